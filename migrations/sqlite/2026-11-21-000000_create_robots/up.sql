@@ -1,0 +1,12 @@
+-- STRICT: a column holds its declared type and nothing else.
+-- AUTOINCREMENT: an id never comes back, not even that of the newest robot.
+-- The columns compare as BINARY (the default): names differ when their bytes do,
+-- and the index behind UNIQUE, which decides races, is also the order of every list.
+CREATE TABLE robots (
+    id   INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
+    name TEXT    NOT NULL UNIQUE
+                 -- length() stops at a NUL, so the NUL has a check of its own.
+                 CHECK (length(name) BETWEEN 1 AND 255 AND instr(name, char(0)) = 0),
+    type TEXT    NOT NULL CHECK (type IN ('droid', 'mechanical', 'virtual')),
+    year INTEGER NOT NULL CHECK (year >= 0)
+) STRICT;

@@ -1,0 +1,320 @@
+//! The trait that every store implements, and what is the same for all of them.
+
+use std::sync::Arc;
+
+use crate::{
+    error::{Error, Result},
+    robot::{Draft, Robot, RobotId},
+    rules::{Rejection, ValidDraft, Violation, Violations},
+};
+
+/// A collection of robots.
+///
+/// Callers use [`add`](Self::add), [`replace`](Self::replace), [`delete`](Self::delete),
+/// [`get`](Self::get), [`find`](Self::find), [`list`](Self::list), [`search`](Self::search),
+/// and [`Pages`] for collections that need not fit into memory. Stores implement the methods
+/// without a body, and leave the others alone.
+///
+/// # The contract for authors of a store
+///
+/// * **Atomic.** Each method takes place at one moment, or not at all: no other caller, in
+///   this process or another on the same store, sees half of it. A method that returns an
+///   error has changed nothing.
+/// * **Durable.** When a writing method returns `Ok`, the change has reached what the store
+///   keeps data on (the in-memory store keeps it in memory, and says so).
+/// * **Visible.** A read that starts after a write has returned sees it, whoever asks.
+/// * **Unique names.** No two robots have names of equal bytes. The store itself decides
+///   races (by a unique index, a lock): of many equal inserts exactly one succeeds, and the
+///   others fail with [`Violation::NameTaken`]. That violation is reported only when it is
+///   so, never inferred from an unexplained failure.
+/// * **Ids never come back.** Each insert gives an id that no robot has had before, not even
+///   a deleted one. Ids need not be consecutive.
+/// * **Order and comparison by bytes.** Names are kept, compared, ordered and searched by
+///   their UTF-8 bytes: no trimming, no folding, no normalising, no wildcards.
+/// * **Errors.** [`Error::Unavailable`] where the same call may succeed later, within about
+///   two seconds; [`Error::Store`] for all else that is the store's own trouble. Nothing a
+///   caller passes makes a method panic.
+///
+/// The feature `conformance` has the cases that prove most of this.
+pub trait Catalogue: Send + Sync {
+    /// Keeps a new robot and returns the id that it was given.
+    ///
+    /// # Errors
+    /// [`Violation::NameTaken`] where another robot has the name; [`Error::Unavailable`],
+    /// [`Error::Store`].
+    fn insert(&self, draft: &ValidDraft) -> Result<RobotId>;
+
+    /// Sets name, type and year of a robot, all three together.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where no robot has the id, whether or not the name is taken;
+    /// [`Violation::NameTaken`] where a robot of another id has the name;
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()>;
+
+    /// Removes a robot.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where no robot has the id; [`Error::Unavailable`],
+    /// [`Error::Store`].
+    fn delete(&self, id: RobotId) -> Result<()>;
+
+    /// The robot that has this id.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn get(&self, id: RobotId) -> Result<Option<Robot>>;
+
+    /// The robot that has exactly this name.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn find(&self, name: &str) -> Result<Option<Robot>>;
+
+    /// The first robots, by name, of those that the request asks for. Fewer than its limit
+    /// means that there are no more.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
+
+    /// Adds a robot: checks every rule, then keeps it.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] with all the rules that the draft breaks; [`Error::Unavailable`],
+    /// [`Error::Store`].
+    ///
+    /// ```
+    /// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+    ///
+    /// let catalogue = MemoryCatalogue::new();
+    /// let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(catalogue.get(robot.id())?, Some(robot));
+    ///
+    /// let error = catalogue.add(Draft::new("R2-D2", "toaster", 1977)).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
+    ///      The robot name must be unique"
+    /// );
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn add(&self, draft: Draft) -> Result<Robot> {
+        match ValidDraft::new(draft) {
+            Ok(draft) => {
+                let id = self.insert(&draft)?;
+                Ok(draft.with_id(id))
+            }
+            Err(rejection) => Err(complete(self, rejection, None)?.into()),
+        }
+    }
+
+    /// Replaces name, type and year of a robot: checks every rule, then keeps them.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] where no robot has the id, whatever the draft is;
+    /// [`Error::Rejected`] with all the rules that the draft breaks; [`Error::Unavailable`],
+    /// [`Error::Store`].
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let id = catalogue.add(Draft::new("R2", "droid", 1977))?.id();
+    /// catalogue.replace(id, Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(catalogue.find("R2-D2")?.map(|robot| robot.id()), Some(id));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn replace(&self, id: RobotId, draft: Draft) -> Result<()> {
+        match ValidDraft::new(draft) {
+            Ok(draft) => self.update(id, &draft),
+            Err(rejection) => {
+                self.get(id)?.ok_or(Error::NotFound(id))?;
+                Err(complete(self, rejection, Some(id))?.into())
+            }
+        }
+    }
+
+    /// All robots, by name, in one vector. [`Pages`] reads them piece by piece.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn list(&self) -> Result<Vec<Robot>> {
+        self.search("")
+    }
+
+    /// All robots whose name contains this text, byte for byte, by name, in one vector.
+    /// [`Pages`] reads them piece by piece.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(catalogue.search("2-D")?.len(), 1);
+    /// assert_eq!(catalogue.search("%")?.len(), 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn search(&self, containing: &str) -> Result<Vec<Robot>> {
+        let mut robots = Vec::new();
+        for page in Pages::new(self, containing) {
+            robots.extend(page?);
+        }
+        Ok(robots)
+    }
+}
+
+/// What a rejected draft broke, uniqueness included: the store is asked for the name, where
+/// it is one that a robot could have, other than the robot `id`.
+fn complete<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    rejection: Rejection,
+    id: Option<RobotId>,
+) -> Result<Violations> {
+    let Rejection { violations, name } = rejection;
+    let holder = match name {
+        Some(name) => catalogue.find(&name)?,
+        None => None,
+    };
+    Ok(match holder {
+        Some(robot) if Some(robot.id()) != id => violations.and(Violation::NameTaken),
+        _ => violations,
+    })
+}
+
+/// Which robots a page is to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<'a> {
+    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
+    pub containing: &'a str,
+    /// Only robots whose name comes after this text, by bytes. Every name comes after `""`.
+    pub after: &'a str,
+    /// At most so many robots.
+    pub limit: usize,
+}
+
+/// The robots of a catalogue, by name, page after page: memory stays constant, and the store
+/// is held only while a page is read.
+///
+/// Each page is read when it is asked for. A robot that is there, under one name, from the
+/// first page to the last is met exactly once; one that is added, renamed or deleted
+/// meanwhile may or may not be met. After an error the iteration is over.
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue, Pages};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// for number in 0..25 {
+///     catalogue.add(Draft::new(format!("RX-{number}"), "virtual", 2001))?;
+/// }
+/// let sizes: Result<Vec<usize>, Error> = Pages::new(&catalogue, "RX")
+///     .page_size(10)
+///     .map(|page| page.map(|robots| robots.len()))
+///     .collect();
+/// assert_eq!(sizes?, [10, 10, 5]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pages<C> {
+    catalogue: C,
+    containing: String,
+    after: String,
+    page_size: usize,
+    finished: bool,
+}
+
+/// How many robots a page holds unless told otherwise.
+const PAGE_SIZE: usize = 1000;
+
+impl<C: Catalogue> Pages<C> {
+    /// The robots of `catalogue` (a reference, or an [`Arc`] where the pages must outlive the
+    /// caller) whose name contains this text; `""` for all.
+    pub fn new(catalogue: C, containing: impl Into<String>) -> Self {
+        Self {
+            catalogue,
+            containing: containing.into(),
+            after: String::new(),
+            page_size: PAGE_SIZE,
+            finished: false,
+        }
+    }
+
+    /// Only the robots whose name comes after this text, by bytes.
+    #[must_use]
+    pub fn after(mut self, name: impl Into<String>) -> Self {
+        self.after = name.into();
+        self
+    }
+
+    /// So many robots a page instead of 1000; 0 counts as 1.
+    #[must_use]
+    pub fn page_size(mut self, robots: usize) -> Self {
+        self.page_size = robots.max(1);
+        self
+    }
+
+    /// Whether it is known that there are no more pages.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+impl<C: Catalogue> Iterator for Pages<C> {
+    /// A page is never empty.
+    type Item = Result<Vec<Robot>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        let page = self.catalogue.page(PageRequest {
+            containing: &self.containing,
+            after: &self.after,
+            limit: self.page_size,
+        });
+        match page {
+            Ok(robots) => {
+                self.finished = robots.len() < self.page_size;
+                let last = robots.last()?;
+                last.name().clone_into(&mut self.after);
+                Some(Ok(robots))
+            }
+            Err(error) => {
+                self.finished = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl<C: Catalogue> std::iter::FusedIterator for Pages<C> {}
+
+/// A pointer to a catalogue is one: every call goes to the catalogue behind it.
+macro_rules! forward_to_the_catalogue_behind {
+    ($($pointer:ty),+) => {$(
+        impl<C: Catalogue + ?Sized> Catalogue for $pointer {
+            fn insert(&self, draft: &ValidDraft) -> Result<RobotId> {
+                (**self).insert(draft)
+            }
+            fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()> {
+                (**self).update(id, draft)
+            }
+            fn delete(&self, id: RobotId) -> Result<()> {
+                (**self).delete(id)
+            }
+            fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+                (**self).get(id)
+            }
+            fn find(&self, name: &str) -> Result<Option<Robot>> {
+                (**self).find(name)
+            }
+            fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+                (**self).page(request)
+            }
+        }
+    )+};
+}
+
+forward_to_the_catalogue_behind!(&C, Box<C>, Arc<C>);

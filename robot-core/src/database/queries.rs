@@ -1,0 +1,81 @@
+//! Every statement that is ever sent to a database.
+
+use diesel::{prelude::*, sql_types::Text};
+
+use super::{
+    connection::AnyConnection,
+    schema::{Columns, Row, robots},
+};
+use crate::{catalogue::PageRequest, robot::RobotId, rules::ValidDraft};
+
+diesel::define_sql_function! {
+    /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
+    fn instr(whole: Text, part: Text) -> Integer;
+}
+
+/// Runs a writing statement in a transaction of its own.
+///
+/// The statements of this module are single ones, atomic without it. But a statement that
+/// returns rows may be committed only as it is put away, where a failing commit would go
+/// unseen; an explicit `COMMIT` reports it.
+pub(super) fn transaction<T>(
+    connection: &mut AnyConnection,
+    statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
+) -> QueryResult<T> {
+    connection.transaction(statement)
+}
+
+/// Inserts a robot and returns its id.
+pub(super) fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
+    let insert = diesel::insert_into(robots::table).values(Columns::from(draft));
+    match connection {
+        #[cfg(feature = "sqlite")]
+        AnyConnection::Sqlite(connection) => insert.returning(robots::id).get_result(connection),
+    }
+}
+
+/// Sets the columns of a robot; how many rows there were with the id: 0 or 1.
+pub(super) fn update(
+    connection: &mut AnyConnection,
+    id: RobotId,
+    draft: &ValidDraft,
+) -> QueryResult<usize> {
+    diesel::update(robots::table.find(id.get()))
+        .set(Columns::from(draft))
+        .execute(connection)
+}
+
+/// Deletes a robot; how many rows there were with the id: 0 or 1.
+pub(super) fn delete(connection: &mut AnyConnection, id: RobotId) -> QueryResult<usize> {
+    diesel::delete(robots::table.find(id.get())).execute(connection)
+}
+
+/// The robot of an id.
+pub(super) fn get(connection: &mut AnyConnection, id: RobotId) -> QueryResult<Option<Row>> {
+    robots::table.find(id.get()).first(connection).optional()
+}
+
+/// The robot of a name.
+pub(super) fn find(connection: &mut AnyConnection, name: &str) -> QueryResult<Option<Row>> {
+    robots::table
+        .filter(robots::name.eq(name))
+        .first(connection)
+        .optional()
+}
+
+/// A page in the order of the names.
+pub(super) fn page(
+    connection: &mut AnyConnection,
+    request: PageRequest<'_>,
+) -> QueryResult<Vec<Row>> {
+    let page = robots::table
+        .filter(robots::name.gt(request.after))
+        .order(robots::name.asc())
+        .limit(i64::try_from(request.limit).unwrap_or(i64::MAX));
+    if request.containing.is_empty() {
+        page.load(connection)
+    } else {
+        page.filter(instr(robots::name, request.containing).gt(0))
+            .load(connection)
+    }
+}

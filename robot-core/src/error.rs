@@ -1,0 +1,90 @@
+//! What can go wrong, and what it means to a caller.
+
+use crate::{robot::RobotId, rules::Violations};
+
+/// The cause that a store reports, kept for logs and never shown to clients.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// The result of an operation on a catalogue.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation on a catalogue failed. Nothing was stored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The draft broke rules. Mend it and send it again.
+    #[error(transparent)]
+    Rejected(#[from] Violations),
+    /// No robot has this id: it was never given, or its robot was deleted.
+    #[error("No robot has the id {0}")]
+    NotFound(RobotId),
+    /// The store is too busy, or cannot be reached, for now. The same call may succeed later.
+    #[error("The catalogue is busy or cannot be reached; try again in a moment")]
+    Unavailable(#[source] Cause),
+    /// The store failed in a way that trying again will not mend.
+    #[error("The store failed")]
+    Store(#[source] Cause),
+}
+
+impl From<crate::rules::Violation> for Error {
+    fn from(violation: crate::rules::Violation) -> Self {
+        Self::Rejected(violation.into())
+    }
+}
+
+/// Why a catalogue could not be opened. Each message names the remedy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The URL names no store that there is.
+    #[error("'{scheme}' is not a store that this program knows; it knows {known}")]
+    UnknownScheme {
+        /// What the URL begins with. The rest may hold a password and is not repeated.
+        scheme: String,
+        /// The forms that this build takes.
+        known: String,
+    },
+    /// The store exists, but this program was built without it.
+    #[error(
+        "'{scheme}' stores were left out when this program was built; it has {known} \
+         (build it with the cargo feature '{feature}' to get the other)"
+    )]
+    NotCompiledIn {
+        /// What the URL begins with.
+        scheme: String,
+        /// The cargo feature of robot-core that brings it.
+        feature: &'static str,
+        /// The forms that this build takes.
+        known: String,
+    },
+    /// The URL has a known scheme, and then something that is no place for a store.
+    #[error(
+        "'{url}' names no database file; write it as sqlite://robots.db or sqlite:///var/lib/robots.db"
+    )]
+    NoPath {
+        /// The URL as given.
+        url: String,
+    },
+    /// A later version of this program has changed the database.
+    #[error(
+        "the database {database} was last used by a newer version of this program \
+         (it has the migration {migration}, which this one does not know); use that version or a later one"
+    )]
+    TooNew {
+        /// The database, without credentials.
+        database: String,
+        /// The first migration that this program does not know.
+        migration: String,
+    },
+    /// The database cannot be opened, read or prepared.
+    #[error("cannot open the database {database}: {cause}; {remedy}")]
+    Unusable {
+        /// The database, without credentials.
+        database: String,
+        /// What the person who runs the program can do.
+        remedy: &'static str,
+        /// The store's own words.
+        #[source]
+        cause: Cause,
+    },
+}

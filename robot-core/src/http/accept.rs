@@ -1,0 +1,95 @@
+//! The `Content-Type` of a reply: the contract's, or plain JSON for a client that prefers it.
+
+/// The contract's type, and that of every client that does not ask for another.
+pub(super) const CONTRACT: &str = "text/html; charset=UTF-8";
+/// The type for clients that name and prefer it.
+const JSON: &str = "application/json";
+
+/// The type for a client that sent this `Accept`.
+pub(super) fn content_type(accept: Option<&str>) -> &'static str {
+    let ranges: Vec<_> = accept
+        .unwrap_or_default()
+        .split(',')
+        .filter_map(media_range)
+        .collect();
+    let weight = |names: &[&str]| {
+        // The first name is the most specific; of equals the last one sent counts.
+        names.iter().find_map(|name| {
+            ranges
+                .iter()
+                .rfind(|(range, _)| range.eq_ignore_ascii_case(name))
+                .map(|(_, weight)| *weight)
+        })
+    };
+    let html = weight(&["text/html", "text/*", "*/*"]).unwrap_or(0);
+    match weight(&[JSON]) {
+        Some(json) if json > 0 && json >= html => JSON,
+        _ => CONTRACT,
+    }
+}
+
+/// A media range and its weight in thousandths; `None` where it is malformed.
+fn media_range(text: &str) -> Option<(&str, u16)> {
+    let mut parts = text.split(';').map(str::trim);
+    let range = parts.next().filter(|range| range.contains('/'))?;
+    let weight = parts
+        .filter_map(|parameter| parameter.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .map_or(Some(1000), |(_, value)| thousandths(value.trim()))?;
+    Some((range, weight))
+}
+
+/// A weight as RFC 9110 writes it: `0` or `1`, and at most three decimals.
+fn thousandths(weight: &str) -> Option<u16> {
+    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
+    let is_weight = matches!(whole, "0" | "1")
+        && decimals.len() <= 3
+        && decimals.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_weight {
+        return None;
+    }
+    let thousandths: u16 = format!("{whole}{decimals:0<3}").parse().ok()?;
+    (thousandths <= 1000).then_some(thousandths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_for_those_who_name_and_prefer_it() {
+        for accept in [
+            "application/json",
+            "Application/JSON",
+            "application/json; charset=utf-8",
+            "application/json, text/plain, */*",
+            "text/html;q=0.5, application/json",
+            "text/html, application/json",
+            "application/json;q=0.001",
+            "text/html;q=0, */*, application/json;q=0.1",
+        ] {
+            assert_eq!(content_type(Some(accept)), JSON, "{accept}");
+        }
+    }
+
+    #[test]
+    fn the_contracts_type_is_for_all_others() {
+        for accept in [
+            "",
+            "*/*",
+            "text/html",
+            "application/*",
+            "application/xml",
+            "application/json;q=0",
+            "application/json;q=0.8, text/html",
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "application/json;q=0.5, */*",
+            "application/json;q=high",
+            "application/jsonp",
+            ";;,,;q=1",
+        ] {
+            assert_eq!(content_type(Some(accept)), CONTRACT, "{accept}");
+        }
+        assert_eq!(content_type(None), CONTRACT);
+    }
+}

@@ -1,0 +1,304 @@
+//! From a request to a reply.
+
+use std::{
+    borrow::Cow,
+    fmt, iter,
+    panic::{self, AssertUnwindSafe},
+    str::FromStr,
+    sync::Arc,
+};
+
+use super::{
+    accept::content_type,
+    draft,
+    failure::Failure,
+    origin,
+    query::Query,
+    render::{Envelope, Field, View, array, elements, json},
+    reply::{Body, Chunks, Reply},
+    request::Request,
+    route::Resource,
+};
+use crate::{
+    catalogue::{Catalogue, PageRequest, Pages},
+    robot::RobotId,
+};
+
+/// Which status codes the mutating operations answer with (contract, "HTTP status codes of
+/// the mutating operations").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Behaviour {
+    /// The current one: 201 for a robot that was added, 409 for a rule that was broken.
+    #[default]
+    A,
+    /// The older one: 200 and 500.
+    B,
+}
+
+impl Behaviour {
+    /// The status of a robot that was added.
+    pub(super) fn created(self) -> u16 {
+        match self {
+            Self::A => 201,
+            Self::B => 200,
+        }
+    }
+
+    /// The status of a draft that broke a rule.
+    pub(super) fn rejected(self) -> u16 {
+        match self {
+            Self::A => 409,
+            Self::B => 500,
+        }
+    }
+}
+
+impl fmt::Display for Behaviour {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}
+
+/// A text is no [`Behaviour`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the behaviour is A (current) or B (older), not '{0}'")]
+pub struct ParseBehaviourError(String);
+
+impl FromStr for Behaviour {
+    type Err = ParseBehaviourError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "A" | "a" => Ok(Self::A),
+            "B" | "b" => Ok(Self::B),
+            _ => Err(ParseBehaviourError(text.to_owned())),
+        }
+    }
+}
+
+/// The contract over one catalogue.
+pub struct Api {
+    catalogue: Arc<dyn Catalogue>,
+    behaviour: Behaviour,
+    base: String,
+}
+
+impl Api {
+    /// Behaviour A, at `/api/robots`.
+    #[must_use]
+    pub fn new(catalogue: Arc<dyn Catalogue>) -> Self {
+        Self {
+            catalogue,
+            behaviour: Behaviour::default(),
+            base: String::new(),
+        }
+    }
+
+    /// With this behaviour.
+    #[must_use]
+    pub fn behaviour(mut self, behaviour: Behaviour) -> Self {
+        self.behaviour = behaviour;
+        self
+    }
+
+    /// Under a base path: at `/base/api/robots`. A slash at its end counts for nothing.
+    #[must_use]
+    pub fn under(mut self, base: &str) -> Self {
+        base.trim_end_matches('/').clone_into(&mut self.base);
+        self
+    }
+
+    /// Answers a request. It may block on the store, for seconds at worst, and never panics.
+    #[must_use]
+    pub fn handle(&self, request: Request) -> Reply {
+        let accept = request.headers.accept.clone();
+        // Should there be a bug, it costs the request that met it and nothing else: stores
+        // are whole whenever they are called, as each of their methods takes place at once.
+        let answer = panic::catch_unwind(AssertUnwindSafe(|| self.answer(request)));
+        match answer.unwrap_or(Err(Failure::Internal)) {
+            Ok(reply) => with_common_headers(reply, accept.as_deref()),
+            Err(failure) => self.refuse(&failure, accept.as_deref()),
+        }
+    }
+
+    /// The reply for a failure that a frontend met by itself, to a client that sent this
+    /// `Accept`.
+    #[must_use]
+    pub fn refuse(&self, failure: &Failure, accept: Option<&str>) -> Reply {
+        let reply = Reply {
+            status: failure.status(self.behaviour),
+            headers: failure.header().into_iter().collect(),
+            body: Body::Whole(json(&Envelope::error(failure.messages()))),
+        };
+        with_common_headers(reply, accept)
+    }
+
+    fn answer(&self, request: Request) -> Result<Reply, Failure> {
+        let resource = request
+            .path()
+            .strip_prefix(&self.base)
+            .and_then(Resource::of_path)
+            .ok_or(Failure::NoSuchPath)?;
+        match (request.method.as_str(), &resource) {
+            ("OPTIONS", _) => Ok(Reply {
+                status: 204,
+                headers: vec![("Allow", resource.allow().into())],
+                body: Body::Whole(Vec::new()),
+            }),
+            ("GET" | "HEAD", Resource::Robots) => self.list(&resource, "", request.query()),
+            ("GET" | "HEAD", Resource::Search(name)) => {
+                let name = name.as_deref().ok_or(Failure::Malformed(vec![
+                    "The name to search for is not UTF-8".into(),
+                ]))?;
+                self.list(&resource, name, request.query())
+            }
+            ("GET" | "HEAD", Resource::Robot(id)) => self.get(*id, request.query()),
+            ("POST", Resource::Robots) => self.create(request),
+            ("PUT", Resource::Robot(id)) => self.replace(*id, request),
+            ("DELETE", Resource::Robot(id)) => self.delete(*id, &request),
+            _ => Err(Failure::MethodNotAllowed(resource.allow())),
+        }
+    }
+
+    fn get(&self, id: Option<RobotId>, query: &str) -> Result<Reply, Failure> {
+        let query = Query::of_robot(query)?;
+        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
+        let robot = match id {
+            Some(id) => self.catalogue.get(id)?,
+            None => None,
+        };
+        Ok(match robot {
+            Some(robot) => {
+                let robot = &robot;
+                whole(200, json(&Envelope::found(View { robot, fields })))
+            }
+            None => whole(200, json(&Envelope::NOT_FOUND)),
+        })
+    }
+
+    fn create(&self, request: Request) -> Result<Reply, Failure> {
+        refuse_foreign(&request)?;
+        let draft = draft::read(&request.body.map_err(Failure::Body)?)?;
+        let robot = &self.catalogue.add(draft)?;
+        let fields = Field::OF_A_CREATION;
+        let created = json(&Envelope::ok(View { robot, fields }));
+        Ok(whole(self.behaviour.created(), created))
+    }
+
+    fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Reply, Failure> {
+        refuse_foreign(&request)?;
+        let draft = draft::read(&request.body.map_err(Failure::Body)?)?;
+        let id = id.ok_or(Failure::NoSuchRobot(None))?;
+        self.catalogue.replace(id, draft)?;
+        Ok(whole(200, json(&Envelope::OK)))
+    }
+
+    fn delete(&self, id: Option<RobotId>, request: &Request) -> Result<Reply, Failure> {
+        refuse_foreign(request)?;
+        let id = id.ok_or(Failure::NoSuchRobot(None))?;
+        self.catalogue.delete(id)?;
+        Ok(whole(200, json(&Envelope::OK)))
+    }
+
+    fn list(&self, resource: &Resource, containing: &str, query: &str) -> Result<Reply, Failure> {
+        let query = Query::of_list(query)?;
+        let after = query.after.clone().unwrap_or_default();
+        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
+        match query.limit {
+            Some(limit) => {
+                let page = PageRequest {
+                    containing,
+                    after: &after,
+                    // One more than is shown tells whether there is a next page.
+                    limit: limit.get() + 1,
+                };
+                let mut robots = self.catalogue.page(page)?;
+                let has_next = robots.len() > limit.get();
+                robots.truncate(limit.get());
+                let mut reply = whole(200, array(&robots, fields));
+                if let (true, Some(last)) = (has_next, robots.last()) {
+                    let (base, path) = (&self.base, resource.path());
+                    let next = format!("<{base}{path}?{}>; rel=\"next\"", query.next(last.name()));
+                    reply.headers.push(("Link", next.into()));
+                }
+                Ok(reply)
+            }
+            None => {
+                let pages = Pages::new(Arc::clone(&self.catalogue), containing).after(after);
+                stream(pages, fields.to_vec())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Api")
+            .field("behaviour", &self.behaviour)
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
+
+fn refuse_foreign(request: &Request) -> Result<(), Failure> {
+    if origin::is_foreign(&request.headers) {
+        return Err(Failure::ForeignOrigin);
+    }
+    Ok(())
+}
+
+fn whole(status: u16, bytes: Vec<u8>) -> Reply {
+    Reply {
+        status,
+        headers: Vec::new(),
+        body: Body::Whole(bytes),
+    }
+}
+
+/// The array of all robots of the pages. The first page is read at once, so that a store
+/// which fails is told by the status; a list that ends with it needs no streaming.
+fn stream(mut pages: Pages<Arc<dyn Catalogue>>, fields: Vec<Field>) -> Result<Reply, Failure> {
+    let first = pages.next().transpose()?.unwrap_or_default();
+    if pages.is_finished() {
+        return Ok(whole(200, array(&first, &fields)));
+    }
+    let opening = elements(&first, &fields, b'[');
+    let mut is_open = true;
+    let rest = iter::from_fn(move || {
+        is_open.then(|| match pages.next() {
+            Some(Ok(robots)) => Ok(elements(&robots, &fields, b',')),
+            Some(Err(error)) => {
+                is_open = false;
+                log::error!("a list broke off: {error:?}");
+                Err(error)
+            }
+            None => {
+                is_open = false;
+                Ok(b"]".to_vec())
+            }
+        })
+    });
+    Ok(Reply {
+        status: 200,
+        headers: Vec::new(),
+        body: Body::Streamed(Chunks::new(iter::once(Ok(opening)).chain(rest))),
+    })
+}
+
+/// The headers of every reply.
+fn with_common_headers(mut reply: Reply, accept: Option<&str>) -> Reply {
+    reply.headers.extend([
+        ("Content-Type", Cow::Borrowed(content_type(accept))),
+        ("Vary", "Accept".into()),
+        ("X-Content-Type-Options", "nosniff".into()),
+        (
+            "Content-Security-Policy",
+            "default-src 'none'; frame-ancestors 'none'; sandbox".into(),
+        ),
+    ]);
+    reply
+}

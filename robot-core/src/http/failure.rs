@@ -1,0 +1,129 @@
+//! Every failure: its status, its messages, its headers.
+
+use std::borrow::Cow;
+
+use super::{
+    api::Behaviour,
+    request::{BODY_LIMIT, BodyError},
+};
+use crate::{error::Error, robot::RobotId, rules::Violations};
+
+/// Why a request is not answered with what it asked for.
+///
+/// Frontends need [`Failure::Internal`] and little else: the other failures are found by
+/// [`Api::handle`](super::Api::handle).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The robot breaks rules (contract, "Errors").
+    Rejected(Violations),
+    /// The request cannot be understood: a message for each thing that is wrong.
+    Malformed(Vec<Cow<'static, str>>),
+    /// No robot has the id; `None` where no robot ever could.
+    NoSuchRobot(Option<RobotId>),
+    /// The path is none of the catalogue's.
+    NoSuchPath,
+    /// The path allows other methods: these.
+    MethodNotAllowed(&'static str),
+    /// The body could not be read.
+    Body(BodyError),
+    /// A page of another origin made a browser send a write.
+    ForeignOrigin,
+    /// The store is too busy, or cannot be reached, for now.
+    Unavailable,
+    /// A bug, or a store that fails. The cause is in the log and nowhere else.
+    Internal,
+}
+
+impl Failure {
+    /// The status code.
+    #[must_use]
+    pub fn status(&self, behaviour: Behaviour) -> u16 {
+        match self {
+            Self::Rejected(_) => behaviour.rejected(),
+            Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
+            Self::ForeignOrigin => 403,
+            Self::NoSuchRobot(_) | Self::NoSuchPath => 404,
+            Self::MethodNotAllowed(_) => 405,
+            Self::Body(BodyError::TooSlow) => 408,
+            Self::Body(BodyError::TooLarge) => 413,
+            Self::Internal => 500,
+            Self::Unavailable => 503,
+        }
+    }
+
+    /// The messages: one at least, each for a person who can act on it.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        let message = match self {
+            Self::Rejected(violations) => {
+                return violations
+                    .iter()
+                    .map(|violation| violation.to_string())
+                    .collect();
+            }
+            Self::Malformed(messages) => {
+                return messages
+                    .iter()
+                    .map(|message| message.clone().into_owned())
+                    .collect();
+            }
+            Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
+            Self::NoSuchRobot(None) => "No robot has this id",
+            Self::NoSuchPath => {
+                "There is nothing at this path; the robots are at /api/robots, \
+                 /api/robots/{id} and /api/robots/search/{name}"
+            }
+            Self::MethodNotAllowed(allow) => {
+                return vec![format!(
+                    "This path does not take this method; it takes {allow}"
+                )];
+            }
+            Self::Body(BodyError::TooLarge) => {
+                return vec![format!(
+                    "The body has more than {BODY_LIMIT} bytes; send a shorter one"
+                )];
+            }
+            Self::Body(BodyError::TooSlow) => "The body was not there in time; send it again",
+            Self::Body(BodyError::Incomplete) => "The body ended early; send it again",
+            Self::ForeignOrigin => {
+                "A page of another origin may not change robots; send this from a page of this \
+                 one, or from a program"
+            }
+            Self::Unavailable => {
+                "The catalogue is busy or cannot be reached; try again in a moment"
+            }
+            Self::Internal => {
+                "The service failed, which is not your fault; nothing was stored. Whoever runs \
+                 it finds the cause in its log"
+            }
+        };
+        vec![message.to_owned()]
+    }
+
+    /// The header that belongs to this failure alone.
+    pub(super) fn header(&self) -> Option<(&'static str, Cow<'static, str>)> {
+        match self {
+            Self::MethodNotAllowed(allow) => Some(("Allow", Cow::Borrowed(allow))),
+            Self::Unavailable => Some(("Retry-After", Cow::Borrowed("1"))),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Rejected(violations) => Self::Rejected(violations),
+            Error::NotFound(id) => Self::NoSuchRobot(Some(id)),
+            Error::Unavailable(cause) => {
+                log::warn!("the store is unavailable: {cause}");
+                Self::Unavailable
+            }
+            Error::Store(cause) => {
+                log::error!("the store failed: {cause}");
+                Self::Internal
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The contract over HTTP, without a web framework: a request in, a reply out.
+//!
+//! A frontend makes a [`Request`] of what arrives, hands it to [`Api::handle`] on a thread
+//! that may block, and sends the [`Reply`]. Paths, methods, status codes, headers, bodies and
+//! every error message are decided here, so that all frontends answer alike; the cases of
+//! [`conformance`](crate::conformance) prove that one does.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use robot_core::{MemoryCatalogue, http::{Api, Body, Request}};
+//!
+//! let api = Api::new(Arc::new(MemoryCatalogue::new()));
+//! let request = Request::new("POST", "/api/robots")
+//!     .body(r#"{"name":"R2-D2","type":"droid","year":1977}"#);
+//! let reply = api.handle(request);
+//! assert_eq!(reply.status, 201);
+//! let Body::Whole(bytes) = reply.body else { panic!("streamed") };
+//! assert_eq!(
+//!     String::from_utf8_lossy(&bytes),
+//!     r#"{"status":"OK","data":{"name":"R2-D2","type":"droid","year":1977,"id":"1"}}"#,
+//! );
+//! ```
+//!
+//! | Module | Decides |
+//! |---|---|
+//! | `route` | which paths there are, and which methods each allows |
+//! | `draft` | what a body must be to become a [`Draft`](crate::Draft) |
+//! | `query` | `?fields=`, `?limit=`, `?after=` |
+//! | `accept` | the `Content-Type` of the reply |
+//! | `origin` | whether a browser may send this write |
+//! | `failure` | every failure: status, messages, headers |
+//! | `render` | the bytes of a reply |
+
+mod accept;
+mod api;
+mod draft;
+mod failure;
+mod origin;
+mod query;
+mod render;
+mod reply;
+mod request;
+mod route;
+
+pub use api::{Api, Behaviour, ParseBehaviourError};
+pub use failure::Failure;
+pub use reply::{Body, Chunks, Reply};
+pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};

@@ -1,0 +1,172 @@
+//! The parameters that a `GET` takes: `fields`, `limit`, `after`.
+
+use std::{borrow::Cow, num::NonZeroUsize};
+
+use percent_encoding::{percent_decode, utf8_percent_encode};
+
+use super::{failure::Failure, render::Field, route::ENCODED};
+
+/// The most robots that a page may have.
+const LIMIT_MAXIMUM: usize = 1000;
+
+/// What a `GET` asks for beyond the contract. The default asks for nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Query {
+    /// The fields of each robot, in this order.
+    pub(super) fields: Option<Vec<Field>>,
+    /// One page of at most so many robots.
+    pub(super) limit: Option<NonZeroUsize>,
+    /// Only robots whose name comes after this one.
+    pub(super) after: Option<String>,
+}
+
+impl Query {
+    /// Reads the query of a list or a search. Parameters of other names count for nothing.
+    pub(super) fn of_list(query: &str) -> Result<Self, Failure> {
+        Self::read(query, &["fields", "limit", "after"])
+    }
+
+    /// Reads the query of a single robot.
+    pub(super) fn of_robot(query: &str) -> Result<Self, Failure> {
+        Self::read(query, &["fields"])
+    }
+
+    fn read(query: &str, known: &[&str]) -> Result<Self, Failure> {
+        let mut read = Self::default();
+        let mut messages = Vec::new();
+        for parameter in query.split('&') {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let name = decode(name).unwrap_or_default();
+            if !known.contains(&name.as_str()) {
+                continue;
+            }
+            if let Err(message) = read.take(&name, value) {
+                messages.push(message);
+            }
+        }
+        if messages.is_empty() {
+            Ok(read)
+        } else {
+            Err(Failure::Malformed(messages))
+        }
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), Cow<'static, str>> {
+        let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8"))?;
+        let is_repeated = match name {
+            "fields" => self.fields.replace(fields(&value)?).is_some(),
+            "limit" => self.limit.replace(limit(&value)?).is_some(),
+            _ => self.after.replace(value).is_some(),
+        };
+        if is_repeated {
+            return Err(format!("{name} is given twice; give it once").into());
+        }
+        Ok(())
+    }
+
+    /// The query of the page behind the robot of this name.
+    pub(super) fn next(&self, last: &str) -> String {
+        let mut query = String::new();
+        if let Some(fields) = &self.fields {
+            let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
+            query.push_str(&format!("fields={}&", names.join(",")));
+        }
+        if let Some(limit) = self.limit {
+            query.push_str(&format!("limit={limit}&"));
+        }
+        query.push_str(&format!("after={}", utf8_percent_encode(last, ENCODED)));
+        query
+    }
+}
+
+/// A name or value, decoded as forms write it (`+` is a blank); `None` where it is not UTF-8.
+fn decode(text: &str) -> Option<String> {
+    let spaced = text.replace('+', " ");
+    let decoded = percent_decode(spaced.as_bytes()).decode_utf8().ok()?;
+    Some(decoded.into_owned())
+}
+
+fn fields(value: &str) -> Result<Vec<Field>, Cow<'static, str>> {
+    let mut fields = Vec::new();
+    for name in value.split(',') {
+        let field = Field::from_name(name).ok_or_else(|| {
+            format!("fields has '{name}', which is no field; the fields are id,name,type,year")
+        })?;
+        if fields.contains(&field) {
+            return Err(format!("fields has '{name}' twice; name it once").into());
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+fn limit(value: &str) -> Result<NonZeroUsize, Cow<'static, str>> {
+    Some(value)
+        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
+        .and_then(|value| value.parse().ok())
+        .filter(|limit: &NonZeroUsize| limit.get() <= LIMIT_MAXIMUM)
+        .ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read_and_others_let_go() {
+        let query = Query::of_list("x=1&fields=year,id&limit=10&after=a%2Bb+c%C3%A9&&=").ok();
+        assert_eq!(
+            query,
+            Some(Query {
+                fields: Some(vec![Field::Year, Field::Id]),
+                limit: NonZeroUsize::new(10),
+                after: Some("a+b cé".to_owned()),
+            })
+        );
+        assert_eq!(Query::of_list("").ok(), Some(Query::default()));
+        assert_eq!(
+            Query::of_robot("limit=x&after=%FF").ok(),
+            Some(Query::default())
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for query in [
+            "fields=",
+            "fields",
+            "fields=id,",
+            "fields=ID",
+            "fields=id,id",
+            "fields=id&fields=id",
+            "limit=",
+            "limit=0",
+            "limit=1001",
+            "limit=-1",
+            "limit=+1",
+            "limit=1.5",
+            "limit=%31x",
+            "limit=1&limit=1",
+            "after=%FF",
+            "after=a&after=b",
+            "limit=99999999999999999999999",
+        ] {
+            let failure = Query::of_list(query).err();
+            assert!(matches!(failure, Some(Failure::Malformed(_))), "{query}");
+        }
+    }
+
+    #[test]
+    fn the_next_page_is_asked_for_as_this_one_was() {
+        let query = Query::of_list("limit=2&fields=name,year").unwrap_or_default();
+        let next = query.next("a b&c=+%é");
+        assert_eq!(
+            next,
+            "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9"
+        );
+        assert_eq!(
+            Query::of_list(&next).ok().and_then(|query| query.after),
+            Some("a b&c=+%é".to_owned())
+        );
+    }
+}

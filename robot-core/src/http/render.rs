@@ -1,0 +1,215 @@
+//! The bytes of a reply: compact JSON that no browser mistakes for markup.
+//!
+//! Names are anyone's input, and the contract calls its JSON HTML. So `<`, `>` and `&` leave
+//! as escapes, which mean the same to every reader of JSON.
+
+use std::io::{self, Write};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::ser::{CompactFormatter, Formatter};
+
+use crate::robot::Robot;
+
+/// A field of a robot, for a client to choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Id,
+    Name,
+    Type,
+    Year,
+}
+
+impl Field {
+    /// The fields of a robot in a list, in a search and by id, unless a client chooses others.
+    pub(super) const OF_A_VIEW: &[Self] = &[Self::Id, Self::Name];
+    /// The fields of a robot that was added.
+    pub(super) const OF_A_CREATION: &[Self] = &[Self::Name, Self::Type, Self::Year, Self::Id];
+
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Id => "id",
+            Self::Name => "name",
+            Self::Type => "type",
+            Self::Year => "year",
+        }
+    }
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        [Self::Id, Self::Name, Self::Type, Self::Year]
+            .into_iter()
+            .find(|field| field.as_str() == name)
+    }
+}
+
+/// A robot as a client sees it: some of its fields.
+pub(super) struct View<'a> {
+    pub(super) robot: &'a Robot,
+    pub(super) fields: &'a [Field],
+}
+
+impl Serialize for View<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.fields.len()))?;
+        for field in self.fields {
+            let key = field.as_str();
+            match field {
+                Field::Id => object.serialize_entry(key, &self.robot.id())?,
+                Field::Name => object.serialize_entry(key, self.robot.name())?,
+                Field::Type => object.serialize_entry(key, self.robot.robot_type().as_str())?,
+                Field::Year => object.serialize_entry(key, &self.robot.year())?,
+            }
+        }
+        object.end()
+    }
+}
+
+/// The object that every reply but a list is.
+#[derive(Serialize)]
+pub(super) struct Envelope<T> {
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Vec<String>>,
+}
+
+impl Envelope<View<'_>> {
+    pub(super) const OK: Self = Self::bare("OK");
+    pub(super) const NOT_FOUND: Self = Self::bare("NOT-FOUND");
+
+    const fn bare(status: &'static str) -> Self {
+        Self {
+            status,
+            data: None,
+            messages: None,
+        }
+    }
+
+    pub(super) const fn error(messages: Vec<String>) -> Self {
+        Self {
+            status: "ERROR",
+            data: None,
+            messages: Some(messages),
+        }
+    }
+}
+
+impl<T> Envelope<T> {
+    pub(super) const fn ok(data: T) -> Self {
+        Self {
+            status: "OK",
+            data: Some(data),
+            messages: None,
+        }
+    }
+
+    pub(super) const fn found(data: T) -> Self {
+        Self {
+            status: "FOUND",
+            data: Some(data),
+            messages: None,
+        }
+    }
+}
+
+/// The bytes of a value.
+pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(128);
+    append(&mut bytes, value);
+    bytes
+}
+
+/// The bytes of an array of robots.
+pub(super) fn array(robots: &[Robot], fields: &[Field]) -> Vec<u8> {
+    if robots.is_empty() {
+        return b"[]".to_vec();
+    }
+    let mut bytes = elements(robots, fields, b'[');
+    bytes.push(b']');
+    bytes
+}
+
+/// The bytes of robots within an array, each with what stands before it: `before_first`,
+/// then commas.
+pub(super) fn elements(robots: &[Robot], fields: &[Field], before_first: u8) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64 * robots.len());
+    let mut before = before_first;
+    for robot in robots {
+        bytes.push(before);
+        append(&mut bytes, &View { robot, fields });
+        before = b',';
+    }
+    bytes
+}
+
+fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
+    let written = value.serialize(&mut serde_json::Serializer::with_formatter(
+        bytes,
+        NoMarkup(CompactFormatter),
+    ));
+    // Writing to memory does not fail, and neither does any value of this module.
+    debug_assert!(written.is_ok());
+}
+
+/// Compact JSON without the characters that markup is made of.
+struct NoMarkup(CompactFormatter);
+
+impl Formatter for NoMarkup {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let bytes = fragment.as_bytes();
+        let mut written = 0;
+        for (index, byte) in bytes.iter().enumerate() {
+            let escape = match byte {
+                b'<' => b"\\u003c",
+                b'>' => b"\\u003e",
+                b'&' => b"\\u0026",
+                _ => continue,
+            };
+            self.0
+                .write_string_fragment(writer, &fragment[written..index])?;
+            writer.write_all(escape)?;
+            written = index + 1;
+        }
+        self.0.write_string_fragment(writer, &fragment[written..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Draft, RobotId, ValidDraft};
+
+    fn robot(name: &str) -> Option<Robot> {
+        let draft = ValidDraft::new(Draft::new(name, "virtual", 2001)).ok()?;
+        Some(draft.with_id(RobotId::new(9)?))
+    }
+
+    #[test]
+    fn markup_leaves_as_escapes_that_mean_the_same() {
+        let text = "<img src=x onerror=alert(1)>&\"\\\n</script>é🤖";
+        let bytes = json(&text);
+        assert!(!bytes.iter().any(|byte| b"<>&".contains(byte)));
+        assert_eq!(
+            serde_json::from_slice::<String>(&bytes).ok().as_deref(),
+            Some(text)
+        );
+    }
+
+    #[test]
+    fn a_view_has_the_fields_in_their_order() {
+        let robots: Vec<_> = robot("HAL").into_iter().collect();
+        let elements = elements(
+            &robots,
+            &[Field::Year, Field::Type, Field::Name, Field::Id],
+            b'[',
+        );
+        assert_eq!(
+            String::from_utf8_lossy(&elements),
+            r#"[{"year":2001,"type":"virtual","name":"HAL","id":"9"}"#
+        );
+    }
+}

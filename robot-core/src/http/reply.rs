@@ -1,0 +1,92 @@
+//! What leaves.
+
+use std::{borrow::Cow, fmt};
+
+use crate::error::Result;
+
+/// A reply, for a frontend to send as it is.
+#[derive(Debug)]
+pub struct Reply {
+    /// The status code.
+    pub status: u16,
+    /// The headers. A frontend adds those of the transport (`Content-Length`,
+    /// `Transfer-Encoding`, `Date`) and no other.
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
+    /// The body; a frontend leaves it out when it answers a `HEAD`, and keeps the headers.
+    pub body: Body,
+}
+
+impl Reply {
+    /// The value of a header.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    ///
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let reply = api.handle(Request::new("DELETE", "/api/robots"));
+    /// assert_eq!(reply.header("allow"), Some("GET, HEAD, POST, OPTIONS"));
+    /// ```
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_ref())
+    }
+}
+
+/// The body of a reply.
+#[derive(Debug)]
+pub enum Body {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// Piece by piece, read from the store as they are asked for.
+    Streamed(Chunks),
+}
+
+impl Body {
+    /// All bytes in one vector. Blocks while the store is read.
+    ///
+    /// # Errors
+    /// The store failed before the end.
+    pub fn into_bytes(self) -> Result<Vec<u8>> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes),
+            Self::Streamed(chunks) => {
+                let mut bytes = Vec::new();
+                for chunk in chunks {
+                    bytes.extend(chunk?);
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// The pieces of a body. Each call of `next` may block on the store, so a frontend makes it
+/// on a thread that may; between the calls nothing of the store is held.
+///
+/// After an error there are no more pieces: what was sent is incomplete, and a frontend
+/// breaks the connection off so that the client can tell.
+pub struct Chunks(Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>);
+
+impl Chunks {
+    pub(super) fn new(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static) -> Self {
+        Self(Box::new(chunks))
+    }
+}
+
+impl Iterator for Chunks {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Chunks").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! What arrives.
+
+use std::time::Duration;
+
+/// The most bytes that a request body may have. A frontend stops reading behind them and
+/// passes [`BodyError::TooLarge`].
+pub const BODY_LIMIT: usize = 64 * 1024;
+
+/// How long a whole body may take to arrive. A frontend stops waiting then and passes
+/// [`BodyError::TooSlow`].
+pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Why there is no body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BodyError {
+    /// It has more bytes than [`BODY_LIMIT`].
+    #[error("the body has more than {BODY_LIMIT} bytes")]
+    TooLarge,
+    /// It was not there within [`BODY_DEADLINE`].
+    #[error("the body was not there in time")]
+    TooSlow,
+    /// The connection or its encoding broke off in the middle.
+    #[error("the body ended early")]
+    Incomplete,
+}
+
+/// A request, as a frontend received it.
+///
+/// ```
+/// use robot_core::http::Request;
+///
+/// let mut request = Request::new("PUT", "/api/robots/7?x=y").body("{}");
+/// for (name, value) in [("Accept", "application/json"), ("X-Other", "is let go")] {
+///     request.header(name, value.as_bytes());
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub(super) method: String,
+    pub(super) target: String,
+    pub(super) headers: Headers,
+    pub(super) body: Result<Vec<u8>, BodyError>,
+}
+
+/// The headers that matter; the others are let go.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Headers {
+    pub(super) accept: Option<String>,
+    pub(super) host: Option<String>,
+    pub(super) origin: Option<String>,
+    pub(super) sec_fetch_site: Option<String>,
+}
+
+impl Request {
+    /// A request without headers and body. The method and the target (path and query) are
+    /// those of the request line, to the letter: nothing is decoded or normalised yet.
+    pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
+        Self {
+            method: method.into(),
+            target: target.into(),
+            headers: Headers::default(),
+            body: Ok(Vec::new()),
+        }
+    }
+
+    /// Adds a header. A frontend passes every one that it received, in order.
+    pub fn header(&mut self, name: &str, value: &[u8]) {
+        let headers = &mut self.headers;
+        let known = [
+            ("accept", &mut headers.accept),
+            ("host", &mut headers.host),
+            ("origin", &mut headers.origin),
+            ("sec-fetch-site", &mut headers.sec_fetch_site),
+        ];
+        let Some((_, kept)) = known
+            .into_iter()
+            .find(|(known, _)| name.eq_ignore_ascii_case(known))
+        else {
+            return;
+        };
+        let value = String::from_utf8_lossy(value);
+        // Several lines of one header mean the same as one line with commas.
+        match kept {
+            Some(kept) => *kept = format!("{kept}, {value}"),
+            None => *kept = Some(value.into_owned()),
+        }
+    }
+
+    /// With this body. A frontend need not read one unless [`takes_body`](Self::takes_body).
+    #[must_use]
+    pub fn body(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.body = Ok(bytes.into());
+        self
+    }
+
+    /// With what reading the body came to.
+    #[must_use]
+    pub fn body_read(mut self, body: Result<Vec<u8>, BodyError>) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// Whether the body matters.
+    #[must_use]
+    pub fn takes_body(&self) -> bool {
+        matches!(self.method.as_str(), "POST" | "PUT")
+    }
+
+    /// The path, as it was sent.
+    pub(super) fn path(&self) -> &str {
+        self.target
+            .split_once('?')
+            .map_or(self.target.as_str(), |(path, _)| path)
+    }
+
+    /// The query, as it was sent; empty where there is none.
+    pub(super) fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
+    }
+}

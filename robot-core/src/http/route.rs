@@ -1,0 +1,134 @@
+//! Which paths there are, and which methods each allows.
+//!
+//! This is the place to add a route: a [`Resource`] and its path, its methods, and what
+//! `Api` does for it.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::robot::{ParseIdError, RobotId};
+
+/// What is encoded in a path or a query: all but the unreserved characters of RFC 3986.
+pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What a path names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Resource {
+    /// `/api/robots`
+    Robots,
+    /// `/api/robots/{id}`; `None` for an id that no robot ever has.
+    Robot(Option<RobotId>),
+    /// `/api/robots/search/{name}`; `None` where {name} is not UTF-8.
+    Search(Option<String>),
+}
+
+impl Resource {
+    /// What a path names, if anything.
+    ///
+    /// Segments are told apart first and percent-decoded then, once: `%2F` is a slash inside
+    /// a name, `%31` is the digit 1, and a `+` is a plus. A `%` that two hexadecimal digits
+    /// do not follow is itself.
+    pub(super) fn of_path(path: &str) -> Option<Self> {
+        let segments: Vec<Vec<u8>> = path
+            .strip_prefix('/')?
+            // One more than the longest path has is enough to tell that it is none.
+            .splitn(5, '/')
+            .map(|segment| percent_decode_str(segment).collect())
+            .collect();
+        let segments: Vec<&[u8]> = segments.iter().map(Vec::as_slice).collect();
+        match segments.as_slice() {
+            [b"api", b"robots"] => Some(Self::Robots),
+            [b"api", b"robots", b"search", name] => {
+                Some(Self::Search(str::from_utf8(name).ok().map(str::to_owned)))
+            }
+            [b"api", b"robots", id] => match str::from_utf8(id).ok()?.parse() {
+                Ok(id) => Some(Self::Robot(Some(id))),
+                Err(ParseIdError::NeverAssigned) => Some(Self::Robot(None)),
+                Err(ParseIdError::NotDigits) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Its path, as it is best written.
+    pub(super) fn path(&self) -> String {
+        match self {
+            Self::Robots | Self::Robot(None) => "/api/robots".to_owned(),
+            Self::Robot(Some(id)) => format!("/api/robots/{id}"),
+            Self::Search(name) => {
+                let name = utf8_percent_encode(name.as_deref().unwrap_or_default(), ENCODED);
+                format!("/api/robots/search/{name}")
+            }
+        }
+    }
+
+    /// The methods that it allows, as the header `Allow` lists them.
+    pub(super) fn allow(&self) -> &'static str {
+        match self {
+            Self::Robots => "GET, HEAD, POST, OPTIONS",
+            Self::Robot(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
+            Self::Search(_) => "GET, HEAD, OPTIONS",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_contract_are_known() {
+        let robot = |number| Some(Resource::Robot(RobotId::new(number)));
+        let search = |name: &str| Some(Resource::Search(Some(name.to_owned())));
+        for (path, resource) in [
+            ("/api/robots", Some(Resource::Robots)),
+            ("/%61pi/robots", Some(Resource::Robots)),
+            ("/api/robots/7", robot(7)),
+            ("/api/robots/007", robot(7)),
+            ("/api/robots/%37", robot(7)),
+            ("/api/robots/0", Some(Resource::Robot(None))),
+            (
+                "/api/robots/99999999999999999999",
+                Some(Resource::Robot(None)),
+            ),
+            ("/api/robots/search/", search("")),
+            ("/api/robots/search/a+b%20c%2Fd", search("a+b c/d")),
+            ("/api/robots/search/100%", search("100%")),
+            ("/api/robots/search/%252F", search("%2F")),
+            ("/api/robots/search/%FF", Some(Resource::Search(None))),
+        ] {
+            assert_eq!(Resource::of_path(path), resource, "{path}");
+        }
+    }
+
+    #[test]
+    fn other_paths_are_not() {
+        for path in [
+            "",
+            "/",
+            "api/robots",
+            "/api",
+            "/api/",
+            "/api/robots/",
+            "/api//robots",
+            "/API/robots",
+            "/api/robot",
+            "/api/robots/x",
+            "/api/robots/-1",
+            "/api/robots/+1",
+            "/api/robots/1.0",
+            "/api/robots/1/",
+            "/api/robots/search",
+            "/api/robots/search/a/b",
+            "/api/robots/search/a/b/c",
+            "/api%2Frobots",
+            "/api/robots/%D9%A1",
+            "/api/robots/1%00",
+        ] {
+            assert_eq!(Resource::of_path(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The values of the catalogue: what a client submits and what a store keeps.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// The number that a store gave to a robot: positive, 64 bits, never given twice.
+///
+/// As text it is its decimal digits, and in JSON a string of them (contract, "Robot").
+///
+/// ```
+/// use robot_core::{ParseIdError, RobotId};
+///
+/// let id: RobotId = "0042".parse()?;
+/// assert_eq!((id.get(), id.to_string()), (42, "42".to_owned()));
+/// assert_eq!("4x".parse::<RobotId>(), Err(ParseIdError::NotDigits));
+/// # Ok::<(), ParseIdError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RobotId(i64);
+
+impl RobotId {
+    /// The id of this number; `None` where it is not positive.
+    #[must_use]
+    pub const fn new(number: i64) -> Option<Self> {
+        if number > 0 { Some(Self(number)) } else { None }
+    }
+
+    /// The number itself, 1 or more.
+    #[must_use]
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+impl fmt::Display for RobotId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl Serialize for RobotId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Why a text names no robot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ParseIdError {
+    /// The text is not one or more of the digits 0 to 9: it is no id at all.
+    #[error("an id is made of the digits 0 to 9 alone")]
+    NotDigits,
+    /// The text is an id (`[0-9]+`), but zero or past 64 bits: no robot ever has it.
+    #[error("no robot ever has this id: ids go from 1 to {}", i64::MAX)]
+    NeverAssigned,
+}
+
+impl FromStr for RobotId {
+    type Err = ParseIdError;
+
+    /// Reads `[0-9]+`; leading zeros count for nothing.
+    fn from_str(text: &str) -> Result<Self, ParseIdError> {
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(ParseIdError::NotDigits);
+        }
+        // Only digits are left, so the one way to fail is a number past 64 bits.
+        text.parse()
+            .ok()
+            .and_then(Self::new)
+            .ok_or(ParseIdError::NeverAssigned)
+    }
+}
+
+/// The sorts of robot that the contract knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RobotType {
+    /// `droid`
+    Droid,
+    /// `mechanical`
+    Mechanical,
+    /// `virtual`
+    Virtual,
+}
+
+impl RobotType {
+    /// Every type, in the contract's order.
+    pub const ALL: [Self; 3] = [Self::Droid, Self::Mechanical, Self::Virtual];
+
+    /// The type as the contract spells it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Droid => "droid",
+            Self::Mechanical => "mechanical",
+            Self::Virtual => "virtual",
+        }
+    }
+
+    /// The type that is spelled exactly so.
+    ///
+    /// ```
+    /// # use robot_core::RobotType;
+    /// assert_eq!(RobotType::from_name("droid"), Some(RobotType::Droid));
+    /// assert_eq!(RobotType::from_name("Droid"), None);
+    /// ```
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
+    }
+}
+
+impl fmt::Display for RobotType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// What a client submits: nothing of it is checked yet.
+///
+/// A member that the client left out is `None`. [`ValidDraft::new`](crate::ValidDraft::new)
+/// tells which rules it breaks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// The name that the robot is to have.
+    pub name: Option<String>,
+    /// The type, as text: the rules decide whether it is one.
+    pub robot_type: Option<String>,
+    /// The year that the robot is of.
+    pub year: Option<i64>,
+}
+
+impl Draft {
+    /// A draft with all three members.
+    ///
+    /// ```
+    /// # use robot_core::Draft;
+    /// let draft = Draft::new("R2-D2", "droid", 1977);
+    /// assert_eq!(draft.year, Some(1977));
+    /// ```
+    #[must_use]
+    pub fn new(name: impl Into<String>, robot_type: impl Into<String>, year: i64) -> Self {
+        Self {
+            name: Some(name.into()),
+            robot_type: Some(robot_type.into()),
+            year: Some(year),
+        }
+    }
+}
+
+impl From<Robot> for Draft {
+    /// The draft that would leave this robot as it is: a start for changing a part of it.
+    fn from(robot: Robot) -> Self {
+        Self::new(robot.name, robot.robot_type.as_str(), robot.year)
+    }
+}
+
+/// What a store keeps: every rule of the contract holds for it.
+///
+/// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so there is no robot that
+/// breaks a rule. In JSON it is an object of `id`, `name`, `type` and `year`.
+///
+/// ```
+/// use robot_core::{Draft, RobotId, ValidDraft};
+///
+/// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
+///     .with_id(RobotId::new(7).ok_or("not positive")?);
+/// assert_eq!(
+///     serde_json::to_string(&robot)?,
+///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Robot {
+    id: RobotId,
+    name: String,
+    robot_type: RobotType,
+    year: i64,
+}
+
+impl Robot {
+    /// A robot of parts that the rules have passed.
+    pub(crate) fn from_checked(
+        id: RobotId,
+        name: String,
+        robot_type: RobotType,
+        year: i64,
+    ) -> Self {
+        Self {
+            id,
+            name,
+            robot_type,
+            year,
+        }
+    }
+
+    /// The id that the store gave it.
+    #[must_use]
+    pub fn id(&self) -> RobotId {
+        self.id
+    }
+
+    /// The name: 1 to 255 characters, none of them NUL, unlike that of any other robot.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type.
+    #[must_use]
+    pub fn robot_type(&self) -> RobotType {
+        self.robot_type
+    }
+
+    /// The year, 0 or more.
+    #[must_use]
+    pub fn year(&self) -> i64 {
+        self.year
+    }
+}
+
+impl Serialize for Robot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("Robot", 4)?;
+        object.serialize_field("id", &self.id)?;
+        object.serialize_field("name", &self.name)?;
+        object.serialize_field("type", self.robot_type.as_str())?;
+        object.serialize_field("year", &self.year)?;
+        object.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_from_digits_alone() {
+        assert_eq!("1".parse(), Ok(RobotId(1)));
+        assert_eq!("000000000000000000000000007".parse(), Ok(RobotId(7)));
+        assert_eq!("9223372036854775807".parse(), Ok(RobotId(i64::MAX)));
+        for text in ["", "+1", "-1", "1.0", " 1", "1 ", "0x1", "١"] {
+            assert_eq!(
+                text.parse::<RobotId>(),
+                Err(ParseIdError::NotDigits),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_id_that_no_robot_ever_has_is_still_an_id() {
+        for text in ["0", "000", "9223372036854775808", "1".repeat(500).as_str()] {
+            assert_eq!(
+                text.parse::<RobotId>(),
+                Err(ParseIdError::NeverAssigned),
+                "{text}"
+            );
+        }
+    }
+}
