@@ -1,5 +1,7 @@
 //! docs later
 mod catalogue;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 #[cfg(feature = "sqlite")]
 mod database;
 mod error;

@@ -271,7 +271,7 @@ mod tests {
             ),
             (
                 b"{\"year\":NaN}",
-                "The body is not valid JSON (line 1, column 8)",
+                "The body is not valid JSON (line 1, column 9)",
             ),
             (
                 b"{\"a\":1,\"a\":1}",

@@ -45,4 +45,4 @@ mod route;
 pub use api::{Api, Behaviour, ParseBehaviourError};
 pub use failure::Failure;
 pub use reply::{Body, Chunks, Reply};
-pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};
+pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};

@@ -118,3 +118,22 @@ impl Request {
         self.target.split_once('?').map_or("", |(_, query)| query)
     }
 }
+
+/// What a body of these bytes comes to: itself, or too large.
+///
+/// ```
+/// use robot_core::http::{BODY_LIMIT, BodyError, within_limit};
+///
+/// assert_eq!(within_limit(vec![b' '; BODY_LIMIT]).map(|body| body.len()), Ok(BODY_LIMIT));
+/// assert_eq!(within_limit(vec![b' '; BODY_LIMIT + 1]), Err(BodyError::TooLarge));
+/// ```
+///
+/// # Errors
+/// [`BodyError::TooLarge`] where there are more than [`BODY_LIMIT`]. A frontend need not
+/// read further than one byte behind the limit.
+pub fn within_limit(bytes: Vec<u8>) -> Result<Vec<u8>, BodyError> {
+    if bytes.len() > BODY_LIMIT {
+        return Err(BodyError::TooLarge);
+    }
+    Ok(bytes)
+}

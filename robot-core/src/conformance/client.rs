@@ -1,0 +1,256 @@
+//! Clients of a service, in plain data: what is sent and what comes back.
+
+use std::{
+    io::{self, Read, Write},
+    net::{SocketAddr, TcpStream},
+    time::Duration,
+};
+
+use crate::http::{Api, Request};
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The method, as it goes into the request line.
+    pub method: String,
+    /// The path and query, as they go into the request line.
+    pub target: String,
+    /// The headers, besides those of the transport (`Host`, `Content-Length`).
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// What comes back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The status code.
+    pub status: u16,
+    /// The headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body, freed of the transport's encoding.
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    /// The value of a header; `None` where it is missing.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The body as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// A client of one service, for any number of threads.
+pub trait Client: Send + Sync {
+    /// Sends a call and waits for the answer.
+    ///
+    /// # Errors
+    /// The service cannot be reached, or what it sends is no HTTP.
+    fn send(&self, call: &Call) -> io::Result<Answer>;
+}
+
+impl<C: Client + ?Sized> Client for &C {
+    fn send(&self, call: &Call) -> io::Result<Answer> {
+        (**self).send(call)
+    }
+}
+
+/// The contract without any transport.
+impl Client for Api {
+    fn send(&self, call: &Call) -> io::Result<Answer> {
+        let mut request = Request::new(call.method.as_str(), call.target.as_str());
+        request.header("host", b"localhost");
+        for (name, value) in &call.headers {
+            request.header(name, value.as_bytes());
+        }
+        let body = crate::http::within_limit(call.body.clone());
+        let reply = self.handle(request.body_read(body));
+        let headers = reply
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_string()))
+            .collect();
+        let body = reply.body.into_bytes().map_err(io::Error::other)?;
+        Ok(Answer {
+            status: reply.status,
+            headers,
+            body: if call.method == "HEAD" {
+                Vec::new()
+            } else {
+                body
+            },
+        })
+    }
+}
+
+/// How long a service may keep silent.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client over HTTP/1.1, a connection for each call. It sends what it is told to the
+/// letter, malformed or not, which is why it is not one of the usual libraries.
+#[derive(Debug, Clone)]
+pub struct TcpClient {
+    address: SocketAddr,
+    base: String,
+}
+
+impl TcpClient {
+    /// A client of the service that listens on this address.
+    #[must_use]
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            base: String::new(),
+        }
+    }
+
+    /// With this before the target of each call: for a service under a base path.
+    #[must_use]
+    pub fn under(mut self, base: &str) -> Self {
+        base.clone_into(&mut self.base);
+        self
+    }
+}
+
+impl Client for TcpClient {
+    fn send(&self, call: &Call) -> io::Result<Answer> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_nodelay(true)?;
+        let mut head = format!(
+            "{} {}{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n",
+            call.method,
+            self.base,
+            call.target,
+            self.address,
+            call.body.len()
+        );
+        for (name, value) in &call.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        head.push_str("\r\n");
+        let sent = stream
+            .write_all(&[head.as_bytes(), &call.body].concat())
+            .and_then(|()| stream.flush());
+        let mut received = Vec::new();
+        // A service may answer and hang up before it has read a body that it refuses, which
+        // breaks the writing and the end of the reading; its answer counts all the same.
+        let read = stream.read_to_end(&mut received);
+        if received.is_empty() {
+            sent.and(read)?;
+        }
+        parse(&received, call.method == "HEAD")
+    }
+}
+
+fn invalid(what: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn parse(received: &[u8], is_head: bool) -> io::Result<Answer> {
+    let mut headers = [httparse::EMPTY_HEADER; 64];
+    let mut response = httparse::Response::new(&mut headers);
+    let status = response.parse(received).map_err(invalid)?;
+    let httparse::Status::Complete(length) = status else {
+        return Err(invalid("the head of the response is incomplete"));
+    };
+    let mut answer = Answer {
+        status: response.code.ok_or_else(|| invalid("no status"))?,
+        headers: response
+            .headers
+            .iter()
+            .map(|header| {
+                let value = String::from_utf8_lossy(header.value).into_owned();
+                (header.name.to_ascii_lowercase(), value)
+            })
+            .collect(),
+        body: Vec::new(),
+    };
+    let body = &received[length..];
+    let content_length = match answer.header("content-length") {
+        Some(length) => Some(length.parse::<usize>().map_err(invalid)?),
+        None => None,
+    };
+    answer.body = match (is_head, answer.header("transfer-encoding"), content_length) {
+        (true, ..) => body.to_vec(),
+        (false, Some("chunked"), None) => dechunk(body)?,
+        (false, None, Some(length)) if body.len() == length => body.to_vec(),
+        (false, None, None) if answer.status == 204 && body.is_empty() => Vec::new(),
+        (_, encoding, length) => {
+            return Err(invalid(format!(
+                "a body of {} bytes under Transfer-Encoding {encoding:?}, Content-Length {length:?}",
+                body.len()
+            )));
+        }
+    };
+    Ok(answer)
+}
+
+/// The content of a chunked body, which must be whole.
+fn dechunk(mut body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut content = Vec::new();
+    loop {
+        let (start, length) = match httparse::parse_chunk_size(body) {
+            Ok(httparse::Status::Complete((start, length))) => {
+                (start, usize::try_from(length).map_err(invalid)?)
+            }
+            _ => return Err(invalid("a chunk without a size")),
+        };
+        let rest = &body[start..];
+        let (chunk, rest) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| invalid("a chunk that ends early"))?;
+        body = rest
+            .strip_prefix(b"\r\n")
+            .ok_or_else(|| invalid("a chunk without an end"))?;
+        if length == 0 {
+            return Ok(content);
+        }
+        content.extend_from_slice(chunk);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_taken_only_whole() {
+        let text = |received: &str| {
+            parse(received.as_bytes(), false)
+                .map(|answer| answer.text())
+                .ok()
+        };
+        let head = "HTTP/1.1 200 OK\r\n";
+        for (received, body) in [
+            ("Content-Length: 2\r\n\r\n[]", Some("[]")),
+            ("Content-Length: 3\r\n\r\n[]", None),
+            ("Content-Length: 1\r\n\r\n[]", None),
+            (
+                "Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n1\r\n]\r\n0\r\n\r\n",
+                Some("[]"),
+            ),
+            (
+                "Transfer-Encoding: chunked\r\n\r\n1\r\n[\r\n1\r\n]\r\n",
+                None,
+            ),
+            ("Transfer-Encoding: chunked\r\n\r\n9\r\n[\r\n", None),
+            ("\r\n[]", None),
+        ] {
+            assert_eq!(
+                text(&format!("{head}{received}")).as_deref(),
+                body,
+                "{received}"
+            );
+        }
+    }
+}

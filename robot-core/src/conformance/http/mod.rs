@@ -1,0 +1,194 @@
+//! The cases for frontends: the contract as a client sees it, each held against a service
+//! whose catalogue is empty at the start.
+
+mod bodies;
+mod changes;
+mod paging;
+mod protocol;
+mod reading;
+
+use super::{Answer, Call, Case, Client};
+use crate::http::Behaviour;
+
+/// Every case.
+pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
+    [
+        reading::CASES,
+        changes::CASES,
+        bodies::CASES,
+        paging::CASES,
+        protocol::CASES,
+    ]
+    .concat()
+    .into_iter()
+}
+
+/// A service to talk to.
+pub(super) struct Session<'a> {
+    client: &'a dyn Client,
+    behaviour: Behaviour,
+}
+
+const TYPE_MESSAGE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
+const NAME_MESSAGE: &str = "The robot name must be unique";
+const YEAR_MESSAGE: &str = "The year cannot be less than zero";
+
+impl<'a> Session<'a> {
+    pub(super) fn new(client: &'a dyn Client, behaviour: Behaviour) -> Self {
+        Self { client, behaviour }
+    }
+
+    /// Sends a call and checks what is so for every answer.
+    fn call(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let call = Call {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            body: body.to_owned(),
+        };
+        let answer = self
+            .client
+            .send(&call)
+            .unwrap_or_else(|error| panic!("{method} {target}: {error}"));
+        for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
+            assert_eq!(
+                answer.header(name),
+                Some(value),
+                "{method} {target}: {name}"
+            );
+        }
+        let policy = answer.header("content-security-policy").unwrap_or_default();
+        assert!(
+            policy.contains("default-src 'none'"),
+            "{method} {target}: {policy}"
+        );
+        let unsafe_bytes = answer
+            .body
+            .iter()
+            .filter(|byte| b"<>&".contains(byte))
+            .count();
+        assert_eq!(unsafe_bytes, 0, "{method} {target}: markup");
+        answer
+    }
+
+    fn get(&self, target: &str) -> Answer {
+        self.call("GET", target, &[], b"")
+    }
+
+    fn post(&self, body: &str) -> Answer {
+        self.call("POST", "/api/robots", &[], body.as_bytes())
+    }
+
+    fn put(&self, id: impl std::fmt::Display, body: &str) -> Answer {
+        self.call("PUT", &format!("/api/robots/{id}"), &[], body.as_bytes())
+    }
+
+    fn delete(&self, id: impl std::fmt::Display) -> Answer {
+        self.call("DELETE", &format!("/api/robots/{id}"), &[], b"")
+    }
+
+    /// The status of a robot that was added.
+    fn created(&self) -> u16 {
+        match self.behaviour {
+            Behaviour::A => 201,
+            Behaviour::B => 200,
+        }
+    }
+
+    /// The status of a draft that broke a rule.
+    fn rejected(&self) -> u16 {
+        match self.behaviour {
+            Behaviour::A => 409,
+            Behaviour::B => 500,
+        }
+    }
+
+    /// Adds a robot and returns its id.
+    fn add(&self, name: &str) -> String {
+        let answer = self.post(&draft(name, "droid", 1977));
+        assert_eq!(answer.status, self.created(), "{name}: {}", answer.text());
+        let id = &json(&answer)["data"]["id"];
+        id.as_str()
+            .unwrap_or_else(|| panic!("the id {id} is no string"))
+            .to_owned()
+    }
+
+    /// The names that a list or a search answers with.
+    fn names(&self, target: &str) -> Vec<String> {
+        let answer = self.get(target);
+        assert_eq!(answer.status, 200, "{target}: {}", answer.text());
+        names(&answer)
+    }
+}
+
+/// A body.
+fn draft(name: &str, robot_type: &str, year: i64) -> String {
+    serde_json::json!({"name": name, "type": robot_type, "year": year}).to_string()
+}
+
+/// The path of a search, with every byte of the name encoded.
+fn search(name: &str) -> String {
+    let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    format!("/api/robots/search/{encoded}")
+}
+
+fn json(answer: &Answer) -> serde_json::Value {
+    serde_json::from_slice(&answer.body)
+        .unwrap_or_else(|error| panic!("{error} in {}", answer.text()))
+}
+
+fn names(answer: &Answer) -> Vec<String> {
+    let list = json(answer);
+    let robots = list
+        .as_array()
+        .unwrap_or_else(|| panic!("{list} is no array"));
+    robots
+        .iter()
+        .map(|robot| robot["name"].as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// Asserts the status, the contract's type and the exact bytes.
+#[track_caller]
+fn assert_answer(answer: &Answer, status: u16, body: &str) {
+    assert_eq!((answer.status, answer.text().as_str()), (status, body));
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/html; charset=UTF-8")
+    );
+}
+
+/// Asserts the status and exactly these messages.
+#[track_caller]
+fn assert_messages(answer: &Answer, status: u16, messages: &[&str]) {
+    let messages = serde_json::json!(messages);
+    let body = format!(r#"{{"status":"ERROR","messages":{messages}}}"#);
+    assert_answer(answer, status, &body);
+}
+
+/// Asserts the status and that there are messages, whatever they say.
+#[track_caller]
+fn assert_failure(answer: &Answer, status: u16) {
+    assert_eq!(answer.status, status, "{}", answer.text());
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/html; charset=UTF-8")
+    );
+    let body = json(answer);
+    assert_eq!(body["status"], "ERROR");
+    let messages = body["messages"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    assert!(!messages.is_empty(), "no messages");
+    assert!(
+        messages
+            .iter()
+            .all(|message| message.as_str().is_some_and(|text| text.len() > 5))
+    );
+    let members = body.as_object().map_or(0, serde_json::Map::len);
+    assert_eq!(members, 2, "{body}");
+}

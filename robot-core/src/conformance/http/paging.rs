@@ -1,0 +1,137 @@
+//! `?limit=` and `?after=`, and lists that are longer than a page of the store.
+
+use super::{Answer, Case, Session, assert_answer, assert_failure, names};
+use crate::conformance::cases;
+
+pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
+    a_limit_gives_the_first_page,
+    links_lead_through_all_pages,
+    links_keep_the_question,
+    a_list_begins_behind_any_name,
+    a_limit_out_of_range_is_refused,
+    a_name_to_begin_behind_must_be_utf_8,
+    a_long_list_is_whole,
+];
+
+fn link(answer: &Answer) -> Option<String> {
+    let link = answer.header("link")?;
+    let target = link
+        .strip_prefix('<')
+        .and_then(|link| link.strip_suffix(">; rel=\"next\""))
+        .unwrap_or_else(|| panic!("the Link {link}"));
+    // The service may stand under a base path, which the client puts before each target.
+    let start = target
+        .find("/api/robots")
+        .unwrap_or_else(|| panic!("the Link {link}"));
+    Some(target[start..].to_owned())
+}
+
+fn add_five(session: &Session<'_>) {
+    for name in ["a&b", "c d", "e+f", "g%h", "i🤖"] {
+        session.add(name);
+    }
+}
+
+fn a_limit_gives_the_first_page(session: &Session<'_>) {
+    add_five(session);
+    let answer = session.get("/api/robots?limit=2");
+    assert_eq!(names(&answer), ["a&b", "c d"]);
+    assert!(link(&answer).is_some());
+    for limit in [5, 6, 1000] {
+        let answer = session.get(&format!("/api/robots?limit={limit}"));
+        assert_eq!(names(&answer).len(), 5);
+        assert_eq!(link(&answer), None);
+    }
+    let answer = session.get("/api/robots/search/nothing?limit=1");
+    assert_answer(&answer, 200, "[]");
+    assert_eq!(link(&answer), None);
+}
+
+fn links_lead_through_all_pages(session: &Session<'_>) {
+    add_five(session);
+    for limit in 1..=5 {
+        let mut found = Vec::new();
+        let mut next = Some(format!("/api/robots?limit={limit}"));
+        while let Some(target) = next {
+            let answer = session.get(&target);
+            let page = names(&answer);
+            assert!((1..=limit).contains(&page.len()), "{target}: {page:?}");
+            found.extend(page);
+            next = link(&answer);
+        }
+        assert_eq!(
+            found,
+            ["a&b", "c d", "e+f", "g%h", "i🤖"],
+            "pages of {limit}"
+        );
+    }
+}
+
+fn links_keep_the_question(session: &Session<'_>) {
+    for name in ["x/1", "x/2", "y", "x/3"] {
+        session.add(name);
+    }
+    let answer = session.get("/api/robots/search/x%2F?limit=2&fields=name");
+    assert_answer(&answer, 200, r#"[{"name":"x/1"},{"name":"x/2"}]"#);
+    let next = link(&answer).unwrap_or_default();
+    assert_answer(&session.get(&next), 200, r#"[{"name":"x/3"}]"#);
+}
+
+fn a_list_begins_behind_any_name(session: &Session<'_>) {
+    add_five(session);
+    for (after, expected) in [
+        ("c+d", &["e+f", "g%h", "i🤖"][..]),
+        ("c%20d", &["e+f", "g%h", "i🤖"]),
+        ("e%2Bf", &["g%h", "i🤖"]),
+        ("b", &["c d", "e+f", "g%h", "i🤖"]),
+        ("", &["a&b", "c d", "e+f", "g%h", "i🤖"]),
+        ("i%F0%9F%A4%96", &[]),
+        ("zzz", &[]),
+    ] {
+        let found = session.names(&format!("/api/robots?after={after}"));
+        assert_eq!(found, expected, "after {after}");
+    }
+    assert_eq!(session.names("/api/robots?after=c&limit=1"), ["c d"]);
+    assert_eq!(session.names("/api/robots/search/%2B?after=a"), ["e+f"]);
+}
+
+fn a_limit_out_of_range_is_refused(session: &Session<'_>) {
+    for limit in [
+        "",
+        "0",
+        "1001",
+        "-1",
+        "+1",
+        "1.0",
+        "x",
+        "99999999999999999999",
+        "1&limit=1",
+    ] {
+        assert_failure(&session.get(&format!("/api/robots?limit={limit}")), 400);
+        assert_failure(
+            &session.get(&format!("/api/robots/search/x?limit={limit}")),
+            400,
+        );
+    }
+}
+
+fn a_name_to_begin_behind_must_be_utf_8(session: &Session<'_>) {
+    assert_failure(&session.get("/api/robots?after=%FF"), 400);
+    assert_failure(&session.get("/api/robots?after=a&after=b"), 400);
+}
+
+fn a_long_list_is_whole(session: &Session<'_>) {
+    let expected: Vec<_> = (0..2100).map(|number| format!("RX-{number:04}")).collect();
+    std::thread::scope(|scope| {
+        for part in expected.chunks(300) {
+            scope.spawn(move || part.iter().for_each(|name| drop(session.add(name))));
+        }
+    });
+    assert_eq!(session.names("/api/robots"), expected);
+    assert_eq!(session.names("/api/robots/search/RX"), expected);
+    assert_eq!(session.names("/api/robots?after=RX-0099"), expected[100..]);
+    assert_eq!(
+        session.names("/api/robots/search/-20"),
+        expected[2000..2100]
+    );
+}

@@ -1,0 +1,216 @@
+//! Methods, paths, negotiation and origins.
+
+use super::{Case, Session, assert_answer, assert_failure, draft};
+use crate::conformance::cases;
+
+pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
+    an_unknown_path_is_not_found,
+    a_method_that_a_path_does_not_take_is_refused,
+    a_method_that_does_not_exist_is_refused,
+    head_answers_like_get_without_a_body,
+    options_tells_the_methods,
+    json_is_for_those_who_prefer_it,
+    a_write_from_a_page_of_another_origin_is_refused,
+    a_read_from_any_page_is_answered,
+    a_form_cannot_disguise_its_method,
+];
+
+fn an_unknown_path_is_not_found(session: &Session<'_>) {
+    session.add("R2-D2");
+    for path in [
+        "/nothing",
+        "/api",
+        "/api/",
+        "/api/robots/",
+        "/api/robots/x",
+        "/api/robots/-1",
+        "/api/robots/+1",
+        "/api/robots/1.0",
+        "/api/robots/1x",
+        "/api/robots/0x1",
+        "/api/robots/%D9%A1",
+        "/api/robots/1%00",
+        "/api/robots/1%2F",
+        "/api/robots/%201",
+        "/api/robots/1/",
+        "/api/robots/1/2",
+        "/api/robots/search",
+        "/api/robots/search/a/b",
+        "/api/robots/search/a/",
+        "/api//robots",
+        "//api/robots",
+        "/API/robots",
+        "/api/Robots",
+        "/api/robot",
+        "/api/robots.json",
+        "/api%2Frobots",
+        "/api/robots;x=1",
+        "/api/robots%3Fx",
+    ] {
+        for method in ["GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
+            assert_failure(&session.call(method, path, &[], b""), 404);
+        }
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+}
+
+/// Each path with the methods that it takes.
+const PATHS: [(&str, &str); 5] = [
+    ("/api/robots", "GET, HEAD, POST, OPTIONS"),
+    ("/api/robots/1", "GET, HEAD, PUT, DELETE, OPTIONS"),
+    (
+        "/api/robots/99999999999999999999",
+        "GET, HEAD, PUT, DELETE, OPTIONS",
+    ),
+    ("/api/robots/search/x", "GET, HEAD, OPTIONS"),
+    ("/api/robots/search/", "GET, HEAD, OPTIONS"),
+];
+
+fn a_method_that_a_path_does_not_take_is_refused(session: &Session<'_>) {
+    for (path, allow) in PATHS {
+        for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "TRACE"] {
+            if allow.contains(method) {
+                continue;
+            }
+            let body = draft("x", "droid", 1);
+            let answer = session.call(method, path, &[], body.as_bytes());
+            assert_failure(&answer, 405);
+            assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
+        }
+    }
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+}
+
+fn a_method_that_does_not_exist_is_refused(session: &Session<'_>) {
+    for method in ["BREW", "get", "PROPFIND", "M-SEARCH"] {
+        for (path, allow) in PATHS {
+            let answer = session.call(method, path, &[], b"");
+            assert_failure(&answer, 405);
+            assert_eq!(answer.header("allow"), Some(allow), "{method} {path}");
+        }
+        assert_failure(&session.call(method, "/nothing", &[], b""), 404);
+    }
+}
+
+fn head_answers_like_get_without_a_body(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for path in [
+        "/api/robots".to_owned(),
+        format!("/api/robots/{id}"),
+        "/api/robots/0".to_owned(),
+        "/api/robots/search/R".to_owned(),
+        "/api/robots/search/%FF".to_owned(),
+        "/nothing".to_owned(),
+    ] {
+        let (get, head) = (session.get(&path), session.call("HEAD", &path, &[], b""));
+        assert_eq!(head.status, get.status, "{path}");
+        assert_eq!(head.body, b"", "{path}");
+        assert_eq!(
+            head.header("content-type"),
+            get.header("content-type"),
+            "{path}"
+        );
+        assert_eq!(
+            head.header("content-length"),
+            get.header("content-length"),
+            "{path}"
+        );
+    }
+}
+
+fn options_tells_the_methods(session: &Session<'_>) {
+    for (path, allow) in PATHS {
+        let answer = session.call("OPTIONS", path, &[], b"");
+        assert_eq!((answer.status, answer.text().as_str()), (204, ""), "{path}");
+        assert_eq!(answer.header("allow"), Some(allow), "{path}");
+    }
+}
+
+fn json_is_for_those_who_prefer_it(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let by_id = format!("/api/robots/{id}");
+    let contract = "text/html; charset=UTF-8";
+    for (accept, content_type) in [
+        ("application/json", "application/json"),
+        ("application/json, text/plain, */*", "application/json"),
+        ("text/html;q=0.9, application/json", "application/json"),
+        ("text/html, application/json;q=0.9", contract),
+        ("*/*", contract),
+        ("text/html", contract),
+        ("application/xml", contract),
+        ("nonsense", contract),
+    ] {
+        for (method, target, status) in [
+            ("GET", "/api/robots", 200),
+            ("GET", by_id.as_str(), 200),
+            ("GET", "/api/robots/0", 200),
+            ("GET", "/nothing", 404),
+            ("DELETE", "/api/robots", 405),
+            ("POST", "/api/robots", 400),
+            ("DELETE", "/api/robots/0", 404),
+        ] {
+            let answer = session.call(method, target, &[("Accept", accept)], b"");
+            assert_eq!(answer.status, status, "{method} {target}");
+            assert_eq!(
+                answer.header("content-type"),
+                Some(content_type),
+                "{method} {target} with Accept: {accept}"
+            );
+        }
+    }
+    let twice = [
+        ("Accept", "text/html;q=0.5"),
+        ("Accept", "application/json"),
+    ];
+    let answer = session.call("GET", "/api/robots", &twice, b"");
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+}
+
+/// Headers that a browser sends for a page of another origin.
+const FOREIGN: [(&str, &str); 4] = [
+    ("Origin", "https://evil.example"),
+    ("Origin", "null"),
+    ("Sec-Fetch-Site", "cross-site"),
+    ("Sec-Fetch-Site", "same-site"),
+];
+
+fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let by_id = format!("/api/robots/{id}");
+    let body = draft("x", "droid", 1);
+    for header in FOREIGN {
+        for (method, target) in [("POST", "/api/robots"), ("PUT", &by_id), ("DELETE", &by_id)] {
+            let answer = session.call(method, target, &[header], body.as_bytes());
+            assert_failure(&answer, 403);
+        }
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+    for (name, value) in [
+        ("Sec-Fetch-Site", "same-origin"),
+        ("Sec-Fetch-Site", "none"),
+    ] {
+        let answer = session.call("PUT", &by_id, &[(name, value)], body.as_bytes());
+        assert_answer(&answer, 200, r#"{"status":"OK"}"#);
+    }
+}
+
+fn a_read_from_any_page_is_answered(session: &Session<'_>) {
+    for header in FOREIGN {
+        let answer = session.call("GET", "/api/robots", &[header], b"");
+        assert_answer(&answer, 200, "[]");
+        assert_eq!(answer.header("access-control-allow-origin"), None);
+    }
+}
+
+fn a_form_cannot_disguise_its_method(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    for method in ["DELETE", "PUT", "GET", "PATCH"] {
+        let body = format!("_method={method}&x=1");
+        let answer = session.call("POST", &format!("/api/robots/{id}"), &form, body.as_bytes());
+        assert_failure(&answer, 405);
+        let answer = session.call("POST", "/api/robots", &form, body.as_bytes());
+        assert_failure(&answer, 400);
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+}

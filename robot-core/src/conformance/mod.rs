@@ -1,0 +1,113 @@
+//! The cases that every store and every frontend must pass (feature `conformance`).
+//!
+//! A store or a frontend joins with one line, in a test without the usual harness
+//! (`harness = false` for it in `Cargo.toml`). Each case becomes a test with a name, run
+//! against a catalogue of its own:
+//!
+//! ```
+//! use std::process::ExitCode;
+//! use robot_core::{MemoryCatalogue, conformance::Suite};
+//!
+//! fn main() -> ExitCode {
+//!     Suite::new()
+//!         .store("memory", |_folder| MemoryCatalogue::new())
+//!         .run()
+//! }
+//! ```
+//!
+//! A frontend is tested as its clients see it, through a [`Client`]: [`Suite::http`] takes
+//! whatever starts a service and returns one. [`TcpClient`] is the client for everything
+//! that listens on a port, and [`Api`](crate::http::Api) itself is one, too.
+//!
+//! A case fails by panicking, with what it expected and what it got.
+
+mod client;
+mod http;
+mod store;
+
+use std::{path::Path, process::ExitCode, sync::Arc};
+
+use libtest_mimic::{Arguments, Trial};
+
+pub use client::{Answer, Call, Client, TcpClient};
+
+use crate::{catalogue::Catalogue, http::Behaviour};
+
+/// A case by its name.
+type Case<F> = (&'static str, F);
+
+/// The table of cases: the functions of these names. A case that is not in it is dead code,
+/// which the compiler reports.
+macro_rules! cases {
+    ($($case:ident),+ $(,)?) => {
+        &[$((stringify!($case), $case)),+]
+    };
+}
+use cases;
+
+/// Cases to run: for each store and each frontend all of them.
+#[derive(Default)]
+pub struct Suite {
+    trials: Vec<Trial>,
+}
+
+impl Suite {
+    /// No cases yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a store under a name. `open` is called once for each case, with an empty folder
+    /// that lasts as long, and returns an empty catalogue.
+    #[must_use]
+    pub fn store<C: Catalogue>(
+        mut self,
+        name: &str,
+        open: impl Fn(&Path) -> C + Send + Sync + 'static,
+    ) -> Self {
+        let open = Arc::new(open);
+        for (case, run) in store::CASES {
+            let open = Arc::clone(&open);
+            self.add(format!("{name}::{case}"), move |folder| run(&open(folder)));
+        }
+        self
+    }
+
+    /// Adds a frontend under a name. `serve` is called once for each case, with an empty
+    /// folder that lasts as long, starts a service of this behaviour over an empty catalogue,
+    /// and returns a client of it. The service ends when the client is dropped, or with the
+    /// process.
+    #[must_use]
+    pub fn http<C: Client>(
+        mut self,
+        name: &str,
+        serve: impl Fn(&Path, Behaviour) -> C + Send + Sync + 'static,
+    ) -> Self {
+        let serve = Arc::new(serve);
+        for behaviour in [Behaviour::A, Behaviour::B] {
+            for (case, run) in http::cases() {
+                let serve = Arc::clone(&serve);
+                self.add(format!("{name}::{behaviour}::{case}"), move |folder| {
+                    run(&http::Session::new(&serve(folder, behaviour), behaviour));
+                });
+            }
+        }
+        self
+    }
+
+    /// Runs the cases that the command line selects, as `cargo test` does, and prints how
+    /// each went.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
+    }
+
+    fn add(&mut self, name: String, run: impl FnOnce(&Path) + Send + 'static) {
+        self.trials.push(Trial::test(name, move || {
+            let folder = tempfile::tempdir()?;
+            run(folder.path());
+            Ok(())
+        }));
+    }
+}
