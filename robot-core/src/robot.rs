@@ -151,7 +151,7 @@ impl Draft {
 impl From<Robot> for Draft {
     /// The draft that would leave this robot as it is: a start for changing a part of it.
     fn from(robot: Robot) -> Self {
-        Self::new(robot.name, robot.robot_type.as_str(), robot.year)
+        Self::new(robot.name, robot.kind.as_str(), robot.year)
     }
 }
 
@@ -175,22 +175,17 @@ impl From<Robot> for Draft {
 pub struct Robot {
     id: RobotId,
     name: String,
-    robot_type: RobotType,
+    kind: RobotType,
     year: i64,
 }
 
 impl Robot {
     /// A robot of parts that the rules have passed.
-    pub(crate) fn from_checked(
-        id: RobotId,
-        name: String,
-        robot_type: RobotType,
-        year: i64,
-    ) -> Self {
+    pub(crate) fn from_checked(id: RobotId, name: String, kind: RobotType, year: i64) -> Self {
         Self {
             id,
             name,
-            robot_type,
+            kind,
             year,
         }
     }
@@ -210,7 +205,7 @@ impl Robot {
     /// The type.
     #[must_use]
     pub fn robot_type(&self) -> RobotType {
-        self.robot_type
+        self.kind
     }
 
     /// The year, 0 or more.
@@ -225,7 +220,7 @@ impl Serialize for Robot {
         let mut object = serializer.serialize_struct("Robot", 4)?;
         object.serialize_field("id", &self.id)?;
         object.serialize_field("name", &self.name)?;
-        object.serialize_field("type", self.robot_type.as_str())?;
+        object.serialize_field("type", self.kind.as_str())?;
         object.serialize_field("year", &self.year)?;
         object.end()
     }

@@ -49,6 +49,7 @@ pub struct Violations(Vec<Violation>);
 
 impl Violations {
     /// The broken rules, in the contract's order.
+    #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Violation> + '_ {
         self.0.iter().copied()
     }

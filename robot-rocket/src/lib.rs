@@ -1,1 +1,55 @@
+//! The robot catalogue as a REST service on [Rocket](rocket).
+//!
+//! The server binary `robot-rocket` is [`mount`] at `/` and little else. Another Rocket
+//! application takes the catalogue in under a base path, beside routes of its own:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use robot_core::{Catalogue, MemoryCatalogue};
+//! use robot_rocket::Settings;
+//!
+//! let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+//! // At /robots/api/robots and so on; `catalogue` stays at hand for other routes.
+//! let rocket = robot_rocket::mount(rocket::build(), "/robots", catalogue.clone(), &Settings::default());
+//! ```
+//!
+//! What is answered is decided by [`robot_core::http`]; this crate moves bytes.
 
+mod catchers;
+mod files;
+mod reply;
+mod routes;
+mod settings;
+
+use std::sync::Arc;
+
+use robot_core::{Catalogue, http::Api};
+use rocket::{Build, Rocket};
+
+pub use settings::{DATABASE_URL_KEYS, Settings, SettingsError, database_url};
+
+/// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
+///
+/// It takes every path under the base that no other route takes, and answers its errors
+/// there in the contract's shape. Where `settings` have a folder of static files, a file of
+/// it goes before all. Other routes of the application win over both.
+#[must_use]
+pub fn mount(
+    rocket: Rocket<Build>,
+    base: &str,
+    catalogue: Arc<dyn Catalogue>,
+    settings: &Settings,
+) -> Rocket<Build> {
+    let api = Api::new(catalogue)
+        .behaviour(settings.behaviour)
+        .under(base);
+    let api = Arc::new(api);
+    let rocket = rocket
+        .attach(reply::no_sniffing(base))
+        .mount(base, routes::all(&api))
+        .register(base, catchers::all(&api));
+    match &settings.static_dir {
+        Some(folder) => rocket.mount(base, files::routes(folder)),
+        None => rocket,
+    }
+}

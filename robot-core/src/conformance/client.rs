@@ -135,7 +135,7 @@ impl Client for TcpClient {
             call.body.len()
         );
         for (name, value) in &call.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
         head.push_str("\r\n");
         let sent = stream

@@ -21,6 +21,8 @@
 //!
 //! A case fails by panicking, with what it expected and what it got.
 
+#![expect(clippy::panic, reason = "a case fails by panicking")]
+
 mod client;
 mod http;
 mod store;
@@ -33,7 +35,7 @@ pub use client::{Answer, Call, Client, TcpClient};
 
 use crate::{catalogue::Catalogue, http::Behaviour};
 
-/// A case by its name.
+/// A case for what it is given, by its name.
 type Case<F> = (&'static str, F);
 
 /// The table of cases: the functions of these names. A case that is not in it is dead code,

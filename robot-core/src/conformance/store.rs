@@ -11,8 +11,11 @@ use crate::{
     rules::{NAME_LENGTH_LIMIT, ValidDraft, Violation},
 };
 
+/// Runs a case.
+type Run = fn(&dyn Catalogue);
+
 /// Every case.
-pub(super) const CASES: &[Case<fn(&dyn Catalogue)>] = cases![
+pub(super) const CASES: &[Case<Run>] = cases![
     an_empty_catalogue_has_nothing,
     a_robot_that_was_added_is_there,
     every_type_and_year_is_kept,
@@ -303,7 +306,7 @@ fn an_update_may_keep_the_name(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
     good(catalogue.replace(robot.id(), Draft::new("R2-D2", "mechanical", 0)));
     let updated = valid(Draft::new("R2-D2", "mechanical", 0)).with_id(robot.id());
-    assert_eq!(good(catalogue.list()), [updated.clone()]);
+    assert_eq!(good(catalogue.list()), std::slice::from_ref(&updated));
     good(catalogue.replace(robot.id(), updated.clone().into()));
     assert_eq!(good(catalogue.list()), [updated]);
 }

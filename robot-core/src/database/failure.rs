@@ -27,7 +27,7 @@ pub(super) fn no_connection(error: PoolError) -> Error {
 }
 
 /// Whether trying again may help. SQLite's result codes reach us as their words alone
-/// (SQLITE_BUSY, SQLITE_LOCKED).
+/// (`SQLITE_BUSY`, `SQLITE_LOCKED`).
 fn is_passing(message: &str) -> bool {
     matches!(message, "database is locked" | "database table is locked")
 }

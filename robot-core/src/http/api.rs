@@ -207,30 +207,25 @@ impl Api {
         let query = Query::of_list(query)?;
         let after = query.after.clone().unwrap_or_default();
         let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
-        match query.limit {
-            Some(limit) => {
-                let page = PageRequest {
-                    containing,
-                    after: &after,
-                    // One more than is shown tells whether there is a next page.
-                    limit: limit.get() + 1,
-                };
-                let mut robots = self.catalogue.page(page)?;
-                let has_next = robots.len() > limit.get();
-                robots.truncate(limit.get());
-                let mut reply = whole(200, array(&robots, fields));
-                if let (true, Some(last)) = (has_next, robots.last()) {
-                    let (base, path) = (&self.base, resource.path());
-                    let next = format!("<{base}{path}?{}>; rel=\"next\"", query.next(last.name()));
-                    reply.headers.push(("Link", next.into()));
-                }
-                Ok(reply)
-            }
-            None => {
-                let pages = Pages::new(Arc::clone(&self.catalogue), containing).after(after);
-                stream(pages, fields.to_vec())
-            }
+        let Some(limit) = query.limit else {
+            let pages = Pages::new(Arc::clone(&self.catalogue), containing).after(after);
+            return stream(pages, fields.to_vec());
+        };
+        let mut robots = self.catalogue.page(PageRequest {
+            containing,
+            after: &after,
+            // One more than is shown tells whether there is a next page.
+            limit: limit.get() + 1,
+        })?;
+        let has_next = robots.len() > limit.get();
+        robots.truncate(limit.get());
+        let mut reply = whole(200, array(&robots, fields));
+        if let (true, Some(last)) = (has_next, robots.last()) {
+            let (base, path, query) = (&self.base, resource.path(), query.next(last.name()));
+            let next = format!("<{base}{path}?{query}>; rel=\"next\"");
+            reply.headers.push(("Link", next.into()));
         }
+        Ok(reply)
     }
 }
 

@@ -66,16 +66,14 @@ impl Query {
 
     /// The query of the page behind the robot of this name.
     pub(super) fn next(&self, last: &str) -> String {
-        let mut query = String::new();
-        if let Some(fields) = &self.fields {
+        let fields = self.fields.as_ref().map(|fields| {
             let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
-            query.push_str(&format!("fields={}&", names.join(",")));
-        }
-        if let Some(limit) = self.limit {
-            query.push_str(&format!("limit={limit}&"));
-        }
-        query.push_str(&format!("after={}", utf8_percent_encode(last, ENCODED)));
-        query
+            format!("fields={}", names.join(","))
+        });
+        let limit = self.limit.map(|limit| format!("limit={limit}"));
+        let after = format!("after={}", utf8_percent_encode(last, ENCODED));
+        let parameters: Vec<_> = fields.into_iter().chain(limit).chain([after]).collect();
+        parameters.join("&")
     }
 }
 

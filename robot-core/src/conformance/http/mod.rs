@@ -131,8 +131,15 @@ fn draft(name: &str, robot_type: &str, year: i64) -> String {
 
 /// The path of a search, with every byte of the name encoded.
 fn search(name: &str) -> String {
-    let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    format!("/api/robots/search/{encoded}")
+    format!("/api/robots/search/{}", encoded(name))
+}
+
+/// A text, every byte of it percent-encoded.
+fn encoded(text: &str) -> String {
+    let digits = |byte| char::from_digit(u32::from(byte), 16).unwrap_or_default();
+    text.bytes()
+        .flat_map(|byte| ['%', digits(byte >> 4), digits(byte & 15)])
+        .collect()
 }
 
 fn json(answer: &Answer) -> serde_json::Value {

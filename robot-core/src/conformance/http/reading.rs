@@ -1,6 +1,6 @@
 //! Lists, searches and single robots.
 
-use super::{Case, Session, assert_answer, assert_failure, draft, search};
+use super::{Case, Session, assert_answer, assert_failure, draft, encoded, search};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
@@ -90,7 +90,7 @@ fn an_id_past_64_bits_is_an_id_that_no_robot_has(session: &Session<'_>) {
 
 fn an_encoded_digit_is_a_digit(session: &Session<'_>) {
     let id = session.add("R2-D2");
-    let encoded: String = id.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let encoded = encoded(&id);
     assert_answer(
         &session.get(&format!("/api/robots/{encoded}")),
         200,

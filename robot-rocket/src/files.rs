@@ -1,0 +1,66 @@
+//! The static files: an existing file goes before the routes (contract, "What the service
+//! does").
+
+use std::path::{Path, PathBuf};
+
+use rocket::{
+    Data, Request, Route,
+    fs::NamedFile,
+    http::{
+        Method, Status,
+        uri::{Segments, fmt},
+    },
+    response::Responder,
+    route::{Handler, Outcome},
+    tokio::fs,
+};
+
+/// Before the routes of the catalogue, behind every route that Rocket ranks by itself.
+const RANK: isize = 10;
+
+/// The routes that answer with files of a folder, given by its true path.
+pub(crate) fn routes(folder: &Path) -> Vec<Route> {
+    [Method::Get, Method::Head]
+        .map(|method| {
+            let handler = Files(folder.to_owned());
+            let mut route = Route::ranked(RANK, method, "/<path..>", handler);
+            route.name = Some("static files".into());
+            route
+        })
+        .into()
+}
+
+#[derive(Clone)]
+struct Files(PathBuf);
+
+impl Files {
+    /// The file that a path names. Hidden files (`.name`) and what lies outside the folder,
+    /// also by way of a link, are none.
+    async fn file(&self, request: &Request<'_>) -> Option<NamedFile> {
+        let segments: Segments<'_, fmt::Path> = request.segments(0..).ok()?;
+        let mut path = self.0.join(segments.to_path_buf(false).ok()?);
+        if request.uri().path().ends_with('/') {
+            path.push("index.html");
+        }
+        let path = fs::canonicalize(path).await.ok()?;
+        let is_inside = path.starts_with(&self.0);
+        if !is_inside || !fs::metadata(&path).await.ok()?.is_file() {
+            return None;
+        }
+        NamedFile::open(path).await.ok()
+    }
+}
+
+#[rocket::async_trait]
+impl Handler for Files {
+    async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
+        match self
+            .file(request)
+            .await
+            .map(|file| file.respond_to(request))
+        {
+            Some(Ok(response)) => Outcome::Success(response),
+            _ => Outcome::Forward((data, Status::NotFound)),
+        }
+    }
+}

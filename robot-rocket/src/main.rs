@@ -1,0 +1,105 @@
+//! The server: the catalogue of a database at `/`.
+
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+    process::ExitCode,
+};
+
+use clap::Parser;
+use robot_rocket::{Settings, database_url, mount};
+use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc};
+
+/// Serves a catalogue of robots as JSON over HTTP.
+///
+/// Settings come from the environment or from a file Rocket.toml in the working directory.
+#[derive(Parser)]
+#[command(version, after_help = SETTINGS)]
+struct Arguments {}
+
+const SETTINGS: &str = "\
+Settings:
+  DATABASE_URL       the store           sqlite://robots.db, sqlite:///var/lib/robots.db, memory:
+  ROCKET_PORT        the port            8000
+  ROCKET_ADDRESS     the address         127.0.0.1
+  ROCKET_BEHAVIOUR   the status codes    A (current) or B (older)
+  ROCKET_STATIC_DIR  a folder whose files are served first, none by default
+  RUST_LOG           what is logged      warn, robot_core=debug, rocket=info
+
+Examples:
+  robot-rocket
+  ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
+  curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots
+  curl http://127.0.0.1:8000/api/robots";
+
+/// What is logged unless told otherwise: warnings, but none of Rocket's (its indented lines
+/// have the target `_`), which are for its developers. What it fails at is reported below.
+const LOGGED: &str = "warn,rocket=off,_=off";
+
+fn main() -> ExitCode {
+    let Arguments {} = Arguments::parse();
+    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED)).init();
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("robot-rocket: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let figment = Config::figment();
+    let config: Config = figment
+        .extract()
+        .map_err(|error| format!("wrong setting: {error}"))?;
+    if config.workers == 0 || config.max_blocking == 0 {
+        return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
+    }
+    let settings = Settings::read(&figment).map_err(|error| error.to_string())?;
+    let url = database_url(&figment).map_err(|error| error.to_string())?;
+    let catalogue = robot_core::open(&url)
+        .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
+    let rocket =
+        mount(rocket::custom(figment), "/", catalogue, &settings).attach(greeting(url, &settings));
+    match rocket::execute(rocket.launch()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(explain(error.kind(), &config)),
+    }
+}
+
+/// Tells the person who starts the server where it listens, once it does.
+fn greeting(url: String, settings: &Settings) -> AdHoc {
+    let behaviour = settings.behaviour;
+    AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
+        let config = rocket.config();
+        let address = SocketAddr::new(config.address, config.port);
+        let scheme = if config.tls_enabled() {
+            "https"
+        } else {
+            "http"
+        };
+        // Nobody may be there to read it; the server serves all the same.
+        let _ = writeln!(
+            io::stdout(),
+            "Robots at {scheme}://{address}/api/robots (store {url}, behaviour {behaviour}); \
+             Ctrl-C stops the server"
+        );
+        Box::pin(async {})
+    })
+}
+
+/// Says why the server does not run, and what to do.
+fn explain(error: &ErrorKind, config: &Config) -> String {
+    match error {
+        ErrorKind::Bind(cause) => format!(
+            "cannot listen on {}: {cause}; stop the program that does, or choose another \
+             ROCKET_PORT or ROCKET_ADDRESS",
+            SocketAddr::new(config.address, config.port)
+        ),
+        ErrorKind::Shutdown(..) => {
+            "stopped before all connections were closed; answered writes are safe".to_owned()
+        }
+        other => format!("cannot start: {other}"),
+    }
+}

@@ -1,0 +1,70 @@
+//! From the core's replies to Rocket's responses.
+
+use std::io::{self, Cursor};
+
+use futures_util::stream;
+use robot_core::http::{Body, Chunks, Reply};
+use rocket::{
+    Response,
+    fairing::AdHoc,
+    http::Status,
+    tokio::{io::AsyncRead, task::spawn_blocking},
+};
+use tokio_util::io::StreamReader;
+
+/// The most bytes that go into one piece of a body. Rocket's own choice, 4 KiB, costs a list
+/// of robots more time than reading it.
+const PIECE: usize = 64 * 1024;
+
+/// Set by a fairing, because the `Shield` that Rocket attaches to every application sets it,
+/// too, and warns of each response that brings its own.
+const NO_SNIFF: &str = "X-Content-Type-Options";
+
+/// The response of a reply.
+pub(crate) fn response(reply: Reply) -> Response<'static> {
+    let mut response = Response::build();
+    response
+        .status(Status::new(reply.status))
+        .max_chunk_size(PIECE);
+    for (name, value) in reply.headers {
+        if name != NO_SNIFF {
+            response.raw_header(name, value);
+        }
+    }
+    match reply.body {
+        Body::Whole(bytes) => response.sized_body(bytes.len(), Cursor::new(bytes)),
+        Body::Streamed(chunks) => response.streamed_body(reader(chunks)),
+    };
+    response.finalize()
+}
+
+/// The response of a reply to a request that Rocket could not make sense of, which no
+/// fairing gets to see.
+pub(crate) fn unseen_by_fairings(reply: Reply) -> Response<'static> {
+    let mut response = response(reply);
+    response.set_raw_header(NO_SNIFF, "nosniff");
+    response
+}
+
+/// Keeps browsers from guessing the type of any response under a base path.
+pub(crate) fn no_sniffing(base: &str) -> AdHoc {
+    let base = base.trim_end_matches('/').to_owned();
+    AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
+        let is_ours = request.uri().path().as_str().starts_with(&base);
+        if is_ours && !response.headers().contains(NO_SNIFF) {
+            response.set_raw_header(NO_SNIFF, "nosniff");
+        }
+        Box::pin(async {})
+    })
+}
+
+/// Reads the pieces, each on a thread that may block, when the client has taken the last.
+fn reader(chunks: Chunks) -> impl AsyncRead + Send {
+    StreamReader::new(Box::pin(stream::try_unfold(chunks, |mut chunks| async {
+        let (piece, chunks) = spawn_blocking(move || (chunks.next(), chunks))
+            .await
+            .map_err(io::Error::other)?;
+        let piece = piece.transpose().map_err(io::Error::other)?;
+        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), chunks)))
+    })))
+}

@@ -1,0 +1,103 @@
+//! The routes: every path and method under the base goes to the core, which knows them.
+
+use std::sync::Arc;
+
+use robot_core::http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, within_limit};
+use rocket::{
+    Data, Request, Route,
+    data::ToByteUnit,
+    http::Method,
+    route::{Handler, Outcome},
+    tokio::{task::spawn_blocking, time::timeout},
+};
+
+use crate::reply::response;
+
+/// Behind every route that Rocket ranks by itself, and behind the static files.
+const RANK: isize = 20;
+
+/// A route for each method that Rocket knows. Those that it does not know end in the catchers.
+pub(crate) fn all(api: &Arc<Api>) -> Vec<Route> {
+    [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Options,
+        Method::Patch,
+        Method::Trace,
+        Method::Connect,
+    ]
+    .into_iter()
+    .map(|method| {
+        let mut route = Route::ranked(RANK, method, "/<path..>", ToTheApi(Arc::clone(api)));
+        route.name = Some("robots".into());
+        route
+    })
+    .collect()
+}
+
+#[derive(Clone)]
+struct ToTheApi(Arc<Api>);
+
+#[rocket::async_trait]
+impl Handler for ToTheApi {
+    async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
+        let method = true_method(request, &mut data).await;
+        let question = question(method.as_str(), request);
+        let body = if question.takes_body() {
+            read(data).await
+        } else {
+            Ok(Vec::new())
+        };
+        let question = question.body_read(body);
+        let api = Arc::clone(&self.0);
+        let reply = spawn_blocking(move || api.handle(question)).await;
+        Outcome::Success(response(reply.unwrap_or_else(|error| {
+            log::error!("a request was given up: {error}");
+            self.0.refuse(&Failure::Internal, accept(request))
+        })))
+    }
+}
+
+/// The request as the core takes it, still without a body.
+pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http::Request {
+    let uri = request.uri();
+    let mut target = uri.path().to_string();
+    if let Some(query) = uri.query() {
+        target.push('?');
+        target.push_str(query.as_str());
+    }
+    let mut question = robot_core::http::Request::new(method, target);
+    for header in request.headers().iter() {
+        question.header(header.name.as_str(), header.value.as_bytes());
+    }
+    question
+}
+
+/// What the client accepts.
+pub(crate) fn accept<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+    request.headers().get_one("Accept")
+}
+
+/// The method that was sent. Rocket takes a form's field `_method` for it, by which any page
+/// on the web could make a browser delete robots; here a form is a `POST` like another.
+async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
+    const FIELD: &[u8] = b"_method=";
+    let is_form = request.content_type().is_some_and(|kind| kind.is_form());
+    if is_form && data.peek(FIELD.len()).await.starts_with(FIELD) {
+        return Method::Post;
+    }
+    request.method()
+}
+
+/// The body, unless it is too long or too slow.
+async fn read(data: Data<'_>) -> Result<Vec<u8>, BodyError> {
+    let just_past_the_limit = (BODY_LIMIT + 1).bytes();
+    match timeout(BODY_DEADLINE, data.open(just_past_the_limit).into_bytes()).await {
+        Ok(Ok(bytes)) => within_limit(bytes.into_inner()),
+        Ok(Err(_)) => Err(BodyError::Incomplete),
+        Err(_) => Err(BodyError::TooSlow),
+    }
+}

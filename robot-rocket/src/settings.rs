@@ -1,0 +1,115 @@
+//! What can be set, through Rocket's own configuration: `Rocket.toml` and `ROCKET_*`.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use robot_core::{DEFAULT_URL, http::Behaviour};
+use rocket::figment::{self, Figment, providers::Env, value::magic::RelativePathBuf};
+
+/// Where the URL of the store is looked for, the first that is set winning: an environment
+/// variable of the server alone, one that other programs share, the key in `Rocket.toml`.
+pub const DATABASE_URL_KEYS: [&str; 3] = ["ROCKET_DATABASE_URL", "DATABASE_URL", "database_url"];
+
+/// What an application may decide about a mounted catalogue.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Which status codes are answered (`behaviour`, `A` by default).
+    pub behaviour: Behaviour,
+    /// A folder whose files are served before anything else (`static_dir`, none by default).
+    pub static_dir: Option<PathBuf>,
+}
+
+/// A setting that cannot be. The message is one line that names it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// The configuration cannot be read, or a value is of the wrong type.
+    #[error("wrong setting: {0}")]
+    Unreadable(#[from] Box<figment::Error>),
+    /// The behaviour is neither A nor B.
+    #[error("wrong setting: {0} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)")]
+    Behaviour(#[from] robot_core::http::ParseBehaviourError),
+    /// The folder of static files is none.
+    #[error(
+        "wrong setting: static_dir '{folder}' is no folder that can be read: {cause} \
+         (set it with ROCKET_STATIC_DIR or static_dir in Rocket.toml)"
+    )]
+    StaticDir {
+        /// The folder as given.
+        folder: String,
+        /// What the system says of it.
+        #[source]
+        cause: io::Error,
+    },
+}
+
+impl From<figment::Error> for SettingsError {
+    fn from(error: figment::Error) -> Self {
+        Self::Unreadable(Box::new(error))
+    }
+}
+
+impl Settings {
+    /// Reads `behaviour` and `static_dir`.
+    ///
+    /// # Errors
+    /// A value cannot be, or the folder cannot be read.
+    ///
+    /// ```
+    /// use robot_core::http::Behaviour;
+    /// use robot_rocket::Settings;
+    ///
+    /// let figment = rocket::Config::figment().merge(("behaviour", "B"));
+    /// assert_eq!(Settings::read(&figment)?.behaviour, Behaviour::B);
+    /// # Ok::<(), robot_rocket::SettingsError>(())
+    /// ```
+    pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
+        let behaviour = match optional::<String>(figment, "behaviour")? {
+            Some(text) => text.parse()?,
+            None => Behaviour::default(),
+        };
+        let static_dir = optional::<RelativePathBuf>(figment, "static_dir")?
+            .map(|path| folder(&path.relative()))
+            .transpose()?;
+        Ok(Self {
+            behaviour,
+            static_dir,
+        })
+    }
+}
+
+/// Reads the URL of the store (see [`DATABASE_URL_KEYS`]).
+///
+/// # Errors
+/// The value is no text.
+pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
+    let figment = figment
+        .clone()
+        .merge(Env::raw().only(&["DATABASE_URL"]).global())
+        .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global());
+    Ok(optional(&figment, "database_url")?.unwrap_or_else(|| DEFAULT_URL.to_owned()))
+}
+
+fn optional<'a, T: rocket::serde::Deserialize<'a>>(
+    figment: &Figment,
+    key: &str,
+) -> Result<Option<T>, SettingsError> {
+    if figment.contains(key) {
+        Ok(Some(figment.extract_inner(key)?))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The folder by its true path, which the files in it are later held against.
+fn folder(path: &Path) -> Result<PathBuf, SettingsError> {
+    fs::read_dir(path)
+        .and_then(|_| path.canonicalize())
+        .map_err(|cause| SettingsError::StaticDir {
+            folder: path.display().to_string(),
+            cause,
+        })
+}
