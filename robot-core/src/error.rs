@@ -37,24 +37,23 @@ impl From<crate::rules::Violation> for Error {
 #[non_exhaustive]
 pub enum OpenError {
     /// The URL names no store that there is.
-    #[error("'{scheme}' is not a store that this program knows; it knows {known}")]
+    #[error("'{scheme}' is no store that this program knows; it knows {known}")]
     UnknownScheme {
         /// What the URL begins with. The rest may hold a password and is not repeated.
         scheme: String,
-        /// The forms that this build takes.
+        /// The URLs that this build takes, by example.
         known: String,
     },
     /// The store exists, but this program was built without it.
     #[error(
         "'{scheme}' stores were left out when this program was built; it has {known} \
-         (build it with the cargo feature '{feature}' to get the other)"
+         (build it with the cargo feature '{scheme}' to have them)"
     )]
     NotCompiledIn {
-        /// What the URL begins with.
-        scheme: String,
-        /// The cargo feature of robot-core that brings it.
-        feature: &'static str,
-        /// The forms that this build takes.
+        /// What the URL begins with, which is also the cargo feature of robot-core that
+        /// brings such stores.
+        scheme: &'static str,
+        /// The URLs that this build takes, by example.
         known: String,
     },
     /// The URL has a known scheme, and then something that is no place for a store.

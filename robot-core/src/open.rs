@@ -7,17 +7,21 @@ use crate::{catalogue::Catalogue, error::OpenError, memory::MemoryCatalogue};
 /// The catalogue that the programs use unless told otherwise: a file in the working directory.
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
-/// Every store that there is: how its URL begins, the cargo feature that brings it, whether
-/// this build has it, and its form for a person.
-const STORES: &[(&str, &str, bool, &str)] = &[
-    ("memory", "", true, "memory:"),
-    (
-        "sqlite",
-        "sqlite",
-        cfg!(feature = "sqlite"),
-        "sqlite://robots.db",
-    ),
-];
+/// A database that catalogues can be kept in.
+struct Database {
+    /// How its URLs begin, which is also the name of the cargo feature that brings it.
+    scheme: &'static str,
+    is_compiled_in: bool,
+    /// A URL of it, as an example.
+    example: &'static str,
+}
+
+/// Every database that there is.
+const DATABASES: &[Database] = &[Database {
+    scheme: "sqlite",
+    is_compiled_in: cfg!(feature = "sqlite"),
+    example: "sqlite://robots.db",
+}];
 
 /// Opens the catalogue that a URL names, and creates it where it does not exist yet.
 ///
@@ -42,37 +46,53 @@ const STORES: &[(&str, &str, bool, &str)] = &[
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
+    if url == "memory:" {
+        return Ok(Arc::new(MemoryCatalogue::new()));
+    }
     let scheme = url.split(':').next().unwrap_or_default();
-    let Some((_, feature, compiled_in, _)) = STORES
-        .iter()
-        .find(|(known, ..)| *known == scheme && url.len() > scheme.len())
-    else {
-        return Err(OpenError::UnknownScheme {
-            scheme: scheme.to_owned(),
-            known: known_forms(),
-        });
-    };
-    match scheme {
-        "memory" if url == "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
+    match DATABASES.iter().find(|database| database.scheme == scheme) {
         #[cfg(feature = "sqlite")]
-        "sqlite" => Ok(Arc::new(crate::database::DatabaseCatalogue::open(url)?)),
-        _ if !compiled_in => Err(OpenError::NotCompiledIn {
-            scheme: scheme.to_owned(),
-            feature,
+        Some(database) if database.is_compiled_in => {
+            Ok(Arc::new(crate::database::DatabaseCatalogue::open(url)?))
+        }
+        Some(database) => Err(OpenError::NotCompiledIn {
+            scheme: database.scheme,
             known: known_forms(),
         }),
-        _ => Err(OpenError::UnknownScheme {
-            scheme: url.to_owned(),
+        None => Err(OpenError::UnknownScheme {
+            scheme: scheme.to_owned(),
             known: known_forms(),
         }),
     }
 }
 
+/// The URLs that this build takes, by example.
 fn known_forms() -> String {
-    let forms: Vec<_> = STORES
+    DATABASES
         .iter()
-        .filter(|(_, _, compiled_in, _)| *compiled_in)
-        .map(|(.., form)| *form)
-        .collect();
-    forms.join(" and ")
+        .filter(|database| database.is_compiled_in)
+        .fold("memory:".to_owned(), |known, database| {
+            format!("{known}, {}", database.example)
+        })
+}
+
+#[cfg(all(test, not(feature = "sqlite")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_that_was_left_out_is_told_apart_from_one_that_is_unknown() {
+        let message = |url| open(url).err().map(|error| error.to_string());
+        assert_eq!(
+            message("sqlite://robots.db").as_deref(),
+            Some(
+                "'sqlite' stores were left out when this program was built; it has memory: \
+                 (build it with the cargo feature 'sqlite' to have them)"
+            )
+        );
+        assert_eq!(
+            message("ftp://x").as_deref(),
+            Some("'ftp' is no store that this program knows; it knows memory:")
+        );
+    }
 }
