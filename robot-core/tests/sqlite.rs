@@ -1,5 +1,7 @@
 //! What is particular to SQLite: files, their opening, and other programs beside us.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{fs, path::Path, thread, time::Duration};
 
 use diesel::{Connection, RunQueryDsl, SqliteConnection, connection::SimpleConnection, sql_query};

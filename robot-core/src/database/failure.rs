@@ -9,15 +9,13 @@ use crate::{error::Error, rules::Violation};
 
 /// The failure of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
-    match &error {
+    match error {
         // The statements set no unique column but the name; ids are the database's.
         DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
             Violation::NameTaken.into()
         }
-        DieselError::DatabaseError(_, information) if is_passing(information.message()) => {
-            Error::Unavailable(error.into())
-        }
-        _ => Error::Store(error.into()),
+        error if is_passing(&error) => Error::Unavailable(error.into()),
+        error => Error::Store(error.into()),
     }
 }
 
@@ -28,6 +26,10 @@ pub(super) fn no_connection(error: PoolError) -> Error {
 
 /// Whether trying again may help. SQLite's result codes reach us as their words alone
 /// (`SQLITE_BUSY`, `SQLITE_LOCKED`).
-fn is_passing(message: &str) -> bool {
-    matches!(message, "database is locked" | "database table is locked")
+pub(super) fn is_passing(error: &DieselError) -> bool {
+    matches!(
+        error,
+        DieselError::DatabaseError(_, information)
+            if matches!(information.message(), "database is locked" | "database table is locked")
+    )
 }

@@ -1,14 +1,16 @@
 //! The store in a database, through Diesel: one implementation for every backend compiled in.
 //!
 //! What differs between backends stands in one place each: how a connection is made and set
-//! up in [`connection`], how a row is inserted and how a substring is looked for in
-//! [`queries`]. The backends' types and constraints are in their migrations.
+//! up in a module of the backend's name, how a row is inserted and how a substring is looked
+//! for in [`queries`]. The backends' types and constraints are in their migrations.
 
 mod connection;
 mod failure;
 mod migrations;
 mod queries;
 mod schema;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 
 use crate::{
     catalogue::{Catalogue, PageRequest},
@@ -47,7 +49,7 @@ impl DatabaseCatalogue {
     /// An [`OpenError`] whose message names the remedy.
     pub fn open(url: &str) -> Result<Self, OpenError> {
         let location = Location::parse(url)?;
-        let mut first = location.connect(Purpose::Writing)?;
+        let mut first = location.connect()?;
         migrations::bring_up_to_date(&mut first, &location)?;
         Ok(Self {
             readers: location.pool(Purpose::Reading),

@@ -1,0 +1,215 @@
+//! What can be typed: the commands, their options, and the help that teaches them.
+//!
+//! The parser checks only what makes a text an id or a year. Which names, types and years a
+//! robot may have is for the catalogue's rules to say, so that every way to the catalogue
+//! says it in the same words.
+
+use std::fmt;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId};
+
+/// Keeps a catalogue of robots.
+///
+/// Each robot has a name that no other robot has, a type (droid, mechanical or virtual), a
+/// year (0 or later) and an id, which the catalogue gives it and never gives again. The
+/// catalogue is a database file, which is created when it is first used.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXAMPLES, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    // The variable's value stays out of the help: URLs of databases may hold passwords.
+    #[arg(
+        long,
+        help = "The catalogue: sqlite://PATH for a file, or memory: for one that is gone at the end",
+        long_help = DATABASE_HELP,
+        global = true,
+        value_name = "URL",
+        env = "DATABASE_URL",
+        hide_env_values = true,
+        default_value = DEFAULT_URL
+    )]
+    pub(crate) database: String,
+
+    /// How robots are printed
+    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
+    pub(crate) format: Format,
+}
+
+const DATABASE_HELP: &str = "\
+The catalogue: sqlite://PATH for a file, or memory: for one that is gone at the end
+
+The path is all that follows sqlite://, so that sqlite://robots.db is a file in the working \
+directory and sqlite:///var/lib/robots.db an absolute path. The file is created when it is not \
+there; its folder is not. The option outweighs the environment variable, which is the better \
+place for a URL with a password in it.";
+
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
+  robot-cli list                                   Show all robots, by name
+  robot-cli search R2 --format csv > robots.csv    Save those with R2 in the name
+  robot-cli get 1 --format json                    Show one robot as a JSON object
+  robot-cli update 1 --year 1980                   Change a year and nothing else
+  robot-cli delete 1 2 3                           Delete three robots
+  robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
+  robot-cli --database sqlite:///tmp/my.db list    Use another database file
+
+Exit status:
+  0  it is done
+  1  it failed, and the message on standard error says why
+  2  the command line is wrong";
+
+/// How robots are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns for people; control characters in names are shown as escapes
+    Table,
+    /// An array of objects, or a single object from add, get and update
+    Json,
+    /// An object a line
+    Ndjson,
+    /// A header line, then a row for each robot
+    Csv,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add a robot and print it with the id that it was given
+    ///
+    /// All rules that it breaks are told on standard error, a line each, and nothing is added.
+    #[command(after_help = "Example:\n  robot-cli add R2-D2 --type droid --year 1977")]
+    Add {
+        /// The name: 1 to 255 characters, unlike that of any other robot
+        name: String,
+
+        /// The type: droid, mechanical or virtual
+        #[arg(long = "type", value_name = "TYPE")]
+        robot_type: String,
+
+        /// The year: an integer, 0 or more
+        #[arg(long, allow_negative_numbers = true, value_parser = parse_year)]
+        year: i64,
+    },
+
+    /// Print all robots, by name
+    #[command(after_help = "Example:\n  robot-cli list --format json")]
+    List,
+
+    /// Print the robots that have a text in their name, by name
+    ///
+    /// Upper and lower case differ, and no character is a wildcard: % and * stand for
+    /// themselves.
+    #[command(after_help = "Examples:\n  robot-cli search R2\n  robot-cli search -- -D2")]
+    Search {
+        /// The part that the names must contain, to the letter
+        text: String,
+    },
+
+    /// Print one robot
+    #[command(after_help = "Example:\n  robot-cli get 1")]
+    Get {
+        /// The id of the robot
+        #[arg(allow_negative_numbers = true, value_parser = parse_id)]
+        id: GivenId,
+    },
+
+    /// Change a robot and print it as it is now
+    ///
+    /// At least one of --name, --type and --year must be given. What is not given keeps its
+    /// value.
+    // The usage that clap would derive joins the three options with bars, as if one
+    // excluded the others.
+    #[command(
+        override_usage = "robot-cli update [OPTIONS] [--name <NAME>] [--type <TYPE>] [--year <YEAR>] <ID>",
+        after_help = "Example:\n  robot-cli update 1 --name R2-D2 --year 1977"
+    )]
+    Update {
+        /// The id of the robot
+        #[arg(allow_negative_numbers = true, value_parser = parse_id)]
+        id: GivenId,
+
+        #[command(flatten)]
+        changes: Changes,
+    },
+
+    /// Delete robots
+    ///
+    /// Those that exist are deleted even where others do not; the others are named on standard
+    /// error, and the exit status is 1.
+    #[command(after_help = "Example:\n  robot-cli delete 1 2 3")]
+    Delete {
+        /// The ids of the robots
+        #[arg(
+            required = true,
+            value_name = "ID",
+            allow_negative_numbers = true,
+            value_parser = parse_id
+        )]
+        ids: Vec<GivenId>,
+    },
+}
+
+/// The members of a robot that an update is to change: at least one.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = true)]
+pub(crate) struct Changes {
+    /// The new name; write --name=-NAME where it begins with a hyphen
+    #[arg(long)]
+    name: Option<String>,
+
+    /// The new type: droid, mechanical or virtual
+    #[arg(long = "type", value_name = "TYPE")]
+    robot_type: Option<String>,
+
+    /// The new year: an integer, 0 or more
+    #[arg(long, allow_negative_numbers = true, value_parser = parse_year)]
+    year: Option<i64>,
+}
+
+impl Changes {
+    /// The draft with these changes made to it.
+    pub(crate) fn apply_to(self, draft: Draft) -> Draft {
+        Draft {
+            name: self.name.or(draft.name),
+            robot_type: self.robot_type.or(draft.robot_type),
+            year: self.year.or(draft.year),
+        }
+    }
+}
+
+/// An id as it was typed. One that no robot can have is an id all the same: asking for it is
+/// no mistake on the command line, it only finds nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum GivenId {
+    /// Some robot may have it.
+    Assignable(RobotId),
+    /// No robot ever has it; the digits that were typed.
+    NeverAssigned(String),
+}
+
+impl fmt::Display for GivenId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Assignable(id) => id.fmt(formatter),
+            Self::NeverAssigned(digits) => formatter.write_str(digits),
+        }
+    }
+}
+
+fn parse_id(text: &str) -> Result<GivenId, ParseIdError> {
+    match text.parse() {
+        Ok(id) => Ok(GivenId::Assignable(id)),
+        Err(ParseIdError::NeverAssigned) => Ok(GivenId::NeverAssigned(text.to_owned())),
+        Err(error @ ParseIdError::NotDigits) => Err(error),
+    }
+}
+
+/// Reads a year, a negative one too. The standard library's words for what is wrong with a
+/// text do not say what would be right.
+fn parse_year(text: &str) -> Result<i64, String> {
+    text.parse()
+        .map_err(|_| format!("a year is an integer from 0 to {}", i64::MAX))
+}

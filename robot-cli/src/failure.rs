@@ -1,0 +1,161 @@
+//! What can go wrong, what it says on standard error, and the exit status that it means.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use robot_core::{Error, OpenError};
+
+use crate::printable::printable;
+
+/// Why a run did not end well.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command line is wrong, or asks for the help or the version. It prints itself.
+    #[error(transparent)]
+    CommandLine(#[from] clap::Error),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error(transparent)]
+    Catalogue(#[from] Error),
+    /// No store was asked for this id, so none can report it; the words are the core's.
+    #[error("No robot has the id {0}")]
+    NeverAssigned(String),
+    #[error(
+        "the output could not be written: {0}; what was printed is incomplete, \
+         so make room or print to another place, and run the command again"
+    )]
+    Output(#[source] io::Error),
+    #[error(
+        "the change was made, but the output could not be written: {0}; \
+         see the robots with 'robot-cli list'"
+    )]
+    ChangeNotShown(#[source] io::Error),
+    /// One command failed in several ways, each of which is told.
+    #[error("several failures")]
+    Several(Vec<Failure>),
+}
+
+impl Failure {
+    /// Success where there is no failure, or else all of them as one.
+    pub(crate) fn all(failures: Vec<Self>) -> Result<(), Self> {
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(Self::Several(failures))
+        }
+    }
+
+    /// Whether it is only that no robot has an id.
+    pub(crate) fn is_missing_robot(&self) -> bool {
+        matches!(
+            self,
+            Self::NeverAssigned(_) | Self::Catalogue(Error::NotFound(_))
+        )
+    }
+
+    /// Tells the user, and returns the status to exit with.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Self::CommandLine(error) => report_command_line(&error),
+            failure if failure.is_broken_pipe() => ExitCode::SUCCESS,
+            failure => {
+                for line in failure.lines() {
+                    // Where standard error is gone, there is nobody left to tell.
+                    let _ = writeln!(io::stderr(), "{line}");
+                }
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    /// Whether it is only that the reader of the output has seen enough and gone.
+    fn is_broken_pipe(&self) -> bool {
+        match self {
+            Self::Output(error) | Self::ChangeNotShown(error) => {
+                error.kind() == io::ErrorKind::BrokenPipe
+            }
+            Self::Several(failures) => failures.iter().all(Self::is_broken_pipe),
+            _ => false,
+        }
+    }
+
+    /// The lines that tell of it: the messages of broken rules to the letter, so that a
+    /// script can rely on them, and a marked line for everything else.
+    fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Several(failures) => failures
+                .iter()
+                .filter(|failure| !failure.is_broken_pipe())
+                .flat_map(Self::lines)
+                .collect(),
+            Self::Catalogue(Error::Rejected(violations)) => violations
+                .iter()
+                .map(|violation| violation.to_string())
+                .collect(),
+            // These two keep the store's words out of their text, because servers show it to
+            // strangers. Who runs this program may see them and needs them.
+            Self::Catalogue(error @ (Error::Unavailable(cause) | Error::Store(cause))) => {
+                vec![marked(&format!("{error}: {cause}"))]
+            }
+            failure => vec![marked(&failure.to_string())],
+        }
+    }
+}
+
+/// A line of its own, whatever a URL or a driver put into the message.
+fn marked(message: &str) -> String {
+    format!("error: {}", printable(message))
+}
+
+/// Prints what the parser has to say. Help that cannot be written is a failure, too.
+fn report_command_line(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match printed {
+        Err(cause) if error.exit_code() == 0 => Failure::Output(cause).report(),
+        _ => u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use robot_core::{Violation, Violations};
+
+    use super::*;
+
+    #[test]
+    fn the_words_of_the_store_are_shown_once_and_on_the_same_line() {
+        assert_eq!(
+            Failure::from(Error::Store("disk I/O error\nat page 7".into())).lines(),
+            [r"error: The store failed: disk I/O error\nat page 7"]
+        );
+        assert_eq!(
+            Failure::from(Error::Unavailable("database is locked".into())).lines(),
+            [
+                "error: The catalogue is busy or cannot be reached; try again in a moment: \
+                 database is locked"
+            ]
+        );
+    }
+
+    #[test]
+    fn several_failures_are_told_one_after_the_other_but_for_a_broken_pipe() {
+        let broken_pipe = || Failure::ChangeNotShown(io::ErrorKind::BrokenPipe.into());
+        let violations = Violations::from(Violation::NameTaken);
+        let several = Failure::Several(vec![
+            Failure::NeverAssigned("0".to_owned()),
+            Failure::from(Error::Rejected(violations)),
+            broken_pipe(),
+        ]);
+        assert!(!several.is_broken_pipe());
+        assert_eq!(
+            several.lines(),
+            [
+                "error: No robot has the id 0",
+                "The robot name must be unique"
+            ]
+        );
+        assert!(Failure::Several(vec![broken_pipe()]).is_broken_pipe());
+    }
+}

@@ -1,0 +1,36 @@
+//! The robot catalogue from a shell.
+//!
+//! This file maps the outcome of a run to an exit status. What can be typed stands in
+//! [`arguments`], what it does in [`commands`], how robots are printed in [`output`] and
+//! [`table`], and what a failure says in [`failure`]. What is true about robots is not here
+//! but in `robot-core`.
+
+mod arguments;
+mod commands;
+mod failure;
+mod output;
+mod printable;
+mod table;
+
+use std::{
+    io::{self, BufWriter},
+    process::ExitCode,
+};
+
+use clap::Parser;
+
+use crate::{arguments::Arguments, failure::Failure};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let arguments = Arguments::try_parse()?;
+    let catalogue = robot_core::open(&arguments.database)?;
+    let mut output = BufWriter::new(io::stdout().lock());
+    commands::run(&catalogue, arguments.command, arguments.format, &mut output)
+}

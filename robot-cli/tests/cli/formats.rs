@@ -1,0 +1,215 @@
+//! Every command in every format.
+
+use crate::sandbox::Sandbox;
+
+const ADD: [&str; 6] = ["add", "R2-D2", "--type", "droid", "--year", "1977"];
+
+fn in_format<'a>(arguments: &[&'a str], format: &'a str) -> Vec<&'a str> {
+    [arguments, &["--format", format]].concat()
+}
+
+#[test]
+fn add_prints_the_robot_with_its_id() {
+    let table = "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid  1977\n";
+    let object = "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n";
+    Sandbox::new().prints(&ADD, table);
+    Sandbox::new().prints(&in_format(&ADD, "table"), table);
+    Sandbox::new().prints(&in_format(&ADD, "json"), object);
+    Sandbox::new().prints(&in_format(&ADD, "ndjson"), object);
+    Sandbox::new().prints(
+        &in_format(&ADD, "csv"),
+        "id,name,type,year\n1,R2-D2,droid,1977\n",
+    );
+}
+
+#[test]
+fn list_prints_all_robots_by_name() {
+    let sandbox = Sandbox::with_three_robots();
+    let table = "\
+ID  NAME      TYPE        YEAR
+ 2  Bender    mechanical  2996
+ 3  HAL 9000  virtual        0
+ 1  R2-D2     droid       1977
+";
+    sandbox.prints(&["list"], table);
+    sandbox.prints(&in_format(&["list"], "table"), table);
+    sandbox.prints(
+        &in_format(&["list"], "json"),
+        r#"[
+{"id":"2","name":"Bender","type":"mechanical","year":2996},
+{"id":"3","name":"HAL 9000","type":"virtual","year":0},
+{"id":"1","name":"R2-D2","type":"droid","year":1977}
+]
+"#,
+    );
+    sandbox.prints(
+        &in_format(&["list"], "ndjson"),
+        r#"{"id":"2","name":"Bender","type":"mechanical","year":2996}
+{"id":"3","name":"HAL 9000","type":"virtual","year":0}
+{"id":"1","name":"R2-D2","type":"droid","year":1977}
+"#,
+    );
+    sandbox.prints(
+        &in_format(&["list"], "csv"),
+        "\
+id,name,type,year
+2,Bender,mechanical,2996
+3,HAL 9000,virtual,0
+1,R2-D2,droid,1977
+",
+    );
+}
+
+#[test]
+fn search_prints_the_robots_with_the_text_in_their_name() {
+    let sandbox = Sandbox::with_three_robots();
+    let search = ["search", "e"];
+    sandbox.prints(
+        &search,
+        "ID  NAME    TYPE        YEAR\n 2  Bender  mechanical  2996\n",
+    );
+    sandbox.prints(
+        &in_format(&search, "json"),
+        "[\n{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n]\n",
+    );
+    sandbox.prints(
+        &in_format(&search, "ndjson"),
+        "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n",
+    );
+    sandbox.prints(
+        &in_format(&search, "csv"),
+        "id,name,type,year\n2,Bender,mechanical,2996\n",
+    );
+}
+
+#[test]
+fn an_empty_search_text_finds_everything() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(
+        &in_format(&["search", ""], "csv"),
+        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
+    );
+}
+
+#[test]
+fn no_robots_are_an_empty_result_and_no_failure() {
+    let sandbox = Sandbox::with_three_robots();
+    for (sandbox, arguments) in [
+        (&Sandbox::new(), &["list"][..]),
+        (&sandbox, &["search", "bender"]),
+    ] {
+        let _ = sandbox
+            .run(arguments)
+            .success()
+            .stdout("")
+            .stderr("No robots.\n");
+        sandbox.prints(&in_format(arguments, "json"), "[]\n");
+        sandbox.prints(&in_format(arguments, "ndjson"), "");
+        sandbox.prints(&in_format(arguments, "csv"), "id,name,type,year\n");
+    }
+}
+
+#[test]
+fn get_prints_one_robot() {
+    let sandbox = Sandbox::with_three_robots();
+    let object = "{\"id\":\"3\",\"name\":\"HAL 9000\",\"type\":\"virtual\",\"year\":0}\n";
+    sandbox.prints(
+        &["get", "3"],
+        "ID  NAME      TYPE     YEAR\n 3  HAL 9000  virtual     0\n",
+    );
+    sandbox.prints(&in_format(&["get", "3"], "json"), object);
+    sandbox.prints(&in_format(&["get", "3"], "ndjson"), object);
+    sandbox.prints(
+        &in_format(&["get", "3"], "csv"),
+        "id,name,type,year\n3,HAL 9000,virtual,0\n",
+    );
+}
+
+#[test]
+fn update_prints_the_robot_as_it_is_now() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(
+        &["update", "1", "--year", "1"],
+        "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid     1\n",
+    );
+    sandbox.prints(
+        &in_format(&["update", "1", "--year", "2"], "json"),
+        "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":2}\n",
+    );
+    sandbox.prints(
+        &in_format(&["update", "1", "--year", "3"], "ndjson"),
+        "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":3}\n",
+    );
+    sandbox.prints(
+        &in_format(&["update", "1", "--year", "4"], "csv"),
+        "id,name,type,year\n1,R2-D2,droid,4\n",
+    );
+}
+
+#[test]
+fn delete_tells_people_and_is_silent_to_machines() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(&["delete", "1"], "Deleted robot 1.\n");
+    sandbox.prints(&in_format(&["delete", "2"], "json"), "");
+    sandbox.prints(&in_format(&["delete", "3"], "csv"), "");
+    let _ = sandbox.run(&ADD).success();
+    sandbox.prints(&in_format(&["delete", "4"], "ndjson"), "");
+    sandbox.prints(&in_format(&["list"], "ndjson"), "");
+}
+
+#[test]
+fn the_greatest_year_keeps_its_digits_and_numbers_stand_at_the_right() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(
+        &[
+            "update",
+            "2",
+            "--year",
+            "9223372036854775807",
+            "--format=ndjson",
+        ],
+        "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":9223372036854775807}\n",
+    );
+    sandbox.prints(
+        &["list"],
+        "\
+ID  NAME      TYPE                       YEAR
+ 2  Bender    mechanical  9223372036854775807
+ 3  HAL 9000  virtual                       0
+ 1  R2-D2     droid                      1977
+",
+    );
+}
+
+#[test]
+fn a_list_longer_than_a_page_has_each_robot_once_in_order() {
+    let sandbox = Sandbox::new();
+    sandbox.keep((0..2500).map(|n| robot_core::Draft::new(format!("RX-{n:04}"), "virtual", n)));
+    let lines = |line: fn(usize) -> String, separator: &str| {
+        (0..2500).map(line).collect::<Vec<_>>().join(separator)
+    };
+    let object = |n| {
+        format!(
+            r#"{{"id":"{}","name":"RX-{n:04}","type":"virtual","year":{n}}}"#,
+            n + 1
+        )
+    };
+    let table = lines(
+        |n| format!("{:>4}  RX-{n:04}  virtual  {n:>4}\n", n + 1),
+        "",
+    );
+    let csv = lines(|n| format!("{},RX-{n:04},virtual,{n}\n", n + 1), "");
+    sandbox.prints(&["list"], &format!("  ID  NAME     TYPE     YEAR\n{table}"));
+    sandbox.prints(
+        &in_format(&["list"], "csv"),
+        &format!("id,name,type,year\n{csv}"),
+    );
+    sandbox.prints(
+        &in_format(&["list"], "ndjson"),
+        &format!("{}\n", lines(object, "\n")),
+    );
+    sandbox.prints(
+        &in_format(&["search", "RX"], "json"),
+        &format!("[\n{}\n]\n", lines(object, ",\n")),
+    );
+}

@@ -1,0 +1,165 @@
+//! Names are kept, found and given back to the letter, and drive no terminal.
+
+use robot_core::Draft;
+
+use crate::sandbox::Sandbox;
+
+/// A name, and how JSON, CSV and the table show it.
+const NAMES: [(&str, &str, &str, &str); 12] = [
+    (
+        "say \"hi\"",
+        r#"say \"hi\""#,
+        "\"say \"\"hi\"\"\"",
+        "say \"hi\"",
+    ),
+    ("it's", "it's", "it's", "it's"),
+    ("one, two", "one, two", "\"one, two\"", "one, two"),
+    ("two\nlines", r"two\nlines", "\"two\nlines\"", r"two\nlines"),
+    ("two\r\n", r"two\r\n", "\"two\r\n\"", r"two\r\n"),
+    ("🤖👩‍🚀", "🤖👩‍🚀", "🤖👩‍🚀", "🤖👩‍🚀"),
+    ("  blanks ", "  blanks ", "  blanks ", "  blanks "),
+    (
+        "\u{1b}[2J\u{1b}]0;x\u{7}",
+        r"\u001b[2J\u001b]0;x\u0007",
+        "\u{1b}[2J\u{1b}]0;x\u{7}",
+        r"\u{1b}[2J\u{1b}]0;x\u{7}",
+    ),
+    ("tab\there", r"tab\there", "tab\there", r"tab\there"),
+    ("back\\slash", r"back\\slash", "back\\slash", "back\\slash"),
+    ("<b>&amp;", "<b>&amp;", "<b>&amp;", "<b>&amp;"),
+    (
+        "机器人 e\u{301} É",
+        "机器人 e\u{301} É",
+        "机器人 e\u{301} É",
+        "机器人 e\u{301} É",
+    ),
+];
+
+#[test]
+fn every_name_comes_back_to_the_letter() {
+    for (name, json, csv, table) in NAMES {
+        let sandbox = Sandbox::new();
+        let object =
+            format!("{{\"id\":\"1\",\"name\":\"{json}\",\"type\":\"droid\",\"year\":1}}\n");
+        sandbox.prints(
+            &["add", name, "--type=droid", "--year=1", "--format=json"],
+            &object,
+        );
+        sandbox.prints(&["search", name, "--format=ndjson"], &object);
+        sandbox.prints(
+            &["get", "1", "--format=csv"],
+            &format!("id,name,type,year\n1,{csv},droid,1\n"),
+        );
+        let shown = sandbox.run(&["list"]).success().stderr("");
+        let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+        let (header, row) = shown.split_once('\n').unwrap();
+        assert!(header.starts_with("ID  NAME  "), "{shown}");
+        assert_eq!(row, format!(" 1  {table}  droid     1\n"), "{name:?}");
+        sandbox.fails(
+            &["add", name, "--type=droid", "--year=1"],
+            "The robot name must be unique\n",
+        );
+    }
+}
+
+#[test]
+fn columns_are_aligned_by_what_a_terminal_shows() {
+    let sandbox = Sandbox::new();
+    sandbox.keep(["e\u{301}", "机器人", "🤖", "a\nb", "plain"].map(|n| Draft::new(n, "droid", 1)));
+    sandbox.prints(
+        &["list"],
+        "\
+ID  NAME    TYPE   YEAR
+ 4  a\\nb    droid     1
+ 1  e\u{301}       droid     1
+ 5  plain   droid     1
+ 2  机器人  droid     1
+ 3  🤖      droid     1
+",
+    );
+}
+
+#[test]
+fn a_name_or_text_that_begins_with_a_hyphen_works_after_two() {
+    let sandbox = Sandbox::new();
+    for (id, name) in ["-D2", "--version", "--"].into_iter().enumerate() {
+        sandbox.prints(
+            &[
+                "add",
+                "--type=droid",
+                "--year=1",
+                "--format=csv",
+                "--",
+                name,
+            ],
+            &format!("id,name,type,year\n{},{name},droid,1\n", id + 1),
+        );
+    }
+    sandbox.prints(
+        &["search", "--format=csv", "--", "-D"],
+        "id,name,type,year\n1,-D2,droid,1\n",
+    );
+    sandbox.prints(
+        &["update", "1", "--name=--help", "--format=csv"],
+        "id,name,type,year\n1,--help,droid,1\n",
+    );
+    sandbox.is_a_wrong_command_line(
+        &["add", "-D3", "--type=droid", "--year=1"],
+        "unexpected argument '-D' found",
+    );
+}
+
+#[test]
+fn no_character_of_a_search_is_a_wildcard() {
+    let sandbox = Sandbox::new();
+    let names = ["100%", "a_b", "aXb", "c\\d", "e*f", "g?h", "100 percent"];
+    sandbox.keep(names.map(|name| Draft::new(name, "virtual", 1)));
+    for (text, found) in [
+        ("%", "1,100%,virtual,1\n"),
+        ("_", "2,a_b,virtual,1\n"),
+        ("\\", "4,c\\d,virtual,1\n"),
+        ("*", "5,e*f,virtual,1\n"),
+        ("?", "6,g?h,virtual,1\n"),
+        ("a%b", ""),
+        ("A", ""),
+        ("'", ""),
+    ] {
+        sandbox.prints(
+            &["search", text, "--format=csv"],
+            &format!("id,name,type,year\n{found}"),
+        );
+    }
+}
+
+#[test]
+fn names_that_only_look_alike_are_different_and_sorted_by_bytes() {
+    let sandbox = Sandbox::new();
+    for name in ["é", "e\u{301}", "E", "e", "e ", " e"] {
+        let _ = sandbox
+            .run(&["add", name, "--type=droid", "--year=1"])
+            .success();
+    }
+    sandbox.prints(
+        &["list", "--format=csv"],
+        "id,name,type,year\n6, e,droid,1\n3,E,droid,1\n4,e,droid,1\n5,e ,droid,1\n\
+         2,e\u{301},droid,1\n1,é,droid,1\n",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_unicode_is_a_wrong_command_line() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    let sandbox = Sandbox::new();
+    let output = sandbox
+        .command([OsStr::new("search"), OsStr::from_bytes(b"\xff")])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("error: invalid UTF-8 was detected"),
+        "{said}"
+    );
+}

@@ -1,0 +1,91 @@
+//! Several processes on one catalogue at the same time.
+
+use std::process::{Child, Output, Stdio};
+
+use crate::sandbox::Sandbox;
+
+/// Starts a process for each name, which adds a robot of this name, and waits for all.
+fn add_at_the_same_time(sandbox: &Sandbox, names: &[String]) -> Vec<Output> {
+    let children: Vec<Child> = names
+        .iter()
+        .map(|name| {
+            sandbox
+                .command(["add", name, "--type=droid", "--year=1", "--format=csv"])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    children
+        .into_iter()
+        .map(|child| child.wait_with_output().unwrap())
+        .collect()
+}
+
+/// Adds robots of eight names at the same time; all must be there in the end.
+fn assert_that_eight_succeed(sandbox: &Sandbox) {
+    let names: Vec<_> = (0..8).map(|number| format!("RX-{number}")).collect();
+    for (name, output) in names.iter().zip(add_at_the_same_time(sandbox, &names)) {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            printed.ends_with(&format!(",{name},droid,1\n")),
+            "{printed}"
+        );
+    }
+    let list = sandbox.run(&["list", "--format=csv"]).success();
+    let list = String::from_utf8_lossy(&list.get_output().stdout);
+    let kept: Vec<_> = list
+        .lines()
+        .skip(1)
+        .filter_map(|row| row.split(',').nth(1))
+        .collect();
+    assert_eq!(kept, names);
+}
+
+#[test]
+fn processes_that_add_at_the_same_time_all_succeed() {
+    let sandbox = Sandbox::new();
+    sandbox.keep([]);
+    assert_that_eight_succeed(&sandbox);
+}
+
+#[test]
+fn processes_that_create_the_catalogue_at_the_same_time_all_succeed() {
+    assert_that_eight_succeed(&Sandbox::new());
+}
+
+#[test]
+fn of_processes_that_add_the_same_name_one_succeeds() {
+    let sandbox = Sandbox::new();
+    sandbox.keep([]);
+    let names = vec!["Bender".to_owned(); 2];
+    let mut outcomes: Vec<_> = add_at_the_same_time(&sandbox, &names)
+        .into_iter()
+        .map(|output| {
+            (
+                output.status.code(),
+                String::from_utf8(output.stdout).unwrap(),
+                String::from_utf8(output.stderr).unwrap(),
+            )
+        })
+        .collect();
+    outcomes.sort();
+    assert_eq!(
+        outcomes,
+        [
+            (
+                Some(0),
+                "id,name,type,year\n1,Bender,droid,1\n".to_owned(),
+                String::new()
+            ),
+            (
+                Some(1),
+                String::new(),
+                "The robot name must be unique\n".to_owned()
+            ),
+        ]
+    );
+}

@@ -1,0 +1,291 @@
+//! Kills, locks, slow clients, many at once.
+
+use std::{
+    collections::HashSet,
+    io::{Read, Write},
+    net::TcpStream,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use robot_core::{
+    Catalogue, Draft,
+    conformance::{Call, Client},
+};
+
+use crate::{Server, call, draft, names};
+
+#[test]
+fn a_kill_loses_no_answered_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let answered = Mutex::new(Vec::new());
+    for round in 0..4 {
+        let server = Server::start(folder.path(), &[]);
+        let client = server.client();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for writer in 0..8 {
+                let (answered, client, is_over) = (&answered, &client, &is_over);
+                scope.spawn(move || {
+                    for number in 0.. {
+                        let name = format!("{round} {writer} {number}");
+                        let sent = client.send(&Call {
+                            method: "POST".to_owned(),
+                            target: "/api/robots".to_owned(),
+                            headers: Vec::new(),
+                            body: draft(&name).into_bytes(),
+                        });
+                        match sent {
+                            Ok(answer) if answer.status == 201 => {
+                                answered.lock().unwrap().push(name)
+                            }
+                            Ok(answer) => panic!("{}", answer.text()),
+                            // Killed: whether this one was stored is unknown.
+                            Err(_) => break,
+                        }
+                        assert!(!is_over.load(Ordering::Relaxed), "served after the kill");
+                    }
+                });
+            }
+            thread::sleep(Duration::from_millis(200 + 70 * round));
+            server.stop("KILL");
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+    let answered = answered.into_inner().unwrap();
+    assert!(
+        answered.len() > 50,
+        "only {} writes were answered",
+        answered.len()
+    );
+    let kept: HashSet<String> = names(&Server::start(folder.path(), &[]))
+        .into_iter()
+        .collect();
+    let lost: Vec<_> = answered
+        .iter()
+        .filter(|name| !kept.contains(*name))
+        .collect();
+    assert!(lost.is_empty(), "{lost:?}");
+}
+
+#[test]
+fn four_hundred_writers_at_once_are_all_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let client = server.client();
+    let ids: HashSet<String> = thread::scope(|scope| {
+        let writers: Vec<_> = (0..400)
+            .map(|number| {
+                let client = &client;
+                scope.spawn(move || {
+                    let answer = call(client, "POST", "/api/robots", &draft(&number.to_string()));
+                    assert_eq!(answer.status, 201, "{}", answer.text());
+                    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+                    body["data"]["id"].as_str().unwrap().to_owned()
+                })
+            })
+            .collect();
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .collect()
+    });
+    assert_eq!(ids.len(), 400);
+    assert_eq!(names(&server).len(), 400);
+}
+
+/// A connection on which this was sent.
+fn connection(server: &Server, sent: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    stream.write_all(sent.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn a_body_that_does_not_arrive_is_given_up_and_stalls_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
+    let head =
+        "POST /api/robots HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n";
+    let stalled: Vec<_> = (0..50)
+        .map(|_| connection(&server, &format!("{head}{{\"name\":\"never whole\",")))
+        .collect();
+    let started = Instant::now();
+    assert_eq!(
+        call(&server.client(), "POST", "/api/robots", &draft("quick")).status,
+        201
+    );
+    assert!(started.elapsed() < Duration::from_secs(5));
+    for mut stream in stalled {
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
+        assert!(
+            answer.contains(r#"{"status":"ERROR","messages":["#),
+            "{answer}"
+        );
+    }
+    assert_eq!(names(&server), ["quick"]);
+}
+
+#[test]
+fn a_reader_that_stops_reading_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/robots.db", folder.path().display());
+    let catalogue = robot_core::open(&url).unwrap();
+    let long = "🤖".repeat(200);
+    for number in 0..2500 {
+        catalogue
+            .add(Draft::new(format!("{number} {long}"), "droid", 1))
+            .unwrap();
+    }
+    let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
+    // More of them than there are connections to the database and workers.
+    let stalled: Vec<_> = (0..64)
+        .map(|_| connection(&server, "GET /api/robots HTTP/1.1\r\nHost: x\r\n\r\n"))
+        .collect();
+    thread::sleep(Duration::from_millis(500));
+    let started = Instant::now();
+    assert_eq!(
+        call(&server.client(), "POST", "/api/robots", &draft("quick")).status,
+        201
+    );
+    assert_eq!(
+        call(&server.client(), "GET", "/api/robots/search/quick", "").status,
+        200
+    );
+    assert_eq!(names(&server).len(), 2501);
+    assert!(
+        started.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        started.elapsed()
+    );
+    drop(stalled);
+}
+
+/// Holds the database's write lock, as another program may.
+fn locked<T>(folder: &std::path::Path, while_locked: impl FnOnce() -> T) -> T {
+    use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+    let path = folder.join("robots.db");
+    let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let result = while_locked();
+    other.batch_execute("ROLLBACK").unwrap();
+    result
+}
+
+#[test]
+fn a_store_that_is_busy_is_told_soon_and_reads_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    call(&server.client(), "POST", "/api/robots", &draft("before"));
+    locked(folder.path(), || {
+        let started = Instant::now();
+        thread::scope(|scope| {
+            for number in 0..10 {
+                let client = server.client();
+                scope.spawn(move || {
+                    let answer = call(&client, "POST", "/api/robots", &draft(&number.to_string()));
+                    assert_eq!(answer.status, 503, "{}", answer.text());
+                    assert_eq!(answer.header("retry-after"), Some("1"));
+                    assert!(!answer.text().contains("lock"), "{}", answer.text());
+                });
+            }
+            assert_eq!(names(&server), ["before"]);
+            assert!(started.elapsed() < Duration::from_secs(1), "a read waited");
+        });
+        assert!(
+            started.elapsed() < Duration::from_secs(6),
+            "{:?}",
+            started.elapsed()
+        );
+    });
+    assert_eq!(
+        call(&server.client(), "POST", "/api/robots", &draft("after")).status,
+        201
+    );
+    assert_eq!(names(&server), ["after", "before"]);
+}
+
+#[test]
+fn a_store_that_fails_is_logged_and_reveals_nothing() {
+    use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let path = folder.path().join("robots.db");
+    SqliteConnection::establish(path.to_str().unwrap())
+        .unwrap()
+        .batch_execute("ALTER TABLE robots RENAME TO elsewhere")
+        .unwrap();
+    for (method, target) in [
+        ("GET", "/api/robots"),
+        ("GET", "/api/robots/1"),
+        ("POST", "/api/robots"),
+        ("DELETE", "/api/robots/1"),
+    ] {
+        let answer = call(&server.client(), method, target, &draft("x"));
+        assert_eq!(answer.status, 500, "{method} {target}");
+        assert!(
+            answer
+                .text()
+                .starts_with(r#"{"status":"ERROR","messages":["#)
+        );
+        for internal in ["table", "robots.db", "SQL", "sql", "Diesel"] {
+            assert!(!answer.text().contains(internal), "{}", answer.text());
+        }
+    }
+    let (_, log) = server.stop("TERM");
+    assert!(log.contains("no such table: robots"), "{log}");
+}
+
+#[test]
+fn requests_under_way_are_finished_when_it_is_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let body = draft("last");
+    let (first, rest) = body.split_at(20);
+    let head = format!(
+        "POST /api/robots HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{first}",
+        body.len()
+    );
+    let mut stream = connection(&server, &head);
+    thread::sleep(Duration::from_millis(300));
+    let stopping = thread::spawn(move || server.stop("TERM"));
+    thread::sleep(Duration::from_millis(300));
+    stream.write_all(rest.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    assert!(stopping.join().unwrap().0.success());
+    assert_eq!(names(&Server::start(folder.path(), &[])), ["last"]);
+}
+
+#[test]
+fn requests_that_are_no_http_do_not_hurt() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    for nonsense in [
+        "\r\n\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "\0\0\0\0",
+        "GET /a b HTTP/1.1\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        let mut stream = connection(&server, nonsense);
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+    }
+    assert_eq!(
+        call(&server.client(), "GET", "/api/robots", "").text(),
+        "[]"
+    );
+}

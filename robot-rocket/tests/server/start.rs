@@ -1,0 +1,214 @@
+//! Starting, stopping, settings.
+
+use std::{fs, net::TcpListener, process::Command};
+
+use crate::{
+    Server, call, draft, names,
+    process::{command, fail},
+};
+
+#[test]
+fn it_serves_a_new_database_in_the_working_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let address = server.address();
+    assert_eq!(
+        server.greeting,
+        format!(
+            "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A); \
+             Ctrl-C stops the server\n"
+        )
+    );
+    assert!(address.ip().is_loopback());
+    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    assert_eq!(
+        (added.status, added.text().as_str()),
+        (
+            201,
+            r#"{"status":"OK","data":{"name":"R2-D2","type":"droid","year":1977,"id":"1"}}"#
+        )
+    );
+    assert!(folder.path().join("robots.db").is_file());
+}
+
+#[test]
+fn a_second_start_finds_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    for signal in ["TERM", "INT", "KILL"] {
+        let server = Server::start(folder.path(), &[]);
+        let added = call(&server.client(), "POST", "/api/robots", &draft(signal));
+        assert_eq!(added.status, 201);
+        let (status, log) = server.stop(signal);
+        assert_eq!(status.success(), signal != "KILL", "{signal}: {status}");
+        assert_eq!(log, "", "{signal}");
+    }
+    assert_eq!(
+        names(&Server::start(folder.path(), &[])),
+        ["INT", "KILL", "TERM"]
+    );
+}
+
+#[test]
+fn settings_come_from_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(
+        folder.path(),
+        &[
+            ("ROCKET_BEHAVIOUR", "B"),
+            ("DATABASE_URL", "memory:"),
+            ("ROCKET_ADDRESS", "::1"),
+        ],
+    );
+    assert!(
+        server.greeting.contains("http://[::1]:"),
+        "{}",
+        server.greeting
+    );
+    assert!(
+        server.greeting.contains("(store memory:, behaviour B)"),
+        "{}",
+        server.greeting
+    );
+    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    assert_eq!(added.status, 200);
+    let refused = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    assert_eq!(refused.status, 500);
+    assert!(!folder.path().join("robots.db").exists());
+}
+
+#[test]
+fn settings_come_from_a_file_and_the_environment_wins() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("Rocket.toml"),
+        "[default]\nbehaviour = \"B\"\ndatabase_url = \"sqlite://from_file.db\"\n",
+    )
+    .unwrap();
+    let server = Server::start(folder.path(), &[]);
+    assert!(
+        server
+            .greeting
+            .contains("(store sqlite://from_file.db, behaviour B)")
+    );
+    drop(server);
+    let server = Server::start(
+        folder.path(),
+        &[
+            ("ROCKET_BEHAVIOUR", "A"),
+            ("DATABASE_URL", "sqlite://shared.db"),
+        ],
+    );
+    assert!(
+        server
+            .greeting
+            .contains("(store sqlite://shared.db, behaviour A)")
+    );
+    drop(server);
+    let server = Server::start(
+        folder.path(),
+        &[
+            ("DATABASE_URL", "sqlite://shared.db"),
+            ("ROCKET_DATABASE_URL", "memory:"),
+        ],
+    );
+    assert!(server.greeting.contains("(store memory:, behaviour B)"));
+}
+
+#[test]
+fn a_wrong_setting_ends_it_with_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, value, words) in [
+        (
+            "ROCKET_BEHAVIOUR",
+            "C",
+            "the behaviour is A (current) or B (older), not 'C'",
+        ),
+        ("ROCKET_PORT", "high", "port"),
+        ("ROCKET_PORT", "70000", "port"),
+        ("ROCKET_ADDRESS", "nowhere", "address"),
+        ("ROCKET_WORKERS", "0", "workers"),
+        ("ROCKET_STATIC_DIR", "missing", "static_dir"),
+        (
+            "DATABASE_URL",
+            "ftp://x",
+            "'ftp' is no store that this program knows",
+        ),
+        (
+            "DATABASE_URL",
+            "sqlite:///nonexistent/robots.db",
+            "'/nonexistent/robots.db'",
+        ),
+    ] {
+        let output = fail(folder.path(), &[(name, value)]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{name}={value}: {error}");
+        assert_eq!(error.lines().count(), 1, "{name}={value}: {error}");
+        assert!(error.starts_with("robot-rocket: "), "{error}");
+        assert!(
+            error.to_lowercase().contains(&words.to_lowercase()),
+            "{error}"
+        );
+        assert_eq!(output.stdout, b"");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_broken_configuration_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("Rocket.toml"), "[default\nport = 1").unwrap();
+    let output = fail(folder.path(), &[]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(error.contains("Rocket.toml"), "{error}");
+}
+
+#[test]
+fn a_port_in_use_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let port = address.port().to_string();
+    let output = fail(folder.path(), &[("ROCKET_PORT", &port)]);
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains(&format!("cannot listen on {address}")),
+        "{error}"
+    );
+    assert!(error.contains("choose another ROCKET_PORT"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+#[test]
+fn help_teaches_and_other_arguments_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |argument: &str| -> (Option<i32>, String) {
+        let mut command: Command = command(folder.path(), &[]);
+        let output = command.arg(argument).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (status, help) = run("--help");
+    assert_eq!(status, Some(0));
+    for word in [
+        "ROCKET_PORT",
+        "DATABASE_URL",
+        "ROCKET_BEHAVIOUR",
+        "ROCKET_STATIC_DIR",
+        "curl",
+    ] {
+        assert!(help.contains(word), "{word} is not in {help}");
+    }
+    let (status, version) = run("--version");
+    assert_eq!(
+        (status, version),
+        (
+            Some(0),
+            format!("robot-rocket {}\n", env!("CARGO_PKG_VERSION"))
+        )
+    );
+    let (status, error) = run("--port=9000");
+    assert_eq!(status, Some(2));
+    assert!(error.contains("--port"), "{error}");
+}
