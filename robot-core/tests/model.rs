@@ -1,7 +1,11 @@
 //! The in-memory catalogue is the model: whatever is done to a store, in whatever order, it
 //! answers as the model does, step by step.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use proptest::{collection::vec, prelude::*};
 use robot_core::{

@@ -4,10 +4,7 @@ use std::{
     collections::HashSet,
     io::{Read, Write},
     net::TcpStream,
-    sync::{
-        Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
@@ -26,10 +23,9 @@ fn a_kill_loses_no_answered_write() {
     for round in 0..4 {
         let server = Server::start(folder.path(), &[]);
         let client = server.client();
-        let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             for writer in 0..8 {
-                let (answered, client, is_over) = (&answered, &client, &is_over);
+                let (answered, client) = (&answered, &client);
                 scope.spawn(move || {
                     for number in 0.. {
                         let name = format!("{round} {writer} {number}");
@@ -41,19 +37,17 @@ fn a_kill_loses_no_answered_write() {
                         });
                         match sent {
                             Ok(answer) if answer.status == 201 => {
-                                answered.lock().unwrap().push(name)
+                                answered.lock().unwrap().push(name);
                             }
                             Ok(answer) => panic!("{}", answer.text()),
                             // Killed: whether this one was stored is unknown.
                             Err(_) => break,
                         }
-                        assert!(!is_over.load(Ordering::Relaxed), "served after the kill");
                     }
                 });
             }
             thread::sleep(Duration::from_millis(200 + 70 * round));
             server.stop("KILL");
-            is_over.store(true, Ordering::Relaxed);
         });
     }
     let answered = answered.into_inner().unwrap();

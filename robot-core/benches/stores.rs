@@ -1,0 +1,105 @@
+//! What each operation costs in each store, in a catalogue of 10,000 robots:
+//! `cargo bench -p robot-core`.
+
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
+
+use std::{hint::black_box, sync::Arc};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use robot_core::{Catalogue, Draft, PageRequest, RobotId};
+use tempfile::TempDir;
+
+const ROBOTS: usize = 10_000;
+
+fn draft(number: usize) -> Draft {
+    Draft::new(format!("RX-{number:08}"), "mechanical", 1942)
+}
+
+/// A catalogue with its robots' ids, in the order of their names.
+struct Subject {
+    name: &'static str,
+    catalogue: Arc<dyn Catalogue>,
+    ids: Vec<RobotId>,
+    _folder: TempDir,
+}
+
+impl Subject {
+    fn new(name: &'static str, url: impl FnOnce(&TempDir) -> String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = robot_core::open(&url(&folder)).unwrap();
+        let ids = (0..ROBOTS).map(|number| catalogue.add(draft(number)).unwrap().id());
+        Self {
+            name,
+            ids: ids.collect(),
+            catalogue,
+            _folder: folder,
+        }
+    }
+}
+
+fn subjects() -> Vec<Subject> {
+    vec![
+        Subject::new("memory", |_| "memory:".to_owned()),
+        #[cfg(feature = "sqlite")]
+        Subject::new("sqlite", |folder| {
+            format!("sqlite://{}/robots.db", folder.path().display())
+        }),
+    ]
+}
+
+fn page<'a>(containing: &'a str, after: &'a str) -> PageRequest<'a> {
+    PageRequest {
+        containing,
+        after,
+        limit: 1000,
+    }
+}
+
+fn stores(criterion: &mut Criterion) {
+    for subject in subjects() {
+        let catalogue = subject.catalogue.as_ref();
+        let mut group = criterion.benchmark_group(subject.name);
+
+        let mut ids = subject.ids.iter().copied().cycle();
+        group.bench_function("get", |bencher| {
+            bencher.iter(|| catalogue.get(black_box(ids.next().unwrap())).unwrap());
+        });
+        group.bench_function("find", |bencher| {
+            bencher.iter(|| catalogue.find(black_box("RX-00004321")).unwrap());
+        });
+        group.throughput(Throughput::Elements(1000));
+        group.bench_function("page of 1000", |bencher| {
+            bencher.iter(|| catalogue.page(black_box(page("", "RX-00004"))).unwrap());
+        });
+        group.throughput(Throughput::Elements(1));
+        group.bench_function("search for 10 of 10000", |bencher| {
+            bencher.iter(|| catalogue.page(black_box(page("0432", ""))).unwrap());
+        });
+
+        let mut numbers = ROBOTS..;
+        group.bench_function("add", |bencher| {
+            bencher.iter(|| {
+                let draft = draft(numbers.next().unwrap());
+                catalogue.add(draft).unwrap();
+            });
+        });
+        group.bench_function("replace", |bencher| {
+            bencher.iter(|| {
+                let id = ids.next().unwrap();
+                catalogue
+                    .replace(id, draft(numbers.next().unwrap()))
+                    .unwrap();
+            });
+        });
+        group.bench_function("add and delete", |bencher| {
+            bencher.iter(|| {
+                let robot = catalogue.add(draft(numbers.next().unwrap())).unwrap();
+                catalogue.delete(robot.id()).unwrap();
+            });
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, stores);
+criterion_main!(benches);
