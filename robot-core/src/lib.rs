@@ -1,4 +1,59 @@
-//! docs later
+//! A catalogue of robots, to embed.
+//!
+//! A robot has an id, a unique name, a type and a year. A [`Catalogue`] keeps robots: adds,
+//! replaces and deletes them, finds them by id, by name and by any part of the name. Where it
+//! keeps them is a matter of one URL.
+//!
+//! ```
+//! use robot_core::{Catalogue, Draft, Error, Pages};
+//!
+//! // `sqlite://robots.db` would keep them in a file.
+//! let catalogue = robot_core::open("memory:")?;
+//!
+//! let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+//! catalogue.replace(robot.id(), Draft::new("R2-D2", "droid", 1980))?;
+//! assert_eq!(catalogue.search("2-D")?.len(), 1);
+//!
+//! // All the rules that a draft breaks are told at once.
+//! match catalogue.add(Draft::new("R2-D2", "toaster", -1)) {
+//!     Err(Error::Rejected(violations)) => assert_eq!(violations.iter().len(), 3),
+//!     other => panic!("{other:?}"),
+//! }
+//!
+//! // However many robots there are, they are read a page at a time.
+//! for page in Pages::new(&catalogue, "") {
+//!     for robot in page? {
+//!         println!("{} {} {}", robot.id(), robot.name(), robot.year());
+//!     }
+//! }
+//!
+//! catalogue.delete(robot.id())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//!
+//! | To | see |
+//! |---|---|
+//! | open a store by its URL | [`open`] |
+//! | work with robots | [`Catalogue`], [`Pages`] |
+//! | know the rules and their messages | [`Violation`] |
+//! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
+//! | serve the catalogue by another web framework | [`http`] |
+//!
+//! # Stores
+//!
+//! [`MemoryCatalogue`] needs nothing. `DatabaseCatalogue` keeps robots in an SQLite file
+//! (feature `sqlite`, on by default; SQLite is compiled in). All stores answer alike, byte for
+//! byte.
+//!
+//! # Features
+//!
+//! | Feature | Brings |
+//! |---|---|
+//! | `sqlite` (default) | `DatabaseCatalogue` over SQLite |
+//! | `conformance` | the cases that every store and every frontend must pass, for tests |
+
 mod catalogue;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -18,14 +18,12 @@ const PIECE: usize = 64 * 1024;
 
 /// Set by a fairing, because the `Shield` that Rocket attaches to every application sets it,
 /// too, and warns of each response that brings its own.
-const NO_SNIFF: &str = "X-Content-Type-Options";
+const NO_SNIFF: &str = "x-content-type-options";
 
 /// The response of a reply.
 pub(crate) fn response(reply: Reply) -> Response<'static> {
     let mut response = Response::build();
-    response
-        .status(Status::new(reply.status))
-        .max_chunk_size(PIECE);
+    response.status(Status::new(reply.status));
     for (name, value) in reply.headers {
         if name != NO_SNIFF {
             response.raw_header(name, value);
@@ -35,7 +33,8 @@ pub(crate) fn response(reply: Reply) -> Response<'static> {
         Body::Whole(bytes) => response.sized_body(bytes.len(), Cursor::new(bytes)),
         Body::Streamed(chunks) => response.streamed_body(reader(chunks)),
     };
-    response.finalize()
+    // Each body begins with Rocket's own size, so this comes behind it.
+    response.max_chunk_size(PIECE).finalize()
 }
 
 /// The response of a reply to a request that Rocket could not make sense of, which no
@@ -50,7 +49,8 @@ pub(crate) fn unseen_by_fairings(reply: Reply) -> Response<'static> {
 pub(crate) fn no_sniffing(base: &str) -> AdHoc {
     let base = base.trim_end_matches('/').to_owned();
     AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
-        let is_ours = request.uri().path().as_str().starts_with(&base);
+        let below_base = request.uri().path().as_str().strip_prefix(&base);
+        let is_ours = below_base.is_some_and(|path| path.is_empty() || path.starts_with('/'));
         if is_ours && !response.headers().contains(NO_SNIFF) {
             response.set_raw_header(NO_SNIFF, "nosniff");
         }

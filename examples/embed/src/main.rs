@@ -1,1 +1,95 @@
-fn main(){}
+//! The library alone: a tour of everything that a program can do with a catalogue.
+//!
+//! `cargo run -p embed` keeps its robots in memory, `cargo run -p embed sqlite://tour.db` in a
+//! file. It deletes what it added, so it can be run on the same file again.
+
+use std::{
+    env,
+    error::Error,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use robot_core::{Catalogue, Draft, Pages, Robot};
+
+fn main() -> ExitCode {
+    match run(&mut io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("embed: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(output: &mut impl Write) -> Result<(), Box<dyn Error>> {
+    // The URL chooses the store. Nothing after this line depends on which one it is.
+    let url = env::args_os().nth(1).unwrap_or_else(|| "memory:".into());
+    let url = url.to_str().ok_or("the URL of the store is not UTF-8")?;
+    let catalogue = robot_core::open(url)?;
+
+    // What you submit is a draft. What you get back is a robot, which has an id.
+    let r2d2 = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    let marvin = catalogue.add(Draft::new("Marvin", "mechanical", 1978))?;
+    let hal = catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
+    writeln!(output, "Added, and listed by name:")?;
+    print(output, &catalogue.list()?)?;
+
+    show_broken_rules(&catalogue, output)?;
+
+    // Names are searched byte for byte, which is why Marvin is not found.
+    writeln!(output, "Names that contain R:")?;
+    print(output, &catalogue.search("R")?)?;
+
+    // A draft made from a robot changes one part of it and leaves the others as they are.
+    let mut draft = Draft::from(marvin.clone());
+    draft.name = Some("Marvin the Paranoid Android".to_owned());
+    catalogue.replace(marvin.id(), draft)?;
+
+    // Pages read any number of robots in constant memory, in the order of their names.
+    for (page, number) in Pages::new(&catalogue, "").page_size(2).zip(1..) {
+        writeln!(output, "Page {number}:")?;
+        print(output, &page?)?;
+    }
+
+    for robot in [r2d2, marvin, hal] {
+        catalogue.delete(robot.id())?;
+    }
+    writeln!(output, "Deleted; {} left.", catalogue.list()?.len())?;
+    Ok(())
+}
+
+/// Submits a draft that breaks three rules. All of them are told at once, so that a person
+/// can mend a form in one go; and each is a value, so that a program can tell them apart.
+fn show_broken_rules(
+    catalogue: &dyn Catalogue,
+    output: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    match catalogue.add(Draft::new("R2-D2", "toaster", -1)) {
+        Err(robot_core::Error::Rejected(violations)) => {
+            writeln!(output, "Not added:")?;
+            for violation in violations.iter() {
+                writeln!(output, "  {violation}")?;
+            }
+            Ok(())
+        }
+        Err(error) => Err(error.into()),
+        Ok(robot) => Err(format!("{} was added against the rules", robot.name()).into()),
+    }
+}
+
+fn print(output: &mut impl Write, robots: &[Robot]) -> io::Result<()> {
+    for robot in robots {
+        let (id, kind, year) = (robot.id(), robot.robot_type(), robot.year());
+        writeln!(output, "  {id:>2}  {kind:10}  {year}  {}", robot.name())?;
+    }
+    Ok(())
+}
+
+/// Whether the reader of the output has read enough, as in `embed | head`.
+fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -145,7 +145,7 @@ impl Api {
         match (request.method.as_str(), &resource) {
             ("OPTIONS", _) => Ok(Reply {
                 status: 204,
-                headers: vec![("Allow", resource.allow().into())],
+                headers: vec![("allow", resource.allow().into())],
                 body: Body::Whole(Vec::new()),
             }),
             ("GET" | "HEAD", Resource::Robots) => self.list(&resource, "", request.query()),
@@ -223,7 +223,7 @@ impl Api {
         if let (true, Some(last)) = (has_next, robots.last()) {
             let (base, path, query) = (&self.base, resource.path(), query.next(last.name()));
             let next = format!("<{base}{path}?{query}>; rel=\"next\"");
-            reply.headers.push(("Link", next.into()));
+            reply.headers.push(("link", next.into()));
         }
         Ok(reply)
     }
@@ -287,11 +287,11 @@ fn stream(mut pages: Pages<Arc<dyn Catalogue>>, fields: Vec<Field>) -> Result<Re
 /// The headers of every reply.
 fn with_common_headers(mut reply: Reply, accept: Option<&str>) -> Reply {
     reply.headers.extend([
-        ("Content-Type", Cow::Borrowed(content_type(accept))),
-        ("Vary", "Accept".into()),
-        ("X-Content-Type-Options", "nosniff".into()),
+        ("content-type", Cow::Borrowed(content_type(accept))),
+        ("vary", "Accept".into()),
+        ("x-content-type-options", "nosniff".into()),
         (
-            "Content-Security-Policy",
+            "content-security-policy",
             "default-src 'none'; frame-ancestors 'none'; sandbox".into(),
         ),
     ]);

@@ -104,8 +104,8 @@ impl Failure {
     /// The header that belongs to this failure alone.
     pub(super) fn header(&self) -> Option<(&'static str, Cow<'static, str>)> {
         match self {
-            Self::MethodNotAllowed(allow) => Some(("Allow", Cow::Borrowed(allow))),
-            Self::Unavailable => Some(("Retry-After", Cow::Borrowed("1"))),
+            Self::MethodNotAllowed(allow) => Some(("allow", Cow::Borrowed(allow))),
+            Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
             _ => None,
         }
     }

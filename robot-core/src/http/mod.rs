@@ -2,8 +2,8 @@
 //!
 //! A frontend makes a [`Request`] of what arrives, hands it to [`Api::handle`] on a thread
 //! that may block, and sends the [`Reply`]. Paths, methods, status codes, headers, bodies and
-//! every error message are decided here, so that all frontends answer alike; the cases of
-//! [`conformance`](crate::conformance) prove that one does.
+//! every error message are decided here, so that all frontends answer alike; the cases of the
+//! feature `conformance` prove that one does.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -9,8 +9,8 @@ use crate::error::Result;
 pub struct Reply {
     /// The status code.
     pub status: u16,
-    /// The headers. A frontend adds those of the transport (`Content-Length`,
-    /// `Transfer-Encoding`, `Date`) and no other.
+    /// The headers, their names in lower case. A frontend adds those of the transport
+    /// (`Content-Length`, `Transfer-Encoding`, `Date`) and no other.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
     /// The body; a frontend leaves it out when it answers a `HEAD`, and keeps the headers.
     pub body: Body,

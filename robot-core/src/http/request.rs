@@ -53,7 +53,8 @@ pub(super) struct Headers {
 
 impl Request {
     /// A request without headers and body. The method and the target (path and query) are
-    /// those of the request line, to the letter: nothing is decoded or normalised yet.
+    /// those of the request line, to the letter: nothing is decoded or normalised yet. Where
+    /// the request line has no path (`CONNECT host:80`), the target is empty.
     pub fn new(method: impl Into<String>, target: impl Into<String>) -> Self {
         Self {
             method: method.into(),

@@ -1,0 +1,71 @@
+//! The server: the catalogue of `DATABASE_URL` on `PORT` of this machine.
+
+use std::{
+    env::{self, VarError},
+    error::Error,
+    io::{self, Write},
+    net::Ipv4Addr,
+    process::ExitCode,
+    time::Duration,
+};
+
+use robot_core::{DEFAULT_URL, http::Api};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::{net::TcpListener, runtime::Runtime, select, time::sleep};
+
+/// How long requests may go on after the server was told to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+fn main() -> ExitCode {
+    env_logger::init_from_env(env_logger::Env::default().default_filter_or("warn"));
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("axum-frontend: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let port = setting("PORT", "8000")?;
+    let port = port
+        .parse()
+        .map_err(|_| format!("PORT is '{port}'; it must be a number from 0 to 65535"))?;
+    let url = setting("DATABASE_URL", DEFAULT_URL)?;
+    let catalogue = robot_core::open(&url)
+        .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
+    Runtime::new()?.block_on(serve(port, Api::new(catalogue)))
+}
+
+fn setting(name: &str, default: &str) -> Result<String, String> {
+    match env::var(name) {
+        Err(VarError::NotPresent) => Ok(default.to_owned()),
+        value => value.map_err(|_| format!("{name} is not UTF-8")),
+    }
+}
+
+async fn serve(port: u16, api: Api) -> Result<(), Box<dyn Error>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(|cause| format!("cannot listen on port {port}: {cause} (set it with PORT)"))?;
+    let address = listener.local_addr()?;
+    let (stopped, hurried) = (told_to_stop()?, told_to_stop()?);
+    // Nobody may be there to read it; the server serves all the same.
+    let _ = writeln!(io::stdout(), "Robots at http://{address}/api/robots");
+    let server = axum::serve(listener, axum_frontend::router(api)).with_graceful_shutdown(stopped);
+    select! {
+        served = server => Ok(served?),
+        // A client that neither reads nor hangs up must not keep the server from stopping.
+        () = async { hurried.await; sleep(GRACE).await } => Ok(()),
+    }
+}
+
+/// What waits until the server is told to stop, by Ctrl-C or `SIGTERM`.
+fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
+    })
+}

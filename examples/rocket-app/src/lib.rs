@@ -1,0 +1,79 @@
+//! An application of somebody else's: a museum's website, which has pages and errors of its
+//! own and the robot catalogue under `/catalogue`.
+//!
+//! It shows that [`robot_rocket::mount`] leaves the rest of an application alone, and that
+//! the application's own handlers use the very catalogue that the routes serve.
+
+use std::sync::Arc;
+
+use robot_core::{Catalogue, Error, Pages, RobotType};
+use robot_rocket::{Settings, SettingsError};
+use rocket::{
+    Build, Request, Rocket, State, catch, catchers, figment::Figment, get, http::Status, routes,
+    tokio::task::spawn_blocking, uri,
+};
+
+/// Where the catalogue is: its robots are at `/catalogue/api/robots`.
+const CATALOGUE: &str = "/catalogue";
+
+/// The application over a catalogue, with the settings of both.
+///
+/// # Errors
+/// A setting of the catalogue (`behaviour`, `static_dir`) cannot be.
+pub fn application(
+    figment: Figment,
+    catalogue: Arc<dyn Catalogue>,
+) -> Result<Rocket<Build>, SettingsError> {
+    let settings = Settings::read(&figment)?;
+    let rocket = rocket::custom(figment)
+        .manage(Arc::clone(&catalogue))
+        .mount("/", routes![welcome, census])
+        .register("/", catchers![nothing_here]);
+    Ok(robot_rocket::mount(rocket, CATALOGUE, catalogue, &settings))
+}
+
+#[get("/")]
+fn welcome() -> String {
+    let census = uri!(census);
+    format!(
+        "Welcome to the museum of robots!\n\n\
+         All of them:     {CATALOGUE}/api/robots\n\
+         How many of each: {census}\n"
+    )
+}
+
+/// Counts the robots of each type. A catalogue may wait for its database, so it is read on
+/// a thread that may block.
+#[get("/census")]
+async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status, String)> {
+    let catalogue = Arc::clone(catalogue);
+    let census = spawn_blocking(move || count(&catalogue)).await;
+    let census = census.unwrap_or_else(|error| Err(Error::Store(error.into())));
+    census.map_err(|error| {
+        let status = match error {
+            Error::Unavailable(_) => Status::ServiceUnavailable,
+            _ => Status::InternalServerError,
+        };
+        (status, format!("{error}\n"))
+    })
+}
+
+/// A line for each type. The robots are read page by page, because there may be millions.
+fn count(catalogue: &dyn Catalogue) -> Result<String, Error> {
+    let mut counts = RobotType::ALL.map(|kind| (kind, 0_u64));
+    for page in Pages::new(catalogue, "") {
+        for robot in page? {
+            for (kind, count) in &mut counts {
+                *count += u64::from(*kind == robot.robot_type());
+            }
+        }
+    }
+    Ok(counts
+        .map(|(kind, count)| format!("{kind}: {count}\n"))
+        .concat())
+}
+
+#[catch(404)]
+fn nothing_here(request: &Request<'_>) -> String {
+    format!("The museum has no room {}\n", request.uri().path())
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Every check of the project, on a machine that has Rust: ./test.sh
+#
+# Debian packages that are missing are installed (as root, or by sudo). The script says what
+# it does, stops at the first check that fails, and leaves nothing running.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+step() { printf '\n== %s\n' "$*"; }
+
+fail() {
+    printf '\n%s\n' "$*" >&2
+    exit 1
+}
+
+# Installs the Debian package $2 unless the command $1 is there.
+need() {
+    command -v "$1" >/dev/null && return
+    step "Installing $2, for '$1' is missing"
+    local root=()
+    [ "$(id -u)" -eq 0 ] || root=(sudo)
+    if ! command -v apt-get >/dev/null || { [ ${#root[@]} -gt 0 ] && ! command -v sudo >/dev/null; }; then
+        fail "'$1' is missing, and this script can install it only on Debian, as root or with sudo. Install it and start again."
+    fi
+    "${root[@]}" apt-get update -qq
+    "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$2" ||
+        fail "Debian's package $2 could not be installed. Install '$1' and start again."
+}
+
+# Fails if the package $1 (with the features in $2) depends on any of the others, tests aside.
+must_not_depend() {
+    local package=$1 features=$2 found
+    shift 2
+    found=$(cargo tree --quiet --locked --package "$package" --edges normal --features "$features" \
+        --prefix none --format '{p}' | cut -d' ' -f1 | sort -u | grep -Fx "$(printf '%s\n' "$@")" || true)
+    [ -z "$found" ] || fail "$package must not depend on: $found"
+}
+
+command -v cargo >/dev/null || fail "cargo is missing. Install Rust (https://rustup.rs) and start again."
+for component in fmt clippy; do
+    cargo "$component" --version >/dev/null 2>&1 ||
+        fail "cargo $component is missing. Run 'rustup component add rustfmt clippy' and start again."
+done
+need cc gcc
+# The linker finds the C library's start files only with this package.
+[ -e /usr/include/stdio.h ] || need stdio.h libc6-dev
+
+step "Format"
+cargo fmt --all --check
+
+step "Dependencies point one way"
+must_not_depend robot-core sqlite rocket axum actix-web hyper tokio clap robot-rocket robot-cli
+must_not_depend robot-core sqlite,conformance rocket axum actix-web hyper tokio robot-rocket robot-cli
+must_not_depend robot-cli sqlite rocket axum hyper tokio robot-rocket
+must_not_depend robot-rocket sqlite robot-cli axum diesel_cli
+! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
+
+step "Lints, all features"
+cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
+
+step "Lints, each feature alone"
+for features in "" sqlite conformance; do
+    cargo clippy --locked --package robot-core --all-targets --no-default-features --features "$features" -- --deny warnings
+done
+for package in robot-rocket robot-cli; do
+    cargo clippy --locked --package "$package" --no-default-features -- --deny warnings
+done
+
+step "Tests, all features"
+cargo test --locked --workspace --all-features
+
+step "Tests, no features"
+cargo test --locked --package robot-core --no-default-features
+cargo test --locked --package robot-cli --no-default-features
+
+step "Benchmarks run (once each, not timed)"
+cargo test --locked --package robot-core --benches
+
+step "Documentation"
+RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --all-features --no-deps
+RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
+
+step "Packages build from what they contain"
+cargo package --locked --workspace --allow-dirty --quiet
+
+step "All checks passed"
