@@ -123,15 +123,15 @@ fn a_url_of_no_known_store_is_told_without_what_may_be_secret() {
     for (url, message) in [
         (
             "ftp://user:secret@host/robots",
-            "error: 'ftp' is not a store that this program knows; it knows ",
+            "error: 'ftp' is no store that this program knows; it knows ",
         ),
         (
             "robots.db",
-            "error: 'robots.db' is not a store that this program knows; it knows ",
+            "error: 'robots.db' is no store that this program knows; it knows ",
         ),
         (
             "",
-            "error: '' is not a store that this program knows; it knows ",
+            "error: '' is no store that this program knows; it knows ",
         ),
         (
             "sqlite://",
@@ -154,7 +154,7 @@ fn a_message_does_not_drive_the_terminal_either() {
         .code(1)
         .stdout("");
     let said = String::from_utf8_lossy(&outcome.get_output().stderr);
-    assert!(said.starts_with(r"error: '\u{1b}[2J\n' is not"), "{said}");
+    assert!(said.starts_with(r"error: '\u{1b}[2J\n' is no store"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
