@@ -154,7 +154,10 @@ fn a_message_does_not_drive_the_terminal_either() {
         .code(1)
         .stdout("");
     let said = String::from_utf8_lossy(&outcome.get_output().stderr);
-    assert!(said.starts_with(r"error: '\u{1b}[2J\n' is no store"), "{said}");
+    assert!(
+        said.starts_with(r"error: '\u{1b}[2J\n' is no store"),
+        "{said}"
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
