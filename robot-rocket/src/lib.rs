@@ -42,6 +42,7 @@ pub fn mount(
 ) -> Rocket<Build> {
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
+        .hosts(settings.hosts.clone())
         .under(base);
     let api = Arc::new(api);
     let rocket = rocket

@@ -19,12 +19,14 @@ struct Arguments {}
 
 const SETTINGS: &str = "\
 Settings:
-  DATABASE_URL       the store           sqlite://robots.db, sqlite:///var/lib/robots.db, memory:
-  ROCKET_PORT        the port            8000
-  ROCKET_ADDRESS     the address         127.0.0.1
-  ROCKET_BEHAVIOUR   the status codes    A (current) or B (older)
-  ROCKET_STATIC_DIR  a folder whose files are served first, none by default
-  RUST_LOG           what is logged      warn, robot_core=debug, rocket=info
+  DATABASE_URL          the store: sqlite://robots.db (default), sqlite:///var/lib/robots.db, memory:
+  ROCKET_PORT           the port: 8000 (default), or 0 for a free one
+  ROCKET_ADDRESS        the address: 127.0.0.1 (default), or 0.0.0.0 for every network
+  ROCKET_BEHAVIOUR      the status codes: A (default), or B for the older ones
+  ROCKET_ALLOWED_HOSTS  names that the server answers to: robots.example,robots
+                        (default: on 127.0.0.1 localhost alone, on other addresses any)
+  ROCKET_STATIC_DIR     a folder whose files are served first (default: none)
+  RUST_LOG              what is logged: warn (default), robot_core=debug, rocket=info
 
 Examples:
   robot-rocket

@@ -2,10 +2,14 @@
 
 use std::{
     fs, io,
+    net::IpAddr,
     path::{Path, PathBuf},
 };
 
-use robot_core::{DEFAULT_URL, http::Behaviour};
+use robot_core::{
+    DEFAULT_URL,
+    http::{Behaviour, Hosts},
+};
 use rocket::figment::{self, Figment, providers::Env, value::magic::RelativePathBuf};
 
 /// Where the URL of the store is looked for, the first that is set winning: an environment
@@ -18,6 +22,9 @@ pub const DATABASE_URL_KEYS: [&str; 3] = ["ROCKET_DATABASE_URL", "DATABASE_URL",
 pub struct Settings {
     /// Which status codes are answered (`behaviour`, `A` by default).
     pub behaviour: Behaviour,
+    /// The names that the catalogue answers to (`allowed_hosts`). By default any; where the
+    /// application listens on a loopback address alone, only those of this machine to itself.
+    pub hosts: Hosts,
     /// A folder whose files are served before anything else (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
 }
@@ -53,7 +60,7 @@ impl From<figment::Error> for SettingsError {
 }
 
 impl Settings {
-    /// Reads `behaviour` and `static_dir`.
+    /// Reads `behaviour`, `allowed_hosts` and `static_dir`.
     ///
     /// # Errors
     /// A value cannot be, or the folder cannot be read.
@@ -71,11 +78,17 @@ impl Settings {
             Some(text) => text.parse()?,
             None => Behaviour::default(),
         };
+        let hosts = match allowed_hosts(figment)? {
+            Some(names) => Hosts::Only(names),
+            None if listens_to_itself(figment) => Hosts::Only(Vec::new()),
+            None => Hosts::Any,
+        };
         let static_dir = optional::<RelativePathBuf>(figment, "static_dir")?
             .map(|path| folder(&path.relative()))
             .transpose()?;
         Ok(Self {
             behaviour,
+            hosts,
             static_dir,
         })
     }
@@ -102,6 +115,27 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
     } else {
         Ok(None)
     }
+}
+
+/// A list, as `Rocket.toml` writes it, or names with commas between them, which is easier to
+/// write into an environment variable.
+fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
+    const KEY: &str = "allowed_hosts";
+    let names = match figment.extract_inner::<String>(KEY) {
+        Ok(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
+        Err(_) => match optional::<Vec<String>>(figment, KEY)? {
+            Some(names) => names,
+            None => return Ok(None),
+        },
+    };
+    Ok(Some(names))
+}
+
+/// Whether only this machine reaches the application.
+fn listens_to_itself(figment: &Figment) -> bool {
+    figment
+        .extract_inner("address")
+        .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
 /// The folder by its true path, which the files in it are later held against.

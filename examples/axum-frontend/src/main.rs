@@ -1,4 +1,4 @@
-//! The server: the catalogue of `DATABASE_URL` on `PORT` of this machine.
+//! The server: the catalogue of `DATABASE_URL` on `PORT` of this machine, for it alone.
 
 use std::{
     env::{self, VarError},
@@ -9,9 +9,8 @@ use std::{
     time::Duration,
 };
 
-use robot_core::{DEFAULT_URL, http::Api};
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::{net::TcpListener, runtime::Runtime, select, time::sleep};
+use robot_core::{DEFAULT_URL, http::Api, http::Hosts};
+use tokio::{net::TcpListener, runtime::Runtime, select, signal::unix, time::sleep};
 
 /// How long requests may go on after the server was told to stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -35,7 +34,8 @@ fn run() -> Result<(), Box<dyn Error>> {
     let url = setting("DATABASE_URL", DEFAULT_URL)?;
     let catalogue = robot_core::open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
-    Runtime::new()?.block_on(serve(port, Api::new(catalogue)))
+    let api = Api::new(catalogue).hosts(Hosts::Only(Vec::new()));
+    Runtime::new()?.block_on(serve(port, api))
 }
 
 fn setting(name: &str, default: &str) -> Result<String, String> {
@@ -63,8 +63,8 @@ async fn serve(port: u16, api: Api) -> Result<(), Box<dyn Error>> {
 
 /// What waits until the server is told to stop, by Ctrl-C or `SIGTERM`.
 fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = unix::signal(unix::SignalKind::interrupt())?;
+    let mut terminate = unix::signal(unix::SignalKind::terminate())?;
     Ok(async move {
         select! { _ = interrupt.recv() => (), _ = terminate.recv() => () }
     })

@@ -12,6 +12,7 @@ use super::{
     accept::content_type,
     draft,
     failure::Failure,
+    host::Hosts,
     origin,
     query::Query,
     render::{Envelope, Field, View, array, elements, json},
@@ -83,16 +84,18 @@ impl FromStr for Behaviour {
 pub struct Api {
     catalogue: Arc<dyn Catalogue>,
     behaviour: Behaviour,
+    hosts: Hosts,
     base: String,
 }
 
 impl Api {
-    /// Behaviour A, at `/api/robots`.
+    /// Behaviour A, at `/api/robots`, answering to any name.
     #[must_use]
     pub fn new(catalogue: Arc<dyn Catalogue>) -> Self {
         Self {
             catalogue,
             behaviour: Behaviour::default(),
+            hosts: Hosts::default(),
             base: String::new(),
         }
     }
@@ -101,6 +104,13 @@ impl Api {
     #[must_use]
     pub fn behaviour(mut self, behaviour: Behaviour) -> Self {
         self.behaviour = behaviour;
+        self
+    }
+
+    /// Answering to these names alone.
+    #[must_use]
+    pub fn hosts(mut self, hosts: Hosts) -> Self {
+        self.hosts = hosts;
         self
     }
 
@@ -137,6 +147,9 @@ impl Api {
     }
 
     fn answer(&self, request: Request) -> Result<Reply, Failure> {
+        if !self.hosts.include(request.headers.host.as_deref()) {
+            return Err(Failure::ForeignHost);
+        }
         let resource = request
             .path()
             .strip_prefix(&self.base)
@@ -234,6 +247,7 @@ impl fmt::Debug for Api {
         formatter
             .debug_struct("Api")
             .field("behaviour", &self.behaviour)
+            .field("hosts", &self.hosts)
             .field("base", &self.base)
             .finish_non_exhaustive()
     }

@@ -29,6 +29,8 @@ pub enum Failure {
     Body(BodyError),
     /// A page of another origin made a browser send a write.
     ForeignOrigin,
+    /// The request was sent to a name that is not this service's.
+    ForeignHost,
     /// The store is too busy, or cannot be reached, for now.
     Unavailable,
     /// A bug, or a store that fails. The cause is in the log and nowhere else.
@@ -47,6 +49,7 @@ impl Failure {
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
             Self::Body(BodyError::TooLarge) => 413,
+            Self::ForeignHost => 421,
             Self::Internal => 500,
             Self::Unavailable => 503,
         }
@@ -89,6 +92,10 @@ impl Failure {
             Self::ForeignOrigin => {
                 "A page of another origin may not change robots; send this from a page of this \
                  one, or from a program"
+            }
+            Self::ForeignHost => {
+                "This service does not answer to the name in Host; whoever runs it can add the \
+                 name to allowed_hosts"
             }
             Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"

@@ -28,6 +28,7 @@
 //! | `query` | `?fields=`, `?limit=`, `?after=` |
 //! | `accept` | the `Content-Type` of the reply |
 //! | `origin` | whether a browser may send this write |
+//! | `host` | whether a request was sent to a name of this service |
 //! | `failure` | every failure: status, messages, headers |
 //! | `render` | the bytes of a reply |
 
@@ -35,6 +36,7 @@ mod accept;
 mod api;
 mod draft;
 mod failure;
+mod host;
 mod origin;
 mod query;
 mod render;
@@ -44,5 +46,6 @@ mod route;
 
 pub use api::{Api, Behaviour, ParseBehaviourError};
 pub use failure::Failure;
+pub use host::Hosts;
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};

@@ -3,7 +3,6 @@
 use std::{
     collections::HashSet,
     io::{Read, Write},
-    net::TcpStream,
     sync::Mutex,
     thread,
     time::{Duration, Instant},
@@ -14,7 +13,10 @@ use robot_core::{
     conformance::{Call, Client},
 };
 
-use crate::{Server, call, draft, names};
+use crate::{
+    Server, call, draft, names,
+    process::{connection, read},
+};
 
 #[test]
 fn a_kill_loses_no_answered_write() {
@@ -92,22 +94,11 @@ fn four_hundred_writers_at_once_are_all_served() {
     assert_eq!(names(&server).len(), 400);
 }
 
-/// A connection on which this was sent.
-fn connection(server: &Server, sent: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
-    stream.write_all(sent.as_bytes()).unwrap();
-    stream
-}
-
 #[test]
 fn a_body_that_does_not_arrive_is_given_up_and_stalls_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
-    let head =
-        "POST /api/robots HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n";
+    let head = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n";
     let stalled: Vec<_> = (0..50)
         .map(|_| connection(&server, &format!("{head}{{\"name\":\"never whole\",")))
         .collect();
@@ -117,9 +108,8 @@ fn a_body_that_does_not_arrive_is_given_up_and_stalls_nobody() {
         201
     );
     assert!(started.elapsed() < Duration::from_secs(5));
-    for mut stream in stalled {
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+    for stream in stalled {
+        let answer = read(stream);
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
         assert!(
             answer.contains(r#"{"status":"ERROR","messages":["#),
@@ -143,7 +133,12 @@ fn a_reader_that_stops_reading_holds_nobody_up() {
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
     // More of them than there are connections to the database and workers.
     let stalled: Vec<_> = (0..64)
-        .map(|_| connection(&server, "GET /api/robots HTTP/1.1\r\nHost: x\r\n\r\n"))
+        .map(|_| {
+            connection(
+                &server,
+                "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            )
+        })
         .collect();
     thread::sleep(Duration::from_millis(500));
     let started = Instant::now();
@@ -246,7 +241,7 @@ fn requests_under_way_are_finished_when_it_is_stopped() {
     let body = draft("last");
     let (first, rest) = body.split_at(20);
     let head = format!(
-        "POST /api/robots HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{first}",
+        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{first}",
         body.len()
     );
     let mut stream = connection(&server, &head);
@@ -254,8 +249,7 @@ fn requests_under_way_are_finished_when_it_is_stopped() {
     let stopping = thread::spawn(move || server.stop("TERM"));
     thread::sleep(Duration::from_millis(300));
     stream.write_all(rest.as_bytes()).unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = read(stream);
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
     assert!(stopping.join().unwrap().0.success());
     assert_eq!(names(&Server::start(folder.path(), &[])), ["last"]);

@@ -8,6 +8,7 @@
 
 mod faults;
 mod files;
+mod hosts;
 mod process;
 mod start;
 

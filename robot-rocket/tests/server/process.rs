@@ -1,10 +1,11 @@
-//! The server as a process.
+//! The server as a process, and bare connections to it.
 
 use std::{
-    io::{BufRead, BufReader},
-    net::SocketAddr,
+    io::{self, BufRead, BufReader, Write},
+    net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
+    time::Duration,
 };
 
 use robot_core::conformance::TcpClient;
@@ -69,7 +70,7 @@ impl Server {
             .status()
             .unwrap();
         assert!(sent.success());
-        let log = std::io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
+        let log = io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
         (self.child.wait().unwrap(), log)
     }
 }
@@ -80,4 +81,18 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A connection on which this was sent.
+pub(crate) fn connection(server: &Server, sent: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let patience = Duration::from_secs(60);
+    stream.set_read_timeout(Some(patience)).unwrap();
+    stream.write_all(sent.as_bytes()).unwrap();
+    stream
+}
+
+/// All that comes back until the server hangs up.
+pub(crate) fn read(stream: TcpStream) -> String {
+    io::read_to_string(stream).unwrap()
 }
