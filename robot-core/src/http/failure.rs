@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    api::Behaviour,
+    behaviour::Behaviour,
     request::{BODY_LIMIT, BodyError},
 };
 use crate::{error::Error, robot::RobotId, rules::Violations};

@@ -34,6 +34,7 @@
 
 mod accept;
 mod api;
+mod behaviour;
 mod draft;
 mod failure;
 mod host;
@@ -44,7 +45,8 @@ mod reply;
 mod request;
 mod route;
 
-pub use api::{Api, Behaviour, ParseBehaviourError};
+pub use api::Api;
+pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use failure::Failure;
 pub use host::Hosts;
 pub use reply::{Body, Chunks, Reply};
