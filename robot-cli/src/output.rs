@@ -10,7 +10,7 @@ use robot_core::Robot;
 use crate::{arguments::Format, failure::Failure, table::Table};
 
 /// A form that robots can be printed in.
-pub(crate) trait Layout {
+trait Layout {
     /// Prints some robots, after those of the pages before.
     fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()>;
 
@@ -50,6 +50,16 @@ fn layout(format: Format) -> Box<dyn Layout> {
         Format::Json => Box::new(JsonArray::default()),
         Format::Ndjson => Box::new(JsonLines),
         Format::Csv => Box::new(Csv::default()),
+    }
+}
+
+impl Layout for Table {
+    fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
+        self.print(robots, output)
+    }
+
+    fn end(&mut self, _output: &mut dyn Write) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 use robot_core::Robot;
 use unicode_width::UnicodeWidthStr;
 
-use crate::{output::Layout, printable::printable};
+use crate::printable::printable;
 
 const HEADER: Row<'static> = Row {
     id: Cow::Borrowed("ID"),
@@ -28,8 +28,9 @@ pub(crate) struct Table {
     widths: Option<Widths>,
 }
 
-impl Layout for Table {
-    fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
+impl Table {
+    /// Prints some robots, below those of the pages before.
+    pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         let rows: Vec<_> = robots.iter().map(Row::of).collect();
         let before = self.widths.unwrap_or_else(|| Widths::of(&HEADER));
         let widths = rows.iter().map(Widths::of).fold(before, Widths::at_least);
@@ -37,10 +38,6 @@ impl Layout for Table {
             HEADER.print(widths, output)?;
         }
         rows.iter().try_for_each(|row| row.print(widths, output))
-    }
-
-    fn end(&mut self, _output: &mut dyn Write) -> io::Result<()> {
-        Ok(())
     }
 }
 
@@ -132,9 +129,8 @@ mod tests {
             (3, "e\u{301}\u{1b}"),
         ] {
             let id = RobotId::new(id).ok_or("not positive")?;
-            table.page(&[robot(id, name)?], &mut output)?;
+            table.print(&[robot(id, name)?], &mut output)?;
         }
-        table.end(&mut output)?;
         assert_eq!(
             String::from_utf8(output)?,
             "ID  NAME  TYPE   YEAR\n \

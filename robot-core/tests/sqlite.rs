@@ -18,7 +18,11 @@ fn draft(name: &str) -> Draft {
 /// A connection beside the catalogue, as another program would have it.
 fn beside(folder: &Path) -> SqliteConnection {
     let path = folder.join("robots.db");
-    SqliteConnection::establish(path.to_str().unwrap()).unwrap()
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    connection
+        .batch_execute("PRAGMA busy_timeout = 2000")
+        .unwrap();
+    connection
 }
 
 #[test]

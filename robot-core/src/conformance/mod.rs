@@ -69,7 +69,7 @@ impl Suite {
         open: impl Fn(&Path) -> C + Send + Sync + 'static,
     ) -> Self {
         let open = Arc::new(open);
-        for (case, run) in store::CASES {
+        for (case, run) in store::cases() {
             let open = Arc::clone(&open);
             self.add(format!("{name}::{case}"), move |folder| run(&open(folder)));
         }

@@ -109,7 +109,12 @@ impl CustomizeConnection<AnyConnection, r2d2::Error> for Purpose {
     fn on_acquire(&self, connection: &mut AnyConnection) -> Result<(), r2d2::Error> {
         match connection {
             #[cfg(feature = "sqlite")]
-            AnyConnection::Sqlite(connection) => sqlite::set_up(connection, *self),
+            AnyConnection::Sqlite(connection) => {
+                sqlite::set_up(connection).and_then(|()| match self {
+                    Self::Reading => sqlite::only_read(connection),
+                    Self::Writing => Ok(()),
+                })
+            }
         }
         .map_err(r2d2::Error::QueryError)
     }

@@ -10,7 +10,7 @@ use diesel::{
     connection::{Connection, SimpleConnection},
 };
 
-use super::{connection::Purpose, failure::is_passing};
+use super::failure::is_passing;
 
 /// How long a statement waits for a lock that another process holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -33,23 +33,24 @@ pub(super) fn path_of_url(url: &str) -> Option<String> {
 /// a writer.
 pub(super) fn establish(path: &str) -> ConnectionResult<SqliteConnection> {
     let mut connection = SqliteConnection::establish(path)?;
-    set_up(&mut connection, Purpose::Writing)
+    set_up(&mut connection)
         .and_then(|()| keep_a_write_ahead_log(&mut connection))
         .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
 /// Gives a new connection all the settings that the catalogue relies on.
-pub(super) fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()> {
+pub(super) fn set_up(connection: &mut SqliteConnection) -> QueryResult<()> {
     let patience = LOCK_PATIENCE.as_millis();
     // FULL makes a commit wait for the disk; without, a power cut takes back answered writes.
     connection.batch_execute(&format!(
         "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL;"
-    ))?;
-    match purpose {
-        Purpose::Reading => connection.batch_execute("PRAGMA query_only = ON;"),
-        Purpose::Writing => Ok(()),
-    }
+    ))
+}
+
+/// Makes sure that a connection which is meant for reading takes no lock of writers.
+pub(super) fn only_read(connection: &mut SqliteConnection) -> QueryResult<()> {
+    connection.batch_execute("PRAGMA query_only = ON;")
 }
 
 /// The journal is a property of the file. Of several processes that open a new file at once

@@ -1,0 +1,87 @@
+//! The cases for stores: the promises of [`Catalogue`], each held against a catalogue that
+//! is empty at the start.
+
+mod changes;
+mod names;
+mod pages;
+mod races;
+
+use super::Case;
+use crate::{
+    catalogue::Catalogue,
+    error::Error,
+    robot::{Draft, Robot, RobotId},
+    rules::{ValidDraft, Violation},
+};
+
+/// Runs a case.
+pub(super) type Run = fn(&dyn Catalogue);
+
+/// Every case.
+pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
+    [changes::CASES, names::CASES, pages::CASES, races::CASES]
+        .concat()
+        .into_iter()
+}
+
+fn draft(name: &str) -> Draft {
+    Draft::new(name, "droid", 1977)
+}
+
+fn valid(draft: Draft) -> ValidDraft {
+    ValidDraft::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
+}
+
+fn add(catalogue: &dyn Catalogue, name: &str) -> Robot {
+    catalogue
+        .add(draft(name))
+        .unwrap_or_else(|error| panic!("{name:?}: {error:?}"))
+}
+
+fn add_all(catalogue: &dyn Catalogue, names: impl IntoIterator<Item = impl AsRef<str>>) {
+    for name in names {
+        add(catalogue, name.as_ref());
+    }
+}
+
+/// The value, or a failure of the case.
+fn good<T>(result: crate::Result<T>) -> T {
+    result.unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn get(catalogue: &dyn Catalogue, id: RobotId) -> Option<Robot> {
+    good(catalogue.get(id))
+}
+
+fn names(robots: &[Robot]) -> Vec<&str> {
+    robots.iter().map(Robot::name).collect()
+}
+
+/// Asserts that a search finds exactly these names, in this order.
+#[track_caller]
+fn assert_found(catalogue: &dyn Catalogue, containing: &str, expected: &[&str]) {
+    let found = good(catalogue.search(containing));
+    assert_eq!(names(&found), expected, "search for {containing:?}");
+}
+
+/// Asserts that a result is a rejection for exactly these broken rules.
+#[track_caller]
+fn assert_rejected<T: std::fmt::Debug>(result: crate::Result<T>, expected: &[Violation]) {
+    match result {
+        Err(Error::Rejected(violations)) => {
+            assert!(
+                violations.iter().eq(expected.iter().copied()),
+                "{violations}"
+            );
+        }
+        other => panic!("expected {expected:?}, got {other:?}"),
+    }
+}
+
+#[track_caller]
+fn assert_not_found<T: std::fmt::Debug>(result: crate::Result<T>, id: RobotId) {
+    match result {
+        Err(Error::NotFound(missing)) if missing == id => {}
+        other => panic!("expected that {id} is not found, got {other:?}"),
+    }
+}

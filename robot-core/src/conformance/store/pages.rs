@@ -1,0 +1,97 @@
+//! Pages: in order, complete, from any place.
+
+use super::{Run, add_all, good, names};
+use crate::{
+    catalogue::{Catalogue, PageRequest, Pages},
+    conformance::{Case, cases},
+    robot::Robot,
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    pages_follow_one_another,
+    pages_begin_behind_any_text,
+    pages_of_a_search_hold_only_what_matches,
+    pages_survive_changes_between_them,
+];
+
+/// 25 names in order, `n00` to `n24`.
+fn twenty_five() -> Vec<String> {
+    (0..25).map(|number| format!("n{number:02}")).collect()
+}
+
+fn page_names(
+    catalogue: &dyn Catalogue,
+    containing: &str,
+    after: &str,
+    limit: usize,
+) -> Vec<String> {
+    let page = good(catalogue.page(PageRequest {
+        containing,
+        after,
+        limit,
+    }));
+    page.iter().map(|robot| robot.name().to_owned()).collect()
+}
+
+fn pages_follow_one_another(catalogue: &dyn Catalogue) {
+    add_all(catalogue, twenty_five().iter().rev());
+    for size in [1, 7, 24, 25, 26, 1000] {
+        let pages: Vec<Vec<Robot>> = Pages::new(catalogue, "")
+            .page_size(size)
+            .map(good)
+            .collect();
+        let (last, full) = pages.split_last().unwrap_or_else(|| panic!("no pages"));
+        assert!(full.iter().all(|page| page.len() == size));
+        assert!((1..=size).contains(&last.len()));
+        assert_eq!(names(&pages.concat()), twenty_five(), "pages of {size}");
+    }
+}
+
+fn pages_begin_behind_any_text(catalogue: &dyn Catalogue) {
+    add_all(catalogue, twenty_five());
+    for (after, first) in [
+        ("", Some("n00")),
+        ("a", Some("n00")),
+        ("n00", Some("n01")),
+        ("n00\0", Some("n01")),
+        ("n0", Some("n00")),
+        ("n055", Some("n06")),
+        ("N99", Some("n00")),
+        ("n24", None),
+        ("z", None),
+        ("🤖", None),
+    ] {
+        let page = page_names(catalogue, "", after, 1);
+        assert_eq!(page.first().map(String::as_str), first, "after {after:?}");
+    }
+    assert_eq!(page_names(catalogue, "", "n22", 10), ["n23", "n24"]);
+}
+
+fn pages_of_a_search_hold_only_what_matches(catalogue: &dyn Catalogue) {
+    add_all(catalogue, twenty_five());
+    assert_eq!(page_names(catalogue, "5", "", 2), ["n05", "n15"]);
+    assert_eq!(page_names(catalogue, "5", "n05", 2), ["n15"]);
+    assert_eq!(page_names(catalogue, "n1", "n14", 3), ["n15", "n16", "n17"]);
+    assert_eq!(page_names(catalogue, "5", "n15", 2), [""; 0]);
+}
+
+fn pages_survive_changes_between_them(catalogue: &dyn Catalogue) {
+    add_all(catalogue, twenty_five());
+    let mut pages = Pages::new(catalogue, "").page_size(10);
+    let mut seen = Vec::new();
+    let mut next = |seen: &mut Vec<String>| {
+        let page = pages.next().map(good).unwrap_or_default();
+        seen.extend(page.iter().map(|robot| robot.name().to_owned()));
+    };
+    next(&mut seen);
+    // The last one of the page goes, and new ones come before and behind it.
+    let last = good(catalogue.find("n09")).unwrap_or_else(|| panic!("n09 is gone"));
+    good(catalogue.delete(last.id()));
+    add_all(catalogue, ["n05x", "n09x", "n30"]);
+    next(&mut seen);
+    next(&mut seen);
+    let mut expected = twenty_five();
+    expected.insert(10, "n09x".to_owned());
+    expected.push("n30".to_owned());
+    assert_eq!(seen, expected);
+}

@@ -1,0 +1,58 @@
+//! The two behaviours of the contract, which differ in status codes alone.
+
+use std::{fmt, str::FromStr};
+
+/// Which status codes the mutating operations answer with (contract, "HTTP status codes of
+/// the mutating operations").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Behaviour {
+    /// The current one: 201 for a robot that was added, 409 for a rule that was broken.
+    #[default]
+    A,
+    /// The older one: 200 and 500.
+    B,
+}
+
+impl Behaviour {
+    /// The status of a robot that was added.
+    pub(super) fn created(self) -> u16 {
+        match self {
+            Self::A => 201,
+            Self::B => 200,
+        }
+    }
+
+    /// The status of a draft that broke a rule.
+    pub(super) fn rejected(self) -> u16 {
+        match self {
+            Self::A => 409,
+            Self::B => 500,
+        }
+    }
+}
+
+impl fmt::Display for Behaviour {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::A => "A",
+            Self::B => "B",
+        })
+    }
+}
+
+/// A text is no [`Behaviour`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the behaviour is A (current) or B (older), not '{0}'")]
+pub struct ParseBehaviourError(String);
+
+impl FromStr for Behaviour {
+    type Err = ParseBehaviourError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "A" | "a" => Ok(Self::A),
+            "B" | "b" => Ok(Self::B),
+            _ => Err(ParseBehaviourError(text.to_owned())),
+        }
+    }
+}
