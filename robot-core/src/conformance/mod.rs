@@ -27,7 +27,12 @@ mod client;
 mod http;
 mod store;
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{
+    path::Path,
+    process::ExitCode,
+    sync::{Arc, Barrier},
+    thread,
+};
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -112,4 +117,24 @@ impl Suite {
             Ok(())
         }));
     }
+}
+
+/// Runs so many calls at the same moment, each on a thread, and returns their results.
+fn at_once<T: Send>(count: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let barrier = Barrier::new(count);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..count)
+            .map(|number| {
+                let (barrier, call) = (&barrier, &call);
+                scope.spawn(move || {
+                    barrier.wait();
+                    call(number)
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a call panicked")))
+            .collect()
+    })
 }

@@ -1,12 +1,12 @@
 //! Adding, replacing and deleting robots.
 
-use std::{collections::HashSet, thread};
+use std::collections::HashSet;
 
 use super::{
     Case, NAME_MESSAGE, Session, TYPE_MESSAGE, YEAR_MESSAGE, assert_answer, assert_failure,
     assert_messages, draft, json,
 };
-use crate::conformance::cases;
+use crate::conformance::{at_once, cases};
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     a_robot_is_added,
@@ -263,20 +263,6 @@ fn a_deletion_of_a_missing_robot_is_an_error(session: &Session<'_>) {
     let message = format!("No robot has the id {id}");
     assert_messages(&session.delete(&id), 404, &[&message]);
     assert_failure(&session.delete(0), 404);
-}
-
-/// Sends so many calls at the same time.
-fn at_once<T: Send>(count: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let call = &call;
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..count)
-            .map(|number| scope.spawn(move || call(number)))
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a call failed")))
-            .collect()
-    })
 }
 
 fn of_equal_robots_at_once_one_is_added(session: &Session<'_>) {

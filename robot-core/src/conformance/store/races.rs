@@ -1,11 +1,11 @@
 //! Many callers at once.
 
-use std::{collections::HashSet, sync::Barrier, thread};
+use std::collections::HashSet;
 
 use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good};
 use crate::{
     catalogue::Catalogue,
-    conformance::{Case, cases},
+    conformance::{Case, at_once, cases},
     robot::Draft,
     rules::Violation,
 };
@@ -17,26 +17,6 @@ pub(super) const CASES: &[Case<Run>] = cases![
     of_deletions_at_once_one_succeeds,
     a_reader_never_sees_half_an_update,
 ];
-
-/// Runs so many calls at the same moment, each on a thread, and returns their results.
-fn at_once<T: Send>(count: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let barrier = Barrier::new(count);
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..count)
-            .map(|number| {
-                let (barrier, call) = (&barrier, &call);
-                scope.spawn(move || {
-                    barrier.wait();
-                    call(number)
-                })
-            })
-            .collect();
-        threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| panic!("a call panicked")))
-            .collect()
-    })
-}
 
 fn of_equal_inserts_at_once_one_succeeds(catalogue: &dyn Catalogue) {
     let results = at_once(24, |_| catalogue.add(draft("R2-D2")));
