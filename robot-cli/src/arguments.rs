@@ -169,13 +169,12 @@ pub(crate) struct Changes {
     year: Option<i64>,
 }
 
-impl Changes {
-    /// The draft with these changes made to it.
-    pub(crate) fn apply_to(self, draft: Draft) -> Draft {
-        Draft {
-            name: self.name.or(draft.name),
-            robot_type: self.robot_type.or(draft.robot_type),
-            year: self.year.or(draft.year),
+impl From<Changes> for Draft {
+    fn from(changes: Changes) -> Self {
+        Self {
+            name: changes.name,
+            robot_type: changes.robot_type,
+            year: changes.year,
         }
     }
 }

@@ -62,9 +62,17 @@ fn update(
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let id = assignable(id)?;
-    let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    catalogue.replace(id, changes.apply_to(Draft::from(robot)))?;
-    let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+    catalogue.amend(id, changes.into())?;
+    // The change is made; from here on nothing may say that it failed.
+    let robot = match catalogue.get(id) {
+        Ok(Some(robot)) => robot,
+        Ok(None) => {
+            return Err(Failure::ChangeNotShown(io::Error::other(Error::NotFound(
+                id,
+            ))));
+        }
+        Err(error) => return Err(Failure::ChangeNotShown(io::Error::other(error))),
+    };
     output::print_robot(&robot, format, output).map_err(Failure::ChangeNotShown)
 }
 

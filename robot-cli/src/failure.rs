@@ -27,10 +27,7 @@ pub(crate) enum Failure {
          so make room or print to another place, and run the command again"
     )]
     Output(#[source] io::Error),
-    #[error(
-        "the change was made, but the output could not be written: {0}; \
-         see the robots with 'robot-cli list'"
-    )]
+    #[error("the change was made, but cannot be shown: {0}; see the robots with 'robot-cli list'")]
     ChangeNotShown(#[source] io::Error),
     /// One command failed in several ways, each of which is told.
     #[error("several failures")]
@@ -127,11 +124,11 @@ mod tests {
     #[test]
     fn the_words_of_the_store_are_shown_once_and_on_the_same_line() {
         assert_eq!(
-            Failure::from(Error::Store("disk I/O error\nat page 7".into())).lines(),
+            Failure::from(Error::store("disk I/O error\nat page 7")).lines(),
             [r"error: The store failed: disk I/O error\nat page 7"]
         );
         assert_eq!(
-            Failure::from(Error::Unavailable("database is locked".into())).lines(),
+            Failure::from(Error::unavailable("database is locked")).lines(),
             [
                 "error: The catalogue is busy or cannot be reached; try again in a moment: \
                  database is locked"

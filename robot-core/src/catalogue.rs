@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::{
     error::{Error, Result},
     robot::{Draft, Robot, RobotId},
-    rules::{Rejection, ValidDraft, Violation, Violations},
+    rules::{Rejection, ValidChanges, ValidDraft, Violation, Violations},
 };
 
 /// A collection of robots.
 ///
-/// Callers use [`add`](Self::add), [`replace`](Self::replace), [`delete`](Self::delete),
-/// [`get`](Self::get), [`find`](Self::find), [`list`](Self::list), [`search`](Self::search),
+/// Callers use [`add`](Self::add), [`replace`](Self::replace), [`amend`](Self::amend),
+/// [`delete`](Self::delete), [`get`](Self::get), [`find`](Self::find), [`list`](Self::list), [`search`](Self::search),
 /// and [`Pages`] for collections that need not fit into memory. Stores implement the methods
 /// without a body, and leave the others alone.
 ///
@@ -37,20 +37,21 @@ use crate::{
 ///
 /// The feature `conformance` has the cases that prove most of this.
 pub trait Catalogue: Send + Sync {
-    /// Keeps a new robot and returns the id that it was given.
+    /// Keeps a new robot and returns it with the id that it was given.
     ///
     /// # Errors
     /// [`Violation::NameTaken`] where another robot has the name; [`Error::Unavailable`],
     /// [`Error::Store`].
-    fn insert(&self, draft: &ValidDraft) -> Result<RobotId>;
+    fn insert(&self, draft: ValidDraft) -> Result<Robot>;
 
-    /// Sets name, type and year of a robot, all three together.
+    /// Sets the members of a robot that are to change, all together, and leaves the others as
+    /// they are at that moment.
     ///
     /// # Errors
     /// [`Error::NotFound`] where no robot has the id, whether or not the name is taken;
     /// [`Violation::NameTaken`] where a robot of another id has the name;
     /// [`Error::Unavailable`], [`Error::Store`].
-    fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()>;
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
 
     /// Removes a robot.
     ///
@@ -101,10 +102,7 @@ pub trait Catalogue: Send + Sync {
     /// ```
     fn add(&self, draft: Draft) -> Result<Robot> {
         match ValidDraft::new(draft) {
-            Ok(draft) => {
-                let id = self.insert(&draft)?;
-                Ok(draft.with_id(id))
-            }
+            Ok(draft) => self.insert(draft),
             Err(rejection) => Err(complete(self, rejection, None)?.into()),
         }
     }
@@ -126,11 +124,29 @@ pub trait Catalogue: Send + Sync {
     /// ```
     fn replace(&self, id: RobotId, draft: Draft) -> Result<()> {
         match ValidDraft::new(draft) {
-            Ok(draft) => self.update(id, &draft),
-            Err(rejection) => {
-                self.get(id)?.ok_or(Error::NotFound(id))?;
-                Err(complete(self, rejection, Some(id))?.into())
-            }
+            Ok(draft) => self.update(id, draft.into()),
+            Err(rejection) => Err(complete(self, rejection, Some(id))?.into()),
+        }
+    }
+
+    /// Changes the members of a robot that the draft has: checks every rule, then keeps them.
+    /// The others stay as they are, also where somebody else changes them meanwhile.
+    ///
+    /// # Errors
+    /// As [`replace`](Self::replace).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
+    /// catalogue.amend(id, Draft { year: Some(1980), ..Draft::default() })?;
+    /// assert_eq!(catalogue.find("R2-D2")?.map(|robot| robot.year()), Some(1980));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn amend(&self, id: RobotId, draft: Draft) -> Result<()> {
+        match ValidChanges::new(draft) {
+            Ok(changes) => self.update(id, changes),
+            Err(rejection) => Err(complete(self, rejection, Some(id))?.into()),
         }
     }
 
@@ -166,12 +182,15 @@ pub trait Catalogue: Send + Sync {
 }
 
 /// What a rejected draft broke, uniqueness included: the store is asked for the name, where
-/// it is one that a robot could have, other than the robot `id`.
+/// it is one that a robot could have, other than the robot `id`, which must exist.
 fn complete<C: Catalogue + ?Sized>(
     catalogue: &C,
     rejection: Rejection,
     id: Option<RobotId>,
 ) -> Result<Violations> {
+    if let Some(id) = id {
+        catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+    }
     let Rejection { violations, name } = rejection;
     let holder = match name {
         Some(name) => catalogue.find(&name)?,
@@ -295,11 +314,11 @@ impl<C: Catalogue> std::iter::FusedIterator for Pages<C> {}
 macro_rules! forward_to_the_catalogue_behind {
     ($($pointer:ty),+) => {$(
         impl<C: Catalogue + ?Sized> Catalogue for $pointer {
-            fn insert(&self, draft: &ValidDraft) -> Result<RobotId> {
+            fn insert(&self, draft: ValidDraft) -> Result<Robot> {
                 (**self).insert(draft)
             }
-            fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()> {
-                (**self).update(id, draft)
+            fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+                (**self).update(id, changes)
             }
             fn delete(&self, id: RobotId) -> Result<()> {
                 (**self).delete(id)

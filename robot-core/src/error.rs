@@ -1,15 +1,18 @@
 //! What can go wrong, and what it means to a caller.
 
+use std::sync::Arc;
+
 use crate::{robot::RobotId, rules::Violations};
 
-/// The cause that a store reports, kept for logs and never shown to clients.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+/// The cause that a store reports, kept for logs and never shown to clients. One cause may
+/// fail many calls at once.
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// The result of an operation on a catalogue.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation on a catalogue failed. Nothing was stored.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The draft broke rules. Mend it and send it again.
@@ -24,6 +27,26 @@ pub enum Error {
     /// The store failed in a way that trying again will not mend.
     #[error("The store failed")]
     Store(#[source] Cause),
+}
+
+impl Error {
+    /// [`Error::Unavailable`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::unavailable("all lines are busy"), robot_core::Error::Unavailable(_)));
+    /// ```
+    pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(Arc::from(cause.into()))
+    }
+
+    /// [`Error::Store`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::store("the tape is torn"), robot_core::Error::Store(_)));
+    /// ```
+    pub fn store(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Store(Arc::from(cause.into()))
+    }
 }
 
 impl From<crate::rules::Violation> for Error {
@@ -58,7 +81,8 @@ pub enum OpenError {
     },
     /// The URL has a known scheme, and then something that is no place for a store.
     #[error(
-        "'{url}' names no database file; write it as sqlite://robots.db or sqlite:///var/lib/robots.db"
+        "'{url}' names no database file; write it as sqlite://robots.db or \
+         sqlite:///var/lib/robots.db, or memory: to keep robots in memory"
     )]
     NoPath {
         /// The URL as given.
@@ -74,6 +98,12 @@ pub enum OpenError {
         database: String,
         /// The first migration that this program does not know.
         migration: String,
+    },
+    /// Another program keeps the database locked.
+    #[error("the database {database} is locked by another program; try again when that is done")]
+    Busy {
+        /// The database, without credentials.
+        database: String,
     },
     /// The database cannot be opened, read or prepared.
     #[error("cannot open the database {database}: {cause}; {remedy}")]

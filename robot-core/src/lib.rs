@@ -73,4 +73,4 @@ pub use error::{Cause, Error, OpenError, Result};
 pub use memory::MemoryCatalogue;
 pub use open::{DEFAULT_URL, open};
 pub use robot::{Draft, ParseIdError, Robot, RobotId, RobotType};
-pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidDraft, Violation, Violations};
+pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};

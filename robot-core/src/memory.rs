@@ -10,7 +10,7 @@ use crate::{
     catalogue::{Catalogue, PageRequest},
     error::{Error, Result},
     robot::{Robot, RobotId},
-    rules::{ValidDraft, Violation},
+    rules::{ValidChanges, ValidDraft, Violation},
 };
 
 /// A catalogue in memory, gone with its process.
@@ -70,7 +70,7 @@ impl Robots {
 }
 
 impl Catalogue for MemoryCatalogue {
-    fn insert(&self, draft: &ValidDraft) -> Result<RobotId> {
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
         let mut robots = self.write();
         if robots.by_name.contains_key(draft.name()) {
             return Err(Violation::NameTaken.into());
@@ -79,24 +79,24 @@ impl Catalogue for MemoryCatalogue {
             .last_id
             .checked_add(1)
             .and_then(RobotId::new)
-            .ok_or_else(|| Error::Store("all ids have been given".into()))?;
+            .ok_or_else(|| Error::store("all ids have been given"))?;
         robots.last_id = id.get();
-        robots.keep(draft.clone().with_id(id));
-        Ok(id)
+        let robot = draft.with_id(id);
+        robots.keep(robot.clone());
+        Ok(robot)
     }
 
-    fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()> {
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         let mut robots = self.write();
-        if !robots.by_id.contains_key(&id) {
-            return Err(Error::NotFound(id));
-        }
-        if let Some(holder) = robots.by_name.get(draft.name())
+        let robot = robots.by_id.get(&id).ok_or(Error::NotFound(id))?;
+        let changed = changes.apply_to(robot);
+        if let Some(holder) = robots.by_name.get(changed.name())
             && holder.id() != id
         {
             return Err(Violation::NameTaken.into());
         }
         robots.remove(id)?;
-        robots.keep(draft.clone().with_id(id));
+        robots.keep(changed);
         Ok(())
     }
 

@@ -91,6 +91,16 @@ pub struct ValidDraft {
     year: i64,
 }
 
+/// The members of a robot that are to change, none of which breaks a rule but for the one
+/// that only a store can check. The members that are `None` are to stay as they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValidChanges {
+    /// The new name: 1 to 255 characters, none of them NUL.
+    name: Option<String>,
+    robot_type: Option<RobotType>,
+    year: Option<i64>,
+}
+
 /// A draft that broke rules: which, and the name where that was not at fault, so that a
 /// store can still be asked whether it is free.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -121,31 +131,27 @@ impl ValidDraft {
     /// assert!(rejection.violations().iter().eq([Violation::TypeUnknown, Violation::YearNegative]));
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        let robot_type = check_type(draft.robot_type.as_deref());
-        let name = check_name(draft.name);
-        let year = check_year(draft.year);
-        match (robot_type, name, year) {
-            (Ok(robot_type), Ok(name), Ok(year)) => Ok(Self {
+        let missing = missing_members(&draft);
+        match ValidChanges::new(draft) {
+            Ok(ValidChanges {
+                name: Some(name),
+                robot_type: Some(robot_type),
+                year: Some(year),
+            }) => Ok(Self {
                 name,
                 robot_type,
                 year,
             }),
-            (robot_type, name, year) => {
-                let (name, name_violations) = match name {
-                    Ok(name) => (Some(name), Vec::new()),
-                    Err(violations) => (None, violations),
-                };
-                let violations = robot_type
-                    .err()
+            Ok(changes) => Err(Rejection {
+                violations: Violations(missing),
+                name: changes.name,
+            }),
+            Err(rejection) => Err(Rejection {
+                violations: missing
                     .into_iter()
-                    .chain(name_violations)
-                    .chain(year.err())
-                    .collect();
-                Err(Rejection {
-                    violations: Violations(violations),
-                    name,
-                })
-            }
+                    .fold(rejection.violations, Violations::and),
+                ..rejection
+            }),
         }
     }
 
@@ -174,36 +180,119 @@ impl ValidDraft {
     }
 }
 
-fn check_type(robot_type: Option<&str>) -> Result<RobotType, Violation> {
-    let name = robot_type.ok_or(Violation::TypeMissing)?;
+impl ValidChanges {
+    /// Checks the members that a draft has against every rule but uniqueness. Those that it
+    /// lacks are to stay as they are.
+    ///
+    /// # Errors
+    /// All the rules that they break, at once.
+    ///
+    /// ```
+    /// use robot_core::{Draft, ValidChanges, Violation};
+    ///
+    /// let draft = Draft { year: Some(-1), ..Draft::default() };
+    /// let rejection = ValidChanges::new(draft).unwrap_err();
+    /// assert!(rejection.violations().iter().eq([Violation::YearNegative]));
+    /// ```
+    pub fn new(draft: Draft) -> Result<Self, Rejection> {
+        let name_violations = draft.name.as_deref().map_or_else(Vec::new, check_name);
+        let is_name_good = name_violations.is_empty();
+        let robot_type = draft.robot_type.as_deref().map(check_type).transpose();
+        let year = draft.year.map(check_year).transpose();
+        match (robot_type, year) {
+            (Ok(robot_type), Ok(year)) if is_name_good => Ok(Self {
+                name: draft.name,
+                robot_type,
+                year,
+            }),
+            (robot_type, year) => {
+                let of_type = robot_type.err().into_iter();
+                let violations = of_type.chain(name_violations).chain(year.err());
+                Err(Rejection {
+                    violations: Violations(violations.collect()),
+                    name: draft.name.filter(|_| is_name_good),
+                })
+            }
+        }
+    }
+
+    /// The new name, if it is to change.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The new type, if it is to change.
+    #[must_use]
+    pub fn robot_type(&self) -> Option<RobotType> {
+        self.robot_type
+    }
+
+    /// The new year, if it is to change.
+    #[must_use]
+    pub fn year(&self) -> Option<i64> {
+        self.year
+    }
+
+    /// The robot after the changes.
+    #[must_use]
+    pub fn apply_to(self, robot: &Robot) -> Robot {
+        Robot::from_checked(
+            robot.id(),
+            self.name.unwrap_or_else(|| robot.name().to_owned()),
+            self.robot_type.unwrap_or(robot.robot_type()),
+            self.year.unwrap_or(robot.year()),
+        )
+    }
+}
+
+impl From<ValidDraft> for ValidChanges {
+    /// All three members.
+    fn from(draft: ValidDraft) -> Self {
+        Self {
+            name: Some(draft.name),
+            robot_type: Some(draft.robot_type),
+            year: Some(draft.year),
+        }
+    }
+}
+
+/// The members that a draft lacks.
+fn missing_members(draft: &Draft) -> Vec<Violation> {
+    those_that_hold([
+        (draft.robot_type.is_none(), Violation::TypeMissing),
+        (draft.name.is_none(), Violation::NameMissing),
+        (draft.year.is_none(), Violation::YearMissing),
+    ])
+}
+
+fn check_type(name: &str) -> Result<RobotType, Violation> {
     RobotType::from_name(name).ok_or(Violation::TypeUnknown)
 }
 
-fn check_name(name: Option<String>) -> Result<String, Vec<Violation>> {
-    let Some(name) = name.filter(|name| !name.is_empty()) else {
-        return Err(vec![Violation::NameMissing]);
-    };
-    let mut violations = Vec::new();
+fn check_name(name: &str) -> Vec<Violation> {
     // Bytes bound characters from above, and counting them costs nothing.
-    if name.len() > NAME_LENGTH_LIMIT && name.chars().count() > NAME_LENGTH_LIMIT {
-        violations.push(Violation::NameTooLong);
-    }
-    if name.contains('\0') {
-        violations.push(Violation::NameContainsNul);
-    }
-    if violations.is_empty() {
-        Ok(name)
-    } else {
-        Err(violations)
-    }
+    let is_too_long = name.len() > NAME_LENGTH_LIMIT && name.chars().count() > NAME_LENGTH_LIMIT;
+    those_that_hold([
+        (name.is_empty(), Violation::NameMissing),
+        (is_too_long, Violation::NameTooLong),
+        (name.contains('\0'), Violation::NameContainsNul),
+    ])
 }
 
-fn check_year(year: Option<i64>) -> Result<i64, Violation> {
-    let year = year.ok_or(Violation::YearMissing)?;
+fn check_year(year: i64) -> Result<i64, Violation> {
     if year < 0 {
         return Err(Violation::YearNegative);
     }
     Ok(year)
+}
+
+/// The violations whose condition holds.
+fn those_that_hold(violations: [(bool, Violation); 3]) -> Vec<Violation> {
+    violations
+        .into_iter()
+        .filter_map(|(holds, violation)| holds.then_some(violation))
+        .collect()
 }
 
 #[cfg(test)]

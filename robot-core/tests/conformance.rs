@@ -12,28 +12,30 @@ use robot_core::{
 
 fn main() -> ExitCode {
     Suite::new()
-        .store("memory", |_| MemoryCatalogue::new())
+        .store("memory", memory)
         .store("sqlite", sqlite)
-        .store("opened", |folder| open(&sqlite_url(folder)))
-        .http("api_memory", |_, behaviour| api("memory:", behaviour))
-        .http("api_sqlite", |folder, behaviour| {
-            api(&sqlite_url(folder), behaviour)
-        })
+        .store("opened", |folder| opened(&url(folder)))
+        .http("api_memory", memory, api)
+        .http("api_sqlite", sqlite, api)
         .run()
 }
 
-fn sqlite_url(folder: &Path) -> String {
-    format!("sqlite://{}/robots.db", folder.display())
+fn memory(_: &Path) -> MemoryCatalogue {
+    MemoryCatalogue::new()
 }
 
 fn sqlite(folder: &Path) -> DatabaseCatalogue {
-    DatabaseCatalogue::open(&sqlite_url(folder)).unwrap_or_else(|error| panic!("{error}"))
+    DatabaseCatalogue::open(&url(folder)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn open(url: &str) -> Arc<dyn Catalogue> {
+fn opened(url: &str) -> Arc<dyn Catalogue> {
     robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn api(url: &str, behaviour: Behaviour) -> Api {
-    Api::new(open(url)).behaviour(behaviour)
+fn url(folder: &Path) -> String {
+    format!("sqlite://{}/robots.db", folder.display())
+}
+
+fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {
+    Api::new(catalogue).behaviour(behaviour)
 }

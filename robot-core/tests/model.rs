@@ -18,6 +18,7 @@ use robot_core::{
 enum Step {
     Add(Draft),
     Replace(usize, Draft),
+    Amend(usize, Draft),
     Delete(usize),
     Get(usize),
     Find(String),
@@ -64,6 +65,9 @@ impl<C: Catalogue> Subject<C> {
             Step::Replace(order, draft) => catalogue
                 .replace(self.id(order), draft)
                 .map(|()| Vec::new()),
+            Step::Amend(order, draft) => {
+                catalogue.amend(self.id(order), draft).map(|()| Vec::new())
+            }
             Step::Delete(order) => catalogue.delete(self.id(order)).map(|()| Vec::new()),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
@@ -90,7 +94,7 @@ impl<C: Catalogue> Subject<C> {
             assert!(!self.ids.contains(&robot.id()), "{} came back", robot.id());
             self.ids.push(robot.id());
         }
-        if matches!(step, Step::Replace(..) | Step::Delete(_)) {
+        if matches!(step, Step::Replace(..) | Step::Amend(..) | Step::Delete(_)) {
             return Answer::Done;
         }
         let order = |robot: &Robot| self.ids.iter().position(|id| *id == robot.id()).unwrap();
@@ -131,12 +135,22 @@ fn draft() -> impl Strategy<Value = Draft> {
     })
 }
 
+/// A draft of which members are left out.
+fn partial() -> impl Strategy<Value = Draft> {
+    (draft(), any::<[bool; 3]>()).prop_map(|(draft, [name, robot_type, year])| Draft {
+        name: draft.name.filter(|_| name),
+        robot_type: draft.robot_type.filter(|_| robot_type),
+        year: draft.year.filter(|_| year),
+    })
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let order = 0..12_usize;
     let part = prop_oneof![Just(String::new()), name()];
     prop_oneof![
         4 => draft().prop_map(Step::Add),
         3 => (order.clone(), draft()).prop_map(|(order, draft)| Step::Replace(order, draft)),
+        2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Amend(order, draft)),
         2 => order.clone().prop_map(Step::Delete),
         1 => order.prop_map(Step::Get),
         1 => name().prop_map(Step::Find),

@@ -2,10 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path, thread, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
-use diesel::{Connection, RunQueryDsl, SqliteConnection, connection::SimpleConnection, sql_query};
-use robot_core::{Catalogue, DatabaseCatalogue, Draft, Error, OpenError, open};
+use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+use robot_core::{Catalogue, DatabaseCatalogue, Draft, Error, OpenError, Robot, open};
 
 fn url(folder: &Path) -> String {
     format!("sqlite://{}/robots.db", folder.display())
@@ -106,7 +111,8 @@ fn urls_that_name_no_store_are_refused_in_words() {
     ] {
         let message = format!(
             "'{url}' names no database file; \
-             write it as sqlite://robots.db or sqlite:///var/lib/robots.db"
+             write it as sqlite://robots.db or sqlite:///var/lib/robots.db, \
+             or memory: to keep robots in memory"
         );
         assert_eq!(open(url).err().unwrap().to_string(), message);
     }
@@ -136,34 +142,6 @@ fn a_file_that_is_no_database_is_left_alone() {
 }
 
 #[test]
-fn a_table_of_somebody_else_is_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    beside(folder.path())
-        .batch_execute("CREATE TABLE robots (model TEXT); INSERT INTO robots VALUES ('x')")
-        .unwrap();
-    let error = open(&url(folder.path())).err().unwrap();
-    assert!(matches!(error, OpenError::Unusable { .. }), "{error}");
-    let rows = sql_query("UPDATE robots SET model = 'y'")
-        .execute(&mut beside(folder.path()))
-        .unwrap();
-    assert_eq!(rows, 1);
-}
-
-#[test]
-fn a_database_of_a_newer_version_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    open(&url(folder.path())).unwrap().add(draft("a")).unwrap();
-    beside(folder.path())
-        .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29990101000000')")
-        .unwrap();
-    let error = open(&url(folder.path())).err().unwrap();
-    assert!(matches!(error, OpenError::TooNew { .. }), "{error}");
-    let message = error.to_string();
-    assert!(message.contains("29990101000000"), "{message}");
-    assert!(message.contains("newer version"), "{message}");
-}
-
-#[test]
 fn the_table_itself_keeps_the_rules() {
     let folder = tempfile::tempdir().unwrap();
     open(&url(folder.path())).unwrap().add(draft("a")).unwrap();
@@ -187,48 +165,6 @@ fn the_table_itself_keeps_the_rules() {
 }
 
 #[test]
-fn commits_wait_for_the_disk() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalogue = open(&url(folder.path())).unwrap();
-    catalogue.add(draft("a")).unwrap();
-    // What was answered is in the log, whole, before anyone closes the database.
-    let copy = tempfile::tempdir().unwrap();
-    for file in ["robots.db", "robots.db-wal"] {
-        fs::copy(folder.path().join(file), copy.path().join(file)).unwrap();
-    }
-    let copied = open(&url(copy.path())).unwrap();
-    assert_eq!(copied.list().unwrap(), catalogue.list().unwrap());
-}
-
-#[test]
-fn a_lock_of_another_program_is_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalogue = open(&url(folder.path())).unwrap();
-    let mut other = beside(folder.path());
-    other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    thread::scope(|scope| {
-        let adding = scope.spawn(|| catalogue.add(draft("a")));
-        thread::sleep(Duration::from_millis(300));
-        // Readers need no lock.
-        assert_eq!(catalogue.list().unwrap(), []);
-        other.batch_execute("COMMIT").unwrap();
-        adding.join().unwrap().unwrap();
-    });
-}
-
-#[test]
-fn a_lock_that_stays_makes_the_store_unavailable() {
-    let folder = tempfile::tempdir().unwrap();
-    let catalogue = open(&url(folder.path())).unwrap();
-    let mut other = beside(folder.path());
-    other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let result = catalogue.add(draft("a"));
-    assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
-    other.batch_execute("ROLLBACK").unwrap();
-    catalogue.add(draft("a")).unwrap();
-}
-
-#[test]
 fn a_store_that_fails_says_so_and_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = DatabaseCatalogue::open(&url(folder.path())).unwrap();
@@ -240,4 +176,190 @@ fn a_store_that_fails_says_so_and_stores_nothing() {
     let result = catalogue.add(draft("a"));
     assert!(matches!(result, Err(Error::Store(_))), "{result:?}");
     assert_eq!(catalogue.list().unwrap(), []);
+}
+
+/// Asserts that a database is refused, and that not a byte of it was changed.
+fn assert_left_alone(folder: &Path) -> OpenError {
+    let before = fs::read(folder.join("robots.db")).unwrap();
+    let error = open(&url(folder)).err().unwrap();
+    assert_eq!(fs::read(folder.join("robots.db")).unwrap(), before);
+    error
+}
+
+#[test]
+fn a_table_of_somebody_else_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    beside(folder.path())
+        .batch_execute("CREATE TABLE robots (model TEXT); INSERT INTO robots VALUES ('x')")
+        .unwrap();
+    let error = assert_left_alone(folder.path());
+    assert!(matches!(error, OpenError::Unusable { .. }), "{error}");
+}
+
+#[test]
+fn a_database_of_a_newer_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(&url(folder.path())).unwrap());
+    beside(folder.path())
+        .batch_execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('29990101000000')")
+        .unwrap();
+    let error = assert_left_alone(folder.path());
+    assert!(matches!(error, OpenError::TooNew { .. }), "{error}");
+    let message = error.to_string();
+    assert!(message.contains("29990101000000"), "{message}");
+    assert!(message.contains("newer version"), "{message}");
+}
+
+#[test]
+fn what_was_answered_is_in_the_files_before_they_are_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    catalogue.add(draft("a")).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for file in ["robots.db", "robots.db-wal"] {
+        fs::copy(folder.path().join(file), copy.path().join(file)).unwrap();
+    }
+    let copied = open(&url(copy.path())).unwrap();
+    assert_eq!(copied.list().unwrap(), catalogue.list().unwrap());
+}
+
+/// Queues writes while another program holds the lock, so that they share a commit, and then
+/// returns how each went, in their order.
+fn in_one_commit(folder: &Path, names: &[&str]) -> Vec<robot_core::Result<Robot>> {
+    let catalogue = open(&url(folder)).unwrap();
+    let mut other = beside(folder);
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        // The first one waits for the lock, and the others for the first one.
+        let writers: Vec<_> = std::iter::once(&"first")
+            .chain(names)
+            .map(|name| {
+                let writer = scope.spawn(|| catalogue.add(draft(name)));
+                thread::sleep(Duration::from_millis(50));
+                writer
+            })
+            .collect();
+        other.batch_execute("ROLLBACK").unwrap();
+        let results = writers.into_iter().map(|writer| writer.join().unwrap());
+        results.skip(1).collect()
+    })
+}
+
+#[test]
+fn of_writes_that_share_a_commit_each_fails_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = in_one_commit(folder.path(), &["a", "b", "a", "c", "first"]);
+    let went: Vec<_> = results.iter().map(Result::is_ok).collect();
+    assert_eq!(went, [true, true, false, true, false]);
+    for result in results.into_iter().filter(Result::is_err) {
+        assert!(matches!(result, Err(Error::Rejected(_))), "{result:?}");
+    }
+    let names = open(&url(folder.path())).unwrap().list().unwrap();
+    assert_eq!(
+        names.iter().map(Robot::name).collect::<Vec<_>>(),
+        ["a", "b", "c", "first"]
+    );
+}
+
+#[test]
+fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    open(&url(folder.path())).unwrap();
+    // SQLite takes back the whole transaction here, as it does when the disk is full.
+    beside(folder.path())
+        .batch_execute(
+            "CREATE TRIGGER lose BEFORE INSERT ON robots WHEN NEW.name = 'x' \
+             BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
+        )
+        .unwrap();
+    let results = in_one_commit(folder.path(), &["a", "x", "b"]);
+    for (name, result) in ["a", "x", "b"].into_iter().zip(results) {
+        match result {
+            Err(Error::Store(cause)) => assert_eq!(cause.to_string(), "lost"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+    let catalogue = open(&url(folder.path())).unwrap();
+    assert_eq!(
+        catalogue.search("").unwrap().len(),
+        1,
+        "the first was alone"
+    );
+    catalogue.add(draft("a")).unwrap();
+}
+
+#[test]
+fn a_lock_of_another_program_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    let mut other = beside(folder.path());
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    thread::scope(|scope| {
+        let adding = scope.spawn(|| catalogue.add(draft("a")));
+        thread::sleep(Duration::from_millis(300));
+        // Readers need no lock, and neither does opening.
+        assert_eq!(catalogue.list().unwrap(), []);
+        assert_eq!(open(&url(folder.path())).unwrap().list().unwrap(), []);
+        other.batch_execute("COMMIT").unwrap();
+        adding.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_lock_that_stays_makes_the_store_unavailable_to_all_within_its_patience() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    let mut other = beside(folder.path());
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let started = Instant::now();
+    thread::scope(|scope| {
+        for number in 0..400 {
+            let catalogue = &catalogue;
+            scope.spawn(move || {
+                let result = catalogue.add(draft(&number.to_string()));
+                assert!(matches!(result, Err(Error::Unavailable(_))), "{result:?}");
+            });
+        }
+    });
+    // Two seconds, with some room for a busy machine.
+    assert!(
+        started.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        started.elapsed()
+    );
+    other.batch_execute("ROLLBACK").unwrap();
+    catalogue.add(draft("a")).unwrap();
+    assert_eq!(catalogue.list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_new_file_that_another_program_keeps_locked_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut other = beside(folder.path());
+    other.batch_execute("BEGIN EXCLUSIVE").unwrap();
+    let error = open(&url(folder.path())).err().unwrap();
+    assert!(matches!(error, OpenError::Busy { .. }), "{error}");
+    assert!(
+        error.to_string().contains("locked by another program"),
+        "{error}"
+    );
+    other.batch_execute("ROLLBACK").unwrap();
+    open(&url(folder.path())).unwrap();
+}
+
+#[test]
+fn a_file_that_vanishes_is_not_made_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    catalogue.add(draft("a")).unwrap();
+    for file in ["robots.db", "robots.db-wal", "robots.db-shm"] {
+        fs::remove_file(folder.path().join(file)).unwrap();
+    }
+    // Readers beyond those that have the old file open find none.
+    thread::scope(|scope| {
+        for _ in 0..64 {
+            scope.spawn(|| catalogue.list());
+        }
+    });
+    assert!(!folder.path().join("robots.db").exists());
 }

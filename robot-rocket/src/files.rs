@@ -15,15 +15,20 @@ use rocket::{
     tokio::fs,
 };
 
-/// Before the routes of the catalogue, behind every route that Rocket ranks by itself.
-const RANK: isize = 10;
+use crate::rank;
 
-/// The routes that answer with files of a folder, given by its true path.
-pub(crate) fn routes(folder: &Path) -> Vec<Route> {
+/// Before the routes of the catalogue, behind those of applications.
+const RANK: isize = 2000;
+
+/// The routes that answer with files of a folder.
+pub(crate) fn routes(base: &str, folder: &Path) -> Vec<Route> {
+    // A file is served only where its true path is below that of the folder. A folder that
+    // has none does not exist, and neither do its files.
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     [Method::Get, Method::Head]
         .map(|method| {
-            let handler = Files(folder.to_owned());
-            let mut route = Route::ranked(RANK, method, "/<path..>", handler);
+            let handler = Files(folder.clone());
+            let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
             route.name = Some("static files".into());
             route
         })

@@ -26,13 +26,14 @@ use std::sync::Arc;
 use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket};
 
-pub use settings::{DATABASE_URL_KEYS, Settings, SettingsError, database_url};
+pub use settings::{Settings, SettingsError, database_url};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///
 /// It takes every path under the base that no other route takes, and answers its errors
-/// there in the contract's shape. Where `settings` have a folder of static files, a file of
-/// it goes before all. Other routes of the application win over both.
+/// there in the contract's shape: it registers the catchers for 400 and 500 under the base.
+/// Where `settings` have a folder of static files, a file of it goes before the catalogue.
+/// The application's own routes, also those with a rank up to 1000, win over both.
 #[must_use]
 pub fn mount(
     rocket: Rocket<Build>,
@@ -47,10 +48,21 @@ pub fn mount(
     let api = Arc::new(api);
     let rocket = rocket
         .attach(reply::no_sniffing(base))
-        .mount(base, routes::all(&api))
+        .mount(base, routes::all(base, &api))
         .register(base, catchers::all(&api));
     match &settings.static_dir {
-        Some(folder) => rocket.mount(base, files::routes(folder)),
+        Some(folder) => rocket.mount(base, files::routes(base, folder)),
         None => rocket,
     }
+}
+
+/// The rank of routes that take every path under a base. It is behind those that Rocket or an
+/// application give to others, and the deeper a base is, the further in front, so that a
+/// catalogue may be mounted below another.
+fn rank(behind: isize, base: &str) -> isize {
+    let depth = base
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .count();
+    behind - isize::try_from(depth).unwrap_or(0)
 }

@@ -11,13 +11,13 @@ use rocket::{
     tokio::{task::spawn_blocking, time::timeout},
 };
 
-use crate::reply::response;
+use crate::{rank, reply::response};
 
-/// Behind every route that Rocket ranks by itself, and behind the static files.
-const RANK: isize = 20;
+/// Behind the routes of applications, and behind the static files.
+const RANK: isize = 3000;
 
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
-pub(crate) fn all(api: &Arc<Api>) -> Vec<Route> {
+pub(crate) fn all(base: &str, api: &Arc<Api>) -> Vec<Route> {
     [
         Method::Get,
         Method::Head,
@@ -31,7 +31,12 @@ pub(crate) fn all(api: &Arc<Api>) -> Vec<Route> {
     ]
     .into_iter()
     .map(|method| {
-        let mut route = Route::ranked(RANK, method, "/<path..>", ToTheApi(Arc::clone(api)));
+        let mut route = Route::ranked(
+            rank(RANK, base),
+            method,
+            "/<path..>",
+            ToTheApi(Arc::clone(api)),
+        );
         route.name = Some("robots".into());
         route
     })

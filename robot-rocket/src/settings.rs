@@ -1,20 +1,12 @@
 //! What can be set, through Rocket's own configuration: `Rocket.toml` and `ROCKET_*`.
 
-use std::{
-    fs, io,
-    net::IpAddr,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, net::IpAddr, path::PathBuf};
 
 use robot_core::{
     DEFAULT_URL,
     http::{Behaviour, Hosts},
 };
 use rocket::figment::{self, Figment, providers::Env, value::magic::RelativePathBuf};
-
-/// Where the URL of the store is looked for, the first that is set winning: an environment
-/// variable of the server alone, one that other programs share, the key in `Rocket.toml`.
-pub const DATABASE_URL_KEYS: [&str; 3] = ["ROCKET_DATABASE_URL", "DATABASE_URL", "database_url"];
 
 /// What an application may decide about a mounted catalogue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -84,7 +76,7 @@ impl Settings {
             None => Hosts::Any,
         };
         let static_dir = optional::<RelativePathBuf>(figment, "static_dir")?
-            .map(|path| folder(&path.relative()))
+            .map(|path| folder(path.relative()))
             .transpose()?;
         Ok(Self {
             behaviour,
@@ -94,7 +86,9 @@ impl Settings {
     }
 }
 
-/// Reads the URL of the store (see [`DATABASE_URL_KEYS`]).
+/// Reads the URL of the store, from the first of these that is set: the environment variable
+/// `ROCKET_DATABASE_URL`, `DATABASE_URL`, which other programs share, and `database_url` in
+/// `Rocket.toml`.
 ///
 /// # Errors
 /// The value is no text.
@@ -138,12 +132,13 @@ fn listens_to_itself(figment: &Figment) -> bool {
         .is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// The folder by its true path, which the files in it are later held against.
-fn folder(path: &Path) -> Result<PathBuf, SettingsError> {
-    fs::read_dir(path)
-        .and_then(|_| path.canonicalize())
-        .map_err(|cause| SettingsError::StaticDir {
+/// The folder, if it can be read.
+fn folder(path: PathBuf) -> Result<PathBuf, SettingsError> {
+    match fs::read_dir(&path) {
+        Ok(_) => Ok(path),
+        Err(cause) => Err(SettingsError::StaticDir {
             folder: path.display().to_string(),
             cause,
-        })
+        }),
+    }
 }

@@ -2,40 +2,37 @@
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
-use std::{io, process::ExitCode, sync::LazyLock};
+use std::{io, path::Path, process::ExitCode, sync::Arc};
 
 use robot_core::{
-    conformance::{Suite, TcpClient},
+    Catalogue, DatabaseCatalogue, MemoryCatalogue,
+    conformance::{Client, Service, Suite, TcpClient},
     http::{Api, Behaviour},
 };
 use tokio::{net::TcpListener, runtime::Runtime};
 
-/// What all the services run on.
-static RUNTIME: LazyLock<Runtime> =
-    LazyLock::new(|| Runtime::new().unwrap_or_else(|error| panic!("{error}")));
-
 fn main() -> ExitCode {
     Suite::new()
-        .http("axum_memory", |_, behaviour| client("memory:", behaviour))
-        .http("axum_sqlite", |folder, behaviour| {
-            client(
-                &format!("sqlite://{}/robots.db", folder.display()),
-                behaviour,
-            )
-        })
+        .http("axum_memory", |_| MemoryCatalogue::new(), client)
+        .http("axum_sqlite", sqlite, client)
         .run()
 }
 
-fn client(url: &str, behaviour: Behaviour) -> TcpClient {
-    let catalogue = robot_core::open(url).unwrap_or_else(|error| panic!("{error}"));
+fn sqlite(folder: &Path) -> DatabaseCatalogue {
+    let url = format!("sqlite://{}/robots.db", folder.display());
+    DatabaseCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
     let api = Api::new(catalogue).behaviour(behaviour);
     serve(api).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Serves on a free port, for as long as this process lives.
-fn serve(api: Api) -> io::Result<TcpClient> {
-    let listener = RUNTIME.block_on(TcpListener::bind("127.0.0.1:0"))?;
+/// Serves on a free port, until the client is dropped.
+fn serve(api: Api) -> io::Result<impl Client> {
+    let runtime = Runtime::new()?;
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
     let client = TcpClient::new(listener.local_addr()?);
-    RUNTIME.spawn(async { axum::serve(listener, axum_frontend::router(api)).await });
-    Ok(client)
+    runtime.spawn(async { axum::serve(listener, axum_frontend::router(api)).await });
+    Ok(Service::new(client, || runtime.shutdown_background()))
 }

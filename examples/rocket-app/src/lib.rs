@@ -48,7 +48,7 @@ fn welcome() -> String {
 async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status, String)> {
     let catalogue = Arc::clone(catalogue);
     let census = spawn_blocking(move || count(&catalogue)).await;
-    let census = census.unwrap_or_else(|error| Err(Error::Store(error.into())));
+    let census = census.unwrap_or_else(|error| Err(Error::store(error)));
     census.map_err(|error| {
         let status = match error {
             Error::Unavailable(_) => Status::ServiceUnavailable,

@@ -2,10 +2,11 @@
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
-use std::{net::SocketAddr, process::ExitCode, sync::mpsc, thread};
+use std::{net::SocketAddr, process::ExitCode, sync::Arc, sync::mpsc, thread};
 
 use robot_core::{
-    conformance::{Suite, TcpClient},
+    Catalogue, MemoryCatalogue,
+    conformance::{Client, Service, Suite, TcpClient},
     http::Behaviour,
 };
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
@@ -14,21 +15,12 @@ fn main() -> ExitCode {
     // Whatever logger is there first silences Rocket's, which tells of every request.
     env_logger::builder().parse_filters("off").init();
     Suite::new()
-        .http("application_memory", |_, behaviour| {
-            client("memory:", behaviour)
-        })
-        .http("application_sqlite", |folder, behaviour| {
-            client(
-                &format!("sqlite://{}/robots.db", folder.display()),
-                behaviour,
-            )
-        })
+        .http("application", |_| MemoryCatalogue::new(), client)
         .run()
 }
 
-/// A client of the catalogue in an application that lives as long as this process.
-fn client(url: &str, behaviour: Behaviour) -> TcpClient {
-    let catalogue = robot_core::open(url).unwrap_or_else(|error| panic!("{error}"));
+/// A client of the catalogue in an application, which ends with the client.
+fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
     let figment = Config::figment()
         .merge(("port", 0))
         .merge(("workers", 2))
@@ -37,11 +29,14 @@ fn client(url: &str, behaviour: Behaviour) -> TcpClient {
     let application = rocket_app::application(figment, catalogue)
         .unwrap_or_else(|error| panic!("{error}"))
         .attach(AdHoc::on_liftoff("ready", move |rocket: &Rocket<Orbit>| {
-            let config = rocket.config();
-            let sent = ready.send(SocketAddr::new(config.address, config.port));
-            Box::pin(async move { assert_eq!(sent, Ok(())) })
+            let address = SocketAddr::new(rocket.config().address, rocket.config().port);
+            let sent = ready.send((address, rocket.shutdown()));
+            Box::pin(async move { assert!(sent.is_ok()) })
         }));
-    thread::spawn(|| rocket::execute(application.launch()).is_ok());
-    let address = listening.recv().unwrap_or_else(|error| panic!("{error}"));
-    TcpClient::new(address).under("/catalogue")
+    let server = thread::spawn(|| rocket::execute(application.launch()).is_ok());
+    let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
+    Service::new(TcpClient::new(address).under("/catalogue"), move || {
+        shutdown.notify();
+        assert!(server.join().is_ok_and(|ended_well| ended_well));
+    })
 }

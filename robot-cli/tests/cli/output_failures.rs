@@ -109,7 +109,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 #[test]
 fn a_change_that_was_made_is_told_although_it_cannot_be_shown() {
     let sandbox = Sandbox::with_three_robots();
-    let said = "error: the change was made, but the output could not be written: No space left \
+    let said = "error: the change was made, but cannot be shown: No space left \
                 on device (os error 28); see the robots with 'robot-cli list'\n";
     for arguments in [
         &["add", "Marvin", "--type=droid", "--year=1978"][..],

@@ -69,6 +69,8 @@ impl Client for Api {
     fn send(&self, call: &Call) -> io::Result<Answer> {
         let mut request = Request::new(call.method.as_str(), call.target.as_str());
         request.header("host", b"localhost");
+        let length = call.body.len().to_string();
+        request.header("content-length", length.as_bytes());
         for (name, value) in &call.headers {
             request.header(name, value.as_bytes());
         }
@@ -149,6 +151,36 @@ impl Client for TcpClient {
             sent.and(read)?;
         }
         parse(&received, call.method == "HEAD")
+    }
+}
+
+/// A client of a service that was started for it and ends with it.
+pub struct Service<C> {
+    client: C,
+    stop: Option<Box<dyn FnOnce() + Send + Sync>>,
+}
+
+impl<C: Client> Service<C> {
+    /// A client, and what ends its service.
+    pub fn new(client: C, stop: impl FnOnce() + Send + Sync + 'static) -> Self {
+        Self {
+            client,
+            stop: Some(Box::new(stop)),
+        }
+    }
+}
+
+impl<C: Client> Client for Service<C> {
+    fn send(&self, call: &Call) -> io::Result<Answer> {
+        self.client.send(call)
+    }
+}
+
+impl<C> Drop for Service<C> {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop();
+        }
     }
 }
 

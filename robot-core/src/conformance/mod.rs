@@ -36,7 +36,7 @@ use std::{
 
 use libtest_mimic::{Arguments, Trial};
 
-pub use client::{Answer, Call, Client, TcpClient};
+pub use client::{Answer, Call, Client, Service, TcpClient};
 
 use crate::{catalogue::Catalogue, http::Behaviour};
 
@@ -81,22 +81,25 @@ impl Suite {
         self
     }
 
-    /// Adds a frontend under a name. `serve` is called once for each case, with an empty
-    /// folder that lasts as long, starts a service of this behaviour over an empty catalogue,
-    /// and returns a client of it. The service ends when the client is dropped, or with the
-    /// process.
+    /// Adds a frontend under a name. For each case, `open` is called as for a store, and then
+    /// `serve`, which starts a service of this behaviour over that catalogue and returns a
+    /// client of it. The service should end when the client is dropped (see [`Service`]).
     #[must_use]
-    pub fn http<C: Client>(
+    pub fn http<S: Catalogue + 'static, C: Client>(
         mut self,
         name: &str,
-        serve: impl Fn(&Path, Behaviour) -> C + Send + Sync + 'static,
+        open: impl Fn(&Path) -> S + Send + Sync + 'static,
+        serve: impl Fn(Arc<dyn Catalogue>, Behaviour) -> C + Send + Sync + 'static,
     ) -> Self {
-        let serve = Arc::new(serve);
+        let start = Arc::new((open, serve));
         for behaviour in [Behaviour::A, Behaviour::B] {
             for (case, run) in http::cases() {
-                let serve = Arc::clone(&serve);
+                let start = Arc::clone(&start);
                 self.add(format!("{name}::{behaviour}::{case}"), move |folder| {
-                    run(&http::Session::new(&serve(folder, behaviour), behaviour));
+                    let (open, serve) = start.as_ref();
+                    let store = http::Faulty::new(open(folder));
+                    let client = serve(store.clone(), behaviour);
+                    run(&http::Session::new(&client, behaviour, &store));
                 });
             }
         }

@@ -1,42 +1,36 @@
-//! Connections: where a database is, how one is opened and set up, and the pools of them.
+//! Connections: where a database is, how one is opened and set up, and the pool of readers.
 //! What a backend needs beyond that is in a module of its own.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use diesel::{
-    prelude::*,
-    r2d2::{self, ConnectionManager, CustomizeConnection},
+    ConnectionError,
+    r2d2::{self, ManageConnection, R2D2Connection},
 };
 
-#[cfg(feature = "sqlite")]
-use super::sqlite;
+use super::{failure::is_passing, sqlite};
 use crate::error::{Cause, OpenError};
 
 /// A connection to any of the backends compiled in.
 #[derive(diesel::MultiConnection)]
 pub(super) enum AnyConnection {
-    #[cfg(feature = "sqlite")]
     Sqlite(diesel::SqliteConnection),
 }
-
-/// A pool of connections that serve one purpose.
-pub(super) type Pool = r2d2::Pool<ConnectionManager<AnyConnection>>;
-
-/// How long a caller waits for a connection of the pool.
-const POOL_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What a connection is for. In SQLite any number may read, in a snapshot each, beside one
 /// that writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
+    /// To find out whether the database can be used, and to create it where it does not exist.
+    Opening,
     Reading,
     Writing,
 }
 
 /// A database that a URL names.
+#[derive(Debug, Clone)]
 pub(super) enum Location {
     /// A file, by its path.
-    #[cfg(feature = "sqlite")]
     Sqlite(String),
 }
 
@@ -50,72 +44,78 @@ impl Location {
             })
     }
 
-    /// The first connection of a catalogue, which finds out whether the database can be used.
-    pub(super) fn connect(&self) -> Result<AnyConnection, OpenError> {
+    /// A connection with all the settings that the catalogue relies on.
+    pub(super) fn connect(&self, purpose: Purpose) -> Result<AnyConnection, ConnectionError> {
         match self {
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(path) => sqlite::establish(path).map(AnyConnection::Sqlite),
+            Self::Sqlite(path) => sqlite::connect(path, purpose).map(AnyConnection::Sqlite),
         }
-        .map_err(|error| self.unusable(error))
     }
 
-    /// A pool whose connections are opened when they are first needed.
-    pub(super) fn pool(&self, purpose: Purpose) -> Pool {
-        let Self::Sqlite(address) = self;
-        let connections = match purpose {
-            Purpose::Reading => readers(),
-            Purpose::Writing => 1,
-        };
+    /// A pool of readers, which are connected when they are first needed.
+    pub(super) fn readers(&self) -> Readers {
+        // More readers than cores keep the cores busy while some wait for the disk.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let size = u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32);
         r2d2::Pool::builder()
-            .max_size(connections)
+            .max_size(size)
             .min_idle(Some(1))
             .test_on_check_out(false)
             .connection_timeout(POOL_PATIENCE)
-            .connection_customizer(Box::new(purpose))
-            .build_unchecked(ConnectionManager::new(address))
+            .build_unchecked(ReaderManager(self.clone()))
     }
 
     /// The database as it is named in messages, without credentials.
     pub(super) fn name(&self) -> String {
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(path) => format!("'{}'", path.trim_start_matches("./")),
         }
     }
 
-    /// The error for a database that cannot be used.
-    pub(super) fn unusable(&self, cause: impl Into<Cause>) -> OpenError {
+    /// The error for a database that cannot be opened.
+    pub(super) fn refusal(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
+        let database = self.name();
+        if is_passing(cause.as_ref()) {
+            return OpenError::Busy { database };
+        }
         OpenError::Unusable {
-            database: self.name(),
+            database,
             remedy: match self {
-                #[cfg(feature = "sqlite")]
                 Self::Sqlite(_) => {
                     "check that its folder exists and that both may be written, that the disk \
                      has room, and that it is a database of robots; or name another one"
                 }
             },
-            cause: cause.into(),
+            cause: Cause::from(cause),
         }
     }
 }
 
-/// More readers than cores keep the cores busy while some wait for the disk.
-fn readers() -> u32 {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32)
-}
+/// A pool of connections for reading.
+pub(super) type Readers = r2d2::Pool<ReaderManager>;
 
-impl CustomizeConnection<AnyConnection, r2d2::Error> for Purpose {
-    fn on_acquire(&self, connection: &mut AnyConnection) -> Result<(), r2d2::Error> {
-        match connection {
-            #[cfg(feature = "sqlite")]
-            AnyConnection::Sqlite(connection) => {
-                sqlite::set_up(connection).and_then(|()| match self {
-                    Self::Reading => sqlite::only_read(connection),
-                    Self::Writing => Ok(()),
-                })
-            }
-        }
-        .map_err(r2d2::Error::QueryError)
+/// How long a caller waits for a connection of the pool.
+const POOL_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Connects readers. Diesel's own manager tries one backend after the other, and does not
+/// tell why the right one failed.
+#[derive(Debug)]
+pub(super) struct ReaderManager(Location);
+
+impl ManageConnection for ReaderManager {
+    type Connection = AnyConnection;
+    type Error = r2d2::Error;
+
+    fn connect(&self) -> Result<AnyConnection, r2d2::Error> {
+        self.0
+            .connect(Purpose::Reading)
+            .map_err(r2d2::Error::ConnectionError)
+    }
+
+    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), r2d2::Error> {
+        connection.ping().map_err(r2d2::Error::QueryError)
+    }
+
+    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
+        std::thread::panicking() || connection.is_broken()
     }
 }

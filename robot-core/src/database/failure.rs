@@ -10,26 +10,30 @@ use crate::{error::Error, rules::Violation};
 /// The failure of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
     match error {
-        // The statements set no unique column but the name; ids are the database's.
-        DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => {
+        DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information)
+            if information.message() == "UNIQUE constraint failed: robots.name" =>
+        {
             Violation::NameTaken.into()
         }
-        error if is_passing(&error) => Error::Unavailable(error.into()),
-        error => Error::Store(error.into()),
+        error if is_passing(&error) => Error::unavailable(error),
+        error => Error::store(error),
     }
 }
 
 /// No connection came free, or none could be made, in time.
 pub(super) fn no_connection(error: PoolError) -> Error {
-    Error::Unavailable(error.into())
+    Error::unavailable(error)
 }
 
-/// Whether trying again may help. SQLite's result codes reach us as their words alone
-/// (`SQLITE_BUSY`, `SQLITE_LOCKED`).
-pub(super) fn is_passing(error: &DieselError) -> bool {
-    matches!(
-        error,
-        DieselError::DatabaseError(_, information)
-            if matches!(information.message(), "database is locked" | "database table is locked")
-    )
+/// Whether trying again may help: another process has a lock. SQLite's result codes
+/// (`SQLITE_BUSY`, `SQLITE_LOCKED`) reach us as their words alone, and a failure to set up a
+/// connection within another error.
+pub(super) fn is_passing(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| {
+        matches!(
+            cause.to_string().as_str(),
+            "database is locked" | "database table is locked"
+        )
+    })
 }

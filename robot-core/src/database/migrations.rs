@@ -1,15 +1,24 @@
 //! Bringing the tables of a database up to date when it is opened.
 
-use diesel::{backend::Backend, migration::MigrationSource};
+use std::error::Error as StdError;
+
+use diesel::{
+    SqliteConnection,
+    migration::{Migration, MigrationSource},
+    sqlite::Sqlite,
+};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use super::connection::{AnyConnection, Location};
-use crate::error::{Cause, OpenError};
+use super::{
+    connection::{AnyConnection, Location},
+    sqlite,
+};
+use crate::error::OpenError;
 
-#[cfg(feature = "sqlite")]
 const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
-/// Runs the migrations that the database lacks, all or none.
+/// Runs the migrations that the database lacks, all or none. A database that turns out to be
+/// of no use is left as it was.
 ///
 /// # Errors
 /// The database has migrations that this program does not know, or cannot be changed.
@@ -17,50 +26,66 @@ pub(super) fn bring_up_to_date(
     connection: &mut AnyConnection,
     location: &Location,
 ) -> Result<(), OpenError> {
-    match connection {
-        #[cfg(feature = "sqlite")]
-        AnyConnection::Sqlite(connection) => {
-            // One process migrates at a time; the next one finds the work done.
-            let unknown = connection
-                .immediate_transaction(|connection| migrate(connection, SQLITE))
-                .map_err(|Failure(cause)| location.unusable(cause))?;
-            match unknown {
-                None => Ok(()),
-                Some(migration) => Err(OpenError::TooNew {
-                    database: location.name(),
-                    migration,
-                }),
-            }
+    let AnyConnection::Sqlite(connection) = connection;
+    let tables = match state(connection) {
+        // One process migrates at a time, and the next one finds the work done. Where there
+        // is no work, nobody waits for a lock.
+        Ok(Tables::Behind) => connection.immediate_transaction(migrate),
+        other => other,
+    };
+    match tables.map_err(|Failure(cause)| location.refusal(cause))? {
+        Tables::Ahead(migration) => Err(OpenError::TooNew {
+            database: location.name(),
+            migration,
+        }),
+        Tables::UpToDate | Tables::Behind => {
+            sqlite::keep_a_write_ahead_log(connection).map_err(|cause| location.refusal(cause))
         }
     }
 }
 
-/// Runs what is pending, or changes nothing and returns the first migration that the database
-/// has and this program does not know.
-fn migrate<DB: Backend>(
-    connection: &mut impl MigrationHarness<DB>,
-    migrations: EmbeddedMigrations,
-) -> Result<Option<String>, Failure> {
-    let known: Vec<_> = MigrationSource::<DB>::migrations(&migrations)?
+/// How the tables of a database stand to the migrations that this program knows.
+enum Tables {
+    UpToDate,
+    Behind,
+    /// The newest migration that this program does not know.
+    Ahead(String),
+}
+
+fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
+    // Diesel would create the record of migrations in order to read it.
+    if !sqlite::has_migrations(connection)? {
+        return Ok(Tables::Behind);
+    }
+    let known: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
+    let known: Vec<_> = known
         .iter()
         .map(|migration| migration.name().version().as_owned())
         .collect();
-    let unknown = connection
-        .applied_migrations()?
-        .into_iter()
-        .rev()
-        .find(|version| !known.contains(version));
-    if unknown.is_none() {
-        connection.run_pending_migrations(migrations)?;
-    }
-    Ok(unknown.map(|version| version.to_string()))
+    let applied = connection.applied_migrations()?;
+    Ok(
+        match applied.iter().find(|version| !known.contains(version)) {
+            Some(unknown) => Tables::Ahead(unknown.to_string()),
+            None if known.iter().all(|version| applied.contains(version)) => Tables::UpToDate,
+            None => Tables::Behind,
+        },
+    )
 }
 
-/// The cause of a migration that failed, in a type that a transaction can end with.
-struct Failure(Cause);
+/// Runs what is pending, unless another process was faster, or newer.
+fn migrate(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
+    let tables = state(connection)?;
+    if let Tables::Behind = tables {
+        connection.run_pending_migrations(SQLITE)?;
+    }
+    Ok(tables)
+}
 
-impl From<Cause> for Failure {
-    fn from(cause: Cause) -> Self {
+/// Any failure, in a type that a transaction can end with.
+struct Failure(Box<dyn StdError + Send + Sync>);
+
+impl From<Box<dyn StdError + Send + Sync>> for Failure {
+    fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
         Self(cause)
     }
 }

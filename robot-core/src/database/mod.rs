@@ -9,16 +9,17 @@ mod failure;
 mod migrations;
 mod queries;
 mod schema;
-#[cfg(feature = "sqlite")]
 mod sqlite;
+mod writer;
 
 use crate::{
     catalogue::{Catalogue, PageRequest},
     error::{Error, OpenError, Result},
     robot::{Robot, RobotId},
-    rules::ValidDraft,
+    rules::{ValidChanges, ValidDraft},
 };
-use connection::{AnyConnection, Location, Pool, Purpose};
+use connection::{AnyConnection, Location, Purpose, Readers};
+use writer::Writer;
 
 /// A catalogue in a database: SQLite (feature `sqlite`).
 ///
@@ -37,8 +38,8 @@ use connection::{AnyConnection, Location, Pool, Purpose};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DatabaseCatalogue {
-    readers: Pool,
-    writers: Pool,
+    readers: Readers,
+    writer: Writer,
 }
 
 impl DatabaseCatalogue {
@@ -49,11 +50,14 @@ impl DatabaseCatalogue {
     /// An [`OpenError`] whose message names the remedy.
     pub fn open(url: &str) -> Result<Self, OpenError> {
         let location = Location::parse(url)?;
-        let mut first = location.connect()?;
+        let mut first = location
+            .connect(Purpose::Opening)
+            .map_err(|error| location.refusal(error.into()))?;
         migrations::bring_up_to_date(&mut first, &location)?;
         Ok(Self {
-            readers: location.pool(Purpose::Reading),
-            writers: location.pool(Purpose::Writing),
+            readers: location.readers(),
+            writer: Writer::start(first, location.clone())
+                .map_err(|error| location.refusal(error.into()))?,
         })
     }
 
@@ -63,14 +67,6 @@ impl DatabaseCatalogue {
     ) -> Result<T> {
         let mut connection = self.readers.get().map_err(failure::no_connection)?;
         query(&mut connection).map_err(failure::classify)
-    }
-
-    fn write<T>(
-        &self,
-        statement: impl FnOnce(&mut AnyConnection) -> diesel::QueryResult<T>,
-    ) -> Result<T> {
-        let mut connection = self.writers.get().map_err(failure::no_connection)?;
-        queries::transaction(&mut connection, statement).map_err(failure::classify)
     }
 }
 
@@ -83,18 +79,27 @@ impl std::fmt::Debug for DatabaseCatalogue {
 }
 
 impl Catalogue for DatabaseCatalogue {
-    fn insert(&self, draft: &ValidDraft) -> Result<RobotId> {
-        let number = self.write(|connection| queries::insert(connection, draft))?;
-        RobotId::new(number).ok_or_else(|| Error::Store("the store gave an id below 1".into()))
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        let (number, draft) = self.writer.write(|connection| {
+            let number = queries::insert(connection, &draft)?;
+            Ok((number, draft))
+        })?;
+        let id =
+            RobotId::new(number).ok_or_else(|| Error::store("the store gave an id below 1"))?;
+        Ok(draft.with_id(id))
     }
 
-    fn update(&self, id: RobotId, draft: &ValidDraft) -> Result<()> {
-        let rows = self.write(|connection| queries::update(connection, id, draft))?;
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        let rows = self
+            .writer
+            .write(move |connection| queries::update(connection, id, &changes))?;
         one_row(rows, id)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        let rows = self.write(|connection| queries::delete(connection, id))?;
+        let rows = self
+            .writer
+            .write(move |connection| queries::delete(connection, id))?;
         one_row(rows, id)
     }
 

@@ -4,45 +4,41 @@ use diesel::{prelude::*, sql_types::Text};
 
 use super::{
     connection::AnyConnection,
-    schema::{Columns, Row, robots},
+    schema::{Columns, NewRow, Row, robots},
 };
-use crate::{catalogue::PageRequest, robot::RobotId, rules::ValidDraft};
+use crate::{
+    catalogue::PageRequest,
+    robot::RobotId,
+    rules::{ValidChanges, ValidDraft},
+};
 
 diesel::define_sql_function! {
     /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
     fn instr(whole: Text, part: Text) -> Integer;
 }
 
-/// Runs a writing statement in a transaction of its own.
-///
-/// The statements of this module are single ones, atomic without it. But a statement that
-/// returns rows may be committed only as it is put away, where a failing commit would go
-/// unseen; an explicit `COMMIT` reports it.
-pub(super) fn transaction<T>(
-    connection: &mut AnyConnection,
-    statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
-) -> QueryResult<T> {
-    connection.transaction(statement)
-}
-
 /// Inserts a robot and returns its id.
 pub(super) fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
-    let insert = diesel::insert_into(robots::table).values(Columns::from(draft));
+    let insert = diesel::insert_into(robots::table).values(NewRow::from(draft));
     match connection {
-        #[cfg(feature = "sqlite")]
         AnyConnection::Sqlite(connection) => insert.returning(robots::id).get_result(connection),
     }
 }
 
-/// Sets the columns of a robot; how many rows there were with the id: 0 or 1.
+/// Changes columns of a robot; how many rows there were with the id: 0 or 1.
 pub(super) fn update(
     connection: &mut AnyConnection,
     id: RobotId,
-    draft: &ValidDraft,
+    changes: &ValidChanges,
 ) -> QueryResult<usize> {
-    diesel::update(robots::table.find(id.get()))
-        .set(Columns::from(draft))
-        .execute(connection)
+    let row = robots::table.find(id.get());
+    let columns = Columns::from(changes);
+    if columns.is_empty() {
+        // There is no statement that changes nothing.
+        let found: Option<i64> = row.select(robots::id).first(connection).optional()?;
+        return Ok(found.iter().count());
+    }
+    diesel::update(row).set(columns).execute(connection)
 }
 
 /// Deletes a robot; how many rows there were with the id: 0 or 1.

@@ -4,8 +4,8 @@ use diesel::prelude::*;
 
 use crate::{
     error::Error,
-    robot::{Draft, Robot, RobotId},
-    rules::ValidDraft,
+    robot::{Draft, Robot, RobotId, RobotType},
+    rules::{ValidChanges, ValidDraft},
 };
 
 diesel::table! {
@@ -27,21 +27,46 @@ pub(super) struct Row {
     year: i64,
 }
 
-/// A row as it is written: all that a client may set.
-#[derive(Insertable, AsChangeset)]
+/// A row as it is inserted.
+#[derive(Insertable)]
 #[diesel(table_name = robots)]
-pub(super) struct Columns<'a> {
+pub(super) struct NewRow<'a> {
     name: &'a str,
     robot_type: &'static str,
     year: i64,
 }
 
-impl<'a> From<&'a ValidDraft> for Columns<'a> {
+impl<'a> From<&'a ValidDraft> for NewRow<'a> {
     fn from(draft: &'a ValidDraft) -> Self {
         Self {
             name: draft.name(),
             robot_type: draft.robot_type().as_str(),
             year: draft.year(),
+        }
+    }
+}
+
+/// The columns of a row that are to change.
+#[derive(AsChangeset)]
+#[diesel(table_name = robots)]
+pub(super) struct Columns<'a> {
+    name: Option<&'a str>,
+    robot_type: Option<&'static str>,
+    year: Option<i64>,
+}
+
+impl Columns<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.name.is_none() && self.robot_type.is_none() && self.year.is_none()
+    }
+}
+
+impl<'a> From<&'a ValidChanges> for Columns<'a> {
+    fn from(changes: &'a ValidChanges) -> Self {
+        Self {
+            name: changes.name(),
+            robot_type: changes.robot_type().map(RobotType::as_str),
+            year: changes.year(),
         }
     }
 }
@@ -52,13 +77,11 @@ impl TryFrom<Row> for Robot {
     /// Constraints keep the table free of rows that break a rule; should one be there all the
     /// same, it is a failure of the store and not passed on.
     fn try_from(row: Row) -> Result<Self, Error> {
-        let id = RobotId::new(row.id).ok_or_else(|| {
-            Error::Store(format!("the row {} has an impossible id", row.id).into())
-        })?;
+        let number = row.id;
+        let id = RobotId::new(number)
+            .ok_or_else(|| Error::store(format!("the row {number} has an impossible id")))?;
         ValidDraft::new(Draft::new(row.name, row.robot_type, row.year))
             .map(|draft| draft.with_id(id))
-            .map_err(|rejection| {
-                Error::Store(format!("the row {id} breaks a rule: {rejection}").into())
-            })
+            .map_err(|rejection| Error::store(format!("the row {id} breaks a rule: {rejection}")))
     }
 }

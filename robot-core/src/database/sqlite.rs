@@ -1,4 +1,4 @@
-//! What SQLite needs of its connections.
+//! What SQLite needs of its connections and files.
 
 use std::{
     thread,
@@ -6,11 +6,14 @@ use std::{
 };
 
 use diesel::{
-    ConnectionResult, QueryResult, SqliteConnection,
+    ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{Connection, SimpleConnection},
+    sql_query,
+    sql_types::Text,
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::failure::is_passing;
+use super::{connection::Purpose, failure::is_passing};
 
 /// How long a statement waits for a lock that another process holds.
 const LOCK_PATIENCE: Duration = Duration::from_secs(2);
@@ -18,52 +21,171 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a lock that SQLite does not wait for is left alone before it is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
+/// What is encoded in the URI of a file: all but what paths are usually made of.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_');
+
 /// Everything behind `sqlite://` is the path, to the letter; `None` where it can be no file.
 pub(super) fn path_of_url(url: &str) -> Option<String> {
     let path = url
         .strip_prefix("sqlite://")
-        .filter(|path| !path.is_empty() && !path.ends_with('/') && !path.contains('\0'))?;
-    // SQLite takes some relative names for something else than a file (`:memory:`,
-    // `file:...`). With a folder before it, every name is the name of a file.
+        .filter(|path| !path.is_empty() && !path.ends_with('/') && !path.contains('\0'))
+        // Whoever writes this wants no file.
+        .filter(|path| *path != ":memory:")?;
+    // With a folder before it, SQLite takes no name for something else than a file
+    // (`:memory:`), and no path for a host.
     let folder = if path.starts_with('/') { "" } else { "./" };
     Some(format!("{folder}{path}"))
 }
 
-/// Opens a database, or creates it, and gives it the journal that lets readers go on beside
-/// a writer.
-pub(super) fn establish(path: &str) -> ConnectionResult<SqliteConnection> {
-    let mut connection = SqliteConnection::establish(path)?;
-    set_up(&mut connection)
-        .and_then(|()| keep_a_write_ahead_log(&mut connection))
-        .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+/// Connects to a file. Only the first connection of a catalogue creates it: where a file
+/// vanishes later, an empty one in its place would only hide the loss.
+pub(super) fn connect(path: &str, purpose: Purpose) -> ConnectionResult<SqliteConnection> {
+    let mode = match purpose {
+        Purpose::Opening => "rwc",
+        Purpose::Reading | Purpose::Writing => "rw",
+    };
+    // An absolute path has an empty host before it, or its own beginning could be taken for
+    // one.
+    let host = if path.starts_with('/') { "//" } else { "" };
+    let path = utf8_percent_encode(path, ENCODED);
+    let mut connection = SqliteConnection::establish(&format!("file:{host}{path}?mode={mode}"))?;
+    set_up(&mut connection, purpose).map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
-/// Gives a new connection all the settings that the catalogue relies on.
-pub(super) fn set_up(connection: &mut SqliteConnection) -> QueryResult<()> {
+fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()> {
     let patience = LOCK_PATIENCE.as_millis();
     // FULL makes a commit wait for the disk; without, a power cut takes back answered writes.
+    // fullfsync does the same on macOS, where a plain sync stops half-way.
     connection.batch_execute(&format!(
-        "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL;"
-    ))
+        "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;"
+    ))?;
+    if purpose == Purpose::Reading {
+        connection.batch_execute("PRAGMA query_only = ON;")?;
+    }
+    Ok(())
 }
 
-/// Makes sure that a connection which is meant for reading takes no lock of writers.
-pub(super) fn only_read(connection: &mut SqliteConnection) -> QueryResult<()> {
-    connection.batch_execute("PRAGMA query_only = ON;")
+/// Whether Diesel has ever kept a record of migrations in this file.
+pub(super) fn has_migrations(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    #[derive(diesel::QueryableByName)]
+    struct Table {
+        #[diesel(sql_type = Text)]
+        name: String,
+    }
+    let tables: Vec<Table> = sql_query(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '__diesel_schema_migrations'",
+    )
+    .load(connection)?;
+    Ok(tables.iter().any(|table| !table.name.is_empty()))
 }
 
-/// The journal is a property of the file. Of several processes that open a new file at once
-/// only one can change it, and SQLite lets the others fail without the patience they were
-/// given, because waiting could be in vain.
-fn keep_a_write_ahead_log(connection: &mut SqliteConnection) -> QueryResult<()> {
+/// Gives a file the journal that lets readers go on beside a writer: a write-ahead log.
+///
+/// # Errors
+/// The file cannot be changed, or its file system has no shared memory.
+pub(super) fn keep_a_write_ahead_log(
+    connection: &mut SqliteConnection,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let started = Instant::now();
     loop {
-        match connection.batch_execute("PRAGMA journal_mode = WAL;") {
+        // The journal is a property of the file. Of several processes that open a new file at
+        // once only one can change it, and SQLite lets the others fail without the patience
+        // that they were given, because waiting could be in vain.
+        match journal_mode(connection) {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => {
+                return Err(format!(
+                    "its file system does not let SQLite keep a write-ahead log (journal mode '{mode}')"
+                )
+                .into());
+            }
             Err(error) if is_passing(&error) && started.elapsed() < LOCK_PATIENCE => {
                 thread::sleep(LOCK_PAUSE);
             }
-            result => return result,
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Asks for the write-ahead log, and returns the journal that there is then.
+fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
+    #[derive(diesel::QueryableByName)]
+    struct Journal {
+        #[diesel(sql_type = Text)]
+        journal_mode: String,
+    }
+    let journal: Journal = sql_query("PRAGMA journal_mode = WAL").get_result(connection)?;
+    Ok(journal.journal_mode)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(connection: &mut SqliteConnection, name: &str) -> i64 {
+        #[derive(diesel::QueryableByName)]
+        struct Setting {
+            #[diesel(sql_type = diesel::sql_types::BigInt)]
+            value: i64,
+        }
+        let query = format!("SELECT {name} AS value FROM pragma_{name}");
+        let setting: Setting = sql_query(query).get_result(connection).unwrap();
+        setting.value
+    }
+
+    #[test]
+    fn connections_have_the_settings_that_durability_rests_on() {
+        const FULL: i64 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.db");
+        let path = path.to_str().unwrap();
+        for (purpose, query_only) in [
+            (Purpose::Opening, 0),
+            (Purpose::Writing, 0),
+            (Purpose::Reading, 1),
+        ] {
+            let mut connection = connect(path, purpose).unwrap();
+            keep_a_write_ahead_log(&mut connection).unwrap();
+            assert_eq!(setting(&mut connection, "synchronous"), FULL, "{purpose:?}");
+            assert_eq!(setting(&mut connection, "fullfsync"), 1, "{purpose:?}");
+            assert_eq!(
+                setting(&mut connection, "query_only"),
+                query_only,
+                "{purpose:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_the_first_connection_creates_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.db");
+        let path = path.to_str().unwrap();
+        assert!(connect(path, Purpose::Reading).is_err());
+        assert!(connect(path, Purpose::Writing).is_err());
+        connect(path, Purpose::Opening).unwrap();
+        connect(path, Purpose::Reading).unwrap();
+    }
+
+    #[test]
+    fn every_path_is_the_path_of_a_file() {
+        for (url, path) in [
+            ("sqlite://robots.db", Some("./robots.db")),
+            ("sqlite://file:x?mode=memory", Some("./file:x?mode=memory")),
+            ("sqlite://:memory:", None),
+            ("sqlite:///var/robots.db", Some("/var/robots.db")),
+            ("sqlite:////host/robots.db", Some("//host/robots.db")),
+            ("sqlite://", None),
+            ("sqlite:///", None),
+            ("sqlite:robots.db", None),
+            ("sqlite://a\0b", None),
+        ] {
+            assert_eq!(path_of_url(url).as_deref(), path, "{url}");
         }
     }
 }

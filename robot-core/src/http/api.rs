@@ -11,7 +11,7 @@ use super::{
     accept::content_type,
     behaviour::Behaviour,
     draft,
-    failure::Failure,
+    failure::{Failure, logged},
     host::Hosts,
     origin,
     query::Query,
@@ -99,7 +99,7 @@ impl Api {
             .path()
             .strip_prefix(&self.base)
             .and_then(Resource::of_path)
-            .ok_or(Failure::NoSuchPath)?;
+            .ok_or_else(|| Failure::NoSuchPath(self.base.clone()))?;
         match (request.method.as_str(), &resource) {
             ("OPTIONS", _) => Ok(Reply {
                 status: 204,
@@ -116,7 +116,7 @@ impl Api {
             ("GET" | "HEAD", Resource::Robot(id)) => self.get(*id, request.query()),
             ("POST", Resource::Robots) => self.create(request),
             ("PUT", Resource::Robot(id)) => self.replace(*id, request),
-            ("DELETE", Resource::Robot(id)) => self.delete(*id, &request),
+            ("DELETE", Resource::Robot(id)) => self.delete(*id, request),
             _ => Err(Failure::MethodNotAllowed(resource.allow())),
         }
     }
@@ -125,7 +125,7 @@ impl Api {
         let query = Query::of_robot(query)?;
         let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
         let robot = match id {
-            Some(id) => self.catalogue.get(id)?,
+            Some(id) => self.catalogue.get(id).map_err(logged)?,
             None => None,
         };
         Ok(match robot {
@@ -139,8 +139,8 @@ impl Api {
 
     fn create(&self, request: Request) -> Result<Reply, Failure> {
         refuse_foreign(&request)?;
-        let draft = draft::read(&request.body.map_err(Failure::Body)?)?;
-        let robot = &self.catalogue.add(draft)?;
+        let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
+        let robot = &self.catalogue.add(draft).map_err(logged)?;
         let fields = Field::OF_A_CREATION;
         let created = json(&Envelope::ok(View { robot, fields }));
         Ok(whole(self.behaviour.created(), created))
@@ -148,16 +148,18 @@ impl Api {
 
     fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Reply, Failure> {
         refuse_foreign(&request)?;
-        let draft = draft::read(&request.body.map_err(Failure::Body)?)?;
+        let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        self.catalogue.replace(id, draft)?;
+        self.catalogue.replace(id, draft).map_err(logged)?;
         Ok(whole(200, json(&Envelope::OK)))
     }
 
-    fn delete(&self, id: Option<RobotId>, request: &Request) -> Result<Reply, Failure> {
-        refuse_foreign(request)?;
+    fn delete(&self, id: Option<RobotId>, request: Request) -> Result<Reply, Failure> {
+        refuse_foreign(&request)?;
+        // It counts for nothing, but a request that breaks off must not delete anything.
+        request.into_body().map_err(Failure::Body)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        self.catalogue.delete(id)?;
+        self.catalogue.delete(id).map_err(logged)?;
         Ok(whole(200, json(&Envelope::OK)))
     }
 
@@ -169,12 +171,13 @@ impl Api {
             let pages = Pages::new(Arc::clone(&self.catalogue), containing).after(after);
             return stream(pages, fields.to_vec());
         };
-        let mut robots = self.catalogue.page(PageRequest {
+        let page = PageRequest {
             containing,
             after: &after,
             // One more than is shown tells whether there is a next page.
             limit: limit.get() + 1,
-        })?;
+        };
+        let mut robots = self.catalogue.page(page).map_err(logged)?;
         let has_next = robots.len() > limit.get();
         robots.truncate(limit.get());
         let mut reply = whole(200, array(&robots, fields));
@@ -216,7 +219,11 @@ fn whole(status: u16, bytes: Vec<u8>) -> Reply {
 /// The array of all robots of the pages. The first page is read at once, so that a store
 /// which fails is told by the status; a list that ends with it needs no streaming.
 fn stream(mut pages: Pages<Arc<dyn Catalogue>>, fields: Vec<Field>) -> Result<Reply, Failure> {
-    let first = pages.next().transpose()?.unwrap_or_default();
+    let first = pages
+        .next()
+        .transpose()
+        .map_err(logged)?
+        .unwrap_or_default();
     if pages.is_finished() {
         return Ok(whole(200, array(&first, &fields)));
     }

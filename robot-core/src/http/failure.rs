@@ -21,8 +21,8 @@ pub enum Failure {
     Malformed(Vec<Cow<'static, str>>),
     /// No robot has the id; `None` where no robot ever could.
     NoSuchRobot(Option<RobotId>),
-    /// The path is none of the catalogue's.
-    NoSuchPath,
+    /// The path is none of the catalogue's, which is under this base path.
+    NoSuchPath(String),
     /// The path allows other methods: these.
     MethodNotAllowed(&'static str),
     /// The body could not be read.
@@ -45,7 +45,7 @@ impl Failure {
             Self::Rejected(_) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
             Self::ForeignOrigin => 403,
-            Self::NoSuchRobot(_) | Self::NoSuchPath => 404,
+            Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
             Self::Body(BodyError::TooLarge) => 413,
@@ -73,9 +73,11 @@ impl Failure {
             }
             Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
             Self::NoSuchRobot(None) => "No robot has this id",
-            Self::NoSuchPath => {
-                "There is nothing at this path; the robots are at /api/robots, \
-                 /api/robots/{id} and /api/robots/search/{name}"
+            Self::NoSuchPath(base) => {
+                return vec![format!(
+                    "There is nothing at this path; the robots are at {base}/api/robots, \
+                     {base}/api/robots/{{id}} and {base}/api/robots/search/{{name}}"
+                )];
             }
             Self::MethodNotAllowed(allow) => {
                 return vec![format!(
@@ -101,8 +103,8 @@ impl Failure {
                 "The catalogue is busy or cannot be reached; try again in a moment"
             }
             Self::Internal => {
-                "The service failed, which is not your fault; nothing was stored. Whoever runs \
-                 it finds the cause in its log"
+                "The service failed, which is not your fault; whoever runs it finds the cause \
+                 in its log"
             }
         };
         vec![message.to_owned()]
@@ -118,19 +120,18 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Rejected(violations) => Self::Rejected(violations),
-            Error::NotFound(id) => Self::NoSuchRobot(Some(id)),
-            Error::Unavailable(cause) => {
-                log::warn!("the store is unavailable: {cause}");
-                Self::Unavailable
-            }
-            Error::Store(cause) => {
-                log::error!("the store failed: {cause}");
-                Self::Internal
-            }
+/// What a client is told of an error. The causes go into the log and nowhere else.
+pub(super) fn logged(error: Error) -> Failure {
+    match error {
+        Error::Rejected(violations) => Failure::Rejected(violations),
+        Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
+        Error::Unavailable(cause) => {
+            log::warn!("the store is unavailable: {cause}");
+            Failure::Unavailable
+        }
+        Error::Store(cause) => {
+            log::error!("the store failed: {cause}");
+            Failure::Internal
         }
     }
 }

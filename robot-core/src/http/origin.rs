@@ -7,14 +7,14 @@ use super::request::Headers;
 
 /// Whether the headers tell of a page of another origin.
 pub(super) fn is_foreign(headers: &Headers) -> bool {
-    if let Some(site) = &headers.sec_fetch_site {
-        return !matches!(site.as_str(), "same-origin" | "none");
-    }
-    match (&headers.origin, &headers.host) {
+    let site = headers.sec_fetch_site.as_deref();
+    let is_foreign_site = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
+    let is_foreign_origin = match (&headers.origin, &headers.host) {
         (None, _) => false,
         (Some(origin), Some(host)) => !is_same(origin, host),
         (Some(_), None) => true,
-    }
+    };
+    is_foreign_site || is_foreign_origin
 }
 
 /// Whether an origin (`https://host:port`, or `null`) is that of this host. The scheme is
@@ -82,6 +82,11 @@ mod tests {
         assert!(foreign(None, Some("null"), host));
         assert!(foreign(None, Some("http://localhost:8000"), None));
         assert!(foreign(Some("cross-site"), None, host));
+        assert!(foreign(
+            Some("same-origin"),
+            Some("http://evil.example"),
+            host
+        ));
         assert!(foreign(
             Some("same-site"),
             Some("http://localhost:8000"),

@@ -46,6 +46,7 @@ pub struct Request {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Headers {
     pub(super) accept: Option<String>,
+    pub(super) content_length: Option<String>,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
     pub(super) sec_fetch_site: Option<String>,
@@ -69,6 +70,7 @@ impl Request {
         let headers = &mut self.headers;
         let known = [
             ("accept", &mut headers.accept),
+            ("content-length", &mut headers.content_length),
             ("host", &mut headers.host),
             ("origin", &mut headers.origin),
             ("sec-fetch-site", &mut headers.sec_fetch_site),
@@ -87,7 +89,7 @@ impl Request {
         }
     }
 
-    /// With this body. A frontend need not read one unless [`takes_body`](Self::takes_body).
+    /// With this body.
     #[must_use]
     pub fn body(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.body = Ok(bytes.into());
@@ -101,10 +103,45 @@ impl Request {
         self
     }
 
-    /// Whether the body matters.
+    /// Whether a frontend has to read the body: where the method could change something, so
+    /// that nothing is changed by a request which never arrives whole, and unless its
+    /// `Content-Length` is too large to begin with.
+    ///
+    /// ```
+    /// use robot_core::http::Request;
+    ///
+    /// assert!(!Request::new("GET", "/api/robots").takes_body());
+    /// let mut request = Request::new("POST", "/api/robots");
+    /// assert!(request.takes_body());
+    /// request.header("Content-Length", b"1000000000");
+    /// assert!(!request.takes_body());
+    /// ```
     #[must_use]
     pub fn takes_body(&self) -> bool {
-        matches!(self.method.as_str(), "POST" | "PUT")
+        matches!(self.method.as_str(), "POST" | "PUT" | "DELETE")
+            && self
+                .content_length()
+                .is_none_or(|length| length <= BODY_LIMIT)
+    }
+
+    /// The body, if it is whole and not too large.
+    pub(super) fn into_body(self) -> Result<Vec<u8>, BodyError> {
+        let length = self.content_length();
+        if length.is_some_and(|length| length > BODY_LIMIT) {
+            return Err(BodyError::TooLarge);
+        }
+        let body = self.body?;
+        match length {
+            Some(length) if body.len() < length => Err(BodyError::Incomplete),
+            _ => Ok(body),
+        }
+    }
+
+    /// How long the body is to be. A number that is too large for us is as good as any that
+    /// is too large; frontends let no text pass that is no number.
+    fn content_length(&self) -> Option<usize> {
+        let length = self.headers.content_length.as_ref()?;
+        Some(length.parse().unwrap_or(usize::MAX))
     }
 
     /// The path, as it was sent.

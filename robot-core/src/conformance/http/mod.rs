@@ -3,9 +3,15 @@
 
 mod bodies;
 mod changes;
+mod faults;
+mod faulty;
 mod paging;
 mod protocol;
 mod reading;
+
+use std::{io, thread};
+
+pub(super) use faulty::Faulty;
 
 use super::{Answer, Call, Case, Client};
 use crate::http::Behaviour;
@@ -18,6 +24,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
         bodies::CASES,
         paging::CASES,
         protocol::CASES,
+        faults::CASES,
     ]
     .concat()
     .into_iter()
@@ -27,6 +34,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
 pub(super) struct Session<'a> {
     client: &'a dyn Client,
     behaviour: Behaviour,
+    /// What the service keeps its robots in.
+    store: &'a Faulty,
 }
 
 const TYPE_MESSAGE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
@@ -34,24 +43,18 @@ const NAME_MESSAGE: &str = "The robot name must be unique";
 const YEAR_MESSAGE: &str = "The year cannot be less than zero";
 
 impl<'a> Session<'a> {
-    pub(super) fn new(client: &'a dyn Client, behaviour: Behaviour) -> Self {
-        Self { client, behaviour }
+    pub(super) fn new(client: &'a dyn Client, behaviour: Behaviour, store: &'a Faulty) -> Self {
+        Self {
+            client,
+            behaviour,
+            store,
+        }
     }
 
     /// Sends a call and checks what is so for every answer.
     fn call(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let call = Call {
-            method: method.to_owned(),
-            target: target.to_owned(),
-            headers: headers
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
-            body: body.to_owned(),
-        };
         let answer = self
-            .client
-            .send(&call)
+            .send(method, target, headers, body)
             .unwrap_or_else(|error| panic!("{method} {target}: {error}"));
         for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
             assert_eq!(
@@ -72,6 +75,29 @@ impl<'a> Session<'a> {
             .count();
         assert_eq!(unsafe_bytes, 0, "{method} {target}: markup");
         answer
+    }
+
+    /// Sends a call, which may fail on its way.
+    fn send(
+        &self,
+        method: &str,
+        target: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> io::Result<Answer> {
+        self.client.send(&Call {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: headers
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            body: body.to_owned(),
+        })
+    }
+
+    fn try_get(&self, target: &str) -> io::Result<Answer> {
+        self.send("GET", target, &[], b"")
     }
 
     fn get(&self, target: &str) -> Answer {
@@ -114,6 +140,17 @@ impl<'a> Session<'a> {
         id.as_str()
             .unwrap_or_else(|| panic!("the id {id} is no string"))
             .to_owned()
+    }
+
+    /// Adds so many robots and returns their names, in order.
+    fn add_many(&self, count: usize) -> Vec<String> {
+        let names: Vec<_> = (0..count).map(|number| format!("RX-{number:04}")).collect();
+        thread::scope(|scope| {
+            for part in names.chunks(300) {
+                scope.spawn(move || part.iter().for_each(|name| drop(self.add(name))));
+            }
+        });
+        names
     }
 
     /// The names that a list or a search answers with.

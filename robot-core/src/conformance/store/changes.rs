@@ -22,6 +22,8 @@ pub(super) const CASES: &[Case<Run>] = cases![
     an_update_to_a_taken_name_changes_nothing,
     an_update_of_a_missing_robot_is_not_found,
     a_replacement_reports_all_broken_rules,
+    an_amendment_changes_only_what_it_has,
+    an_amendment_obeys_the_rules,
     a_name_that_was_given_up_is_free,
     a_deleted_robot_is_gone,
 ];
@@ -81,7 +83,7 @@ fn a_taken_name_is_refused(catalogue: &dyn Catalogue) {
         &[Violation::NameTaken],
     );
     assert_rejected(
-        catalogue.insert(&valid(draft("R2-D2"))),
+        catalogue.insert(valid(draft("R2-D2"))),
         &[Violation::NameTaken],
     );
     assert_eq!(good(catalogue.list()), [robot]);
@@ -169,6 +171,65 @@ fn a_replacement_reports_all_broken_rules(catalogue: &dyn Catalogue) {
         &[Violation::TypeUnknown],
     );
     assert_eq!(good(catalogue.list()), [robot, other]);
+}
+
+fn an_amendment_changes_only_what_it_has(catalogue: &dyn Catalogue) {
+    let id = add(catalogue, "R2-D2").id();
+    let amend = |draft: Draft| good(catalogue.amend(id, draft));
+    let now = |name, robot_type, year| {
+        let expected = valid(Draft::new(name, robot_type, year)).with_id(id);
+        assert_eq!(get(catalogue, id), Some(expected));
+    };
+    amend(Draft {
+        year: Some(1980),
+        ..Draft::default()
+    });
+    now("R2-D2", "droid", 1980);
+    amend(Draft {
+        name: Some("HAL".to_owned()),
+        ..Draft::default()
+    });
+    now("HAL", "droid", 1980);
+    amend(Draft {
+        robot_type: Some("virtual".to_owned()),
+        ..Draft::default()
+    });
+    now("HAL", "virtual", 1980);
+    amend(Draft::default());
+    now("HAL", "virtual", 1980);
+    amend(Draft::new("Marvin", "mechanical", 1978));
+    now("Marvin", "mechanical", 1978);
+    assert_found(catalogue, "", &["Marvin"]);
+}
+
+fn an_amendment_obeys_the_rules(catalogue: &dyn Catalogue) {
+    let (robot, other) = (add(catalogue, "a"), add(catalogue, "b"));
+    let named = |name: &str| Draft {
+        name: Some(name.to_owned()),
+        ..Draft::default()
+    };
+    assert_rejected(
+        catalogue.amend(robot.id(), named("b")),
+        &[Violation::NameTaken],
+    );
+    assert_rejected(
+        catalogue.amend(robot.id(), named("")),
+        &[Violation::NameMissing],
+    );
+    let everything_wrong = Draft {
+        year: Some(-1),
+        ..named("b")
+    };
+    assert_rejected(
+        catalogue.amend(robot.id(), everything_wrong.clone()),
+        &[Violation::NameTaken, Violation::YearNegative],
+    );
+    good(catalogue.amend(robot.id(), named("a")));
+    good(catalogue.delete(other.id()));
+    for draft in [Draft::default(), named("c"), everything_wrong] {
+        assert_not_found(catalogue.amend(other.id(), draft), other.id());
+    }
+    assert_eq!(good(catalogue.list()), [robot]);
 }
 
 fn a_name_that_was_given_up_is_free(catalogue: &dyn Catalogue) {
