@@ -66,6 +66,11 @@ mod open;
 mod robot;
 mod rules;
 
+/// The Rust of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub use catalogue::{Catalogue, PageRequest, Pages};
 #[cfg(feature = "sqlite")]
 pub use database::DatabaseCatalogue;

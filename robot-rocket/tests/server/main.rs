@@ -10,6 +10,7 @@ mod faults;
 mod files;
 mod hosts;
 mod process;
+mod readme;
 mod start;
 
 use process::Server;

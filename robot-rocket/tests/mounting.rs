@@ -1,0 +1,95 @@
+//! The routes beside those of somebody else's application.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::{fs, path::Path, sync::Arc};
+
+use robot_core::{Catalogue, Draft, MemoryCatalogue};
+use robot_rocket::{Settings, mount};
+use rocket::{Build, Rocket, fs::FileServer, get, local::blocking::Client, routes};
+
+#[get("/")]
+fn start() -> &'static str {
+    "the application's own"
+}
+
+#[get("/api/robots/<_id>", rank = 1000)]
+fn shadow(_id: &str) -> &'static str {
+    "the application's robot"
+}
+
+fn catalogue(name: &str) -> Arc<dyn Catalogue> {
+    let catalogue = MemoryCatalogue::new();
+    catalogue.add(Draft::new(name, "droid", 1977)).unwrap();
+    Arc::new(catalogue)
+}
+
+fn get(client: &Client, path: &str) -> String {
+    let response = client.get(path.to_owned()).dispatch();
+    response.into_string().unwrap_or_default()
+}
+
+fn launch(rocket: Rocket<Build>) -> Client {
+    Client::untracked(rocket).unwrap()
+}
+
+#[test]
+fn the_applications_routes_win_at_the_same_base() {
+    let rocket = rocket::build().mount("/", routes![start, shadow]);
+    let client = launch(mount(rocket, "/", catalogue("R2-D2"), &Settings::default()));
+    assert_eq!(get(&client, "/"), "the application's own");
+    assert_eq!(get(&client, "/api/robots/1"), "the application's robot");
+    assert_eq!(
+        get(&client, "/api/robots"),
+        r#"[{"id":"1","name":"R2-D2"}]"#
+    );
+}
+
+#[test]
+fn an_application_may_serve_files_of_its_own_at_the_same_base() {
+    let (own, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::write(own.path().join("own.txt"), "own").unwrap();
+    fs::write(ours.path().join("ours.txt"), "ours").unwrap();
+    let mut settings = Settings::default();
+    settings.static_dir = Some(ours.path().to_owned());
+    let rocket = rocket::build().mount("/", FileServer::from(own.path()));
+    let client = launch(mount(rocket, "/", catalogue("R2-D2"), &settings));
+    assert_eq!(get(&client, "/own.txt"), "own");
+    assert_eq!(get(&client, "/ours.txt"), "ours");
+    assert_eq!(
+        get(&client, "/api/robots/1"),
+        r#"{"status":"FOUND","data":{"id":"1","name":"R2-D2"}}"#
+    );
+}
+
+#[test]
+fn one_catalogue_may_be_mounted_below_another() {
+    let settings = Settings::default();
+    let rocket = mount(rocket::build(), "/", catalogue("new"), &settings);
+    let rocket = mount(rocket, "/archive", catalogue("old"), &settings);
+    let client = launch(rocket);
+    assert_eq!(get(&client, "/api/robots"), r#"[{"id":"1","name":"new"}]"#);
+    assert_eq!(
+        get(&client, "/archive/api/robots"),
+        r#"[{"id":"1","name":"old"}]"#
+    );
+    let message = get(&client, "/archive/nothing");
+    assert!(
+        message.contains("the robots are at /archive/api/robots,"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_folder_of_files_may_be_given_by_any_path_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("files")).unwrap();
+    fs::write(folder.path().join("files/a.txt"), "a").unwrap();
+    std::os::unix::fs::symlink("files", folder.path().join("link")).unwrap();
+    for path in ["files/", "files/../files", "link", "./link/."] {
+        let mut settings = Settings::default();
+        settings.static_dir = Some(folder.path().join(Path::new(path)));
+        let rocket = mount(rocket::build(), "/x", catalogue("R2-D2"), &settings);
+        assert_eq!(get(&launch(rocket), "/x/a.txt"), "a", "{path}");
+    }
+}
