@@ -31,12 +31,10 @@ fn send(server: &Server, command: &str) -> String {
                     "POST".clone_into(&mut method);
                 }
             }
-            url => {
-                target = url
-                    .strip_prefix("http://127.0.0.1:8000")
-                    .unwrap()
-                    .to_owned()
-            }
+            url => url
+                .strip_prefix("http://127.0.0.1:8000")
+                .unwrap()
+                .clone_into(&mut target),
         }
     }
     call(&server.client(), &method, &target, &body).text()
