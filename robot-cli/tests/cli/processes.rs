@@ -1,6 +1,9 @@
 //! Several processes on one catalogue at the same time.
 
-use std::process::{Child, Output, Stdio};
+use std::{
+    process::{Child, Output, Stdio},
+    thread,
+};
 
 use crate::sandbox::Sandbox;
 
@@ -88,4 +91,30 @@ fn of_processes_that_add_the_same_name_one_succeeds() {
             ),
         ]
     );
+}
+
+#[test]
+fn updates_of_different_members_at_the_same_time_are_all_kept() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .run(&["add", "R2-D2", "--type", "droid", "--year", "1"])
+        .success();
+    for round in 2..12 {
+        let year = round.to_string();
+        let name = format!("robot {round}");
+        let kind = ["mechanical", "virtual"][round % 2];
+        thread::scope(|scope| {
+            for change in [["--year", &year], ["--name", &name], ["--type", kind]] {
+                let sandbox = &sandbox;
+                scope.spawn(move || {
+                    let arguments = ["update", "1", change[0], change[1]];
+                    sandbox.run(&arguments).success();
+                });
+            }
+        });
+        sandbox
+            .run(&["get", "1", "--format=csv"])
+            .success()
+            .stdout(format!("id,name,type,year\n1,{name},{kind},{year}\n"));
+    }
 }
