@@ -86,6 +86,9 @@ RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --all-features --n
 RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
 
 step "Packages build from what they contain"
-cargo package --locked --workspace --allow-dirty --quiet
+# In a folder of its own, because cargo takes a package for unchanged whose version is.
+temporary=$(mktemp -d)
+trap 'rm -rf "$temporary"' EXIT
+cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary"
 
 step "All checks passed"
