@@ -91,9 +91,11 @@ impl Failure {
                 .iter()
                 .map(|violation| violation.to_string())
                 .collect(),
-            // These two keep the store's words out of their text, because servers show it to
+            // These keep the store's words out of their text, because servers show it to
             // strangers. Who runs this program may see them and needs them.
-            Self::Catalogue(error @ (Error::Unavailable(cause) | Error::Store(cause))) => {
+            Self::Catalogue(
+                error @ (Error::Unavailable(cause) | Error::Store(cause) | Error::Unknown(cause)),
+            ) => {
                 vec![marked(&format!("{error}: {cause}"))]
             }
             failure => vec![marked(&failure.to_string())],

@@ -19,7 +19,8 @@ use crate::{
 ///
 /// * **Atomic.** Each method takes place at one moment, or not at all: no other caller, in
 ///   this process or another on the same store, sees half of it. A method that returns an
-///   error has changed nothing.
+///   error has changed nothing, unless the error is [`Error::Unknown`], which a store returns
+///   only where it cannot tell.
 /// * **Durable.** When a writing method returns `Ok`, the change has reached what the store
 ///   keeps data on (the in-memory store keeps it in memory, and says so).
 /// * **Visible.** A read that starts after a write has returned sees it, whoever asks.

@@ -11,7 +11,7 @@ pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 /// The result of an operation on a catalogue.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation on a catalogue failed. Nothing was stored.
+/// Why an operation on a catalogue failed. Nothing was stored, but for [`Error::Unknown`].
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -27,6 +27,12 @@ pub enum Error {
     /// The store failed in a way that trying again will not mend.
     #[error("The store failed")]
     Store(#[source] Cause),
+    /// The store failed while it made the change durable, and could not take it back. Look
+    /// whether it is there before you try again.
+    #[error(
+        "The store failed, and whether the change was stored is unknown; look before you try again"
+    )]
+    Unknown(#[source] Cause),
 }
 
 impl Error {
@@ -37,6 +43,15 @@ impl Error {
     /// ```
     pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Unavailable(Arc::from(cause.into()))
+    }
+
+    /// [`Error::Unknown`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::unknown("the line went dead"), robot_core::Error::Unknown(_)));
+    /// ```
+    pub fn unknown(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unknown(Arc::from(cause.into()))
     }
 
     /// [`Error::Store`], for this cause.
@@ -98,6 +113,12 @@ pub enum OpenError {
         database: String,
         /// The first migration that this program does not know.
         migration: String,
+    },
+    /// The database is used by another program for something else. It was left as it is.
+    #[error("the database {database} belongs to another program; name another one")]
+    Foreign {
+        /// The database, without credentials.
+        database: String,
     },
     /// Another program keeps the database locked.
     #[error("the database {database} is locked by another program; try again when that is done")]

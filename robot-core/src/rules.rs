@@ -1,7 +1,9 @@
 //! The rules that every robot obeys, their exact messages and their order.
 //!
-//! This is the place to add a rule: a [`Violation`] with its message, and the line in
-//! [`ValidDraft::new`] that finds it. The order of the variants is the order of the messages.
+//! This is the place to add a rule about a member: a [`Violation`] with its message, and the
+//! line in `check_type`, `check_name` or `check_year` that finds it. The order of the variants
+//! is the order of the messages. A rule that admits more than before (a new type, longer
+//! names) needs a migration, too, because the tables have constraints of their own.
 
 use std::fmt;
 
@@ -288,7 +290,7 @@ fn check_year(year: i64) -> Result<i64, Violation> {
 }
 
 /// The violations whose condition holds.
-fn those_that_hold(violations: [(bool, Violation); 3]) -> Vec<Violation> {
+fn those_that_hold(violations: impl IntoIterator<Item = (bool, Violation)>) -> Vec<Violation> {
     violations
         .into_iter()
         .filter_map(|(holds, violation)| holds.then_some(violation))

@@ -193,7 +193,17 @@ fn a_table_of_somebody_else_is_left_alone() {
         .batch_execute("CREATE TABLE robots (model TEXT); INSERT INTO robots VALUES ('x')")
         .unwrap();
     let error = assert_left_alone(folder.path());
-    assert!(matches!(error, OpenError::Unusable { .. }), "{error}");
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    // Of a table of another name, and of another program that uses Diesel.
+    for sql in [
+        "DROP TABLE robots; CREATE TABLE notes (text TEXT)",
+        "CREATE TABLE __diesel_schema_migrations (version TEXT PRIMARY KEY, run_on TIMESTAMP); \
+         INSERT INTO __diesel_schema_migrations (version) VALUES ('20200101000000')",
+    ] {
+        beside(folder.path()).batch_execute(sql).unwrap();
+        let error = assert_left_alone(folder.path());
+        assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    }
 }
 
 #[test]

@@ -58,7 +58,9 @@ impl Location {
         let size = u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32);
         r2d2::Pool::builder()
             .max_size(size)
-            .min_idle(Some(1))
+            // A reader that is connected in the background as the program ends could keep the
+            // last connection from putting the log away.
+            .min_idle(Some(0))
             .test_on_check_out(false)
             .connection_timeout(POOL_PATIENCE)
             .build_unchecked(ReaderManager(self.clone()))
@@ -80,6 +82,9 @@ impl Location {
         OpenError::Unusable {
             database,
             remedy: match self {
+                Self::Sqlite(path) if std::path::Path::new(path).is_dir() => {
+                    "it is a folder; name a file in it"
+                }
                 Self::Sqlite(_) => {
                     "check that its folder exists and that both may be written, that the disk \
                      has room, and that it is a database of robots; or name another one"

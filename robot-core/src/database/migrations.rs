@@ -38,6 +38,9 @@ pub(super) fn bring_up_to_date(
             database: location.name(),
             migration,
         }),
+        Tables::Foreign => Err(OpenError::Foreign {
+            database: location.name(),
+        }),
         Tables::UpToDate | Tables::Behind => {
             sqlite::keep_a_write_ahead_log(connection).map_err(|cause| location.refusal(cause))
         }
@@ -48,14 +51,21 @@ pub(super) fn bring_up_to_date(
 enum Tables {
     UpToDate,
     Behind,
-    /// The newest migration that this program does not know.
+    /// The first migration that this program does not know.
     Ahead(String),
+    /// They are of another program.
+    Foreign,
 }
 
 fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
     // Diesel would create the record of migrations in order to read it.
     if !sqlite::has_migrations(connection)? {
-        return Ok(Tables::Behind);
+        let is_empty = sqlite::is_empty(connection)?;
+        return Ok(if is_empty {
+            Tables::Behind
+        } else {
+            Tables::Foreign
+        });
     }
     let known: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
     let known: Vec<_> = known
@@ -65,6 +75,8 @@ fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
     let applied = connection.applied_migrations()?;
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
+            // Diesel keeps a record of this name for every program that uses it.
+            Some(_) if !known.iter().any(|version| applied.contains(version)) => Tables::Foreign,
             Some(unknown) => Tables::Ahead(unknown.to_string()),
             None if known.iter().all(|version| applied.contains(version)) => Tables::UpToDate,
             None => Tables::Behind,
@@ -74,11 +86,13 @@ fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
 
 /// Runs what is pending, unless another process was faster, or newer.
 fn migrate(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
-    let tables = state(connection)?;
-    if let Tables::Behind = tables {
-        connection.run_pending_migrations(SQLITE)?;
+    match state(connection)? {
+        Tables::Behind => {
+            connection.run_pending_migrations(SQLITE)?;
+            Ok(Tables::UpToDate)
+        }
+        other => Ok(other),
     }
-    Ok(tables)
 }
 
 /// Any failure, in a type that a transaction can end with.

@@ -9,7 +9,7 @@ use diesel::{
     ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{Connection, SimpleConnection},
     sql_query,
-    sql_types::Text,
+    sql_types::{Bool, Text},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -72,16 +72,17 @@ fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()
 
 /// Whether Diesel has ever kept a record of migrations in this file.
 pub(super) fn has_migrations(connection: &mut SqliteConnection) -> QueryResult<bool> {
-    #[derive(diesel::QueryableByName)]
-    struct Table {
-        #[diesel(sql_type = Text)]
-        name: String,
-    }
-    let tables: Vec<Table> = sql_query(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name = '__diesel_schema_migrations'",
-    )
-    .load(connection)?;
-    Ok(tables.iter().any(|table| !table.name.is_empty()))
+    exists(connection, "name = '__diesel_schema_migrations'")
+}
+
+/// Whether nobody has made any table in this file.
+pub(super) fn is_empty(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    exists(connection, "true").map(|anything| !anything)
+}
+
+fn exists(connection: &mut SqliteConnection, condition: &str) -> QueryResult<bool> {
+    let query = format!("EXISTS (SELECT * FROM sqlite_master WHERE {condition})");
+    diesel::select(diesel::dsl::sql::<Bool>(&query)).get_result(connection)
 }
 
 /// Gives a file the journal that lets readers go on beside a writer: a write-ahead log.

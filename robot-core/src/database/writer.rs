@@ -15,7 +15,7 @@ use diesel::{QueryResult, connection::SimpleConnection};
 
 use super::{
     connection::{AnyConnection, Location, Purpose},
-    failure::{classify, is_passing},
+    failure::classify,
 };
 use crate::error::{Error, Result};
 
@@ -48,7 +48,7 @@ impl Writer {
     /// Runs a statement, and waits until it is committed.
     ///
     /// # Errors
-    /// The statement or the commit failed, or too many writes wait. Nothing was stored.
+    /// The statement or the commit failed, or too many writes wait.
     pub(super) fn write<T: Send + 'static>(
         &self,
         statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
@@ -155,15 +155,20 @@ fn write_all(
                     .map_err(Error::unavailable)?,
             };
             let outcome = commit(&mut used, &mut batch);
-            if outcome.as_ref().err().is_none_or(|error| is_passing(error)) {
+            if outcome.is_ok() || matches!(outcome, Err(Error::Unavailable(_))) {
                 connection = Some(used);
             }
-            outcome.map_err(classify)
+            if let Err(Error::Unknown(cause)) = &outcome
+                && overwrite(location).is_ok()
+            {
+                return Err(Error::Store(cause.clone()));
+            }
+            outcome
         });
         let outcome = panic::catch_unwind(commit).unwrap_or_else(|_| Err(broken_down()));
 
         if matches!(outcome, Err(Error::Unavailable(_))) {
-            // Whoever has queued up meanwhile has waited for the same lock as long.
+            // The lock that this batch has waited for in vain is in the way of the others, too.
             batch.extend(waiting.try_iter());
         }
         for write in batch {
@@ -173,16 +178,29 @@ fn write_all(
 }
 
 /// Runs the statements of a batch in one transaction.
-fn commit(connection: &mut AnyConnection, batch: &mut [Box<dyn Write>]) -> QueryResult<()> {
+fn commit(connection: &mut AnyConnection, batch: &mut [Box<dyn Write>]) -> Result<()> {
     // A transaction that takes the lock of writers only later could not wait for it.
-    connection.batch_execute("BEGIN IMMEDIATE")?;
+    connection
+        .batch_execute("BEGIN IMMEDIATE")
+        .map_err(classify)?;
     let outcome = batch
         .iter_mut()
         .try_for_each(|write| write.run(connection))
-        .and_then(|()| connection.batch_execute("COMMIT"));
+        .map_err(classify)
+        .and_then(|()| connection.batch_execute("COMMIT").map_err(Error::unknown));
     if outcome.is_err() {
         // Where there is nothing to roll back, this fails, and all is as it should be.
         let _ = connection.batch_execute("ROLLBACK");
     }
     outcome
+}
+
+/// Makes sure that a commit which failed stays undone. It may have reached the log before it
+/// failed, for one because the disk did not confirm it, and then the next start would find it
+/// there. Whatever is committed next takes its place in the log.
+fn overwrite(location: &Location) -> QueryResult<()> {
+    let connection = location.connect(Purpose::Writing);
+    connection
+        .map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?
+        .batch_execute("UPDATE sqlite_sequence SET seq = seq WHERE name = 'robots'")
 }

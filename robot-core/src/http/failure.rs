@@ -35,6 +35,8 @@ pub enum Failure {
     Unavailable,
     /// A bug, or a store that fails. The cause is in the log and nowhere else.
     Internal,
+    /// A store that failed, and cannot tell whether it kept the change.
+    OutcomeUnknown,
 }
 
 impl Failure {
@@ -50,7 +52,7 @@ impl Failure {
             Self::Body(BodyError::TooSlow) => 408,
             Self::Body(BodyError::TooLarge) => 413,
             Self::ForeignHost => 421,
-            Self::Internal => 500,
+            Self::Internal | Self::OutcomeUnknown => 500,
             Self::Unavailable => 503,
         }
     }
@@ -102,6 +104,10 @@ impl Failure {
             Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"
             }
+            Self::OutcomeUnknown => {
+                "The service failed, which is not your fault; whether this was stored is \
+                 unknown, so look before you send it again"
+            }
             Self::Internal => {
                 "The service failed, which is not your fault; whoever runs it finds the cause \
                  in its log"
@@ -128,6 +134,10 @@ pub(super) fn logged(error: Error) -> Failure {
         Error::Unavailable(cause) => {
             log::warn!("the store is unavailable: {cause}");
             Failure::Unavailable
+        }
+        Error::Unknown(cause) => {
+            log::error!("the store failed in a commit: {cause}");
+            Failure::OutcomeUnknown
         }
         Error::Store(cause) => {
             log::error!("the store failed: {cause}");
