@@ -197,10 +197,11 @@ fn commit(connection: &mut AnyConnection, batch: &mut [Box<dyn Write>]) -> Resul
 
 /// Makes sure that a commit which failed stays undone. It may have reached the log before it
 /// failed, for one because the disk did not confirm it, and then the next start would find it
-/// there. Whatever is committed next takes its place in the log.
+/// there. Whatever is committed next takes its place in the log: here a number that nobody
+/// uses, which SQLite writes even where it was the same before.
 fn overwrite(location: &Location) -> QueryResult<()> {
     let connection = location.connect(Purpose::Writing);
     connection
         .map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?
-        .batch_execute("UPDATE sqlite_sequence SET seq = seq WHERE name = 'robots'")
+        .batch_execute("PRAGMA user_version = 0")
 }
