@@ -9,8 +9,11 @@
 //! use robot_rocket::Settings;
 //!
 //! let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+//! let rocket = rocket::build();
+//! let settings = Settings::read(rocket.figment())?;
 //! // At /robots/api/robots and so on; `catalogue` stays at hand for other routes.
-//! let rocket = robot_rocket::mount(rocket::build(), "/robots", catalogue.clone(), &Settings::default());
+//! let rocket = robot_rocket::mount(rocket, "/robots", catalogue.clone(), &settings);
+//! # Ok::<(), robot_rocket::SettingsError>(())
 //! ```
 //!
 //! What is answered is decided by [`robot_core::http`]; this crate moves bytes.
@@ -41,6 +44,8 @@ pub fn mount(
     catalogue: Arc<dyn Catalogue>,
     settings: &Settings,
 ) -> Rocket<Build> {
+    // Rocket takes no base without a slash before it.
+    let base = &format!("/{}", base.trim_matches('/'));
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Parser;
 use robot_rocket::{Settings, database_url, mount};
-use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc};
+use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, figment};
 
 /// Serves a catalogue of robots as JSON over HTTP.
 ///
@@ -26,7 +26,7 @@ Settings:
   ROCKET_ALLOWED_HOSTS  names that the server answers to: robots.example,robots
                         (default: on 127.0.0.1 localhost alone, on other addresses any)
   ROCKET_STATIC_DIR     a folder whose files are served first (default: none)
-  RUST_LOG              what is logged: warn (default), robot_core=debug, rocket=info
+  RUST_LOG              what is logged: info, error (default: warnings, but none of Rocket's)
 
 Examples:
   robot-rocket
@@ -52,9 +52,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let figment = Config::figment();
-    let config: Config = figment
-        .extract()
-        .map_err(|error| format!("wrong setting: {error}"))?;
+    let config: Config = figment.extract().map_err(|error| unreadable(&error))?;
     if config.workers == 0 || config.max_blocking == 0 {
         return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
     }
@@ -68,6 +66,18 @@ fn run() -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(error) => Err(explain(error.kind(), &config)),
     }
+}
+
+/// Says in one line which setting is wrong.
+fn unreadable(error: &figment::Error) -> String {
+    let lines: Vec<_> = error.to_string().lines().map(str::to_owned).collect();
+    // A key of Rocket.toml that stands above all tables is taken for a table itself.
+    let remedy = if lines.iter().any(|line| line.contains("expected a map")) {
+        "; in Rocket.toml, settings stand below a line [default]"
+    } else {
+        ""
+    };
+    format!("wrong setting: {}{remedy}", lines.join("; "))
 }
 
 /// Tells the person who starts the server where it listens, once it does.
@@ -95,9 +105,12 @@ fn greeting(url: String, settings: &Settings) -> AdHoc {
 fn explain(error: &ErrorKind, config: &Config) -> String {
     match error {
         ErrorKind::Bind(cause) => format!(
-            "cannot listen on {}: {cause}; stop the program that does, or choose another \
-             ROCKET_PORT or ROCKET_ADDRESS",
-            SocketAddr::new(config.address, config.port)
+            "cannot listen on {}: {cause}; {}choose another ROCKET_PORT or ROCKET_ADDRESS",
+            SocketAddr::new(config.address, config.port),
+            match cause.kind() {
+                io::ErrorKind::AddrInUse => "stop the program that does, or ",
+                _ => "",
+            }
         ),
         ErrorKind::Shutdown(..) => {
             "stopped before all connections were closed; answered writes are safe".to_owned()

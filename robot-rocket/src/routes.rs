@@ -6,6 +6,7 @@ use robot_core::http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, withi
 use rocket::{
     Data, Request, Route,
     data::ToByteUnit,
+    form::Form,
     http::Method,
     route::{Handler, Outcome},
     tokio::{task::spawn_blocking, time::timeout},
@@ -86,12 +87,23 @@ pub(crate) fn accept<'r>(request: &'r Request<'_>) -> Option<&'r str> {
     request.headers().get_one("Accept")
 }
 
-/// The method that was sent. Rocket takes a form's field `_method` for it, by which any page
-/// on the web could make a browser delete robots; here a form is a `POST` like another.
+/// The method that was sent. Of a form, Rocket takes the field `_method` for it, by which any
+/// page on the web could make a browser delete robots; here a form is a `POST` like another.
+/// A request that was not a `POST` and yet looks as if it had been one passes for one, too,
+/// and is refused.
 async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
-    const FIELD: &[u8] = b"_method=";
+    // As far as Rocket looks.
+    const START: usize = "_method=delete".len();
     let is_form = request.content_type().is_some_and(|kind| kind.is_form());
-    if is_form && data.peek(FIELD.len()).await.starts_with(FIELD) {
+    if !is_form || request.method() == Method::Post {
+        return request.method();
+    }
+    let disguise = str::from_utf8(data.peek(START).await)
+        .ok()
+        .and_then(|start| Form::values(start).next())
+        .filter(|field| field.name == "_method")
+        .and_then(|field| field.value.parse().ok());
+    if disguise == Some(request.method()) {
         return Method::Post;
     }
     request.method()

@@ -31,6 +31,12 @@ pub enum SettingsError {
     /// The behaviour is neither A nor B.
     #[error("wrong setting: {0} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)")]
     Behaviour(#[from] robot_core::http::ParseBehaviourError),
+    /// A name that the server is to answer to is none.
+    #[error(
+        "wrong setting: '{0}' in allowed_hosts is no name; write names alone, without scheme \
+         and port, as in ROCKET_ALLOWED_HOSTS=robots.example,robots"
+    )]
+    AllowedHosts(String),
     /// The folder of static files is none.
     #[error(
         "wrong setting: static_dir '{folder}' is no folder that can be read: {cause} \
@@ -115,14 +121,28 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
 /// write into an environment variable.
 fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
     const KEY: &str = "allowed_hosts";
-    let names = match figment.extract_inner::<String>(KEY) {
+    let names: Vec<String> = match figment.extract_inner::<String>(KEY) {
         Ok(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-        Err(_) => match optional::<Vec<String>>(figment, KEY)? {
+        Err(_) => match optional(figment, KEY)? {
             Some(names) => names,
             None => return Ok(None),
         },
     };
-    Ok(Some(names))
+    let is_name = |name: &String| !name.contains(['/', ' ']) && without_port(name) == name;
+    match names.iter().find(|name| !is_name(name)) {
+        Some(name) => Err(SettingsError::AllowedHosts(name.clone())),
+        None => Ok(Some(
+            names.into_iter().filter(|name| !name.is_empty()).collect(),
+        )),
+    }
+}
+
+/// The name, without the port that is no part of it.
+fn without_port(name: &str) -> &str {
+    match name.rsplit_once(':') {
+        Some((name, _)) if !name.contains(':') => name,
+        _ => name,
+    }
 }
 
 /// Whether only this machine reaches the application.

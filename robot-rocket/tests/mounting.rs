@@ -81,6 +81,30 @@ fn one_catalogue_may_be_mounted_below_another() {
 }
 
 #[test]
+fn a_base_may_be_written_with_or_without_slashes() {
+    for base in ["archive", "/archive", "archive/", "/archive/"] {
+        let rocket = mount(
+            rocket::build(),
+            base,
+            catalogue("R2-D2"),
+            &Settings::default(),
+        );
+        let listed = get(&launch(rocket), "/archive/api/robots");
+        assert_eq!(listed, r#"[{"id":"1","name":"R2-D2"}]"#, "{base}");
+    }
+    let rocket = mount(
+        rocket::build(),
+        "",
+        catalogue("R2-D2"),
+        &Settings::default(),
+    );
+    assert_eq!(
+        get(&launch(rocket), "/api/robots"),
+        r#"[{"id":"1","name":"R2-D2"}]"#
+    );
+}
+
+#[test]
 fn a_folder_of_files_may_be_given_by_any_path_to_it() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();

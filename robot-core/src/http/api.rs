@@ -18,7 +18,7 @@ use super::{
     render::{Envelope, Field, View, array, elements, json},
     reply::{Body, Chunks, Reply},
     request::Request,
-    route::Resource,
+    route::{ROBOTS_PATH, Resource, search_path},
 };
 use crate::{
     catalogue::{Catalogue, PageRequest, Pages},
@@ -106,12 +106,12 @@ impl Api {
                 headers: vec![("allow", resource.allow().into())],
                 body: Body::Whole(Vec::new()),
             }),
-            ("GET" | "HEAD", Resource::Robots) => self.list(&resource, "", request.query()),
+            ("GET" | "HEAD", Resource::Robots) => self.list(ROBOTS_PATH, "", request.query()),
             ("GET" | "HEAD", Resource::Search(name)) => {
                 let name = name.as_deref().ok_or(Failure::Malformed(vec![
                     "The name to search for is not UTF-8".into(),
                 ]))?;
-                self.list(&resource, name, request.query())
+                self.list(&search_path(name), name, request.query())
             }
             ("GET" | "HEAD", Resource::Robot(id)) => self.get(*id, request.query()),
             ("POST", Resource::Robots) => self.create(request),
@@ -163,7 +163,8 @@ impl Api {
         Ok(whole(200, json(&Envelope::OK)))
     }
 
-    fn list(&self, resource: &Resource, containing: &str, query: &str) -> Result<Reply, Failure> {
+    /// The list at a path, or its part that a query asks for.
+    fn list(&self, path: &str, containing: &str, query: &str) -> Result<Reply, Failure> {
         let query = Query::of_list(query)?;
         let after = query.after.clone().unwrap_or_default();
         let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
@@ -182,7 +183,7 @@ impl Api {
         robots.truncate(limit.get());
         let mut reply = whole(200, array(&robots, fields));
         if let (true, Some(last)) = (has_next, robots.last()) {
-            let (base, path, query) = (&self.base, resource.path(), query.next(last.name()));
+            let (base, query) = (&self.base, query.next(last.name()));
             let next = format!("<{base}{path}?{query}>; rel=\"next\"");
             reply.headers.push(("link", next.into()));
         }

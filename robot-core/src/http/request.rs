@@ -12,6 +12,7 @@ pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why there is no body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BodyError {
     /// It has more bytes than [`BODY_LIMIT`].
     #[error("the body has more than {BODY_LIMIT} bytes")]

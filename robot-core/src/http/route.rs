@@ -14,6 +14,9 @@ pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
+/// The path of the list.
+pub(super) const ROBOTS_PATH: &str = "/api/robots";
+
 /// What a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Resource {
@@ -53,18 +56,6 @@ impl Resource {
         }
     }
 
-    /// Its path, as it is best written.
-    pub(super) fn path(&self) -> String {
-        match self {
-            Self::Robots | Self::Robot(None) => "/api/robots".to_owned(),
-            Self::Robot(Some(id)) => format!("/api/robots/{id}"),
-            Self::Search(name) => {
-                let name = utf8_percent_encode(name.as_deref().unwrap_or_default(), ENCODED);
-                format!("/api/robots/search/{name}")
-            }
-        }
-    }
-
     /// The methods that it allows, as the header `Allow` lists them.
     pub(super) fn allow(&self) -> &'static str {
         match self {
@@ -73,6 +64,12 @@ impl Resource {
             Self::Search(_) => "GET, HEAD, OPTIONS",
         }
     }
+}
+
+/// The path of a search, as it is best written.
+pub(super) fn search_path(name: &str) -> String {
+    let name = utf8_percent_encode(name, ENCODED);
+    format!("{ROBOTS_PATH}/search/{name}")
 }
 
 #[cfg(test)]

@@ -127,6 +127,12 @@ fn a_wrong_setting_ends_it_with_one_clear_line() {
         ("ROCKET_PORT", "70000", "port"),
         ("ROCKET_ADDRESS", "nowhere", "address"),
         ("ROCKET_WORKERS", "0", "workers"),
+        (
+            "ROCKET_ALLOWED_HOSTS",
+            "robots.example:80",
+            "'robots.example:80'",
+        ),
+        ("ROCKET_ALLOWED_HOSTS", "a,http://b", "'http://b'"),
         ("ROCKET_STATIC_DIR", "missing", "static_dir"),
         (
             "DATABASE_URL",
@@ -156,11 +162,17 @@ fn a_wrong_setting_ends_it_with_one_clear_line() {
 #[test]
 fn a_broken_configuration_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("Rocket.toml"), "[default\nport = 1").unwrap();
-    let output = fail(folder.path(), &[]);
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{error}");
-    assert!(error.contains("Rocket.toml"), "{error}");
+    for (text, words) in [
+        ("[default\nport = 1", "Rocket.toml"),
+        ("behaviour = \"B\"", "settings stand below a line [default]"),
+    ] {
+        fs::write(folder.path().join("Rocket.toml"), text).unwrap();
+        let output = fail(folder.path(), &[]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains(words), "{error}");
+    }
 }
 
 #[test]

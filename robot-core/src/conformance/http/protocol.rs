@@ -205,8 +205,15 @@ fn a_read_from_any_page_is_answered(session: &Session<'_>) {
 fn a_form_cannot_disguise_its_method(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
-    for method in ["DELETE", "PUT", "GET", "PATCH"] {
-        let body = format!("_method={method}&x=1");
+    for (field, method) in [
+        ("_method", "DELETE"),
+        ("_method", "PUT"),
+        ("&_method", "GET"),
+        ("._method", "PUT"),
+        ("[_method]", "PUT"),
+        ("_method", "PATCH"),
+    ] {
+        let body = format!("{field}={method}&x=1");
         let answer = session.call("POST", &format!("/api/robots/{id}"), &form, body.as_bytes());
         assert_failure(&answer, 405);
         let answer = session.call("POST", "/api/robots", &form, body.as_bytes());
