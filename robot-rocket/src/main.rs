@@ -64,7 +64,11 @@ fn run() -> Result<(), String> {
         mount(rocket::custom(figment), "/", catalogue, &settings).attach(greeting(url, &settings));
     match rocket::execute(rocket.launch()) {
         Ok(_) => Ok(()),
-        Err(error) => Err(explain(error.kind(), &config)),
+        Err(error) => match error.kind() {
+            // It was told to stop, and gave up the requests that took too long to finish.
+            ErrorKind::Shutdown(_, None) => Ok(()),
+            kind => Err(explain(kind, &config)),
+        },
     }
 }
 
@@ -112,9 +116,6 @@ fn explain(error: &ErrorKind, config: &Config) -> String {
                 _ => "",
             }
         ),
-        ErrorKind::Shutdown(..) => {
-            "stopped before all connections were closed; answered writes are safe".to_owned()
-        }
-        other => format!("cannot start: {other}"),
+        other => format!("cannot go on: {other}"),
     }
 }

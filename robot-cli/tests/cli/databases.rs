@@ -96,10 +96,10 @@ fn a_folder_that_is_not_there_is_told_with_a_remedy() {
 fn a_folder_in_the_place_of_the_file_is_told_with_a_remedy() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path().join("folder")).unwrap();
-    fails_with_a_remedy(
-        &sandbox,
-        "sqlite://folder",
-        "error: cannot open the database 'folder': ",
+    sandbox.fails(
+        &["list", "--database", "sqlite://folder"],
+        "error: cannot open the database 'folder': unable to open database file; \
+         it is a folder; name a file in it\n",
     );
 }
 
