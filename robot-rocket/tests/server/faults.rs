@@ -231,7 +231,10 @@ fn a_store_that_is_busy_is_told_soon_and_reads_go_on() {
                 });
             }
             assert_eq!(names(&server), ["before"]);
-            assert!(started.elapsed() < Duration::from_millis(1900), "a read waited");
+            assert!(
+                started.elapsed() < Duration::from_millis(1900),
+                "a read waited"
+            );
         });
         // Two seconds, with some room for a busy machine.
         assert!(
