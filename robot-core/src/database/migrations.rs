@@ -11,7 +11,7 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use super::{
     connection::{AnyConnection, Location},
-    sqlite,
+    sqlite::{self, Contents},
 };
 use crate::error::OpenError;
 
@@ -59,13 +59,10 @@ enum Tables {
 
 fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
     // Diesel would create the record of migrations in order to read it.
-    if !sqlite::has_migrations(connection)? {
-        let is_empty = sqlite::is_empty(connection)?;
-        return Ok(if is_empty {
-            Tables::Behind
-        } else {
-            Tables::Foreign
-        });
+    match sqlite::contents(connection)? {
+        Contents::Nothing => return Ok(Tables::Behind),
+        Contents::SomethingElse => return Ok(Tables::Foreign),
+        Contents::Migrations => {}
     }
     let known: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
     let known: Vec<_> = known

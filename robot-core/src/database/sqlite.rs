@@ -9,7 +9,7 @@ use diesel::{
     ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{Connection, SimpleConnection},
     sql_query,
-    sql_types::{Bool, Text},
+    sql_types::Text,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -70,19 +70,29 @@ fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()
     Ok(())
 }
 
-/// Whether Diesel has ever kept a record of migrations in this file.
-pub(super) fn has_migrations(connection: &mut SqliteConnection) -> QueryResult<bool> {
-    exists(connection, "name = '__diesel_schema_migrations'")
+/// What a file is to us, before anything was read from its tables.
+pub(super) enum Contents {
+    Nothing,
+    /// Diesel keeps a record of migrations in it.
+    Migrations,
+    SomethingElse,
 }
 
-/// Whether nobody has made any table in this file.
-pub(super) fn is_empty(connection: &mut SqliteConnection) -> QueryResult<bool> {
-    exists(connection, "true").map(|anything| !anything)
-}
-
-fn exists(connection: &mut SqliteConnection, condition: &str) -> QueryResult<bool> {
-    let query = format!("EXISTS (SELECT * FROM sqlite_master WHERE {condition})");
-    diesel::select(diesel::dsl::sql::<Bool>(&query)).get_result(connection)
+/// Looks into a file, at one moment: another process may be about to create the tables.
+pub(super) fn contents(connection: &mut SqliteConnection) -> QueryResult<Contents> {
+    let names = diesel::dsl::sql::<Text>("SELECT name FROM sqlite_master");
+    let names: Vec<String> = names.load(connection)?;
+    Ok(match names.as_slice() {
+        [] => Contents::Nothing,
+        names
+            if names
+                .iter()
+                .any(|name| name == "__diesel_schema_migrations") =>
+        {
+            Contents::Migrations
+        }
+        _ => Contents::SomethingElse,
+    })
 }
 
 /// Gives a file the journal that lets readers go on beside a writer: a write-ahead log.
