@@ -128,20 +128,13 @@ fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError
             None => return Ok(None),
         },
     };
-    let is_name = |name: &String| !name.contains(['/', ' ']) && without_port(name) == name;
+    // One colon stands before a port, and several stand in an IPv6 address.
+    let is_name = |name: &String| !name.contains(['/', ' ']) && name.matches(':').count() != 1;
     match names.iter().find(|name| !is_name(name)) {
         Some(name) => Err(SettingsError::AllowedHosts(name.clone())),
         None => Ok(Some(
             names.into_iter().filter(|name| !name.is_empty()).collect(),
         )),
-    }
-}
-
-/// The name, without the port that is no part of it.
-fn without_port(name: &str) -> &str {
-    match name.rsplit_once(':') {
-        Some((name, _)) if !name.contains(':') => name,
-        _ => name,
     }
 }
 
