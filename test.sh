@@ -13,9 +13,13 @@ fail() {
     exit 1
 }
 
-# Installs the Debian package $2 unless the command $1 is there.
+# Installs the Debian package $2 unless the command or file $1 is there.
 need() {
-    command -v "$1" >/dev/null && return
+    if [[ $1 = */* ]]; then
+        compgen -G "$1" >/dev/null && return
+    else
+        command -v "$1" >/dev/null && return
+    fi
     step "Installing $2, for '$1' is missing"
     local root=()
     [ "$(id -u)" -eq 0 ] || root=(sudo)
@@ -44,31 +48,46 @@ for component in fmt clippy; do
 done
 need cc gcc
 # The linker finds the C library's start files only with this package.
-[ -e /usr/include/stdio.h ] || need stdio.h libc6-dev
+need /usr/include/stdio.h libc6-dev
+need pkg-config pkg-config
+need '/usr/include/*/libpq-fe.h' libpq-dev
+need '/usr/include/*/mysql.h' libmariadb-dev
+need '/usr/lib/postgresql/*/bin/postgres' postgresql
+need /usr/sbin/mariadbd mariadb-server
+
+# Whatever happens, nothing stays behind.
+temporary=$(mktemp -d)
+trap 'robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
+export SERVERS_OWNER=$$
 
 step "Format"
 cargo fmt --all --check
 
 step "Dependencies point one way"
-must_not_depend robot-core sqlite rocket axum actix-web hyper tokio clap robot-rocket robot-cli
-must_not_depend robot-core sqlite,conformance rocket axum actix-web hyper tokio robot-rocket robot-cli
-must_not_depend robot-cli sqlite rocket axum hyper tokio robot-rocket
-must_not_depend robot-rocket sqlite robot-cli axum
+must_not_depend robot-core sqlite,postgres,mysql rocket axum actix-web hyper tokio clap robot-rocket robot-cli
+must_not_depend robot-core sqlite,postgres,mysql,conformance rocket axum actix-web hyper tokio robot-rocket robot-cli
+must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper tokio robot-rocket
+must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
 ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
 
 step "Lints, all features"
 cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
 
 step "Each feature alone"
-for features in "" sqlite conformance; do
+for features in "" sqlite postgres mysql sqlite,postgres sqlite,mysql postgres,mysql conformance; do
     cargo clippy --locked --package robot-core --no-default-features --features "$features" -- --deny warnings
 done
-for features in "" server sqlite; do
+for features in "" server sqlite postgres mysql; do
     cargo clippy --locked --package robot-rocket --no-default-features --features "$features" -- --deny warnings
 done
-for features in "" sqlite; do
+for features in "" sqlite postgres mysql; do
     cargo clippy --locked --package robot-cli --no-default-features --features "$features" -- --deny warnings
 done
+
+step "PostgreSQL and MariaDB start, in $temporary"
+TEST_POSTGRES_URL=$(robot-core/tests/servers.sh start postgres "$temporary/postgres")
+TEST_MYSQL_URL=$(robot-core/tests/servers.sh start mariadb "$temporary/mariadb")
+export TEST_POSTGRES_URL TEST_MYSQL_URL
 
 step "Tests, all features"
 cargo test --locked --workspace --all-features
@@ -87,8 +106,6 @@ RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-defa
 
 step "Packages build from what they contain"
 # In a folder of its own, because cargo takes a package for unchanged whose version is.
-temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
-cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary"
+cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary/packages"
 
 step "All checks passed"

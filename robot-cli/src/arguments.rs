@@ -33,6 +33,16 @@ pub(crate) struct Arguments {
     )]
     pub(crate) database: String,
 
+    /// How many seconds to wait for a database that is locked, busy or away
+    #[arg(
+        long,
+        global = true,
+        value_name = "SECONDS",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u64).range(1..=3600)
+    )]
+    pub(crate) timeout: u64,
+
     /// How robots are printed
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
@@ -43,7 +53,9 @@ The catalogue: sqlite://PATH for a file, or memory: for one that is gone at the 
 
 The path is all that follows sqlite://, so that sqlite://robots.db is a file in the working \
 directory and sqlite:///var/lib/robots.db an absolute path. The file is created when it is not \
-there; its folder is not. The option outweighs the environment variable, which is the better \
+there; its folder is not. Where the program was built for them, \
+postgres://user:password@host/database and mysql://user:password@host/database name a database \
+on a server, whose tables are created when they are not there. The option outweighs the environment variable, which is the better \
 place for a URL with a password in it.";
 
 const EXAMPLES: &str = "\

@@ -15,9 +15,11 @@ mod table;
 use std::{
     io::{self, BufWriter},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::Parser;
+use robot_core::OpenOptions;
 
 use crate::{arguments::Arguments, failure::Failure};
 
@@ -30,7 +32,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     let arguments = Arguments::try_parse()?;
-    let catalogue = robot_core::open(&arguments.database)?;
+    let catalogue = OpenOptions::new()
+        .timeout(Duration::from_secs(arguments.timeout))
+        .open(&arguments.database)?;
     let mut output = BufWriter::new(io::stdout().lock());
     commands::run(&catalogue, arguments.command, arguments.format, &mut output)
 }

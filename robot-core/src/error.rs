@@ -103,6 +103,31 @@ pub enum OpenError {
         /// The URL as given.
         url: String,
     },
+    /// The URL of a database server cannot be read. Its words are not repeated, for one of them
+    /// may be a password.
+    #[error(
+        "the URL of the database {database} cannot be read; write it as {example}, with every \
+         character of user and password that is not a letter or digit percent-encoded"
+    )]
+    InvalidUrl {
+        /// The database, as far as it can be told, without credentials.
+        database: String,
+        /// A URL that can be read.
+        example: &'static str,
+    },
+    /// The database server cannot be reached for now. It may be starting, or be down, or the
+    /// URL names the wrong place.
+    #[error(
+        "cannot reach the database {database}: {cause}; check that it runs, and that host and \
+         port in the URL are right"
+    )]
+    Unreachable {
+        /// The database, without credentials.
+        database: String,
+        /// What the system or the server said.
+        #[source]
+        cause: Cause,
+    },
     /// A later version of this program has changed the database.
     #[error(
         "the database {database} was last used by a newer version of this program \
@@ -137,4 +162,13 @@ pub enum OpenError {
         #[source]
         cause: Cause,
     },
+}
+
+impl OpenError {
+    /// Whether opening may succeed later, although nobody changes anything: the database is
+    /// away or busy.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Busy { .. } | Self::Unreachable { .. })
+    }
 }

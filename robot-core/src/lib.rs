@@ -44,20 +44,22 @@
 //! # Stores
 //!
 //! [`MemoryCatalogue`] needs nothing. `DatabaseCatalogue` keeps robots in an SQLite file
-//! (feature `sqlite`, on by default; SQLite is compiled in). All stores answer alike, byte for
-//! byte.
+//! (feature `sqlite`, on by default; SQLite is compiled in), or on a PostgreSQL, MariaDB or
+//! MySQL server. All stores answer alike, byte for byte.
 //!
 //! # Features
 //!
 //! | Feature | Brings |
 //! |---|---|
 //! | `sqlite` (default) | `DatabaseCatalogue` over SQLite |
+//! | `postgres` | `DatabaseCatalogue` over PostgreSQL; needs libpq |
+//! | `mysql` | `DatabaseCatalogue` over MariaDB and MySQL; needs libmariadb or libmysqlclient |
 //! | `conformance` | the cases that every store and every frontend must pass, for tests |
 
 mod catalogue;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod database;
 mod error;
 pub mod http;
@@ -72,10 +74,10 @@ mod rules;
 struct Readme;
 
 pub use catalogue::{Catalogue, PageRequest, Pages};
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub use database::DatabaseCatalogue;
 pub use error::{Cause, Error, OpenError, Result};
 pub use memory::MemoryCatalogue;
-pub use open::{DEFAULT_URL, open};
+pub use open::{DEFAULT_URL, OpenOptions, open, redact};
 pub use robot::{Draft, ParseIdError, Robot, RobotId, RobotType};
 pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};

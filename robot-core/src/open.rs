@@ -1,6 +1,6 @@
 //! From a URL to a catalogue: the one place that knows which stores there are.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{catalogue::Catalogue, error::OpenError, memory::MemoryCatalogue};
 
@@ -9,27 +9,46 @@ pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
 /// A database that catalogues can be kept in.
 struct Database {
-    /// How its URLs begin, which is also the name of the cargo feature that brings it.
-    scheme: &'static str,
+    /// How its URLs begin.
+    schemes: &'static [&'static str],
+    /// The cargo feature that brings it.
+    feature: &'static str,
     is_compiled_in: bool,
     /// A URL of it, as an example.
     example: &'static str,
 }
 
 /// Every database that there is.
-const DATABASES: &[Database] = &[Database {
-    scheme: "sqlite",
-    is_compiled_in: cfg!(feature = "sqlite"),
-    example: "sqlite://robots.db",
-}];
+const DATABASES: &[Database] = &[
+    Database {
+        schemes: &["sqlite"],
+        feature: "sqlite",
+        is_compiled_in: cfg!(feature = "sqlite"),
+        example: "sqlite://robots.db",
+    },
+    Database {
+        schemes: &["postgres", "postgresql"],
+        feature: "postgres",
+        is_compiled_in: cfg!(feature = "postgres"),
+        example: "postgres://user:password@host/database",
+    },
+    Database {
+        schemes: &["mysql"],
+        feature: "mysql",
+        is_compiled_in: cfg!(feature = "mysql"),
+        example: "mysql://user:password@host/database",
+    },
+];
 
-/// Opens the catalogue that a URL names, and creates it where it does not exist yet.
+/// Opens the catalogue that a URL names, and creates what is missing of it.
 ///
 /// | URL | store |
 /// |---|---|
 /// | `memory:` | a new [`MemoryCatalogue`] |
 /// | `sqlite://robots.db` | a file, relative to the working directory (feature `sqlite`) |
 /// | `sqlite:///var/lib/robots.db` | a file, by its absolute path (feature `sqlite`) |
+/// | `postgres://user:password@host:5432/database` | a PostgreSQL server (feature `postgres`); everything that libpq takes in a URL |
+/// | `mysql://user:password@host:3306/database` | a MariaDB or MySQL server (feature `mysql`) |
 ///
 /// # Errors
 /// An [`OpenError`] whose message names the remedy: the URL is of no store, or of one that
@@ -46,24 +65,162 @@ const DATABASES: &[Database] = &[Database {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open(url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
-    if url == "memory:" {
-        return Ok(Arc::new(MemoryCatalogue::new()));
+    OpenOptions::new().open(url)
+}
+
+/// How a catalogue is opened, for those who want more than [`open`].
+///
+/// ```
+/// use std::time::Duration;
+/// use robot_core::OpenOptions;
+///
+/// let catalogue = OpenOptions::new()
+///     .timeout(Duration::from_secs(5))
+///     .wait_for_server()
+///     .open("memory:")?;
+/// # Ok::<(), robot_core::OpenError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct OpenOptions {
+    pub(crate) timeout: Duration,
+    pool_size: Option<u32>,
+    pub(crate) when_away: WhenAway,
+}
+
+/// What to do about a database server that cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenAway {
+    Fail,
+    Wait,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
     }
-    let scheme = url.split(':').next().unwrap_or_default();
-    match DATABASES.iter().find(|database| database.scheme == scheme) {
-        #[cfg(feature = "sqlite")]
-        Some(database) if database.is_compiled_in => {
-            Ok(Arc::new(crate::database::DatabaseCatalogue::open(url)?))
+}
+
+impl OpenOptions {
+    /// What [`open`] does.
+    pub fn new() -> Self {
+        Self {
+            timeout: Duration::from_secs(2),
+            pool_size: None,
+            when_away: WhenAway::Fail,
         }
-        Some(database) => Err(OpenError::NotCompiledIn {
-            scheme: database.scheme,
-            known: known_forms(),
-        }),
-        None => Err(OpenError::UnknownScheme {
-            scheme: scheme.to_owned(),
-            known: known_forms(),
-        }),
     }
+
+    /// How long a call may wait for a connection, a lock or an answer before it fails with
+    /// [`Error::Unavailable`](crate::Error::Unavailable): 2 seconds by default, and 10 ms at
+    /// least. MariaDB and MySQL wait for locks in whole seconds. A search on a database server
+    /// may take ten times as long.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(3600));
+        self
+    }
+
+    /// How many connections there may be at a time (for SQLite, how many that read): by
+    /// default 4 for each core, but 4 at least and 32 at most. 0 counts as 1.
+    pub fn connections(mut self, connections: u32) -> Self {
+        self.pool_size = Some(connections.max(1));
+        self
+    }
+
+    /// Opens also where the database server cannot be reached for now. Calls fail with
+    /// [`Error::Unavailable`](crate::Error::Unavailable) until it can.
+    pub fn wait_for_server(mut self) -> Self {
+        self.when_away = WhenAway::Wait;
+        self
+    }
+
+    /// Opens a catalogue.
+    ///
+    /// # Errors
+    /// As [`open`].
+    pub fn open(&self, url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
+        if url == "memory:" {
+            return Ok(Arc::new(MemoryCatalogue::new()));
+        }
+        compiled_in(url)?;
+        #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+        return Ok(Arc::new(crate::database::DatabaseCatalogue::open_with(
+            url, self,
+        )?));
+        #[cfg(not(any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
+        Err(unknown_scheme(url))
+    }
+
+    /// How many connections there may be at a time.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn pool_size(&self) -> u32 {
+        // More of them than cores keep the cores busy while some wait for a disk or a server.
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let default = u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32);
+        self.pool_size.unwrap_or(default)
+    }
+}
+
+/// A URL without what may be secret in it, to show to people.
+///
+/// ```
+/// use robot_core::redact;
+///
+/// assert_eq!(redact("postgres://robots:secret@db.example/robots"), "postgres://db.example/robots");
+/// assert_eq!(redact("postgres://db/robots?password=secret"), "postgres://db/robots");
+/// assert_eq!(redact("sqlite:///var/lib/robots.db"), "sqlite:///var/lib/robots.db");
+/// ```
+#[must_use]
+pub fn redact(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url
+            .split(':')
+            .next()
+            .map_or_else(String::new, |scheme| format!("{scheme}:"));
+    };
+    if scheme == "sqlite" {
+        return url.to_owned();
+    }
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    match address.rsplit_once('@') {
+        Some((_, address)) => format!("{scheme}://{address}"),
+        // A password with a question mark in it looks like this.
+        None if query.contains('@') => format!("{scheme}://..."),
+        None => format!("{scheme}://{address}"),
+    }
+}
+
+/// The database that a URL is of.
+fn database_of(url: &str) -> Option<&'static Database> {
+    let scheme = url.split(':').next().unwrap_or_default();
+    DATABASES
+        .iter()
+        .find(|database| database.schemes.contains(&scheme))
+}
+
+/// The feature that brings the database which a URL is of.
+pub(crate) fn compiled_in(url: &str) -> Result<&'static str, OpenError> {
+    match database_of(url) {
+        Some(database) if database.is_compiled_in => Ok(database.feature),
+        Some(database) => Err(OpenError::NotCompiledIn {
+            scheme: database.feature,
+            known: known_forms(),
+        }),
+        None => Err(unknown_scheme(url)),
+    }
+}
+
+pub(crate) fn unknown_scheme(url: &str) -> OpenError {
+    OpenError::UnknownScheme {
+        scheme: url.split(':').next().unwrap_or_default().to_owned(),
+        known: known_forms(),
+    }
+}
+
+/// How the URLs of a database are written.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(crate) fn example(url: &str) -> &'static str {
+    database_of(url).map_or(DEFAULT_URL, |database| database.example)
 }
 
 /// The URLs that this build takes, by example.
@@ -82,17 +239,14 @@ mod tests {
 
     #[test]
     fn a_database_that_was_left_out_is_told_apart_from_one_that_is_unknown() {
-        let message = |url| open(url).err().map(|error| error.to_string());
-        assert_eq!(
-            message("sqlite://robots.db").as_deref(),
-            Some(
-                "'sqlite' stores were left out when this program was built; it has memory: \
-                 (build it with the cargo feature 'sqlite' to have them)"
-            )
-        );
-        assert_eq!(
-            message("ftp://x").as_deref(),
-            Some("'ftp' is no store that this program knows; it knows memory:")
-        );
+        let message = |url| {
+            let message = open(url).err().map(|error| error.to_string());
+            message.unwrap_or_default()
+        };
+        let left_out = message("sqlite://robots.db");
+        assert!(left_out.starts_with("'sqlite' stores were left out when this program was built"));
+        assert!(left_out.ends_with("(build it with the cargo feature 'sqlite' to have them)"));
+        let unknown = message("ftp://x");
+        assert!(unknown.starts_with("'ftp' is no store that this program knows; it knows memory:"));
     }
 }

@@ -1,39 +1,70 @@
 //! Every store of this crate, and the contract over each, passes every case.
 
-#![expect(clippy::panic, reason = "a store that cannot be opened fails its case")]
+#![cfg_attr(
+    any(feature = "sqlite", feature = "postgres", feature = "mysql"),
+    expect(clippy::panic, reason = "a store that cannot be opened fails its case")
+)]
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+use robot_core::DatabaseCatalogue;
 use robot_core::{
-    Catalogue, DatabaseCatalogue, MemoryCatalogue,
+    Catalogue, MemoryCatalogue,
     conformance::Suite,
     http::{Api, Behaviour},
 };
 
 fn main() -> ExitCode {
-    Suite::new()
+    let suite = Suite::new()
         .store("memory", memory)
-        .store("sqlite", sqlite)
-        .store("opened", |folder| opened(&url(folder)))
-        .http("api_memory", memory, api)
-        .http("api_sqlite", sqlite, api)
-        .run()
+        .http("api_memory", memory, api);
+    #[cfg(feature = "sqlite")]
+    let suite =
+        suite
+            .store("sqlite", sqlite)
+            .store("opened", opened)
+            .http("api_sqlite", sqlite, api);
+    #[cfg(feature = "postgres")]
+    let suite = suite
+        .store("postgres", postgres)
+        .http("api_postgres", postgres, api);
+    #[cfg(feature = "mysql")]
+    let suite = suite.store("mysql", mysql).http("api_mysql", mysql, api);
+    suite.run()
 }
 
 fn memory(_: &Path) -> MemoryCatalogue {
     MemoryCatalogue::new()
 }
 
+#[cfg(feature = "sqlite")]
 fn sqlite(folder: &Path) -> DatabaseCatalogue {
-    DatabaseCatalogue::open(&url(folder)).unwrap_or_else(|error| panic!("{error}"))
+    database(&format!("sqlite://{}/robots.db", folder.display()))
 }
 
-fn opened(url: &str) -> Arc<dyn Catalogue> {
-    robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
+/// As most programs have it.
+#[cfg(feature = "sqlite")]
+fn opened(folder: &Path) -> Arc<dyn Catalogue> {
+    let url = format!("sqlite://{}/robots.db", folder.display());
+    robot_core::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn url(folder: &Path) -> String {
-    format!("sqlite://{}/robots.db", folder.display())
+#[cfg(feature = "postgres")]
+fn postgres(_: &Path) -> DatabaseCatalogue {
+    database(&robot_core::conformance::scratch_database(
+        "TEST_POSTGRES_URL",
+    ))
+}
+
+#[cfg(feature = "mysql")]
+fn mysql(_: &Path) -> DatabaseCatalogue {
+    database(&robot_core::conformance::scratch_database("TEST_MYSQL_URL"))
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+fn database(url: &str) -> DatabaseCatalogue {
+    DatabaseCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {

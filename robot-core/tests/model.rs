@@ -1,6 +1,7 @@
 //! The in-memory catalogue is the model: whatever is done to a store, in whatever order, it
 //! answers as the model does, step by step.
 
+#![cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -8,6 +9,8 @@
 )]
 
 use proptest::{collection::vec, prelude::*};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, DatabaseCatalogue, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot,
     RobotId, Violation,
@@ -170,13 +173,31 @@ fn assert_like_the_model(catalogue: impl Catalogue, steps: &[Step]) {
     assert_eq!(subject.answer(&all), model.answer(&all));
 }
 
+fn assert_opened_like_the_model(url: &str, steps: &[Step]) {
+    let catalogue = DatabaseCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"));
+    assert_like_the_model(catalogue, steps);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
+    #[cfg(feature = "sqlite")]
     #[test]
     fn sqlite_answers_like_the_model(steps in vec(step(), 1..60)) {
         let folder = tempfile::tempdir()?;
         let url = format!("sqlite://{}/robots.db", folder.path().display());
-        assert_like_the_model(DatabaseCatalogue::open(&url)?, &steps);
+        assert_opened_like_the_model(&url, &steps);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_answers_like_the_model(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model(&scratch_database("TEST_POSTGRES_URL"), &steps);
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn mysql_answers_like_the_model(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model(&scratch_database("TEST_MYSQL_URL"), &steps);
     }
 }

@@ -96,10 +96,11 @@ fn urls_that_name_no_store_are_refused_in_words() {
         ("SQLITE://x", "SQLITE"),
         ("oracle://user:secret@host/x", "oracle"),
     ] {
-        let message = format!(
+        let expected = format!(
             "'{scheme}' is no store that this program knows; it knows memory:, sqlite://robots.db"
         );
-        assert_eq!(open(url).err().unwrap().to_string(), message);
+        let message = open(url).err().unwrap().to_string();
+        assert!(message.starts_with(&expected), "{message}");
     }
     for url in [
         "sqlite",

@@ -7,7 +7,8 @@ use std::{
 };
 
 use clap::Parser;
-use robot_rocket::{Settings, database_url, mount};
+use robot_core::redact;
+use robot_rocket::{Settings, database_url, mount, open_options};
 use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, figment};
 
 /// Serves a catalogue of robots as JSON over HTTP.
@@ -19,7 +20,13 @@ struct Arguments {}
 
 const SETTINGS: &str = "\
 Settings:
-  DATABASE_URL          the store: sqlite://robots.db (default), sqlite:///var/lib/robots.db, memory:
+  DATABASE_URL          the store: sqlite://robots.db (default), sqlite:///var/lib/robots.db, memory:,
+                        postgres://user:password@host/database, mysql://user:password@host/database
+                        (the last two where the server was built for them)
+  ROCKET_DATABASE_TIMEOUT
+                        seconds to wait for a database that is busy or away: 2 (default)
+  ROCKET_DATABASE_CONNECTIONS
+                        connections to the database at a time: 4 for each core, up to 32 (default)
   ROCKET_PORT           the port: 8000 (default), or 0 for a free one
   ROCKET_ADDRESS        the address: 127.0.0.1 (default), or 0.0.0.0 for every network
   ROCKET_BEHAVIOUR      the status codes: A (default), or B for the older ones
@@ -58,10 +65,12 @@ fn run() -> Result<(), String> {
     }
     let settings = Settings::read(&figment).map_err(|error| error.to_string())?;
     let url = database_url(&figment).map_err(|error| error.to_string())?;
-    let catalogue = robot_core::open(&url)
+    let options = open_options(&figment).map_err(|error| error.to_string())?;
+    let catalogue = options
+        .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
-    let rocket =
-        mount(rocket::custom(figment), "/", catalogue, &settings).attach(greeting(url, &settings));
+    let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
+        .attach(greeting(redact(&url), &settings));
     match rocket::execute(rocket.launch()) {
         Ok(_) => Ok(()),
         Err(error) => match error.kind() {
@@ -85,7 +94,7 @@ fn unreadable(error: &figment::Error) -> String {
 }
 
 /// Tells the person who starts the server where it listens, once it does.
-fn greeting(url: String, settings: &Settings) -> AdHoc {
+fn greeting(store: String, settings: &Settings) -> AdHoc {
     let behaviour = settings.behaviour;
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
         let config = rocket.config();
@@ -98,7 +107,7 @@ fn greeting(url: String, settings: &Settings) -> AdHoc {
         // Nobody may be there to read it; the server serves all the same.
         let _ = writeln!(
             io::stdout(),
-            "Robots at {scheme}://{address}/api/robots (store {url}, behaviour {behaviour}); \
+            "Robots at {scheme}://{address}/api/robots (store {store}, behaviour {behaviour}); \
              Ctrl-C stops the server"
         );
         Box::pin(async {})

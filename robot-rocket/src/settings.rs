@@ -1,9 +1,9 @@
 //! What can be set, through Rocket's own configuration: `Rocket.toml` and `ROCKET_*`.
 
-use std::{fs, io, net::IpAddr, path::PathBuf};
+use std::{fs, io, net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
 
 use robot_core::{
-    DEFAULT_URL,
+    DEFAULT_URL, OpenOptions,
     http::{Behaviour, Hosts},
 };
 use rocket::figment::{self, Figment, providers::Env, value::magic::RelativePathBuf};
@@ -104,6 +104,29 @@ pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
         .merge(Env::raw().only(&["DATABASE_URL"]).global())
         .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global());
     Ok(optional(&figment, "database_url")?.unwrap_or_else(|| DEFAULT_URL.to_owned()))
+}
+
+/// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default) and
+/// `database_connections` (see [`OpenOptions::connections`]). A database server that cannot be
+/// reached yet is waited for.
+///
+/// # Errors
+/// A value is no number above 0.
+///
+/// ```
+/// let figment = rocket::Config::figment().merge(("database_timeout", 5));
+/// let catalogue = robot_rocket::open_options(&figment)?.open("memory:")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
+    let mut options = OpenOptions::new().wait_for_server();
+    if let Some(seconds) = optional::<NonZeroU32>(figment, "database_timeout")? {
+        options = options.timeout(Duration::from_secs(seconds.get().into()));
+    }
+    if let Some(connections) = optional::<NonZeroU32>(figment, "database_connections")? {
+        options = options.connections(connections.get());
+    }
+    Ok(options)
 }
 
 fn optional<'a, T: rocket::serde::Deserialize<'a>>(

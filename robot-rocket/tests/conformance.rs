@@ -5,8 +5,10 @@
 
 use std::{net::SocketAddr, path::Path, process::ExitCode, sync::Arc, sync::mpsc, thread};
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
 use robot_core::{
-    Catalogue, DatabaseCatalogue, MemoryCatalogue,
+    Catalogue, MemoryCatalogue,
     conformance::{Client, Service, Suite, TcpClient},
     http::Behaviour,
 };
@@ -18,26 +20,48 @@ fn main() -> ExitCode {
     env_logger::builder()
         .filter_level(log::LevelFilter::Off)
         .init();
-    Suite::new()
-        .http("rocket_memory", memory, |catalogue, behaviour| {
-            serve("/", catalogue, behaviour)
-        })
-        .http("rocket_sqlite", sqlite, |catalogue, behaviour| {
-            serve("/", catalogue, behaviour)
-        })
-        .http("rocket_under_a_base", memory, |catalogue, behaviour| {
-            serve("/some/base", catalogue, behaviour)
-        })
-        .run()
+    let suite = Suite::new()
+        .http("rocket_memory", memory, at_the_root)
+        .http("rocket_under_a_base", memory, under_a_base);
+    #[cfg(feature = "sqlite")]
+    let suite = suite.http("rocket_sqlite", sqlite, at_the_root);
+    #[cfg(feature = "postgres")]
+    let suite = suite.http("rocket_postgres", postgres, at_the_root);
+    #[cfg(feature = "mysql")]
+    let suite = suite.http("rocket_mysql", mysql, at_the_root);
+    suite.run()
 }
 
 fn memory(_: &Path) -> MemoryCatalogue {
     MemoryCatalogue::new()
 }
 
-fn sqlite(folder: &Path) -> DatabaseCatalogue {
-    let url = format!("sqlite://{}/robots.db", folder.display());
-    DatabaseCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+#[cfg(feature = "sqlite")]
+fn sqlite(folder: &Path) -> Arc<dyn Catalogue> {
+    open(&format!("sqlite://{}/robots.db", folder.display()))
+}
+
+#[cfg(feature = "postgres")]
+fn postgres(_: &Path) -> Arc<dyn Catalogue> {
+    open(&scratch_database("TEST_POSTGRES_URL"))
+}
+
+#[cfg(feature = "mysql")]
+fn mysql(_: &Path) -> Arc<dyn Catalogue> {
+    open(&scratch_database("TEST_MYSQL_URL"))
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+fn open(url: &str) -> Arc<dyn Catalogue> {
+    robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn at_the_root(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
+    serve("/", catalogue, behaviour)
+}
+
+fn under_a_base(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
+    serve("/some/base", catalogue, behaviour)
 }
 
 /// Starts the routes on a free port.

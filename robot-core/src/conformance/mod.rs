@@ -25,6 +25,8 @@
 
 mod client;
 mod http;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod scratch;
 mod store;
 
 use std::{
@@ -37,6 +39,8 @@ use std::{
 use libtest_mimic::{Arguments, Trial};
 
 pub use client::{Answer, Call, Client, Service, TcpClient};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub use scratch::scratch_database;
 
 use crate::{catalogue::Catalogue, http::Behaviour};
 

@@ -1,75 +1,140 @@
-//! Connections: where a database is, how one is opened and set up, and the pool of readers.
-//! What a backend needs beyond that is in a module of its own.
+//! Connections: where a database is, and how one is reached and set up. What a backend needs
+//! beyond that is in a module of its name.
 
-use std::{error::Error, time::Duration};
+use std::{error::Error, fmt, time::Duration};
 
-use diesel::{
-    ConnectionError,
-    r2d2::{self, ManageConnection, R2D2Connection},
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use diesel::ConnectionError;
+
+use super::failure::is_passing;
+#[cfg(feature = "mysql")]
+use super::mysql;
+#[cfg(feature = "postgres")]
+use super::postgres;
+#[cfg(feature = "sqlite")]
+use super::sqlite;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use crate::open::{example, redact};
+use crate::{
+    error::{Cause, OpenError},
+    open::{OpenOptions, compiled_in, unknown_scheme},
 };
-
-use super::{failure::is_passing, sqlite};
-use crate::error::{Cause, OpenError};
 
 /// A connection to any of the backends compiled in.
 #[derive(diesel::MultiConnection)]
 pub(super) enum AnyConnection {
+    #[cfg(feature = "sqlite")]
     Sqlite(diesel::SqliteConnection),
+    #[cfg(feature = "postgres")]
+    Postgres(diesel::PgConnection),
+    #[cfg(feature = "mysql")]
+    Mysql(diesel::MysqlConnection),
 }
 
-/// What a connection is for. In SQLite any number may read, in a snapshot each, beside one
-/// that writes.
+/// What a connection is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To find out whether the database can be used, and to create it where it does not exist.
+    /// To find out whether the database can be used, and to create what is missing.
     Opening,
+    /// To read only. In SQLite any number may read, in a snapshot each, beside one that writes.
+    #[cfg(feature = "sqlite")]
     Reading,
+    /// To read and to write.
     Writing,
 }
 
-/// A database that a URL names.
-#[derive(Debug, Clone)]
-pub(super) enum Location {
-    /// A file, by its path.
-    Sqlite(String),
+/// A database that a URL names, and how long to wait for it.
+#[derive(Clone)]
+pub(super) struct Location {
+    backend: Backend,
+    /// The path of the file, or the URL of the server.
+    address: String,
+    pub(super) timeout: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Backend {
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+    #[cfg(feature = "postgres")]
+    Postgres,
+    #[cfg(feature = "mysql")]
+    Mysql,
+}
+
+/// Where a database is worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Residence {
+    /// Within this process, in a file.
+    #[cfg(feature = "sqlite")]
+    Embedded,
+    /// By a server, which may be away.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    Server,
 }
 
 impl Location {
     /// Reads a URL.
-    pub(super) fn parse(url: &str) -> Result<Self, OpenError> {
-        sqlite::path_of_url(url)
-            .map(Self::Sqlite)
-            .ok_or_else(|| OpenError::NoPath {
-                url: url.to_owned(),
-            })
+    pub(super) fn parse(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let (backend, address) = match compiled_in(url)? {
+            #[cfg(feature = "postgres")]
+            "postgres" => (Backend::Postgres, postgres::with_defaults(url, options)),
+            #[cfg(feature = "mysql")]
+            "mysql" => (Backend::Mysql, url.to_owned()),
+            #[cfg(feature = "sqlite")]
+            "sqlite" => {
+                let path = sqlite::path_of_url(url).ok_or_else(|| OpenError::NoPath {
+                    url: url.to_owned(),
+                })?;
+                (Backend::Sqlite, path)
+            }
+            _ => return Err(unknown_scheme(url)),
+        };
+        Ok(Self {
+            backend,
+            address,
+            timeout: options.timeout,
+        })
     }
 
-    /// A connection with all the settings that the catalogue relies on.
-    pub(super) fn connect(&self, purpose: Purpose) -> Result<AnyConnection, ConnectionError> {
-        match self {
-            Self::Sqlite(path) => sqlite::connect(path, purpose).map(AnyConnection::Sqlite),
+    /// Where the database is worked on.
+    pub(super) fn residence(&self) -> Residence {
+        match self.backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite => Residence::Embedded,
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            _ => Residence::Server,
         }
     }
 
-    /// A pool of readers, which are connected when they are first needed.
-    pub(super) fn readers(&self) -> Readers {
-        // More readers than cores keep the cores busy while some wait for the disk.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let size = u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32);
-        r2d2::Pool::builder()
-            .max_size(size)
-            // A reader that is connected in the background as the program ends could keep the
-            // last connection from putting the log away.
-            .min_idle(Some(0))
-            .test_on_check_out(false)
-            .connection_timeout(POOL_PATIENCE)
-            .build_unchecked(ReaderManager(self.clone()))
+    /// A connection with all the settings that the catalogue relies on.
+    pub(super) fn connect(&self, purpose: Purpose) -> Result<AnyConnection, OpenError> {
+        let Self {
+            address, timeout, ..
+        } = self;
+        match self.backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite => sqlite::connect(address, purpose, *timeout)
+                .map(AnyConnection::Sqlite)
+                .map_err(|error| self.refusal(error.into())),
+            #[cfg(feature = "postgres")]
+            Backend::Postgres => postgres::connect(address, purpose, *timeout)
+                .map(AnyConnection::Postgres)
+                .map_err(|error| self.turned_away(&error, postgres::reading(&error))),
+            #[cfg(feature = "mysql")]
+            Backend::Mysql => mysql::connect(address, purpose, *timeout)
+                .map(AnyConnection::Mysql)
+                .map_err(|error| self.turned_away(&error, mysql::reading(&error))),
+        }
     }
 
     /// The database as it is named in messages, without credentials.
     pub(super) fn name(&self) -> String {
-        match self {
-            Self::Sqlite(path) => format!("'{}'", path.trim_start_matches("./")),
+        match self.backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite => format!("'{}'", self.address.trim_start_matches("./")),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            _ => redact(&self.address),
         }
     }
 
@@ -81,46 +146,60 @@ impl Location {
         }
         OpenError::Unusable {
             database,
-            remedy: match self {
-                Self::Sqlite(path) if std::path::Path::new(path).is_dir() => {
-                    "it is a folder; name a file in it"
-                }
-                Self::Sqlite(_) => {
-                    "check that its folder exists and that both may be written, that the disk \
-                     has room, and that it is a database of robots; or name another one"
-                }
+            remedy: match self.backend {
+                #[cfg(feature = "sqlite")]
+                Backend::Sqlite => sqlite::remedy(&self.address),
+                #[cfg(feature = "postgres")]
+                Backend::Postgres => postgres::REMEDY,
+                #[cfg(feature = "mysql")]
+                Backend::Mysql => mysql::REMEDY,
             },
             cause: Cause::from(cause),
         }
     }
+
+    /// The error for a server that does not answer.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(super) fn unreachable(&self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> OpenError {
+        OpenError::Unreachable {
+            database: self.name(),
+            cause: Cause::from(cause.into()),
+        }
+    }
+
+    /// The error for a server that did not let us in.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    fn turned_away(&self, error: &ConnectionError, reading: Reading) -> OpenError {
+        // The words come in several lines.
+        let words = error.to_string();
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        match reading {
+            Reading::Away => self.unreachable(words),
+            Reading::Refused => self.refusal(words.into()),
+            // The words may repeat a part of the URL, and with it the password.
+            Reading::WrongUrl => OpenError::InvalidUrl {
+                database: self.name(),
+                example: example(&self.address),
+            },
+        }
+    }
 }
 
-/// A pool of connections for reading.
-pub(super) type Readers = r2d2::Pool<ReaderManager>;
+/// What it means that a server did not let us in.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It is not there, or not yet.
+    Away,
+    /// It will not let us in until somebody changes something.
+    Refused,
+    /// The URL does not tell where to go.
+    WrongUrl,
+}
 
-/// How long a caller waits for a connection of the pool.
-const POOL_PATIENCE: Duration = Duration::from_secs(2);
-
-/// Connects readers. Diesel's own manager tries one backend after the other, and does not
-/// tell why the right one failed.
-#[derive(Debug)]
-pub(super) struct ReaderManager(Location);
-
-impl ManageConnection for ReaderManager {
-    type Connection = AnyConnection;
-    type Error = r2d2::Error;
-
-    fn connect(&self) -> Result<AnyConnection, r2d2::Error> {
-        self.0
-            .connect(Purpose::Reading)
-            .map_err(r2d2::Error::ConnectionError)
-    }
-
-    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), r2d2::Error> {
-        connection.ping().map_err(r2d2::Error::QueryError)
-    }
-
-    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
-        std::thread::panicking() || connection.is_broken()
+impl fmt::Debug for Location {
+    /// Without what may be secret.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name())
     }
 }

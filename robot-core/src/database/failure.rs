@@ -11,13 +11,37 @@ use crate::{error::Error, rules::Violation};
 pub(super) fn classify(error: DieselError) -> Error {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information)
-            if information.message() == "UNIQUE constraint failed: robots.name" =>
+            if is_of_the_name(&*information) =>
         {
             Violation::NameTaken.into()
+        }
+        DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
+            cause.downcast().map_or_else(Error::store, |error| *error)
         }
         error if is_passing(&error) => Error::unavailable(error),
         error => Error::store(error),
     }
+}
+
+/// Whether it was the name that is there already: the constraint `robots_name`, which SQLite
+/// and MariaDB tell in words alone.
+fn is_of_the_name(information: &dyn diesel::result::DatabaseErrorInformation) -> bool {
+    let words = information.message();
+    match information.constraint_name() {
+        Some(name) => name == "robots_name",
+        None => {
+            words == "UNIQUE constraint failed: robots.name"
+                || words.ends_with(" for key 'robots_name'")
+                || words.ends_with(" for key 'robots.robots_name'")
+        }
+    }
+}
+
+/// Makes the failure of what followed a change into one of which nobody knows whether the
+/// change was made.
+#[cfg(feature = "mysql")]
+pub(super) fn outcome_unknown(error: DieselError) -> DieselError {
+    DieselError::QueryBuilderError(Box::new(Error::unknown(error)))
 }
 
 /// No connection came free, or none could be made, in time.
@@ -25,15 +49,53 @@ pub(super) fn no_connection(error: PoolError) -> Error {
     Error::unavailable(error)
 }
 
-/// Whether trying again may help: another process has a lock. SQLite's result codes
-/// (`SQLITE_BUSY`, `SQLITE_LOCKED`) reach us as their words alone, and a failure to set up a
-/// connection within another error.
+/// Whether trying again may help: somebody else is in the way. Most of the codes that say so
+/// reach us as words alone, and a failure to set up a connection within another error.
 pub(super) fn is_passing(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|cause| {
-        matches!(
-            cause.to_string().as_str(),
-            "database is locked" | "database table is locked"
-        )
+        let is_passing_kind = cause.downcast_ref().is_some_and(|error| {
+            matches!(
+                error,
+                DieselError::DatabaseError(
+                    DatabaseErrorKind::SerializationFailure
+                        | DatabaseErrorKind::ReadOnlyTransaction
+                        | DatabaseErrorKind::ClosedConnection,
+                    _
+                )
+            )
+        });
+        let words = cause.to_string();
+        is_passing_kind || PASSING.iter().any(|part| words.contains(part))
     })
 }
+
+/// Whether the server takes no writes, and another one may: roles change in a fail-over.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn is_read_only(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _) => true,
+        DieselError::DatabaseError(_, information) => {
+            information.message().contains("read-only option")
+        }
+        _ => false,
+    }
+}
+
+/// What databases say when another caller, or their own state, is in the way.
+const PASSING: &[&str] = &[
+    // SQLite: SQLITE_BUSY, SQLITE_LOCKED.
+    "database is locked",
+    "database table is locked",
+    // PostgreSQL: 40P01, 55P03, 57014.
+    "deadlock detected",
+    "canceling statement due to lock timeout",
+    "canceling statement due to statement timeout",
+    // MariaDB and MySQL: 1205, 1020, 1047, 1969 and 3024, 1290.
+    "Lock wait timeout exceeded",
+    "Record has changed since last read",
+    "WSREP has not yet prepared node",
+    "maximum statement execution time exceeded",
+    "max_statement_time exceeded",
+    "read-only option",
+];

@@ -3,19 +3,36 @@
 use std::error::Error as StdError;
 
 use diesel::{
-    SqliteConnection,
-    migration::{Migration, MigrationSource},
-    sqlite::Sqlite,
+    Connection, QueryResult,
+    migration::{Migration, MigrationSource, MigrationVersion},
 };
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
-use super::{
-    connection::{AnyConnection, Location},
-    sqlite::{self, Contents},
-};
+use super::connection::{AnyConnection, Location};
+#[cfg(feature = "sqlite")]
+use super::sqlite;
 use crate::error::OpenError;
 
-const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+/// What a connection to a backend does for its migrations.
+pub(super) trait Migrated:
+    Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
+{
+    /// The migrations that this program knows.
+    const MIGRATIONS: EmbeddedMigrations;
+
+    /// Lists the tables that tell whose the database is.
+    const TABLES: &str;
+
+    /// The texts that a query returns.
+    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
+
+    /// Does work while no other process does such work, and where the backend is able to, all
+    /// or nothing of it.
+    fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure>;
+}
 
 /// Runs the migrations that the database lacks, all or none. A database that turns out to be
 /// of no use is left as it was.
@@ -26,11 +43,25 @@ pub(super) fn bring_up_to_date(
     connection: &mut AnyConnection,
     location: &Location,
 ) -> Result<(), OpenError> {
-    let AnyConnection::Sqlite(connection) = connection;
+    match connection {
+        #[cfg(feature = "sqlite")]
+        AnyConnection::Sqlite(connection) => {
+            run(connection, location)?;
+            sqlite::keep_a_write_ahead_log(connection, location.timeout)
+                .map_err(|cause| location.refusal(cause))
+        }
+        #[cfg(feature = "postgres")]
+        AnyConnection::Postgres(connection) => run(connection, location),
+        #[cfg(feature = "mysql")]
+        AnyConnection::Mysql(connection) => run(connection, location),
+    }
+}
+
+fn run<C: Migrated>(connection: &mut C, location: &Location) -> Result<(), OpenError> {
     let tables = match state(connection) {
         // One process migrates at a time, and the next one finds the work done. Where there
         // is no work, nobody waits for a lock.
-        Ok(Tables::Behind) => connection.immediate_transaction(migrate),
+        Ok(Tables::Behind) => connection.alone(migrate),
         other => other,
     };
     match tables.map_err(|Failure(cause)| location.refusal(cause))? {
@@ -41,9 +72,7 @@ pub(super) fn bring_up_to_date(
         Tables::Foreign => Err(OpenError::Foreign {
             database: location.name(),
         }),
-        Tables::UpToDate | Tables::Behind => {
-            sqlite::keep_a_write_ahead_log(connection).map_err(|cause| location.refusal(cause))
-        }
+        Tables::UpToDate | Tables::Behind => Ok(()),
     }
 }
 
@@ -57,19 +86,25 @@ enum Tables {
     Foreign,
 }
 
-fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
+fn state<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
     // Diesel would create the record of migrations in order to read it.
-    match sqlite::contents(connection)? {
-        Contents::Nothing => return Ok(Tables::Behind),
-        Contents::SomethingElse => return Ok(Tables::Foreign),
-        Contents::Migrations => {}
+    let tables = connection.texts(C::TABLES)?;
+    if tables.is_empty() {
+        return Ok(Tables::Behind);
     }
-    let known: Vec<Box<dyn Migration<Sqlite>>> = SQLITE.migrations()?;
+    if !tables
+        .iter()
+        .any(|name| name == "__diesel_schema_migrations")
+    {
+        return Ok(Tables::Foreign);
+    }
+    let known: Vec<Box<dyn Migration<C::Backend>>> = C::MIGRATIONS.migrations()?;
     let known: Vec<_> = known
         .iter()
         .map(|migration| migration.name().version().as_owned())
         .collect();
-    let applied = connection.applied_migrations()?;
+    let applied = connection.texts("SELECT version FROM __diesel_schema_migrations")?;
+    let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
             // Diesel keeps a record of this name for every program that uses it.
@@ -82,10 +117,10 @@ fn state(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
 }
 
 /// Runs what is pending, unless another process was faster, or newer.
-fn migrate(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
+fn migrate<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
     match state(connection)? {
         Tables::Behind => {
-            connection.run_pending_migrations(SQLITE)?;
+            connection.run_pending_migrations(C::MIGRATIONS)?;
             Ok(Tables::UpToDate)
         }
         other => Ok(other),
@@ -93,7 +128,7 @@ fn migrate(connection: &mut SqliteConnection) -> Result<Tables, Failure> {
 }
 
 /// Any failure, in a type that a transaction can end with.
-struct Failure(Box<dyn StdError + Send + Sync>);
+pub(super) struct Failure(Box<dyn StdError + Send + Sync>);
 
 impl From<Box<dyn StdError + Send + Sync>> for Failure {
     fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {

@@ -5,28 +5,53 @@
 //! for in [`queries`]. The backends' types and constraints are in their migrations.
 
 mod connection;
+#[cfg(feature = "sqlite")]
+mod embedded;
 mod failure;
 mod migrations;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod queries;
 mod schema;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod server;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod session;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod sessions;
+#[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "sqlite")]
 mod writer;
+
+use diesel::QueryResult;
 
 use crate::{
     catalogue::{Catalogue, PageRequest},
     error::{Error, OpenError, Result},
+    open::OpenOptions,
     robot::{Robot, RobotId},
     rules::{ValidChanges, ValidDraft},
 };
-use connection::{AnyConnection, Location, Purpose, Readers};
-use writer::Writer;
+use connection::{AnyConnection, Location, Residence};
+#[cfg(feature = "sqlite")]
+use embedded::Embedded;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use server::{Server, Task};
 
-/// A catalogue in a database: SQLite (feature `sqlite`).
+/// A catalogue in a database: an SQLite file (feature `sqlite`), or on a PostgreSQL, MariaDB
+/// or MySQL server (features `postgres` and `mysql`).
 ///
-/// Reads and writes have connections of their own, so that a read never waits for a write.
-/// A write is on disk before it is answered. Several processes may use one database at once.
+/// A write is on disk before it is answered, and a read never waits for a write. Any number of
+/// processes may use one database at once; nothing is remembered between two calls.
+///
+/// A server may go away and come back: calls fail with [`Error::Unavailable`] meanwhile, or
+/// with [`Error::Unknown`] where it went away in the middle of a write.
 ///
 /// ```
+/// # #[cfg(feature = "sqlite")] {
 /// use robot_core::{Catalogue, DatabaseCatalogue, Draft};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -35,38 +60,83 @@ use writer::Writer;
 /// let id = DatabaseCatalogue::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?.id();
 /// let robot = DatabaseCatalogue::open(&url)?.get(id)?;
 /// assert_eq!(robot.map(|robot| robot.year()), Some(1978));
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DatabaseCatalogue {
-    readers: Readers,
-    writer: Writer,
+    engine: Engine,
+}
+
+/// Where the work is done.
+enum Engine {
+    #[cfg(feature = "sqlite")]
+    Embedded(Embedded),
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    Server(Server),
 }
 
 impl DatabaseCatalogue {
-    /// Opens the database that a URL names (see [`open`](crate::open)), creates it where it
-    /// does not exist yet, and brings its tables up to date.
+    /// Opens the database that a URL names (see [`open`](crate::open)), creates what is missing,
+    /// and brings its tables up to date.
     ///
     /// # Errors
     /// An [`OpenError`] whose message names the remedy.
     pub fn open(url: &str) -> Result<Self, OpenError> {
-        let location = Location::parse(url)?;
-        let mut first = location
-            .connect(Purpose::Opening)
-            .map_err(|error| location.refusal(error.into()))?;
-        migrations::bring_up_to_date(&mut first, &location)?;
-        Ok(Self {
-            readers: location.readers(),
-            writer: Writer::start(first, location.clone())
-                .map_err(|error| location.refusal(error.into()))?,
-        })
+        Self::open_with(url, &OpenOptions::new())
     }
 
-    fn read<T>(
+    /// Opens a database as the options say.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let location = Location::parse(url, options)?;
+        let engine = match location.residence() {
+            #[cfg(feature = "sqlite")]
+            Residence::Embedded => Engine::Embedded(Embedded::open(&location, options)?),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Residence::Server => Engine::Server(Server::open(location, options)?),
+        };
+        Ok(Self { engine })
+    }
+
+    /// Runs a query that follows an index.
+    fn look_up<T: Send + 'static>(
         &self,
-        query: impl FnOnce(&mut AnyConnection) -> diesel::QueryResult<T>,
+        query: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Clone + Send + 'static,
     ) -> Result<T> {
-        let mut connection = self.readers.get().map_err(failure::no_connection)?;
-        query(&mut connection).map_err(failure::classify)
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.read(query),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(server) => server.execute(Task::LookUp, query),
+        }
+    }
+
+    /// Runs a query that may have to look at every name.
+    fn scan<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.read(query),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(server) => server.execute(Task::Scan, query),
+        }
+    }
+
+    /// Runs a statement that changes something, and waits until that is on disk.
+    fn write<T: Send + 'static>(
+        &self,
+        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.write(statement),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(server) => server.execute(Task::Write, statement),
+        }
     }
 }
 
@@ -80,7 +150,7 @@ impl std::fmt::Debug for DatabaseCatalogue {
 
 impl Catalogue for DatabaseCatalogue {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let (number, draft) = self.writer.write(|connection| {
+        let (number, draft) = self.write(move |connection| {
             let number = queries::insert(connection, &draft)?;
             Ok((number, draft))
         })?;
@@ -90,31 +160,52 @@ impl Catalogue for DatabaseCatalogue {
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        let rows = self
-            .writer
-            .write(move |connection| queries::update(connection, id, &changes))?;
+        let rows = self.write(move |connection| queries::update(connection, id, &changes))?;
         one_row(rows, id)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        let rows = self
-            .writer
-            .write(move |connection| queries::delete(connection, id))?;
+        let rows = self.write(move |connection| queries::delete(connection, id))?;
         one_row(rows, id)
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        let row = self.read(|connection| queries::get(connection, id))?;
+        let row = self.look_up(move |connection| queries::get(connection, id))?;
         row.map(Robot::try_from).transpose()
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        let row = self.read(|connection| queries::find(connection, name))?;
+        if name.contains('\0') {
+            return Ok(None);
+        }
+        let name = name.to_owned();
+        let row = self.look_up(move |connection| queries::find(connection, &name))?;
         row.map(Robot::try_from).transpose()
     }
 
+    /// PostgreSQL takes no NUL, and no name has one. So what comes after a text with a NUL is
+    /// what comes after its part before the NUL.
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let rows = self.read(|connection| queries::page(connection, request))?;
+        if request.containing.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let containing = request.containing.to_owned();
+        let after = request.after.split('\0').next().unwrap_or_default();
+        let after = after.to_owned();
+        let limit = request.limit;
+        let page = move |connection: &mut AnyConnection| {
+            let request = PageRequest {
+                containing: &containing,
+                after: &after,
+                limit,
+            };
+            queries::page(connection, request)
+        };
+        let rows = if request.containing.is_empty() {
+            self.look_up(page)?
+        } else {
+            self.scan(page)?
+        };
         rows.into_iter().map(Robot::try_from).collect()
     }
 }

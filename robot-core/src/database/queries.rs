@@ -2,6 +2,8 @@
 
 use diesel::{prelude::*, sql_types::Text};
 
+#[cfg(feature = "mysql")]
+use super::failure::outcome_unknown;
 use super::{
     connection::AnyConnection,
     schema::{Columns, NewRow, Row, robots},
@@ -14,14 +16,38 @@ use crate::{
 
 diesel::define_sql_function! {
     /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
     fn instr(whole: Text, part: Text) -> Integer;
+}
+
+diesel::define_sql_function! {
+    /// What others call `instr`.
+    #[cfg(feature = "postgres")]
+    fn strpos(whole: Text, part: Text) -> Integer;
+}
+
+diesel::define_sql_function! {
+    /// The id of the row that this connection inserted last.
+    #[cfg(feature = "mysql")]
+    fn last_insert_id() -> BigInt;
 }
 
 /// Inserts a robot and returns its id.
 pub(super) fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
     let insert = diesel::insert_into(robots::table).values(NewRow::from(draft));
     match connection {
+        #[cfg(feature = "sqlite")]
         AnyConnection::Sqlite(connection) => insert.returning(robots::id).get_result(connection),
+        #[cfg(feature = "postgres")]
+        AnyConnection::Postgres(connection) => insert.returning(robots::id).get_result(connection),
+        #[cfg(feature = "mysql")]
+        AnyConnection::Mysql(connection) => {
+            insert.execute(connection)?;
+            // From here on nothing may say that the robot was not stored.
+            diesel::select(last_insert_id())
+                .get_result(connection)
+                .map_err(outcome_unknown)
+        }
     }
 }
 
@@ -69,9 +95,28 @@ pub(super) fn page(
         .order(robots::name.asc())
         .limit(i64::try_from(request.limit).unwrap_or(i64::MAX));
     if request.containing.is_empty() {
-        page.load(connection)
-    } else {
-        page.filter(instr(robots::name, request.containing).gt(0))
-            .load(connection)
+        return page.load(connection);
     }
+    match connection {
+        #[cfg(feature = "sqlite")]
+        AnyConnection::Sqlite(connection) => page
+            .filter(instr(robots::name, request.containing).gt(0))
+            .load(connection),
+        #[cfg(feature = "postgres")]
+        AnyConnection::Postgres(connection) => page
+            .filter(strpos(robots::name, request.containing).gt(0))
+            .load(connection),
+        #[cfg(feature = "mysql")]
+        AnyConnection::Mysql(connection) => page
+            .filter(instr(robots::name, request.containing).gt(0))
+            .load(connection),
+    }
+}
+
+/// Whether the catalogue can be read. A node of a cluster that has lost the others answers
+/// queries that read no table.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) fn probe(connection: &mut AnyConnection) -> QueryResult<()> {
+    let ids = robots::table.select(robots::id).limit(1);
+    ids.load::<i64>(connection).map(drop)
 }

@@ -1,6 +1,7 @@
 //! What SQLite needs of its connections and files.
 
 use std::{
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -8,15 +9,18 @@ use std::{
 use diesel::{
     ConnectionError, ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{Connection, SimpleConnection},
+    dsl::sql,
     sql_query,
     sql_types::Text,
 };
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{connection::Purpose, failure::is_passing};
-
-/// How long a statement waits for a lock that another process holds.
-const LOCK_PATIENCE: Duration = Duration::from_secs(2);
+use super::{
+    connection::Purpose,
+    failure::is_passing,
+    migrations::{Failure, Migrated},
+};
 
 /// How long a lock that SQLite does not wait for is left alone before it is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
@@ -41,9 +45,24 @@ pub(super) fn path_of_url(url: &str) -> Option<String> {
     Some(format!("{folder}{path}"))
 }
 
+/// What the person who runs the program can do about a file that cannot be used.
+pub(super) fn remedy(path: &str) -> &'static str {
+    if Path::new(path).is_dir() {
+        "it is a folder; name a file in it"
+    } else {
+        "check that its folder exists and that both may be written, that the disk has room, and \
+         that it is a database of robots; or name another one"
+    }
+}
+
 /// Connects to a file. Only the first connection of a catalogue creates it: where a file
 /// vanishes later, an empty one in its place would only hide the loss.
-pub(super) fn connect(path: &str, purpose: Purpose) -> ConnectionResult<SqliteConnection> {
+/// Statements wait as long as `timeout` for a lock that another process holds.
+pub(super) fn connect(
+    path: &str,
+    purpose: Purpose,
+    timeout: Duration,
+) -> ConnectionResult<SqliteConnection> {
     let mode = match purpose {
         Purpose::Opening => "rwc",
         Purpose::Reading | Purpose::Writing => "rw",
@@ -53,12 +72,17 @@ pub(super) fn connect(path: &str, purpose: Purpose) -> ConnectionResult<SqliteCo
     let host = if path.starts_with('/') { "//" } else { "" };
     let path = utf8_percent_encode(path, ENCODED);
     let mut connection = SqliteConnection::establish(&format!("file:{host}{path}?mode={mode}"))?;
-    set_up(&mut connection, purpose).map_err(ConnectionError::CouldntSetupConfiguration)?;
+    set_up(&mut connection, purpose, timeout)
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
 }
 
-fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()> {
-    let patience = LOCK_PATIENCE.as_millis();
+fn set_up(
+    connection: &mut SqliteConnection,
+    purpose: Purpose,
+    timeout: Duration,
+) -> QueryResult<()> {
+    let patience = timeout.as_millis();
     // FULL makes a commit wait for the disk; without, a power cut takes back answered writes.
     // fullfsync does the same on macOS, where a plain sync stops half-way.
     connection.batch_execute(&format!(
@@ -70,29 +94,22 @@ fn set_up(connection: &mut SqliteConnection, purpose: Purpose) -> QueryResult<()
     Ok(())
 }
 
-/// What a file is to us, before anything was read from its tables.
-pub(super) enum Contents {
-    Nothing,
-    /// Diesel keeps a record of migrations in it.
-    Migrations,
-    SomethingElse,
-}
+impl Migrated for SqliteConnection {
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
-/// Looks into a file, at one moment: another process may be about to create the tables.
-pub(super) fn contents(connection: &mut SqliteConnection) -> QueryResult<Contents> {
-    let names = diesel::dsl::sql::<Text>("SELECT name FROM sqlite_master");
-    let names: Vec<String> = names.load(connection)?;
-    Ok(match names.as_slice() {
-        [] => Contents::Nothing,
-        names
-            if names
-                .iter()
-                .any(|name| name == "__diesel_schema_migrations") =>
-        {
-            Contents::Migrations
-        }
-        _ => Contents::SomethingElse,
-    })
+    /// A file with any tables is somebody's.
+    const TABLES: &str = "SELECT name FROM sqlite_master";
+
+    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
+        sql::<Text>(query).load(self)
+    }
+
+    fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.immediate_transaction(work)
+    }
 }
 
 /// Gives a file the journal that lets readers go on beside a writer: a write-ahead log.
@@ -101,6 +118,7 @@ pub(super) fn contents(connection: &mut SqliteConnection) -> QueryResult<Content
 /// The file cannot be changed, or its file system has no shared memory.
 pub(super) fn keep_a_write_ahead_log(
     connection: &mut SqliteConnection,
+    timeout: Duration,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let started = Instant::now();
     loop {
@@ -115,7 +133,7 @@ pub(super) fn keep_a_write_ahead_log(
                 )
                 .into());
             }
-            Err(error) if is_passing(&error) && started.elapsed() < LOCK_PATIENCE => {
+            Err(error) if is_passing(&error) && started.elapsed() < timeout => {
                 thread::sleep(LOCK_PAUSE);
             }
             Err(error) => return Err(error.into()),
@@ -137,6 +155,8 @@ fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(2);
 
     fn setting(connection: &mut SqliteConnection, name: &str) -> i64 {
         #[derive(diesel::QueryableByName)]
@@ -160,8 +180,8 @@ mod tests {
             (Purpose::Writing, 0),
             (Purpose::Reading, 1),
         ] {
-            let mut connection = connect(path, purpose).unwrap();
-            keep_a_write_ahead_log(&mut connection).unwrap();
+            let mut connection = connect(path, purpose, TIMEOUT).unwrap();
+            keep_a_write_ahead_log(&mut connection, TIMEOUT).unwrap();
             assert_eq!(setting(&mut connection, "synchronous"), FULL, "{purpose:?}");
             assert_eq!(setting(&mut connection, "fullfsync"), 1, "{purpose:?}");
             assert_eq!(
@@ -177,10 +197,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("robots.db");
         let path = path.to_str().unwrap();
-        assert!(connect(path, Purpose::Reading).is_err());
-        assert!(connect(path, Purpose::Writing).is_err());
-        connect(path, Purpose::Opening).unwrap();
-        connect(path, Purpose::Reading).unwrap();
+        assert!(connect(path, Purpose::Reading, TIMEOUT).is_err());
+        assert!(connect(path, Purpose::Writing, TIMEOUT).is_err());
+        connect(path, Purpose::Opening, TIMEOUT).unwrap();
+        connect(path, Purpose::Reading, TIMEOUT).unwrap();
     }
 
     #[test]

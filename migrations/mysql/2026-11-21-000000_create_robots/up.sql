@@ -1,0 +1,15 @@
+-- Names are compared and ordered by their code points, and blanks at the end count. MariaDB
+-- and MySQL have such a collation each, under different names; each reads its own comment.
+-- The unique index decides races, and is the order of every list.
+-- IF NOT EXISTS: a table cannot be created in a transaction here, so that a migration may have
+-- stopped behind it.
+CREATE TABLE IF NOT EXISTS robots (
+    id   BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    name VARCHAR(255) CHARACTER SET utf8mb4
+         /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL
+         CHECK (char_length(name) > 0 AND instr(name, char(0)) = 0),
+    type VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+         CHECK (type IN ('droid', 'mechanical', 'virtual')),
+    year BIGINT NOT NULL CHECK (year >= 0),
+    CONSTRAINT robots_name UNIQUE (name)
+) ENGINE = InnoDB;

@@ -1,0 +1,10 @@
+-- COLLATE "C": names are compared and ordered by their bytes, whatever the database's locale.
+-- The index behind UNIQUE decides races, and is the order of every list.
+-- GENERATED ALWAYS: an id comes from the sequence, which never goes back.
+CREATE TABLE robots (
+    id   BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY CHECK (id > 0),
+    name TEXT COLLATE "C" NOT NULL CONSTRAINT robots_name UNIQUE
+                CHECK (char_length(name) BETWEEN 1 AND 255),
+    type TEXT COLLATE "C" NOT NULL CHECK (type IN ('droid', 'mechanical', 'virtual')),
+    year BIGINT NOT NULL CHECK (year >= 0)
+);

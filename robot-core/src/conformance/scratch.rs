@@ -1,0 +1,74 @@
+//! Empty databases for cases, on the servers that a test run has.
+
+use std::{
+    env, process,
+    sync::atomic::{AtomicU32, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use diesel::Connection;
+
+/// Creates an empty database (in PostgreSQL, an empty schema) and returns its URL. An
+/// environment variable has the URL of a database on the same server; the user of it must be
+/// allowed to create others whose names begin with `robots_`. They stay there: this is for
+/// servers that live as long as a test run.
+///
+/// ```no_run
+/// use robot_core::conformance::scratch_database;
+///
+/// let url = scratch_database("TEST_POSTGRES_URL");
+/// assert!(url.starts_with("postgres://"));
+/// ```
+///
+/// # Panics
+/// The variable is not set, or the database cannot be created. A test without its server has
+/// failed, and is not to pass by being skipped.
+#[must_use]
+pub fn scratch_database(variable: &str) -> String {
+    let server = env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} has no URL of a database server; ./test.sh starts one and sets it")
+    });
+    let name = unused_name();
+    match server.split(':').next() {
+        #[cfg(feature = "postgres")]
+        Some("postgres" | "postgresql") => {
+            // The user's sessions may be made to read only, unless they say otherwise.
+            let create = format!("BEGIN READ WRITE; CREATE SCHEMA {name}; COMMIT");
+            run::<diesel::PgConnection>(&server, &create);
+            let mark = if server.contains('?') { '&' } else { '?' };
+            format!("{server}{mark}options=-csearch_path%3D{name}")
+        }
+        #[cfg(feature = "mysql")]
+        Some("mysql") => {
+            let create = format!("SET SESSION TRANSACTION READ WRITE; CREATE DATABASE {name}");
+            run::<diesel::MysqlConnection>(&server, &create);
+            let (address, query) = server.split_once('?').unwrap_or((&server, ""));
+            let (address, _) = address.rsplit_once('/').unwrap_or((address, ""));
+            format!("{address}/{name}?{query}")
+        }
+        _ => panic!("{variable} is not the URL of a database server that this build knows"),
+    }
+}
+
+/// A name that no other case has, in this run or another.
+fn unused_name() -> String {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_micros());
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    format!("robots_{now}_{}_{number}", process::id())
+}
+
+fn run<C: Connection>(url: &str, statement: &str) {
+    let connection = C::establish(url);
+    let result = connection
+        .map_err(|error| error.to_string())
+        .and_then(|mut connection| {
+            let result = connection.batch_execute(statement);
+            result.map_err(|error| error.to_string())
+        });
+    if let Err(error) = result {
+        panic!("{statement}: {error}");
+    }
+}

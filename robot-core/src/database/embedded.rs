@@ -1,0 +1,84 @@
+//! A database in a file, worked on within this process: many connections that read, and one
+//! that writes.
+
+use diesel::{
+    QueryResult,
+    r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
+};
+
+use super::{
+    connection::{AnyConnection, Location, Purpose},
+    failure::{classify, no_connection},
+    migrations,
+    writer::Writer,
+};
+use crate::{
+    error::{OpenError, Result},
+    open::OpenOptions,
+};
+
+/// A database in a file.
+pub(super) struct Embedded {
+    readers: r2d2::Pool<ReaderManager>,
+    writer: Writer,
+}
+
+impl Embedded {
+    pub(super) fn open(location: &Location, options: &OpenOptions) -> Result<Self, OpenError> {
+        let mut first = location.connect(Purpose::Opening)?;
+        migrations::bring_up_to_date(&mut first, location)?;
+        let readers = r2d2::Pool::builder()
+            .max_size(options.pool_size())
+            // A reader that is connected in the background as the program ends could keep the
+            // last connection from putting the log away.
+            .min_idle(Some(0))
+            .test_on_check_out(false)
+            .connection_timeout(location.timeout)
+            .error_handler(Box::new(NopErrorHandler))
+            .build_unchecked(ReaderManager(location.clone()));
+        let writer = Writer::start(first, location.clone())
+            .map_err(|error| location.refusal(error.into()))?;
+        Ok(Self { readers, writer })
+    }
+
+    /// Runs a query.
+    pub(super) fn read<T>(
+        &self,
+        query: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
+    ) -> Result<T> {
+        let mut connection = self.readers.get().map_err(no_connection)?;
+        query(&mut connection).map_err(classify)
+    }
+
+    /// Runs a statement, and waits until it is committed.
+    pub(super) fn write<T: Send + 'static>(
+        &self,
+        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
+    ) -> Result<T> {
+        self.writer.write(statement)
+    }
+}
+
+/// Connects readers. Diesel's own manager tries one backend after the other, and does not
+/// tell why the right one failed.
+#[derive(Debug)]
+struct ReaderManager(Location);
+
+impl ManageConnection for ReaderManager {
+    type Connection = AnyConnection;
+    type Error = OpenError;
+
+    fn connect(&self) -> Result<AnyConnection, OpenError> {
+        self.0.connect(Purpose::Reading)
+    }
+
+    fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), OpenError> {
+        connection
+            .ping()
+            .map_err(|error| self.0.refusal(error.into()))
+    }
+
+    fn has_broken(&self, connection: &mut AnyConnection) -> bool {
+        std::thread::panicking() || connection.is_broken()
+    }
+}

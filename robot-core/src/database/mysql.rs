@@ -1,0 +1,127 @@
+//! What MariaDB and MySQL need of their connections.
+
+use std::time::Duration;
+
+use diesel::{
+    Connection, ConnectionError, ConnectionResult, MysqlConnection, QueryResult, RunQueryDsl,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_types::{BigInt, Text},
+};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+use super::{
+    connection::{Purpose, Reading},
+    migrations::{Failure, Migrated},
+    server::SCAN_FACTOR,
+};
+
+/// What the person who runs the program can do about a server that refuses.
+pub(super) const REMEDY: &str =
+    "check user, password and database in the URL, and that the user may create tables in it";
+
+pub(super) fn connect(
+    url: &str,
+    purpose: Purpose,
+    timeout: Duration,
+) -> ConnectionResult<MysqlConnection> {
+    let mut connection = MysqlConnection::establish(url)?;
+    set_up(&mut connection, purpose, timeout)
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    if purpose == Purpose::Opening {
+        inspect(&mut connection).map_err(ConnectionError::CouldntSetupConfiguration)?;
+    }
+    Ok(connection)
+}
+
+/// Sets what the catalogue relies on, whatever the server or the user has for a default.
+fn set_up(
+    connection: &mut MysqlConnection,
+    purpose: Purpose,
+    timeout: Duration,
+) -> QueryResult<()> {
+    let patience = timeout.as_secs_f64().ceil().max(1.0);
+    // Tables of any size may have to be changed in the course of opening.
+    let limit = if purpose == Purpose::Opening {
+        Duration::ZERO
+    } else {
+        timeout * SCAN_FACTOR
+    };
+    // MariaDB reads the first of the comments and MySQL the second. Each node of a Galera
+    // cluster waits until it has what the others have committed, before it reads or writes.
+    connection.batch_execute(&format!(
+        "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE;
+         SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN',
+             SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+             SESSION sql_select_limit = 18446744073709551615, SESSION max_sort_length = 4096,
+             SESSION unique_checks = 1, SESSION lc_messages = 'en_US',
+             SESSION innodb_lock_wait_timeout = {patience}, SESSION lock_wait_timeout = {patience}
+             /*M!100400 , SESSION check_constraint_checks = 1, SESSION wsrep_sync_wait = 7,
+                SESSION max_statement_time = {seconds} */
+             /*!80003 , SESSION max_execution_time = {milliseconds} */;",
+        seconds = limit.as_secs_f64(),
+        milliseconds = limit.as_millis(),
+    ))
+}
+
+/// Looks for what cannot be set from here.
+fn inspect(connection: &mut MysqlConnection) -> QueryResult<()> {
+    let flush: i64 = sql::<BigInt>("SELECT CAST(@@innodb_flush_log_at_trx_commit AS SIGNED)")
+        .get_result(connection)?;
+    // With 3, which MariaDB has, each commit waits for the disk as it does with 1.
+    if flush != 1 && flush != 3 {
+        log::warn!(
+            "the database server has innodb_flush_log_at_trx_commit = {flush}: a power cut may \
+             lose answered writes"
+        );
+    }
+    Ok(())
+}
+
+/// Makes out why there is no connection, from the words of the library. The words of a server
+/// may be in any language: those that nobody knows are taken for a passing trouble.
+pub(super) fn reading(error: &ConnectionError) -> Reading {
+    const REFUSALS: [&str; 4] = [
+        "Access denied",
+        "Unknown database",
+        "is not allowed to connect",
+        "uthentication",
+    ];
+    match error {
+        ConnectionError::InvalidConnectionUrl(_) | ConnectionError::InvalidCString(_) => {
+            Reading::WrongUrl
+        }
+        ConnectionError::BadConnection(words)
+            if !REFUSALS.iter().any(|part| words.contains(part)) =>
+        {
+            Reading::Away
+        }
+        _ => Reading::Refused,
+    }
+}
+
+impl Migrated for MysqlConnection {
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
+
+    const TABLES: &str = "SELECT table_name FROM information_schema.tables \
+                          WHERE table_schema = DATABASE() \
+                          AND table_name IN ('robots', '__diesel_schema_migrations')";
+
+    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
+        sql::<Text>(query).load(self)
+    }
+
+    fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        // Tables cannot be changed in a transaction here, so that the migrations must bear
+        // being run again. The lock keeps processes apart on one server; on the nodes of a
+        // cluster one of two may fail, and finds the work done when it looks again.
+        const LOCK: &str = "CONCAT(DATABASE(), '.robots')";
+        self.batch_execute(&format!("DO GET_LOCK({LOCK}, @@lock_wait_timeout)"))?;
+        let result = work(self);
+        self.batch_execute(&format!("DO RELEASE_LOCK({LOCK})"))?;
+        result
+    }
+}

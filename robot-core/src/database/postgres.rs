@@ -1,0 +1,147 @@
+//! What PostgreSQL needs of its connections.
+
+use std::time::Duration;
+
+use diesel::{
+    Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, RunQueryDsl,
+    connection::SimpleConnection, dsl::sql, sql_query, sql_types::Text,
+};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+use super::{
+    connection::{Purpose, Reading},
+    migrations::{Failure, Migrated},
+    server::SCAN_FACTOR,
+};
+use crate::open::OpenOptions;
+
+/// What the person who runs the program can do about a server that refuses.
+pub(super) const REMEDY: &str = "check user, password and database in the URL, that the user may \
+                                 create tables in it, and that its encoding is UTF8";
+
+/// The URL, with a limit to connecting where it has none.
+pub(super) fn with_defaults(url: &str, options: &OpenOptions) -> String {
+    if url.contains("connect_timeout=") {
+        return url.to_owned();
+    }
+    // The library takes whole seconds, from 2.
+    let seconds = options.timeout.as_secs_f64().ceil().max(2.0);
+    let mark = if url.contains('?') { '&' } else { '?' };
+    format!("{url}{mark}connect_timeout={seconds}")
+}
+
+pub(super) fn connect(
+    url: &str,
+    purpose: Purpose,
+    timeout: Duration,
+) -> ConnectionResult<PgConnection> {
+    let mut connection = PgConnection::establish(url)?;
+    set_up(&mut connection, purpose, timeout)
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    if purpose == Purpose::Opening {
+        inspect(&mut connection)?;
+    }
+    Ok(connection)
+}
+
+/// Sets what the catalogue relies on, whatever the server, the database or the role has for a
+/// default.
+fn set_up(connection: &mut PgConnection, purpose: Purpose, timeout: Duration) -> QueryResult<()> {
+    let patience = timeout.as_millis();
+    // Tables of any size may have to be changed in the course of opening.
+    let limit = if purpose == Purpose::Opening {
+        0
+    } else {
+        (timeout * SCAN_FACTOR).as_millis()
+    };
+    connection.batch_execute(&format!(
+        "SET default_transaction_isolation = 'read committed';
+         SET default_transaction_read_only = off;
+         SET client_min_messages = warning;
+         SET lock_timeout = {patience};
+         SET statement_timeout = {limit};
+         SET idle_in_transaction_session_timeout = {patience};"
+    ))?;
+    // A commit must wait for the disk, at least. Where it is set to wait for more, it does.
+    sql_query(
+        "SELECT set_config('synchronous_commit', 'on', false)
+         WHERE current_setting('synchronous_commit') = 'off'",
+    )
+    .execute(connection)
+    .map(drop)
+}
+
+/// Looks for what cannot be set from here.
+fn inspect(connection: &mut PgConnection) -> ConnectionResult<()> {
+    let mut setting = |name: &str| -> ConnectionResult<String> {
+        sql::<Text>(&format!("SELECT current_setting('{name}')"))
+            .get_result(connection)
+            .map_err(ConnectionError::CouldntSetupConfiguration)
+    };
+    let encoding = setting("server_encoding")?;
+    if encoding != "UTF8" {
+        return Err(ConnectionError::BadConnection(format!(
+            "the encoding of the database is {encoding}, which cannot hold every name"
+        )));
+    }
+    if setting("fsync")? == "off" {
+        log::warn!("the database server has fsync = off: a power cut may lose answered writes");
+    }
+    Ok(())
+}
+
+/// Makes out why there is no connection, from the words of the library. The words of a server
+/// may be in any language: those that nobody knows are taken for a passing trouble.
+pub(super) fn reading(error: &ConnectionError) -> Reading {
+    const REFUSALS: [&str; 6] = [
+        "authentication failed",
+        "does not exist",
+        "no pg_hba.conf entry",
+        "permission denied",
+        "not permitted to log in",
+        "cannot hold every name",
+    ];
+    const UNREADABLE: [&str; 5] = [
+        "invalid ",
+        "missing ",
+        "unexpected ",
+        "extra ",
+        "end of string",
+    ];
+    match error {
+        ConnectionError::BadConnection(words) => {
+            if UNREADABLE.iter().any(|start| words.starts_with(start)) {
+                Reading::WrongUrl
+            } else if REFUSALS.iter().any(|part| words.contains(part)) {
+                Reading::Refused
+            } else {
+                Reading::Away
+            }
+        }
+        ConnectionError::InvalidCString(_) => Reading::WrongUrl,
+        _ => Reading::Refused,
+    }
+}
+
+impl Migrated for PgConnection {
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+
+    const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \
+                          AND tablename IN ('robots', '__diesel_schema_migrations')";
+
+    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
+        sql::<Text>(query).load(self)
+    }
+
+    fn alone<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        /// A number that nobody else is likely to lock.
+        const KEY: i64 = 0x726f_626f_7473;
+        self.transaction(|connection| {
+            sql_query(format!("SELECT pg_advisory_xact_lock({KEY})")).execute(connection)?;
+            work(connection)
+        })
+    }
+}

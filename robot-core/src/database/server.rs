@@ -1,0 +1,139 @@
+//! A database on a server, which may be away, slow, or busy with others.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    QueryResult,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
+
+use super::{
+    connection::{AnyConnection, Location},
+    failure::{classify, is_read_only},
+    session::Failed,
+    sessions::Sessions,
+};
+use crate::{
+    error::{Error, OpenError, Result},
+    open::OpenOptions,
+};
+
+/// So many times longer than for anything else, a scan of all names may take.
+pub(super) const SCAN_FACTOR: u32 = 10;
+
+/// How much longer than the server itself waits for others a write is waited for: what the
+/// server says of it is worth more than that it said nothing in time.
+const WRITE_MARGIN: Duration = Duration::from_secs(1);
+
+/// How long any answer is waited for: a session that was given none is thrown away.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// How often a statement is tried while others are in its way.
+const ATTEMPTS: u32 = 8;
+
+/// How much a statement is expected to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Task {
+    /// It follows an index.
+    LookUp,
+    /// It may have to look at every name.
+    Scan,
+    /// It changes something.
+    Write,
+}
+
+/// A database on a server.
+pub(super) struct Server {
+    sessions: Sessions,
+    timeout: Duration,
+}
+
+impl Server {
+    pub(super) fn open(location: Location, options: &OpenOptions) -> Result<Self, OpenError> {
+        let timeout = location.timeout;
+        let sessions = Sessions::open(location, options)?;
+        Ok(Self { sessions, timeout })
+    }
+
+    /// Runs a statement, which is a transaction of its own; more than once, where others were
+    /// in its way.
+    ///
+    /// # Errors
+    /// Nothing was changed, but for [`Error::Unknown`].
+    pub(super) fn execute<T: Send + 'static>(
+        &self,
+        task: Task,
+        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        let deadline = Instant::now() + self.timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let mut attempt = 1;
+        loop {
+            let mut session = self.sessions.get(left())?;
+            let limit = match task {
+                Task::LookUp => left().max(LEAST),
+                Task::Scan => self.timeout * SCAN_FACTOR,
+                Task::Write => self.timeout + WRITE_MARGIN,
+            };
+            let failed = match session.execute(limit, statement.clone()) {
+                Ok(value) => return Ok(value),
+                Err(failed) => failed,
+            };
+            match &failed {
+                // The server has lost its role. A new connection finds the one that has it.
+                Failed::Statement(error) if is_read_only(error) => session.give_up(),
+                Failed::Statement(_) => {}
+                Failed::Lost(_) | Failed::Silent => self.sessions.suspect(),
+            }
+            drop(session);
+            match verdict(failed, task) {
+                Verdict::Passing(_) if attempt < ATTEMPTS && !left().is_zero() => {
+                    thread::sleep(pause(attempt));
+                }
+                // What took all the time there was is no bug, whatever the words.
+                Verdict::Passing(Error::Store(cause)) if left().is_zero() => {
+                    return Err(Error::Unavailable(cause));
+                }
+                Verdict::Passing(error) | Verdict::Final(error) => return Err(error),
+            }
+            attempt += 1;
+        }
+    }
+}
+
+/// What a failure means to the caller.
+enum Verdict {
+    Final(Error),
+    /// Trying again, whole, may help.
+    Passing(Error),
+}
+
+fn verdict(failed: Failed, task: Task) -> Verdict {
+    match failed {
+        Failed::Statement(error) => {
+            // Words in the server's language may say what a kind of its own would: a deadlock.
+            let is_unexplained = matches!(
+                error,
+                DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)
+            );
+            match classify(error) {
+                error @ Error::Unavailable(_) => Verdict::Passing(error),
+                error if is_unexplained => Verdict::Passing(error),
+                error => Verdict::Final(error),
+            }
+        }
+        lost if task == Task::Write => Verdict::Final(Error::unknown(lost)),
+        lost => Verdict::Passing(Error::unavailable(lost)),
+    }
+}
+
+/// Longer from attempt to attempt, and not the same for all, so that those who were in each
+/// other's way do not meet again.
+fn pause(attempt: u32) -> Duration {
+    let jitter = RandomState::new().hash_one(attempt) % 8;
+    Duration::from_millis(u64::from(attempt) * 4 + jitter)
+}
