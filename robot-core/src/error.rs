@@ -118,8 +118,8 @@ pub enum OpenError {
     /// The database server cannot be reached for now. It may be starting, or be down, or the
     /// URL names the wrong place.
     #[error(
-        "cannot reach the database {database}: {cause}; check that it runs, and that host and \
-         port in the URL are right"
+        "cannot reach the database {database}: {cause}; check that it runs and lets you in, and \
+         that the URL is right"
     )]
     Unreachable {
         /// The database, without credentials.

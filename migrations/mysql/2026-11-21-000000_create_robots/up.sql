@@ -8,7 +8,8 @@ CREATE TABLE IF NOT EXISTS robots (
     name VARCHAR(255) CHARACTER SET utf8mb4
          /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL
          CHECK (char_length(name) > 0 AND instr(name, char(0)) = 0),
-    type VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL
+    type VARCHAR(10) CHARACTER SET utf8mb4
+         /*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */ NOT NULL
          CHECK (type IN ('droid', 'mechanical', 'virtual')),
     year BIGINT NOT NULL CHECK (year >= 0),
     CONSTRAINT robots_name UNIQUE (name)

@@ -77,6 +77,13 @@ impl Location {
     /// Reads a URL.
     pub(super) fn parse(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let (backend, address) = match compiled_in(url)? {
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            "postgres" | "mysql" if !url.contains("://") => {
+                return Err(OpenError::InvalidUrl {
+                    database: redact(url),
+                    example: example(url),
+                });
+            }
             #[cfg(feature = "postgres")]
             "postgres" => (Backend::Postgres, postgres::with_defaults(url, options)),
             #[cfg(feature = "mysql")]

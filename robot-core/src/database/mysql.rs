@@ -125,3 +125,66 @@ impl Migrated for MysqlConnection {
         result
     }
 }
+
+#[cfg(all(test, feature = "conformance"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::conformance::scratch_database;
+
+    fn settings(purpose: Purpose) -> Vec<String> {
+        let url = scratch_database("TEST_MYSQL_URL");
+        let mut connection = connect(&url, purpose, Duration::from_millis(1500)).unwrap();
+        let names = [
+            "tx_isolation",
+            "tx_read_only",
+            "autocommit",
+            "sql_mode",
+            "sql_select_limit",
+            "check_constraint_checks",
+            "wsrep_sync_wait",
+            "lock_wait_timeout",
+            "innodb_lock_wait_timeout",
+            "character_set_connection",
+            "max_statement_time",
+        ];
+        names
+            .iter()
+            .flat_map(|name| connection.texts(&format!("SELECT CAST(@@{name} AS CHAR)")))
+            .flatten()
+            .collect()
+    }
+
+    #[test]
+    fn sessions_have_the_settings_that_the_catalogue_relies_on() {
+        let common = [
+            "REPEATABLE-READ",
+            "OFF",
+            "ON",
+            "STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION",
+            "18446744073709551615",
+            "ON",
+            "7",
+            "2",
+            "2",
+            "utf8mb4",
+        ];
+        let working = [&common[..], &["15.000000"]].concat();
+        assert_eq!(settings(Purpose::Writing), working);
+        let opening = [&common[..], &["0.000000"]].concat();
+        assert_eq!(settings(Purpose::Opening), opening);
+    }
+
+    #[test]
+    fn refusals_are_told_from_a_server_that_is_away_and_from_a_wrong_url() {
+        let bad = |words: &str| reading(&ConnectionError::BadConnection(words.to_owned()));
+        assert_eq!(bad("Can't connect to server on 'h' (115)"), Reading::Away);
+        assert_eq!(bad("Too many connections"), Reading::Away);
+        assert_eq!(bad("Access denied for user 'u'@'h'"), Reading::Refused);
+        assert_eq!(bad("Unknown database 'd'"), Reading::Refused);
+        let unreadable = MysqlConnection::establish("mysql://h:port/d")
+            .err()
+            .unwrap();
+        assert_eq!(reading(&unreadable), Reading::WrongUrl);
+    }
+}

@@ -145,3 +145,77 @@ impl Migrated for PgConnection {
         })
     }
 }
+
+#[cfg(all(test, feature = "conformance"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::conformance::scratch_database;
+
+    const TIMEOUT: Duration = Duration::from_millis(1500);
+
+    fn settings(purpose: Purpose) -> Vec<String> {
+        let url = scratch_database("TEST_POSTGRES_URL");
+        let mut connection = connect(&url, purpose, TIMEOUT).unwrap();
+        let names = [
+            "synchronous_commit",
+            "default_transaction_isolation",
+            "default_transaction_read_only",
+            "lock_timeout",
+            "statement_timeout",
+            "client_encoding",
+        ];
+        names
+            .iter()
+            .flat_map(|name| connection.texts(&format!("SELECT current_setting('{name}')")))
+            .flatten()
+            .collect()
+    }
+
+    #[test]
+    fn sessions_have_the_settings_that_the_catalogue_relies_on() {
+        let common = ["on", "read committed", "off", "1500ms"];
+        let working = [&common[..], &["15s", "UTF8"]].concat();
+        assert_eq!(settings(Purpose::Writing), working);
+        let opening = [&common[..], &["0", "UTF8"]].concat();
+        assert_eq!(settings(Purpose::Opening), opening);
+    }
+
+    #[test]
+    fn connecting_has_a_limit_unless_the_url_has_one() {
+        let options = OpenOptions::new();
+        for (url, with_limit) in [
+            ("postgres://h/d", "postgres://h/d?connect_timeout=2"),
+            ("postgres://h/d?a=b", "postgres://h/d?a=b&connect_timeout=2"),
+            (
+                "postgres://h/d?connect_timeout=9",
+                "postgres://h/d?connect_timeout=9",
+            ),
+        ] {
+            assert_eq!(with_defaults(url, &options), with_limit);
+        }
+        let options = options.timeout(Duration::from_millis(4200));
+        assert!(with_defaults("postgres://h/d", &options).ends_with("=5"));
+    }
+
+    #[test]
+    fn refusals_are_told_from_a_server_that_is_away_and_from_a_wrong_url() {
+        for (words, expected) in [
+            (
+                "connection to server at \"h\" failed: Connection refused",
+                Reading::Away,
+            ),
+            ("FATAL:  the database system is starting up", Reading::Away),
+            ("FATAL:  das Datenbanksystem startet", Reading::Away),
+            (
+                "FATAL:  password authentication failed for user \"u\"",
+                Reading::Refused,
+            ),
+            ("FATAL:  database \"d\" does not exist", Reading::Refused),
+            ("invalid percent-encoded token: \"p%zz\"", Reading::WrongUrl),
+        ] {
+            let error = ConnectionError::BadConnection(words.to_owned());
+            assert_eq!(reading(&error), expected, "{words}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::{
         Arc,
         mpsc::{self, RecvTimeoutError, Sender},
     },
-    thread,
+    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -21,10 +21,12 @@ use super::{connection::AnyConnection, failure::is_passing, queries};
 /// Work for the thread of a session.
 type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
 
-/// A handle on a connection, which is closed when the handle is dropped and the statement
-/// under way, if any, has ended.
+/// A handle on a connection. When it is dropped, the connection is closed; one that hangs, as
+/// soon as it does not any more.
 pub(super) struct Session {
-    jobs: Sender<Job>,
+    /// Taken only to let the thread end.
+    jobs: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
     is_lost: bool,
     /// When the connection was last known to be good.
     good: Instant,
@@ -73,10 +75,12 @@ impl Session {
                 }
                 drop(member);
             });
-        spawned.map_err(|error| Failed::Statement(DieselError::QueryBuilderError(error.into())))?;
+        let thread = spawned
+            .map_err(|error| Failed::Statement(DieselError::QueryBuilderError(error.into())))?;
         let connected = connection.recv_timeout(limit).map_err(|_| Failed::Silent)?;
         Ok(connected.map(|()| Self {
-            jobs,
+            jobs: Some(jobs),
+            thread: Some(thread),
             is_lost: false,
             good: Instant::now(),
         }))
@@ -94,9 +98,14 @@ impl Session {
             // Nobody may wait any more.
             let _ = done.send(work(connection));
         };
-        let result = match self.jobs.send(Box::new(job)) {
-            Ok(()) => result.recv_timeout(limit),
-            Err(_) => Err(RecvTimeoutError::Disconnected),
+        let sent = self
+            .jobs
+            .as_ref()
+            .is_some_and(|jobs| jobs.send(Box::new(job)).is_ok());
+        let result = if sent {
+            result.recv_timeout(limit)
+        } else {
+            Err(RecvTimeoutError::Disconnected)
         };
         if result.is_ok() {
             self.good = Instant::now();
@@ -113,12 +122,10 @@ impl Session {
         statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
     ) -> Result<T, Failed> {
         let outcome = self.run(limit, move |connection| {
-            statement(connection).map_err(|error| {
-                if is_an_answer(&error) || queries::probe(connection).is_ok() {
-                    Failed::Statement(error)
-                } else {
-                    Failed::Lost(error)
-                }
+            statement(connection).map_err(|error| match reading(&error) {
+                Reading::NotDone => Failed::Statement(error),
+                Reading::Unclear if queries::probe(connection).is_ok() => Failed::Statement(error),
+                Reading::Unclear | Reading::InDoubt => Failed::Lost(error),
             })
         });
         let outcome = outcome.and_then(|result| result);
@@ -144,6 +151,19 @@ impl Session {
     }
 }
 
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.jobs.take();
+        // A server is told that its client leaves; one that hangs is not waited for.
+        if let Some(thread) = self.thread.take()
+            && !self.is_lost
+        {
+            // A thread that panicked has nothing more to do, either.
+            let _ = thread.join();
+        }
+    }
+}
+
 impl Crew {
     /// How many threads there are.
     pub(super) fn size(&self) -> usize {
@@ -151,17 +171,125 @@ impl Crew {
     }
 }
 
-/// Whether only a server that understood the statement, and did not do it, can have answered
-/// so.
-fn is_an_answer(error: &DieselError) -> bool {
-    let DieselError::DatabaseError(kind, _) = error else {
-        return false;
+/// What the failure of a statement says about its doing.
+enum Reading {
+    /// Only a server that understood the statement, and did not do it, can have answered so.
+    NotDone,
+    /// It may have been done all the same.
+    InDoubt,
+    /// It was not done, provided that the connection is still good.
+    Unclear,
+}
+
+fn reading(error: &DieselError) -> Reading {
+    let DieselError::DatabaseError(kind, information) = error else {
+        return Reading::Unclear;
     };
+    let words = information.message();
     match kind {
         DatabaseErrorKind::UniqueViolation
         | DatabaseErrorKind::CheckViolation
-        | DatabaseErrorKind::NotNullViolation => true,
-        DatabaseErrorKind::ClosedConnection => false,
-        _ => is_passing(error),
+        | DatabaseErrorKind::NotNullViolation => Reading::NotDone,
+        DatabaseErrorKind::ClosedConnection => Reading::InDoubt,
+        // MariaDB's 1180 and 1317: a cluster may have gone apart in the middle of a commit.
+        _ if words.contains("during COMMIT") || words == "Query execution was interrupted" => {
+            Reading::InDoubt
+        }
+        _ if is_passing(error) => Reading::NotDone,
+        _ => Reading::Unclear,
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::sync::Barrier;
+
+    use diesel::{SqliteConnection, prelude::*, sql_query};
+
+    use super::*;
+    use crate::error::OpenError;
+
+    const LONG: Duration = Duration::from_secs(10);
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    /// The thread of a session does not care what it is connected to.
+    fn session(crew: &Crew) -> Session {
+        let connect = || {
+            let connection = SqliteConnection::establish(":memory:");
+            Ok::<_, OpenError>(AnyConnection::Sqlite(connection.unwrap()))
+        };
+        Session::open(crew, LONG, connect).unwrap().unwrap()
+    }
+
+    fn wait_until_gone(crew: &Crew) {
+        let started = Instant::now();
+        while crew.size() > 0 {
+            assert!(started.elapsed() < LONG, "{} are left", crew.size());
+            thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_connection_ends_with_its_session() {
+        let crew = Crew::default();
+        let mut session = session(&crew);
+        assert_eq!(session.run(LONG, |_| 42).unwrap(), 42);
+        assert!(!session.is_lost());
+        assert_eq!(crew.size(), 1);
+        drop(session);
+        assert_eq!(crew.size(), 0);
+    }
+
+    #[test]
+    fn a_connection_that_hangs_is_left_behind_and_ends_when_it_can() {
+        let crew = Crew::default();
+        let mut session = session(&crew);
+        let barrier = Arc::new(Barrier::new(2));
+        let hanging = Arc::clone(&barrier);
+        let failed = session.run(SHORT, move |_| {
+            hanging.wait();
+        });
+        assert!(matches!(failed, Err(Failed::Silent)));
+        assert!(session.is_lost());
+        drop(session);
+        assert_eq!(crew.size(), 1);
+        barrier.wait();
+        wait_until_gone(&crew);
+    }
+
+    #[test]
+    fn connecting_that_hangs_is_left_behind_and_ends_when_it_can() {
+        let crew = Crew::default();
+        let barrier = Arc::new(Barrier::new(2));
+        let hanging = Arc::clone(&barrier);
+        let connect = move || {
+            hanging.wait();
+            let connection = SqliteConnection::establish(":memory:");
+            Ok::<_, OpenError>(AnyConnection::Sqlite(connection.unwrap()))
+        };
+        let failed = Session::open(&crew, SHORT, connect);
+        assert!(matches!(failed, Err(Failed::Silent)));
+        assert_eq!(crew.size(), 1);
+        barrier.wait();
+        wait_until_gone(&crew);
+    }
+
+    #[test]
+    fn a_failure_on_a_connection_that_is_no_good_leaves_the_outcome_open() {
+        // Without the tables, the connection fails the look that tells whether it is good.
+        let mut session = session(&Crew::default());
+        let failed = session.execute(LONG, |connection| sql_query("nonsense").execute(connection));
+        assert!(matches!(failed, Err(Failed::Lost(_))));
+        assert!(session.is_lost());
+    }
+
+    #[test]
+    fn a_bug_costs_the_session_and_nothing_else() {
+        let mut session = session(&Crew::default());
+        let failed = session.run(LONG, |_| -> u8 { panic!("a bug") });
+        assert!(matches!(failed, Err(Failed::Silent)));
+        assert!(session.is_lost());
     }
 }

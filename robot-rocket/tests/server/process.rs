@@ -1,21 +1,40 @@
 //! The server as a process, and bare connections to it.
 
 use std::{
-    io::{self, BufRead, BufReader, Write},
+    io::{self, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
-    time::Duration,
+    sync::{Arc, Mutex},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use robot_core::conformance::TcpClient;
 
+/// How long a server may take to start, and to stop.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// A server that runs, until it is dropped.
 pub(crate) struct Server {
-    child: Child,
+    process: Process,
     address: SocketAddr,
     /// The line that it printed when it began to listen.
     pub(crate) greeting: String,
+}
+
+/// A process, which does not outlive this.
+struct Process {
+    child: Child,
+    output: Written,
+    log: Written,
+}
+
+/// What a process writes. It is read as it comes: a process that logs a lot would wait for its
+/// reader when the pipe is full.
+struct Written {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 /// The command that starts a server in a folder, on a free port, with no settings but these.
@@ -34,25 +53,41 @@ pub(crate) fn command(folder: &Path, settings: &[(&str, &str)]) -> Command {
 
 /// Runs a server that is expected not to start.
 pub(crate) fn fail(folder: &Path, settings: &[(&str, &str)]) -> Output {
-    command(folder, settings).output().unwrap()
+    match Server::launch(folder, settings) {
+        Err(output) => output,
+        Ok(server) => panic!("it serves with {settings:?}: {}", server.greeting),
+    }
 }
 
 impl Server {
+    /// Runs a server that is expected to start.
     pub(crate) fn start(folder: &Path, settings: &[(&str, &str)]) -> Self {
-        let mut child = command(folder, settings).spawn().unwrap();
-        let mut greeting = String::new();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
-        output.read_line(&mut greeting).unwrap();
+        Self::launch(folder, settings).unwrap_or_else(|output| {
+            let error = String::from_utf8_lossy(&output.stderr);
+            panic!("no server with {settings:?}: {}, {error}", output.status)
+        })
+    }
+
+    /// Runs a server until it listens, or has ended without that.
+    pub(crate) fn launch(folder: &Path, settings: &[(&str, &str)]) -> Result<Self, Output> {
+        let process = Process::start(command(folder, settings));
+        wait_for("the greeting of the server, or its end", PATIENCE, || {
+            process.output.text().contains('\n') || process.output.is_whole()
+        });
+        let greeting = process.output.text();
+        if greeting.is_empty() {
+            return Err(process.end());
+        }
         let address = greeting
             .split_once("http://")
             .and_then(|(_, rest)| rest.split_once("/api/robots"))
             .and_then(|(address, _)| address.parse().ok())
             .unwrap_or_else(|| panic!("no address in {greeting:?}"));
-        Self {
-            child,
+        Ok(Self {
+            process,
             address,
             greeting,
-        }
+        })
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
@@ -63,24 +98,96 @@ impl Server {
         TcpClient::new(self.address)
     }
 
+    /// The id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.child.id()
+    }
+
     /// Sends a signal and waits for the end; how it ended, and all that it logged.
-    pub(crate) fn stop(mut self, signal: &str) -> (ExitStatus, String) {
+    pub(crate) fn stop(self, signal: &str) -> (ExitStatus, String) {
         let sent = Command::new("kill")
-            .args([format!("-{signal}"), self.child.id().to_string()])
+            .args([format!("-{signal}"), self.id().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
-        let log = io::read_to_string(self.child.stderr.take().unwrap()).unwrap();
-        (self.child.wait().unwrap(), log)
+        let output = self.process.end();
+        (output.status, String::from_utf8(output.stderr).unwrap())
     }
 }
 
-impl Drop for Server {
+impl Process {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let output = Written::by(child.stdout.take().unwrap());
+        let log = Written::by(child.stderr.take().unwrap());
+        Self { child, output, log }
+    }
+
+    /// Waits for the end; how it ended, and all that it wrote.
+    fn end(mut self) -> Output {
+        let mut status = None;
+        wait_for("the end of the server", PATIENCE, || {
+            status = self.child.try_wait().unwrap();
+            status.is_some() && self.output.is_whole() && self.log.is_whole()
+        });
+        Output {
+            status: status.unwrap(),
+            stdout: self.output.text().into_bytes(),
+            stderr: self.log.text().into_bytes(),
+        }
+    }
+}
+
+impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended already, in which case there is nothing to do.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if thread::panicking() {
+            let log = self.log.text();
+            let lines: Vec<_> = log.lines().collect();
+            let last = lines[lines.len().saturating_sub(30)..].join("\n");
+            eprintln!("The last words of the server:\n{last}");
+        }
     }
+}
+
+impl Written {
+    fn by(mut stream: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
+        let reader = thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                kept.lock().unwrap().extend_from_slice(&piece[..length]);
+            }
+        });
+        Self { bytes, reader }
+    }
+
+    /// What was written so far.
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Whether nothing will come any more.
+    fn is_whole(&self) -> bool {
+        self.reader.is_finished()
+    }
+}
+
+/// Waits until something is so; how long that took.
+pub(crate) fn wait_for(
+    what: &str,
+    limit: Duration,
+    mut is_so: impl FnMut() -> bool,
+) -> Duration {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(started.elapsed() < limit, "{what}: not within {limit:?}");
+        thread::sleep(Duration::from_millis(10));
+    }
+    started.elapsed()
 }
 
 /// A connection on which this was sent.
