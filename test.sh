@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Every check of the project, on a machine that has Rust: ./test.sh
+# Every check of the project, on a machine that has Rust:
+#
+#   ./test.sh           all but the next
+#   ./test.sh cluster   a cluster of MariaDB and a standby of PostgreSQL, of which nodes are killed
 #
 # Debian packages that are missing are installed (as root, or by sudo). The script says what
 # it does, stops at the first check that fails, and leaves nothing running.
@@ -41,6 +44,7 @@ must_not_depend() {
     [ -z "$found" ] || fail "$package must not depend on: $found"
 }
 
+[[ $# -eq 0 || "$*" = cluster ]] || fail "'$*' is not known. Usage: ./test.sh [cluster]"
 command -v cargo >/dev/null || fail "cargo is missing. Install Rust (https://rustup.rs) and start again."
 for component in fmt clippy; do
     cargo "$component" --version >/dev/null 2>&1 ||
@@ -54,11 +58,19 @@ need '/usr/include/*/libpq-fe.h' libpq-dev
 need '/usr/include/*/mysql.h' libmariadb-dev
 need '/usr/lib/postgresql/*/bin/postgres' postgresql
 need /usr/sbin/mariadbd mariadb-server
+need rsync rsync
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)
 trap 'robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
 export SERVERS_OWNER=$$
+
+if [ "${1:-}" = cluster ]; then
+    step "Clusters lose a node"
+    cargo test --locked --package robot-rocket --features postgres,mysql --test cluster -- --nocapture
+    step "Nothing that was acknowledged was lost"
+    exit
+fi
 
 step "Format"
 cargo fmt --all --check

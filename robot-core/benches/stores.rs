@@ -1,11 +1,14 @@
 //! What each operation costs in each store, in a catalogue of 10,000 robots:
-//! `cargo bench -p robot-core`.
+//! `cargo bench -p robot-core`. With the features of database servers it needs one of each, whose
+//! URLs `TEST_POSTGRES_URL` and `TEST_MYSQL_URL` have.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
 
 use std::{hint::black_box, sync::Arc};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
 use robot_core::{Catalogue, Draft, PageRequest, RobotId};
 use tempfile::TempDir;
 
@@ -44,6 +47,10 @@ fn subjects() -> Vec<Subject> {
         Subject::new("sqlite", |folder| {
             format!("sqlite://{}/robots.db", folder.path().display())
         }),
+        #[cfg(feature = "postgres")]
+        Subject::new("postgres", |_| scratch_database("TEST_POSTGRES_URL")),
+        #[cfg(feature = "mysql")]
+        Subject::new("mysql", |_| scratch_database("TEST_MYSQL_URL")),
     ]
 }
 

@@ -177,11 +177,7 @@ impl Written {
 }
 
 /// Waits until something is so; how long that took.
-pub(crate) fn wait_for(
-    what: &str,
-    limit: Duration,
-    mut is_so: impl FnMut() -> bool,
-) -> Duration {
+pub(crate) fn wait_for(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool) -> Duration {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < limit, "{what}: not within {limit:?}");

@@ -1,0 +1,109 @@
+//! Private database servers, each test its own: they are stopped, killed and frozen.
+
+use std::process::{self, Command};
+
+use diesel::{Connection, MysqlConnection, PgConnection, connection::SimpleConnection};
+use tempfile::TempDir;
+
+/// The script that runs database servers for tests.
+const SCRIPT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../robot-core/tests/servers.sh"
+);
+
+/// A folder of database servers, which are stopped when it is dropped.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// Runs the script, which takes paths in the folder; what it prints, by lines.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Vec<String> {
+        let output = Command::new(SCRIPT)
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("SERVERS_OWNER", process::id().to_string())
+            .output()
+            .unwrap_or_else(|error| panic!("{SCRIPT}: {error}"));
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments:?}: {error}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // A second panic would end the whole run. Servers whose folder is gone end, too.
+        let _ = Command::new(SCRIPT).arg("stop").arg(self.0.path()).output();
+    }
+}
+
+/// The kinds of servers that robots are kept on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Postgres,
+    Mariadb,
+}
+
+/// A database on a server of its own, without tables.
+pub(crate) struct Database {
+    folder: Folder,
+    pub(crate) kind: Kind,
+    pub(crate) url: String,
+}
+
+impl Database {
+    pub(crate) fn new(kind: Kind) -> Self {
+        let folder = Folder::new();
+        let url = start(&folder, kind);
+        Self { folder, kind, url }
+    }
+
+    /// Starts the server again, at the same place as before.
+    pub(crate) fn start(&self) {
+        assert_eq!(start(&self.folder, self.kind), self.url);
+    }
+
+    /// Stops the server as its administrator would.
+    pub(crate) fn stop(&self) {
+        self.folder.run(&["stop", "server"]);
+    }
+
+    /// Sends KILL, STOP, CONT or TERM to all processes of the server.
+    pub(crate) fn signal(&self, name: &str) {
+        self.folder.run(&["signal", name, "server"]);
+    }
+
+    /// The host and port of the server.
+    pub(crate) fn place(&self) -> &str {
+        let (_, place) = self.url.split_once('@').unwrap();
+        place.split_once('/').unwrap().0
+    }
+
+    /// Another client of the database, which runs statements.
+    pub(crate) fn other_client(&self) -> Box<dyn FnMut(&str)> {
+        match self.kind {
+            Kind::Postgres => runs_on(PgConnection::establish(&self.url).unwrap()),
+            Kind::Mariadb => runs_on(MysqlConnection::establish(&self.url).unwrap()),
+        }
+    }
+}
+
+fn start(folder: &Folder, kind: Kind) -> String {
+    let kind = match kind {
+        Kind::Postgres => "postgres",
+        Kind::Mariadb => "mariadb",
+    };
+    folder.run(&["start", kind, "server"]).concat()
+}
+
+fn runs_on(mut connection: impl SimpleConnection + 'static) -> Box<dyn FnMut(&str)> {
+    Box::new(move |statements| {
+        connection
+            .batch_execute(statements)
+            .unwrap_or_else(|error| panic!("{statements}: {error}"));
+    })
+}

@@ -1,0 +1,168 @@
+//! The database server hangs: it takes connections, and says nothing.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    calls::{call, draft},
+    database::{Database, Kind},
+    process::{Server, wait_for},
+    record::{Fate, Record, Told, is_a_refusal},
+};
+
+/// How many ask at a time.
+const CROWD: usize = 100;
+
+/// How many connections the server may have.
+const CONNECTIONS: usize = 8;
+
+/// How long a read and a write may be left without an answer.
+const READ_LIMIT: Duration = Duration::from_millis(3500);
+const WRITE_LIMIT: Duration = Duration::from_millis(4500);
+
+/// How long what needs no database may take, and a database that goes on to be noticed.
+const AT_ONCE: Duration = Duration::from_secs(1);
+const SOON: Duration = Duration::from_secs(10);
+
+pub(crate) fn a_database_that_is_frozen_answers_nobody_and_stalls_nobody(kind: Kind) {
+    let database = Database::new(kind);
+    let folder = tempfile::tempdir().unwrap();
+    let server = start(folder.path(), &database);
+    let mut record = crowd(&server, "before");
+    assert!(record.is_all_done(), "{record}");
+    database.signal("STOP");
+    // First there are connections that hang, and then none.
+    for round in ["first", "second"] {
+        let crowd = meanwhile(&server, || crowd(&server, round));
+        println!("{kind:?}: {crowd}");
+        assert!(crowd.is_none_done(), "{crowd}");
+        record = record.and(crowd);
+    }
+    database.signal("CONT");
+    let took = wait_for("the service recovers", SOON, || {
+        call(&server.client(), "GET", "/api/robots", "").status == 200
+    });
+    println!("{kind:?}: served {took:?} after the database went on");
+    let after = crowd(&server, "after");
+    assert!(after.is_all_done(), "{after}");
+    record.and(after).is_true_of(&server);
+}
+
+fn start(folder: &std::path::Path, database: &Database) -> Server {
+    fs::create_dir(folder.join("files")).unwrap();
+    fs::write(folder.join("files/style.css"), "p {}").unwrap();
+    let settings = [
+        ("DATABASE_URL", database.url.as_str()),
+        ("ROCKET_STATIC_DIR", "files"),
+        ("ROCKET_DATABASE_CONNECTIONS", &CONNECTIONS.to_string()),
+    ];
+    Server::start(folder, &settings)
+}
+
+/// Many clients at once, of which every other one writes.
+fn crowd(server: &Server, name: &str) -> Record {
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CROWD)
+            .map(|number| scope.spawn(move || ask(server, &format!("{name} {number}"), number)))
+            .collect();
+        let records = clients.into_iter().map(|client| client.join().unwrap());
+        records.fold(Record::default(), Record::and)
+    })
+}
+
+fn ask(server: &Server, name: &str, number: usize) -> Record {
+    let mut record = Record::default();
+    let (method, target, limit) = match number % 4 {
+        0 | 2 => ("POST", "/api/robots", WRITE_LIMIT),
+        1 => ("GET", "/api/robots/1", READ_LIMIT),
+        _ => ("GET", "/api/robots?limit=3", READ_LIMIT),
+    };
+    let asked = Instant::now();
+    let answer = call(&server.client(), method, target, &draft(name));
+    let took = asked.elapsed();
+    assert!(took < limit, "{method} took {took:?}: {}", answer.text());
+    let told = Told::by(&answer, method, target);
+    record.count(told);
+    if method == "POST" {
+        let mut fate = Fate::default();
+        fate.is_told(told, Some(name));
+        record.fates.push(fate);
+    } else {
+        assert_ne!(told, Told::Unknown, "{target} has an outcome");
+    }
+    record
+}
+
+/// What needs no database is answered at once all the while, and threads do not gather.
+fn meanwhile(server: &Server, work: impl FnOnce() -> Record + Send) -> Record {
+    let asked = AtomicUsize::new(0);
+    let record = thread::scope(|scope| {
+        let work = scope.spawn(work);
+        while !work.is_finished() {
+            what_needs_no_database_is_quick(server);
+            threads_are_few(server);
+            asked.fetch_add(1, Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(50));
+        }
+        work.join().unwrap()
+    });
+    let asked = asked.into_inner();
+    assert!(asked > 5, "only {asked} times was asked meanwhile");
+    record
+}
+
+fn what_needs_no_database_is_quick(server: &Server) {
+    for (method, target, body, status) in [
+        ("GET", "/style.css", "", 200),
+        ("GET", "/nowhere", "", 404),
+        ("PATCH", "/api/robots", "", 405),
+        ("POST", "/api/robots", "no JSON", 400),
+    ] {
+        let asked = Instant::now();
+        let answer = call(&server.client(), method, target, body);
+        assert_eq!(answer.status, status, "{method} {target}");
+        let took = asked.elapsed();
+        assert!(took < AT_ONCE, "{method} {target} took {took:?}");
+    }
+}
+
+/// One for each request, two for each connection at most, and those of the libraries.
+fn threads_are_few(server: &Server) {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
+    let names: Vec<_> = tasks
+        .filter_map(|task| fs::read_to_string(task.unwrap().path().join("comm")).ok())
+        .collect();
+    let sessions = names.iter().filter(|name| name.contains("robot-session"));
+    let sessions = sessions.count();
+    // The pool connects on three threads, which may pass the limit together.
+    assert!(sessions <= 2 * CONNECTIONS + 2, "{sessions} sessions");
+    let most = CROWD + 2 * CONNECTIONS + 20;
+    assert!(names.len() <= most, "{} threads", names.len());
+}
+
+pub(crate) fn a_server_that_starts_while_the_database_is_frozen_becomes_ready_when_it_goes_on(
+    kind: Kind,
+) {
+    let database = Database::new(kind);
+    database.signal("STOP");
+    let folder = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let server = start(folder.path(), &database);
+    let greeted = started.elapsed();
+    println!("{kind:?}: greeted in {greeted:?}");
+    assert!(greeted < Duration::from_secs(12), "greeted in {greeted:?}");
+    let asked = Instant::now();
+    is_a_refusal(&call(&server.client(), "GET", "/api/robots", ""));
+    let took = asked.elapsed();
+    assert!(took < READ_LIMIT, "a read took {took:?}");
+    database.signal("CONT");
+    let took = wait_for("the service recovers", SOON, || {
+        call(&server.client(), "GET", "/api/robots", "").status == 200
+    });
+    println!("{kind:?}: served {took:?} after the database went on");
+    assert!(crowd(&server, "after").is_all_done());
+}
