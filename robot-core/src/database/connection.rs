@@ -127,11 +127,11 @@ impl Location {
             #[cfg(feature = "postgres")]
             Backend::Postgres => postgres::connect(address, purpose, *timeout)
                 .map(AnyConnection::Postgres)
-                .map_err(|error| self.turned_away(&error, postgres::reading(&error))),
+                .map_err(|error| self.turned_away(&error, postgres::reason(&error))),
             #[cfg(feature = "mysql")]
             Backend::Mysql => mysql::connect(address, purpose, *timeout)
                 .map(AnyConnection::Mysql)
-                .map_err(|error| self.turned_away(&error, mysql::reading(&error))),
+                .map_err(|error| self.turned_away(&error, mysql::reason(&error))),
         }
     }
 
@@ -176,15 +176,15 @@ impl Location {
 
     /// The error for a server that did not let us in.
     #[cfg(any(feature = "postgres", feature = "mysql"))]
-    fn turned_away(&self, error: &ConnectionError, reading: Reading) -> OpenError {
+    fn turned_away(&self, error: &ConnectionError, reason: Reason) -> OpenError {
         // The words come in several lines.
         let words = error.to_string();
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        match reading {
-            Reading::Away => self.unreachable(words),
-            Reading::Refused => self.refusal(words.into()),
+        match reason {
+            Reason::Away => self.unreachable(words),
+            Reason::Refused => self.refusal(words.into()),
             // The words may repeat a part of the URL, and with it the password.
-            Reading::WrongUrl => OpenError::InvalidUrl {
+            Reason::WrongUrl => OpenError::InvalidUrl {
                 database: self.name(),
                 example: example(&self.address),
             },
@@ -192,10 +192,10 @@ impl Location {
     }
 }
 
-/// What it means that a server did not let us in.
+/// Why a server did not let us in.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum Reason {
     /// It is not there, or not yet.
     Away,
     /// It will not let us in until somebody changes something.

@@ -11,7 +11,7 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::{
-    connection::{Purpose, Reading},
+    connection::{Purpose, Reason},
     migrations::{Failure, Migrated},
     server::SCAN_FACTOR,
 };
@@ -80,7 +80,7 @@ fn inspect(connection: &mut MysqlConnection) -> QueryResult<()> {
 
 /// Makes out why there is no connection, from the words of the library. The words of a server
 /// may be in any language: those that nobody knows are taken for a passing trouble.
-pub(super) fn reading(error: &ConnectionError) -> Reading {
+pub(super) fn reason(error: &ConnectionError) -> Reason {
     const REFUSALS: [&str; 4] = [
         "Access denied",
         "Unknown database",
@@ -89,14 +89,14 @@ pub(super) fn reading(error: &ConnectionError) -> Reading {
     ];
     match error {
         ConnectionError::InvalidConnectionUrl(_) | ConnectionError::InvalidCString(_) => {
-            Reading::WrongUrl
+            Reason::WrongUrl
         }
         ConnectionError::BadConnection(words)
             if !REFUSALS.iter().any(|part| words.contains(part)) =>
         {
-            Reading::Away
+            Reason::Away
         }
-        _ => Reading::Refused,
+        _ => Reason::Refused,
     }
 }
 
@@ -177,14 +177,14 @@ mod tests {
 
     #[test]
     fn refusals_are_told_from_a_server_that_is_away_and_from_a_wrong_url() {
-        let bad = |words: &str| reading(&ConnectionError::BadConnection(words.to_owned()));
-        assert_eq!(bad("Can't connect to server on 'h' (115)"), Reading::Away);
-        assert_eq!(bad("Too many connections"), Reading::Away);
-        assert_eq!(bad("Access denied for user 'u'@'h'"), Reading::Refused);
-        assert_eq!(bad("Unknown database 'd'"), Reading::Refused);
+        let bad = |words: &str| reason(&ConnectionError::BadConnection(words.to_owned()));
+        assert_eq!(bad("Can't connect to server on 'h' (115)"), Reason::Away);
+        assert_eq!(bad("Too many connections"), Reason::Away);
+        assert_eq!(bad("Access denied for user 'u'@'h'"), Reason::Refused);
+        assert_eq!(bad("Unknown database 'd'"), Reason::Refused);
         let unreadable = MysqlConnection::establish("mysql://h:port/d")
             .err()
             .unwrap();
-        assert_eq!(reading(&unreadable), Reading::WrongUrl);
+        assert_eq!(reason(&unreadable), Reason::WrongUrl);
     }
 }

@@ -9,7 +9,7 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::{
-    connection::{Purpose, Reading},
+    connection::{Purpose, Reason},
     migrations::{Failure, Migrated},
     server::SCAN_FACTOR,
 };
@@ -92,7 +92,7 @@ fn inspect(connection: &mut PgConnection) -> ConnectionResult<()> {
 
 /// Makes out why there is no connection, from the words of the library. The words of a server
 /// may be in any language: those that nobody knows are taken for a passing trouble.
-pub(super) fn reading(error: &ConnectionError) -> Reading {
+pub(super) fn reason(error: &ConnectionError) -> Reason {
     const REFUSALS: [&str; 6] = [
         "authentication failed",
         "does not exist",
@@ -111,15 +111,15 @@ pub(super) fn reading(error: &ConnectionError) -> Reading {
     match error {
         ConnectionError::BadConnection(words) => {
             if UNREADABLE.iter().any(|start| words.starts_with(start)) {
-                Reading::WrongUrl
+                Reason::WrongUrl
             } else if REFUSALS.iter().any(|part| words.contains(part)) {
-                Reading::Refused
+                Reason::Refused
             } else {
-                Reading::Away
+                Reason::Away
             }
         }
-        ConnectionError::InvalidCString(_) => Reading::WrongUrl,
-        _ => Reading::Refused,
+        ConnectionError::InvalidCString(_) => Reason::WrongUrl,
+        _ => Reason::Refused,
     }
 }
 
@@ -203,19 +203,19 @@ mod tests {
         for (words, expected) in [
             (
                 "connection to server at \"h\" failed: Connection refused",
-                Reading::Away,
+                Reason::Away,
             ),
-            ("FATAL:  the database system is starting up", Reading::Away),
-            ("FATAL:  das Datenbanksystem startet", Reading::Away),
+            ("FATAL:  the database system is starting up", Reason::Away),
+            ("FATAL:  das Datenbanksystem startet", Reason::Away),
             (
                 "FATAL:  password authentication failed for user \"u\"",
-                Reading::Refused,
+                Reason::Refused,
             ),
-            ("FATAL:  database \"d\" does not exist", Reading::Refused),
-            ("invalid percent-encoded token: \"p%zz\"", Reading::WrongUrl),
+            ("FATAL:  database \"d\" does not exist", Reason::Refused),
+            ("invalid percent-encoded token: \"p%zz\"", Reason::WrongUrl),
         ] {
             let error = ConnectionError::BadConnection(words.to_owned());
-            assert_eq!(reading(&error), expected, "{words}");
+            assert_eq!(reason(&error), expected, "{words}");
         }
     }
 }

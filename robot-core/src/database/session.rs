@@ -121,18 +121,18 @@ impl Session {
         limit: Duration,
         statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
     ) -> Result<T, Failed> {
-        let outcome = self.run(limit, move |connection| {
-            statement(connection).map_err(|error| match reading(&error) {
-                Reading::NotDone => Failed::Statement(error),
-                Reading::Unclear if queries::probe(connection).is_ok() => Failed::Statement(error),
-                Reading::Unclear | Reading::InDoubt => Failed::Lost(error),
+        let result = self.run(limit, move |connection| {
+            statement(connection).map_err(|error| match outcome(&error) {
+                Outcome::NotDone => Failed::Statement(error),
+                Outcome::Unclear if queries::probe(connection).is_ok() => Failed::Statement(error),
+                Outcome::Unclear | Outcome::InDoubt => Failed::Lost(error),
             })
         });
-        let outcome = outcome.and_then(|result| result);
-        if let Err(Failed::Lost(_)) = outcome {
+        let result = result.and_then(|result| result);
+        if let Err(Failed::Lost(_)) = result {
             self.is_lost = true;
         }
-        outcome
+        result
     }
 
     /// Makes the connection one that is closed instead of used again.
@@ -172,7 +172,7 @@ impl Crew {
 }
 
 /// What the failure of a statement says about its doing.
-enum Reading {
+enum Outcome {
     /// Only a server that understood the statement, and did not do it, can have answered so.
     NotDone,
     /// It may have been done all the same.
@@ -181,22 +181,22 @@ enum Reading {
     Unclear,
 }
 
-fn reading(error: &DieselError) -> Reading {
+fn outcome(error: &DieselError) -> Outcome {
     let DieselError::DatabaseError(kind, information) = error else {
-        return Reading::Unclear;
+        return Outcome::Unclear;
     };
     let words = information.message();
     match kind {
         DatabaseErrorKind::UniqueViolation
         | DatabaseErrorKind::CheckViolation
-        | DatabaseErrorKind::NotNullViolation => Reading::NotDone,
-        DatabaseErrorKind::ClosedConnection => Reading::InDoubt,
+        | DatabaseErrorKind::NotNullViolation => Outcome::NotDone,
+        DatabaseErrorKind::ClosedConnection => Outcome::InDoubt,
         // MariaDB's 1180 and 1317: a cluster may have gone apart in the middle of a commit.
         _ if words.contains("during COMMIT") || words == "Query execution was interrupted" => {
-            Reading::InDoubt
+            Outcome::InDoubt
         }
-        _ if is_passing(error) => Reading::NotDone,
-        _ => Reading::Unclear,
+        _ if is_passing(error) => Outcome::NotDone,
+        _ => Outcome::Unclear,
     }
 }
 
