@@ -1,8 +1,6 @@
 //! The program over database servers: the same commands with the same output, and what it says
 //! of a server that is away.
 
-#![cfg(all(feature = "postgres", feature = "mysql"))]
-
 use std::time::{Duration, Instant};
 
 use assert_cmd::{Command, assert::Assert};
@@ -94,6 +92,9 @@ fn a_wrong_password_is_told_in_a_sentence_without_it() {
 fn a_url_that_cannot_be_read_is_told_in_a_sentence_without_the_password() {
     for url in [
         "postgres://robots:s3cret%zz@127.0.0.1/robots",
+        "postgres://robots:my@s3cret@127.0.0.1/robots",
+        "postgres://robots:my@s3cret?robots@127.0.0.1/robots",
+        "mysql://robots:my@s3cret@127.0.0.1/robots",
         "postgres://robots:s3cret@127.0.0.1:port/robots",
         "postgres://robots@127.0.0.1/robots?pasword=s3cret",
         "mysql://robots:s3cret@127.0.0.1:port/robots",

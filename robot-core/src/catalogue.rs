@@ -42,7 +42,7 @@ pub trait Catalogue: Send + Sync {
     ///
     /// # Errors
     /// [`Violation::NameTaken`] where another robot has the name; [`Error::Unavailable`],
-    /// [`Error::Store`].
+    /// [`Error::Store`], [`Error::Unknown`].
     fn insert(&self, draft: ValidDraft) -> Result<Robot>;
 
     /// Sets the members of a robot that are to change, all together, and leaves the others as
@@ -51,14 +51,14 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::NotFound`] where no robot has the id, whether or not the name is taken;
     /// [`Violation::NameTaken`] where a robot of another id has the name;
-    /// [`Error::Unavailable`], [`Error::Store`].
+    /// [`Error::Unavailable`], [`Error::Store`], [`Error::Unknown`].
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
 
     /// Removes a robot.
     ///
     /// # Errors
     /// [`Error::NotFound`] where no robot has the id; [`Error::Unavailable`],
-    /// [`Error::Store`].
+    /// [`Error::Store`], [`Error::Unknown`].
     fn delete(&self, id: RobotId) -> Result<()>;
 
     /// The robot that has this id.
@@ -84,7 +84,7 @@ pub trait Catalogue: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Rejected`] with all the rules that the draft breaks; [`Error::Unavailable`],
-    /// [`Error::Store`].
+    /// [`Error::Store`], [`Error::Unknown`].
     ///
     /// ```
     /// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
@@ -113,7 +113,7 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::NotFound`] where no robot has the id, whatever the draft is;
     /// [`Error::Rejected`] with all the rules that the draft breaks; [`Error::Unavailable`],
-    /// [`Error::Store`].
+    /// [`Error::Store`], [`Error::Unknown`].
     ///
     /// ```
     /// # use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};

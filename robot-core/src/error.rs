@@ -27,8 +27,8 @@ pub enum Error {
     /// The store failed in a way that trying again will not mend.
     #[error("The store failed")]
     Store(#[source] Cause),
-    /// The store failed while it made the change durable, and could not take it back. Look
-    /// whether it is there before you try again.
+    /// The store failed, or was lost, while it made the change durable, and could not take it
+    /// back. Look whether it is there before you try again.
     #[error(
         "The store failed, and whether the change was stored is unknown; look before you try again"
     )]

@@ -7,13 +7,24 @@ use crate::{catalogue::Catalogue, error::OpenError, memory::MemoryCatalogue};
 /// The catalogue that the programs use unless told otherwise: a file in the working directory.
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
+/// What can work on a database, as far as it is compiled in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Backend {
+    #[cfg(feature = "sqlite")]
+    Sqlite,
+    #[cfg(feature = "postgres")]
+    Postgres,
+    #[cfg(feature = "mysql")]
+    Mysql,
+}
+
 /// A database that catalogues can be kept in.
 struct Database {
     /// How its URLs begin.
     schemes: &'static [&'static str],
-    /// The cargo feature that brings it.
+    /// The cargo feature that brings its backend.
     feature: &'static str,
-    is_compiled_in: bool,
+    backend: Option<Backend>,
     /// A URL of it, as an example.
     example: &'static str,
 }
@@ -23,19 +34,28 @@ const DATABASES: &[Database] = &[
     Database {
         schemes: &["sqlite"],
         feature: "sqlite",
-        is_compiled_in: cfg!(feature = "sqlite"),
+        #[cfg(feature = "sqlite")]
+        backend: Some(Backend::Sqlite),
+        #[cfg(not(feature = "sqlite"))]
+        backend: None,
         example: "sqlite://robots.db",
     },
     Database {
         schemes: &["postgres", "postgresql"],
         feature: "postgres",
-        is_compiled_in: cfg!(feature = "postgres"),
+        #[cfg(feature = "postgres")]
+        backend: Some(Backend::Postgres),
+        #[cfg(not(feature = "postgres"))]
+        backend: None,
         example: "postgres://user:password@host/database",
     },
     Database {
         schemes: &["mysql"],
         feature: "mysql",
-        is_compiled_in: cfg!(feature = "mysql"),
+        #[cfg(feature = "mysql")]
+        backend: Some(Backend::Mysql),
+        #[cfg(not(feature = "mysql"))]
+        backend: None,
         example: "mysql://user:password@host/database",
     },
 ];
@@ -121,9 +141,10 @@ impl OpenOptions {
     }
 
     /// How many connections there may be at a time (for SQLite, how many that read): by
-    /// default 4 for each core, but 4 at least and 32 at most. 0 counts as 1.
+    /// default 4 for each core, but 4 at least and 32 at most. 0 counts as 1, and more than
+    /// 1000 as 1000.
     pub fn connections(mut self, connections: u32) -> Self {
-        self.pool_size = Some(connections.max(1));
+        self.pool_size = Some(connections.clamp(1, 1000));
         self
     }
 
@@ -142,13 +163,12 @@ impl OpenOptions {
         if url == "memory:" {
             return Ok(Arc::new(MemoryCatalogue::new()));
         }
-        compiled_in(url)?;
         #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
         return Ok(Arc::new(crate::database::DatabaseCatalogue::open_with(
             url, self,
         )?));
         #[cfg(not(any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
-        Err(unknown_scheme(url))
+        match backend_of(url)? {}
     }
 
     /// How many connections there may be at a time.
@@ -198,23 +218,16 @@ fn database_of(url: &str) -> Option<&'static Database> {
         .find(|database| database.schemes.contains(&scheme))
 }
 
-/// The feature that brings the database which a URL is of.
-pub(crate) fn compiled_in(url: &str) -> Result<&'static str, OpenError> {
-    match database_of(url) {
-        Some(database) if database.is_compiled_in => Ok(database.feature),
-        Some(database) => Err(OpenError::NotCompiledIn {
-            scheme: database.feature,
-            known: known_forms(),
-        }),
-        None => Err(unknown_scheme(url)),
-    }
-}
-
-pub(crate) fn unknown_scheme(url: &str) -> OpenError {
-    OpenError::UnknownScheme {
+/// The backend for the database that a URL is of.
+pub(crate) fn backend_of(url: &str) -> Result<Backend, OpenError> {
+    let database = database_of(url).ok_or_else(|| OpenError::UnknownScheme {
         scheme: url.split(':').next().unwrap_or_default().to_owned(),
         known: known_forms(),
-    }
+    })?;
+    database.backend.ok_or_else(|| OpenError::NotCompiledIn {
+        scheme: database.feature,
+        known: known_forms(),
+    })
 }
 
 /// How the URLs of a database are written.
@@ -227,7 +240,7 @@ pub(crate) fn example(url: &str) -> &'static str {
 fn known_forms() -> String {
     DATABASES
         .iter()
-        .filter(|database| database.is_compiled_in)
+        .filter(|database| database.backend.is_some())
         .fold("memory:".to_owned(), |known, database| {
             format!("{known}, {}", database.example)
         })

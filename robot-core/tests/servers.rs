@@ -1,7 +1,6 @@
 //! What is particular to database servers: sessions, locks, other programs beside us. The
-//! servers of the tests have bad defaults for every setting that a session can change.
+//! servers of the tests have bad defaults for what a session can change.
 
-#![cfg(all(feature = "postgres", feature = "mysql"))]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -114,7 +113,7 @@ impl Kind for Mysql {
     const SENSIBLE: &'static str = "SET SESSION TRANSACTION READ WRITE; \
          SET autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES', \
          check_constraint_checks = 1, sql_select_limit = 18446744073709551615, \
-         lock_wait_timeout = 10, innodb_lock_wait_timeout = 10";
+         sql_big_selects = 1, lock_wait_timeout = 10, innodb_lock_wait_timeout = 10";
 
     const OTHERS: &'static str = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
         WHERE db = DATABASE() AND id <> CONNECTION_ID()";

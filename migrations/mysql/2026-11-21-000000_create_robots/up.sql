@@ -13,4 +13,4 @@ CREATE TABLE IF NOT EXISTS robots (
          CHECK (type IN ('droid', 'mechanical', 'virtual')),
     year BIGINT NOT NULL CHECK (year >= 0),
     CONSTRAINT robots_name UNIQUE (name)
-) ENGINE = InnoDB;
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

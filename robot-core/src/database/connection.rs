@@ -17,7 +17,7 @@ use super::sqlite;
 use crate::open::{example, redact};
 use crate::{
     error::{Cause, OpenError},
-    open::{OpenOptions, compiled_in, unknown_scheme},
+    open::{Backend, OpenOptions, backend_of},
 };
 
 /// A connection to any of the backends compiled in.
@@ -52,16 +52,6 @@ pub(super) struct Location {
     pub(super) timeout: Duration,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Backend {
-    #[cfg(feature = "sqlite")]
-    Sqlite,
-    #[cfg(feature = "postgres")]
-    Postgres,
-    #[cfg(feature = "mysql")]
-    Mysql,
-}
-
 /// Where a database is worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Residence {
@@ -76,26 +66,24 @@ pub(super) enum Residence {
 impl Location {
     /// Reads a URL.
     pub(super) fn parse(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let (backend, address) = match compiled_in(url)? {
+        let backend = backend_of(url)?;
+        let address = match backend {
+            #[cfg(feature = "sqlite")]
+            Backend::Sqlite => sqlite::path_of_url(url).ok_or_else(|| OpenError::NoPath {
+                url: url.to_owned(),
+            })?,
+            // Of two, one would be in the password, and its end would be taken for a host.
             #[cfg(any(feature = "postgres", feature = "mysql"))]
-            "postgres" | "mysql" if !url.contains("://") => {
+            _ if !url.contains("://") || url.matches('@').count() > 1 => {
                 return Err(OpenError::InvalidUrl {
                     database: redact(url),
                     example: example(url),
                 });
             }
             #[cfg(feature = "postgres")]
-            "postgres" => (Backend::Postgres, postgres::with_defaults(url, options)),
+            Backend::Postgres => postgres::with_defaults(url, options),
             #[cfg(feature = "mysql")]
-            "mysql" => (Backend::Mysql, url.to_owned()),
-            #[cfg(feature = "sqlite")]
-            "sqlite" => {
-                let path = sqlite::path_of_url(url).ok_or_else(|| OpenError::NoPath {
-                    url: url.to_owned(),
-                })?;
-                (Backend::Sqlite, path)
-            }
-            _ => return Err(unknown_scheme(url)),
+            Backend::Mysql => url.to_owned(),
         };
         Ok(Self {
             backend,

@@ -82,6 +82,10 @@ pub(super) fn is_read_only(error: &DieselError) -> bool {
     }
 }
 
+/// What we say when another process has been at the tables for too long.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) const LOCKED: &str = "another process is bringing the tables up to date";
+
 /// What databases say when another caller, or their own state, is in the way.
 const PASSING: &[&str] = &[
     // SQLite: SQLITE_BUSY, SQLITE_LOCKED.
@@ -98,4 +102,6 @@ const PASSING: &[&str] = &[
     "maximum statement execution time exceeded",
     "max_statement_time exceeded",
     "read-only option",
+    // Ourselves.
+    "another process is bringing the tables up to date",
 ];

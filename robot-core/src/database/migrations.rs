@@ -1,6 +1,8 @@
 //! Bringing the tables of a database up to date when it is opened.
 
 use std::error::Error as StdError;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use std::time::Duration;
 
 use diesel::{
     Connection, QueryResult,
@@ -9,9 +11,15 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use super::connection::{AnyConnection, Location};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use super::failure::LOCKED;
 #[cfg(feature = "sqlite")]
 use super::sqlite;
 use crate::error::OpenError;
+
+/// How long another process may take to bring the tables up to date, before we give up waiting.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a connection to a backend does for its migrations.
 pub(super) trait Migrated:
@@ -61,7 +69,14 @@ fn run<C: Migrated>(connection: &mut C, location: &Location) -> Result<(), OpenE
     let tables = match state(connection) {
         // One process migrates at a time, and the next one finds the work done. Where there
         // is no work, nobody waits for a lock.
-        Ok(Tables::Behind) => connection.alone(migrate),
+        Ok(Tables::Behind) => connection.alone(migrate).or_else(|failure| {
+            // Where nothing keeps processes apart, on the nodes of a cluster, one of two fails
+            // and the other one has done the work.
+            match state(connection) {
+                Ok(Tables::UpToDate) => Ok(Tables::UpToDate),
+                _ => Err(failure),
+            }
+        }),
         other => other,
     };
     match tables.map_err(|Failure(cause)| location.refusal(cause))? {
@@ -129,6 +144,14 @@ fn migrate<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
 
 /// Any failure, in a type that a transaction can end with.
 pub(super) struct Failure(Box<dyn StdError + Send + Sync>);
+
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+impl Failure {
+    /// Another process has been at the tables for too long.
+    pub(super) fn locked() -> Self {
+        Self(LOCKED.into())
+    }
+}
 
 impl From<Box<dyn StdError + Send + Sync>> for Failure {
     fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {

@@ -1,16 +1,22 @@
 //! What PostgreSQL needs of its connections.
 
-use std::time::Duration;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use diesel::{
     Connection, ConnectionError, ConnectionResult, PgConnection, QueryResult, RunQueryDsl,
-    connection::SimpleConnection, dsl::sql, sql_query, sql_types::Text,
+    connection::SimpleConnection,
+    dsl::sql,
+    sql_query,
+    sql_types::{Bool, Text},
 };
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::{
     connection::{Purpose, Reason},
-    migrations::{Failure, Migrated},
+    migrations::{Failure, LOCK_LIMIT, Migrated},
     server::SCAN_FACTOR,
 };
 use crate::open::OpenOptions;
@@ -19,15 +25,27 @@ use crate::open::OpenOptions;
 pub(super) const REMEDY: &str = "check user, password and database in the URL, that the user may \
                                  create tables in it, and that its encoding is UTF8";
 
-/// The URL, with a limit to connecting where it has none.
+/// The URL, with the library's parameters that it does not set itself.
 pub(super) fn with_defaults(url: &str, options: &OpenOptions) -> String {
-    if url.contains("connect_timeout=") {
-        return url.to_owned();
-    }
     // The library takes whole seconds, from 2.
     let seconds = options.timeout.as_secs_f64().ceil().max(2.0);
-    let mark = if url.contains('?') { '&' } else { '?' };
-    format!("{url}{mark}connect_timeout={seconds}")
+    let defaults = [
+        ("connect_timeout", seconds.to_string()),
+        // A standby may lag behind, and what was written must be there to be read.
+        ("target_session_attrs", "primary".to_owned()),
+        // Of a server that vanished, one wants to know before the hours that TCP takes.
+        ("keepalives_idle", "30".to_owned()),
+        ("keepalives_interval", "5".to_owned()),
+        ("keepalives_count", "3".to_owned()),
+        ("tcp_user_timeout", "30000".to_owned()),
+    ];
+    defaults.iter().fold(url.to_owned(), |url, (name, value)| {
+        if url.contains(&format!("{name}=")) {
+            return url;
+        }
+        let mark = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{mark}{name}={value}")
+    })
 }
 
 pub(super) fn connect(
@@ -139,8 +157,15 @@ impl Migrated for PgConnection {
     ) -> Result<T, Failure> {
         /// A number that nobody else is likely to lock.
         const KEY: i64 = 0x726f_626f_7473;
+        let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
         self.transaction(|connection| {
-            sql_query(format!("SELECT pg_advisory_xact_lock({KEY})")).execute(connection)?;
+            let started = Instant::now();
+            while !sql::<Bool>(&lock).get_result(connection)? {
+                if started.elapsed() > LOCK_LIMIT {
+                    return Err(Failure::locked());
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
             work(connection)
         })
     }
@@ -182,20 +207,20 @@ mod tests {
     }
 
     #[test]
-    fn connecting_has_a_limit_unless_the_url_has_one() {
-        let options = OpenOptions::new();
-        for (url, with_limit) in [
-            ("postgres://h/d", "postgres://h/d?connect_timeout=2"),
-            ("postgres://h/d?a=b", "postgres://h/d?a=b&connect_timeout=2"),
-            (
-                "postgres://h/d?connect_timeout=9",
-                "postgres://h/d?connect_timeout=9",
-            ),
-        ] {
-            assert_eq!(with_defaults(url, &options), with_limit);
-        }
-        let options = options.timeout(Duration::from_millis(4200));
-        assert!(with_defaults("postgres://h/d", &options).ends_with("=5"));
+    fn the_url_gets_what_it_does_not_set_itself() {
+        let options = OpenOptions::new().timeout(Duration::from_millis(4200));
+        let url = with_defaults("postgres://h/d", &options);
+        assert!(
+            url.starts_with("postgres://h/d?connect_timeout=5&target_session_attrs=primary&"),
+            "{url}"
+        );
+        let own = "postgres://h/d?target_session_attrs=any&connect_timeout=9";
+        let url = with_defaults(own, &options);
+        assert!(
+            url.starts_with(&format!("{own}&keepalives_idle=30")),
+            "{url}"
+        );
+        assert_eq!(url.matches("connect_timeout").count(), 1);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every statement that is ever sent to a database.
+//! Every statement about robots that is sent to a database.
 
 use diesel::{prelude::*, sql_types::Text};
 

@@ -72,20 +72,23 @@ impl Server {
         let deadline = Instant::now() + self.timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
         let mut attempt = 1;
+        if task == Task::Write && self.sessions.is_stuck() {
+            return Err(Error::unavailable("other writes wait for the database"));
+        }
         loop {
             let mut session = self.sessions.get(left())?;
             let limit = match task {
                 Task::LookUp => left().max(LEAST),
                 Task::Scan => self.timeout * SCAN_FACTOR,
-                Task::Write => self.timeout + WRITE_MARGIN,
+                Task::Write => lock_patience(self.timeout) + WRITE_MARGIN,
             };
             let failed = match session.execute(limit, statement.clone()) {
                 Ok(value) => return Ok(value),
                 Err(failed) => failed,
             };
             match &failed {
-                // The server has lost its role. A new connection finds the one that has it.
-                Failed::Statement(error) if is_read_only(error) => session.give_up(),
+                // The server has lost its role. New connections find the one that has it.
+                Failed::Statement(error) if is_read_only(error) => self.sessions.replace(),
                 Failed::Statement(_) => {}
                 Failed::Lost(_) | Failed::Silent => self.sessions.suspect(),
             }
@@ -116,19 +119,28 @@ fn verdict(failed: Failed, task: Task) -> Verdict {
     match failed {
         Failed::Statement(error) => {
             // Words in the server's language may say what a kind of its own would: a deadlock.
+            // An id that is taken is one that the server itself gave.
             let is_unexplained = matches!(
                 error,
-                DieselError::DatabaseError(DatabaseErrorKind::Unknown, _)
+                DieselError::DatabaseError(
+                    DatabaseErrorKind::Unknown | DatabaseErrorKind::UniqueViolation,
+                    _
+                )
             );
             match classify(error) {
                 error @ Error::Unavailable(_) => Verdict::Passing(error),
-                error if is_unexplained => Verdict::Passing(error),
+                error @ Error::Store(_) if is_unexplained => Verdict::Passing(error),
                 error => Verdict::Final(error),
             }
         }
         lost if task == Task::Write => Verdict::Final(Error::unknown(lost)),
         lost => Verdict::Passing(Error::unavailable(lost)),
     }
+}
+
+/// How long a server waits for a lock, in the whole seconds that some of them count.
+pub(super) fn lock_patience(timeout: Duration) -> Duration {
+    Duration::from_secs_f64(timeout.as_secs_f64().ceil())
 }
 
 /// Longer from attempt to attempt, and not the same for all, so that those who were in each

@@ -27,7 +27,9 @@ pub(super) struct Session {
     /// Taken only to let the thread end.
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<()>>,
+    work: Work,
     is_lost: bool,
+    opened: Instant,
     /// When the connection was last known to be good.
     good: Instant,
 }
@@ -46,9 +48,19 @@ pub(super) enum Failed {
     Silent,
 }
 
-/// Counts threads that may be stuck, so that a server that hangs for days does not gather them.
+/// Counts threads, and those that are stuck, so that a server that hangs for days does not
+/// gather them. The number is that of the copies which they hold.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Crew(Arc<()>);
+pub(super) struct Crew {
+    members: Arc<()>,
+    work: Work,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Work {
+    under_way: Arc<()>,
+    waited_for: Arc<()>,
+}
 
 impl Session {
     /// Connects, within a limit of time.
@@ -59,7 +71,7 @@ impl Session {
     ) -> Result<Result<Self, E>, Failed> {
         let (jobs, work) = mpsc::channel::<Job>();
         let (connected, connection) = mpsc::sync_channel(1);
-        let member = crew.clone();
+        let member = Arc::clone(&crew.members);
         let spawned = thread::Builder::new()
             .name("robot-session".to_owned())
             .spawn(move || {
@@ -75,13 +87,15 @@ impl Session {
                 }
                 drop(member);
             });
-        let thread = spawned
-            .map_err(|error| Failed::Statement(DieselError::QueryBuilderError(error.into())))?;
+        let thread =
+            spawned.map_err(|error| Failed::Lost(DieselError::QueryBuilderError(error.into())))?;
         let connected = connection.recv_timeout(limit).map_err(|_| Failed::Silent)?;
         Ok(connected.map(|()| Self {
             jobs: Some(jobs),
             thread: Some(thread),
+            work: crew.work.clone(),
             is_lost: false,
+            opened: Instant::now(),
             good: Instant::now(),
         }))
     }
@@ -94,9 +108,15 @@ impl Session {
         work: impl FnOnce(&mut AnyConnection) -> T + Send + 'static,
     ) -> Result<T, Failed> {
         let (done, result) = mpsc::sync_channel(1);
+        let Work {
+            under_way,
+            waited_for,
+        } = self.work.clone();
         let job = move |connection: &mut AnyConnection| {
+            let value = work(connection);
+            drop(under_way);
             // Nobody may wait any more.
-            let _ = done.send(work(connection));
+            let _ = done.send(value);
         };
         let sent = self
             .jobs
@@ -112,6 +132,7 @@ impl Session {
         } else {
             self.is_lost = true;
         }
+        drop(waited_for);
         result.map_err(|_| Failed::Silent)
     }
 
@@ -145,6 +166,11 @@ impl Session {
         self.is_lost
     }
 
+    /// When the connection was made.
+    pub(super) fn opened(&self) -> Instant {
+        self.opened
+    }
+
     /// When the connection was last known to be good.
     pub(super) fn last_good(&self) -> Instant {
         self.good
@@ -167,7 +193,13 @@ impl Drop for Session {
 impl Crew {
     /// How many threads there are.
     pub(super) fn size(&self) -> usize {
-        Arc::strong_count(&self.0) - 1
+        Arc::strong_count(&self.members) - 1
+    }
+
+    /// How many threads are at work that nobody waits for any more.
+    pub(super) fn stuck(&self) -> usize {
+        let waited_for = Arc::strong_count(&self.work.waited_for);
+        Arc::strong_count(&self.work.under_way).saturating_sub(waited_for)
     }
 }
 
@@ -237,7 +269,7 @@ mod tests {
         let mut session = session(&crew);
         assert_eq!(session.run(LONG, |_| 42).unwrap(), 42);
         assert!(!session.is_lost());
-        assert_eq!(crew.size(), 1);
+        assert_eq!((crew.size(), crew.stuck()), (1, 0));
         drop(session);
         assert_eq!(crew.size(), 0);
     }
@@ -254,7 +286,7 @@ mod tests {
         assert!(matches!(failed, Err(Failed::Silent)));
         assert!(session.is_lost());
         drop(session);
-        assert_eq!(crew.size(), 1);
+        assert_eq!((crew.size(), crew.stuck()), (1, 1));
         barrier.wait();
         wait_until_gone(&crew);
     }

@@ -15,7 +15,7 @@ use super::{
     session::{Crew, Failed, Session},
 };
 use crate::{
-    error::{OpenError, Result},
+    error::{Error, OpenError, Result},
     open::{OpenOptions, WhenAway},
 };
 
@@ -27,6 +27,9 @@ const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 
 /// How long a session is taken for good without another look.
 const TRUST: Duration = Duration::from_secs(1);
+
+/// With less time left, there is no use in trying yet another session.
+const LEAST: Duration = Duration::from_millis(20);
 
 /// How often an outage is told in the log.
 const NEWS: Duration = Duration::from_secs(10);
@@ -43,7 +46,6 @@ impl Sessions {
     /// # Errors
     /// The database cannot be used, or it is away and not to be waited for.
     pub(super) fn open(location: Location, options: &OpenOptions) -> Result<Self, OpenError> {
-        let timeout = location.timeout;
         let size = options.pool_size();
         let shared = Arc::new(Shared {
             location,
@@ -52,6 +54,7 @@ impl Sessions {
             crew: Crew::default(),
             is_prepared: Mutex::new(false),
             last_loss: Mutex::new(Instant::now()),
+            last_demotion: Mutex::new(Instant::now()),
             told: Mutex::new(None),
         });
         match shared.prepare() {
@@ -63,8 +66,9 @@ impl Sessions {
         let pool = r2d2::Pool::builder()
             .max_size(size)
             .min_idle(Some(0))
-            .test_on_check_out(true)
-            .connection_timeout(timeout)
+            .test_on_check_out(false)
+            // After half of it the pool tries again to connect. Callers bring their own limit.
+            .connection_timeout(Duration::from_secs(1))
             // The manager tells of failures, less often than they occur.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(Manager(Arc::clone(&shared)));
@@ -73,13 +77,42 @@ impl Sessions {
 
     /// A session that is good as far as is known, within a limit of time.
     pub(super) fn get(&self, limit: Duration) -> Result<PooledConnection<Manager>> {
-        self.pool.get_timeout(limit).map_err(no_connection)
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut session = self.pool.get_timeout(left).map_err(no_connection)?;
+            if session.opened() < *lock(&self.shared.last_demotion) {
+                session.give_up();
+                continue;
+            }
+            let good = session.last_good();
+            if good.elapsed() < TRUST && good > *lock(&self.shared.last_loss) {
+                return Ok(session);
+            }
+            // Half of the time, so that there is some left for another session.
+            let left = deadline.saturating_duration_since(Instant::now());
+            match session.execute(left / 2, queries::probe) {
+                Ok(()) => return Ok(session),
+                Err(failed) if left < LEAST => return Err(Error::unavailable(failed)),
+                Err(_) => session.give_up(),
+            }
+        }
     }
 
-    /// Has every session looked at before it is used again: one of them was lost, or found the
-    /// server in a state that may affect all.
+    /// Has every session looked at before it is used again: one of them was lost.
     pub(super) fn suspect(&self) {
         *lock(&self.shared.last_loss) = Instant::now();
+    }
+
+    /// Has every session replaced: the server that they are with takes no writes any more.
+    pub(super) fn replace(&self) {
+        *lock(&self.shared.last_demotion) = Instant::now();
+    }
+
+    /// Whether so many threads wait for a server which does not answer that the others are
+    /// better kept for reading.
+    pub(super) fn is_stuck(&self) -> bool {
+        4 * self.shared.crew.stuck() >= self.shared.crew_limit
     }
 }
 
@@ -90,6 +123,7 @@ struct Shared {
     crew_limit: usize,
     is_prepared: Mutex<bool>,
     last_loss: Mutex<Instant>,
+    last_demotion: Mutex<Instant>,
     /// When the log was told that the database is away, where it is.
     told: Mutex<Option<Instant>>,
 }
@@ -142,7 +176,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes and judges sessions for the pool.
+/// Makes sessions for the pool.
 pub(super) struct Manager(Arc<Shared>);
 
 impl ManageConnection for Manager {
@@ -161,15 +195,11 @@ impl ManageConnection for Manager {
         session
     }
 
+    /// The pool does not ask: callers look for themselves, within the time that they have.
     fn is_valid(&self, session: &mut Session) -> Result<(), OpenError> {
         let Self(shared) = self;
-        let good = session.last_good();
-        if good.elapsed() < TRUST && good > *lock(&shared.last_loss) {
-            return Ok(());
-        }
-        // A caller is waiting, who may need another session.
         session
-            .execute(shared.location.timeout / 2, queries::probe)
+            .execute(shared.location.timeout, queries::probe)
             .map_err(|failed| shared.location.unreachable(failed))
     }
 

@@ -136,7 +136,7 @@ pub(super) fn logged(error: Error) -> Failure {
             Failure::Unavailable
         }
         Error::Unknown(cause) => {
-            log::error!("the store failed in a commit: {cause}");
+            log::error!("the outcome of a write is unknown: {cause}");
             Failure::OutcomeUnknown
         }
         Error::Store(cause) => {
