@@ -202,11 +202,10 @@ pub fn redact(url: &str) -> String {
         return url.to_owned();
     }
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-    match address.rsplit_once('@') {
-        Some((_, address)) => format!("{scheme}://{address}"),
-        // A password with a question mark in it looks like this.
-        None if query.contains('@') => format!("{scheme}://..."),
-        None => format!("{scheme}://{address}"),
+    match address.split('@').collect::<Vec<_>>()[..] {
+        // More of them, or one behind a question mark, may be a part of a password.
+        [address] | [_, address] if !query.contains('@') => format!("{scheme}://{address}"),
+        _ => format!("{scheme}://..."),
     }
 }
 
