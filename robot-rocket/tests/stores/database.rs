@@ -1,6 +1,9 @@
 //! Private database servers, each test its own: they are stopped, killed and frozen.
 
-use std::process::{self, Command};
+use std::{
+    process::{self, Command},
+    thread,
+};
 
 use diesel::{Connection, MysqlConnection, PgConnection, connection::SimpleConnection};
 use tempfile::TempDir;
@@ -48,6 +51,16 @@ pub(crate) enum Kind {
     Mariadb,
 }
 
+/// Runs a test on every kind of server. They run at once, for most of the time is spent waiting.
+pub(crate) fn on_every_kind_of_server(test: fn(Kind)) {
+    thread::scope(|scope| {
+        for kind in [Kind::Postgres, Kind::Mariadb] {
+            let named = thread::Builder::new().name(format!("{kind:?}"));
+            named.spawn_scoped(scope, move || test(kind)).unwrap();
+        }
+    });
+}
+
 /// A database on a server of its own, without tables.
 pub(crate) struct Database {
     folder: Folder,
@@ -70,6 +83,14 @@ impl Database {
     /// Stops the server as its administrator would.
     pub(crate) fn stop(&self) {
         self.folder.run(&["stop", "server"]);
+    }
+
+    /// Ends the server: by a stop, or by a signal to all of its processes.
+    pub(crate) fn end(&self, ending: &str) {
+        match ending {
+            "stop" => self.stop(),
+            signal => self.signal(signal),
+        }
     }
 
     /// Sends KILL, STOP, CONT or TERM to all processes of the server.

@@ -14,9 +14,10 @@ use std::{
 use robot_core::conformance::{Answer, Call, Client, TcpClient};
 
 use crate::{
+    answers::{Told, id},
     calls::draft,
     process::{Server, wait_for},
-    record::{Fate, Record, Told},
+    record::{Fate, Record},
 };
 
 /// How many clients of each server write, and how many read.
@@ -179,6 +180,8 @@ impl Load {
 
 impl Drop for Load {
     fn drop(&mut self) {
+        // Where the test has failed, the servers end before the clients do.
+        self.servers_may_end();
         self.is_over.store(true, Ordering::Relaxed);
     }
 }
@@ -209,9 +212,7 @@ impl Worker {
     fn add(&mut self, name: &str, fate: &mut Fate) -> Option<String> {
         let (told, answer) = self.call("POST", "/api/robots", &draft(name));
         fate.is_told(told, Some(name));
-        let answer = answer.filter(|_| told == Told::Done)?;
-        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-        let id = body["data"]["id"].as_str().unwrap().to_owned();
+        let id = id(&answer.filter(|_| told == Told::Done)?);
         fate.id = Some(id.clone());
         self.record
             .added

@@ -6,19 +6,10 @@ use std::{
     time::Instant,
 };
 
-use robot_core::conformance::Answer;
-
-use crate::{calls::call, process::Server};
-
-/// What a client was told of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Told {
-    Done,
-    /// Nothing was stored; it is to try again.
-    Refused,
-    /// Whether it was stored is unknown.
-    Unknown,
-}
+use crate::{
+    answers::{Told, robots},
+    process::Server,
+};
 
 /// A robot that was written, as far as its writer knows. At first it is not there.
 #[derive(Debug, Default)]
@@ -41,32 +32,6 @@ pub(crate) struct Record {
     done: usize,
     refused: usize,
     unknown: usize,
-}
-
-impl Told {
-    /// What an answer tells. One that must not be fails the test.
-    pub(crate) fn by(answer: &Answer, method: &str, target: &str) -> Self {
-        let text = answer.text();
-        match answer.status {
-            200 | 201 => Self::Done,
-            503 => {
-                is_a_refusal(answer);
-                Self::Refused
-            }
-            500 if text.contains("whether this was stored is unknown") => Self::Unknown,
-            status => panic!("{method} {target}: {status}, {text}"),
-        }
-    }
-}
-
-/// Fails unless an answer is a refusal to the letter of the contract.
-pub(crate) fn is_a_refusal(answer: &Answer) {
-    assert_eq!(answer.status, 503, "{}", answer.text());
-    assert_eq!(answer.header("retry-after"), Some("1"));
-    assert_eq!(
-        answer.text(),
-        r#"{"status":"ERROR","messages":["The catalogue is busy or cannot be reached; try again in a moment"]}"#
-    );
 }
 
 impl Fate {
@@ -156,18 +121,4 @@ impl fmt::Display for Record {
             "{done} calls were done, {refused} refused, {unknown} unknown"
         )
     }
-}
-
-/// The robots that a server lists: their ids by their names.
-pub(crate) fn robots(server: &Server) -> HashMap<String, String> {
-    let answer = call(&server.client(), "GET", "/api/robots", "");
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let listed: Vec<HashMap<String, String>> = serde_json::from_slice(&answer.body).unwrap();
-    let count = listed.len();
-    let robots: HashMap<_, _> = listed
-        .into_iter()
-        .map(|mut robot| (robot.remove("name").unwrap(), robot.remove("id").unwrap()))
-        .collect();
-    assert_eq!(robots.len(), count, "a name is listed twice");
-    robots
 }

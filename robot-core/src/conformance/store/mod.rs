@@ -2,6 +2,7 @@
 //! is empty at the start.
 
 mod changes;
+mod histories;
 mod names;
 mod pages;
 mod races;
@@ -19,9 +20,15 @@ pub(super) type Run = fn(&dyn Catalogue);
 
 /// Every case.
 pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
-    [changes::CASES, names::CASES, pages::CASES, races::CASES]
-        .concat()
-        .into_iter()
+    [
+        changes::CASES,
+        names::CASES,
+        pages::CASES,
+        races::CASES,
+        histories::CASES,
+    ]
+    .concat()
+    .into_iter()
 }
 
 fn draft(name: &str) -> Draft {

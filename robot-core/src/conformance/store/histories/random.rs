@@ -1,0 +1,148 @@
+//! Operations at random, the same for the same seed and the same answers.
+
+use super::operation::{Answer, EVERYTHING, Operation};
+use crate::{
+    catalogue::PageRequest,
+    robot::{Draft, Robot, RobotId, RobotType},
+};
+
+/// The names that robots are given: few, so that operations meet, and one that has another in
+/// it, to be searched for.
+pub(super) const NAMES: [&str; 3] = ["a", "b", "ab"];
+
+/// What can be drawn. A list of these has some more than once to make them more frequent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Add,
+    Replace,
+    Amend,
+    Delete,
+    Get,
+    Find,
+    Page,
+}
+
+/// Numbers that look random: `SplitMix64` (Steele, Lea and Flood, 2014), which needs no more
+/// than this.
+#[derive(Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from 0, less than the limit.
+    pub(super) fn below(&mut self, limit: u16) -> u16 {
+        let [low, high, ..] = self.next().to_le_bytes();
+        u16::from_le_bytes([low, high]) % limit
+    }
+
+    /// One of these; `None` where there are none.
+    pub(super) fn choose<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
+        let count = u16::try_from(choices.len()).unwrap_or(u16::MAX);
+        let index = (count > 0).then(|| self.below(count))?;
+        choices.get(usize::from(index))
+    }
+
+    fn one_of<T: Copy, const COUNT: usize>(&mut self, choices: [T; COUNT]) -> T {
+        self.choose(&choices).copied().unwrap_or(choices[0])
+    }
+}
+
+/// A thread that draws its operations. As any client, it knows the robots that were there at
+/// the start and those that its own answers have shown.
+pub(super) struct Caller {
+    random: Random,
+    known: Vec<RobotId>,
+}
+
+impl Caller {
+    pub(super) fn new(seed: u64, start: &[Robot]) -> Self {
+        Self {
+            random: Random::new(seed),
+            known: start.iter().map(Robot::id).collect(),
+        }
+    }
+
+    pub(super) fn learn(&mut self, answer: &Answer) {
+        for robot in answer.robots() {
+            if !self.known.contains(&robot.id()) {
+                self.known.push(robot.id());
+            }
+        }
+    }
+
+    pub(super) fn draw(&mut self, kinds: &[Kind]) -> Operation {
+        match self.random.choose(kinds).copied().unwrap_or(Kind::Page) {
+            Kind::Add => Operation::Add(self.draft()),
+            Kind::Replace => Operation::Replace(self.id(), self.draft()),
+            Kind::Amend => Operation::Amend(self.id(), self.partial()),
+            Kind::Delete => Operation::Delete(self.id()),
+            Kind::Get => Operation::Get(self.id()),
+            Kind::Find => Operation::Find(self.random.one_of(NAMES)),
+            Kind::Page => Operation::Page(self.page()),
+        }
+    }
+
+    /// The id of a robot that is known; where there is none, one that no robot has.
+    fn id(&mut self) -> RobotId {
+        let known = self.random.choose(&self.known).copied();
+        known
+            .or(RobotId::new(i64::MAX))
+            .unwrap_or_else(|| panic!("the greatest number is positive"))
+    }
+
+    /// The year tells it from other drafts, as a rule.
+    fn draft(&mut self) -> Draft {
+        let name = self.random.one_of(NAMES);
+        let robot_type = self.random.one_of(RobotType::ALL);
+        Draft::new(
+            name,
+            robot_type.as_str(),
+            i64::from(self.random.below(10_000)),
+        )
+    }
+
+    /// A draft that lacks each member as often as not.
+    fn partial(&mut self) -> Draft {
+        let draft = self.draft();
+        let mut keep = || self.random.below(2) == 0;
+        Draft {
+            name: draft.name.filter(|_| keep()),
+            robot_type: draft.robot_type.filter(|_| keep()),
+            year: draft.year.filter(|_| keep()),
+        }
+    }
+
+    /// Mostly everything, because that says most about the catalogue.
+    fn page(&mut self) -> PageRequest<'static> {
+        if self.random.below(4) > 0 {
+            return EVERYTHING;
+        }
+        PageRequest {
+            containing: self.random.one_of(["", "a", "b"]),
+            after: self.random.one_of(["", "a", "ab"]),
+            limit: 1 + usize::from(self.random.below(3)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_generator_by_its_name() {
+        let mut random = Random::new(1_234_567);
+        let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
+        assert_eq!([random.next(), random.next()], expected);
+    }
+}
