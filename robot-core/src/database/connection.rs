@@ -3,8 +3,10 @@
 
 use std::{error::Error, fmt, time::Duration};
 
+#[cfg(feature = "postgres")]
+use diesel::connection::SimpleConnection;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
-use diesel::ConnectionError;
+use diesel::{ConnectionError, QueryResult};
 
 use super::failure::is_passing;
 #[cfg(feature = "mysql")]
@@ -29,6 +31,34 @@ pub(super) enum AnyConnection {
     Postgres(diesel::PgConnection),
     #[cfg(feature = "mysql")]
     Mysql(diesel::MysqlConnection),
+}
+
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+impl AnyConnection {
+    /// Sets how long a statement may take, where that is not long enough for every statement.
+    /// In PostgreSQL it is no more than a lock is waited for, since waits for several locks add
+    /// up; a commit is not cut short by it.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(
+            unused_variables,
+            clippy::unnecessary_wraps,
+            reason = "the others need no other limit"
+        )
+    )]
+    pub(super) fn limit_statements(&mut self, limit: Duration) -> QueryResult<()> {
+        match self {
+            #[cfg(feature = "postgres")]
+            Self::Postgres(connection) => {
+                let limit = format!("SET statement_timeout = {}", limit.as_millis());
+                connection.batch_execute(&limit)
+            }
+            #[cfg(feature = "mysql")]
+            Self::Mysql(_) => Ok(()),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(_) => Ok(()),
+        }
+    }
 }
 
 /// What a connection is for.

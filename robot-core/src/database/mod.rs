@@ -23,6 +23,8 @@ mod session;
 mod sessions;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod turnstile;
 #[cfg(feature = "sqlite")]
 mod writer;
 

@@ -17,7 +17,6 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use super::{
     connection::{Purpose, Reason},
     migrations::{Failure, LOCK_LIMIT, Migrated},
-    server::SCAN_FACTOR,
 };
 use crate::open::OpenOptions;
 
@@ -70,7 +69,7 @@ fn set_up(connection: &mut PgConnection, purpose: Purpose, timeout: Duration) ->
     let limit = if purpose == Purpose::Opening {
         0
     } else {
-        (timeout * SCAN_FACTOR).as_millis()
+        patience
     };
     connection.batch_execute(&format!(
         "SET default_transaction_isolation = 'read committed';
@@ -119,11 +118,12 @@ pub(super) fn reason(error: &ConnectionError) -> Reason {
         "not permitted to log in",
         "cannot hold every name",
     ];
-    const UNREADABLE: [&str; 5] = [
+    const UNREADABLE: [&str; 6] = [
         "invalid ",
         "missing ",
         "unexpected ",
         "extra ",
+        "forbidden ",
         "end of string",
     ];
     match error {
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn sessions_have_the_settings_that_the_catalogue_relies_on() {
         let common = ["on", "read committed", "off", "1500ms"];
-        let working = [&common[..], &["15s", "UTF8"]].concat();
+        let working = [&common[..], &["1500ms", "UTF8"]].concat();
         assert_eq!(settings(Purpose::Writing), working);
         let opening = [&common[..], &["0", "UTF8"]].concat();
         assert_eq!(settings(Purpose::Opening), opening);

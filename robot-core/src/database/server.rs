@@ -16,6 +16,7 @@ use super::{
     failure::{classify, is_read_only},
     session::Failed,
     sessions::Sessions,
+    turnstile::Turnstile,
 };
 use crate::{
     error::{Error, OpenError, Result},
@@ -49,14 +50,20 @@ pub(super) enum Task {
 /// A database on a server.
 pub(super) struct Server {
     sessions: Sessions,
+    /// Writes may have to wait for one another. Some sessions are always left for reads.
+    writers: Turnstile,
     timeout: Duration,
 }
 
 impl Server {
     pub(super) fn open(location: Location, options: &OpenOptions) -> Result<Self, OpenError> {
         let timeout = location.timeout;
-        let sessions = Sessions::open(location, options)?;
-        Ok(Self { sessions, timeout })
+        let size = options.pool_size() as usize;
+        Ok(Self {
+            sessions: Sessions::open(location, options)?,
+            writers: Turnstile::new(size - size.div_ceil(4).min(size - 1)),
+            timeout,
+        })
     }
 
     /// Runs a statement, which is a transaction of its own; more than once, where others were
@@ -71,10 +78,12 @@ impl Server {
     ) -> Result<T> {
         let deadline = Instant::now() + self.timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
+        let _admission = match task {
+            Task::Write if self.sessions.is_stuck() => return Err(too_many_writes()),
+            Task::Write => Some(self.writers.enter(left()).ok_or_else(too_many_writes)?),
+            Task::LookUp | Task::Scan => None,
+        };
         let mut attempt = 1;
-        if task == Task::Write && self.sessions.is_stuck() {
-            return Err(Error::unavailable("other writes wait for the database"));
-        }
         loop {
             let mut session = self.sessions.get(left())?;
             let limit = match task {
@@ -82,7 +91,12 @@ impl Server {
                 Task::Scan => self.timeout * SCAN_FACTOR,
                 Task::Write => lock_patience(self.timeout) + WRITE_MARGIN,
             };
-            let failed = match session.execute(limit, statement.clone()) {
+            let statement = statement.clone();
+            let result = match task {
+                Task::Scan => session.execute(limit, unhurried(self.timeout, statement)),
+                Task::LookUp | Task::Write => session.execute(limit, statement),
+            };
+            let failed = match result {
                 Ok(value) => return Ok(value),
                 Err(failed) => failed,
             };
@@ -106,6 +120,23 @@ impl Server {
             attempt += 1;
         }
     }
+}
+
+/// A statement that the server gives the time of a scan.
+fn unhurried<T>(
+    timeout: Duration,
+    statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
+) -> impl FnOnce(&mut AnyConnection) -> QueryResult<T> {
+    move |connection| {
+        connection.limit_statements(timeout * SCAN_FACTOR)?;
+        let result = statement(connection);
+        connection.limit_statements(timeout)?;
+        result
+    }
+}
+
+fn too_many_writes() -> Error {
+    Error::unavailable("other writes wait for the database")
 }
 
 /// What a failure means to the caller.

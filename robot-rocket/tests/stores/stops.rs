@@ -8,7 +8,7 @@ use std::{
 use robot_core::conformance::{Call, Client};
 
 use crate::{
-    calls::draft,
+    calls::{call, draft},
     database::{Database, Kind, on_every_kind_of_server},
     load::Load,
     process::Server,
@@ -50,20 +50,20 @@ fn a_stop_while_connections_are_made_is_a_stop() {
     on_every_kind_of_server(|kind| {
         let database = Database::new(kind);
         let folder = tempfile::tempdir().unwrap();
-        let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
-        // Several at a time, so that each goes at another pace, with the tables all there.
-        stops(kind, start());
-        for round in 0..4 {
+        let settings = [
+            ("DATABASE_URL", database.url.as_str()),
+            ("ROCKET_DATABASE_CONNECTIONS", "40"),
+            ("ROCKET_SHUTDOWN", "{grace=0,mercy=0}"),
+        ];
+        for _ in 0..20 {
+            let server = Server::start(folder.path(), &settings);
             thread::scope(|scope| {
-                for _ in 0..6 {
-                    let server = start();
-                    ask(scope, &server, 12);
-                    scope.spawn(move || {
-                        thread::sleep(Duration::from_millis(10 * round));
-                        stops(kind, server);
-                    });
+                // Each wants a connection, and all are served by the first few.
+                for _ in 0..40 {
+                    scope.spawn(|| call(&server.client(), "GET", "/api/robots/1", ""));
                 }
             });
+            stops(kind, server);
         }
     });
 }
