@@ -128,7 +128,8 @@ pub(super) fn reason(error: &ConnectionError) -> Reason {
     ];
     match error {
         ConnectionError::BadConnection(words) => {
-            if UNREADABLE.iter().any(|start| words.starts_with(start)) {
+            let is_unreadable = UNREADABLE.iter().any(|start| words.starts_with(start));
+            if is_unreadable || words.contains(" URI") {
                 Reason::WrongUrl
             } else if REFUSALS.iter().any(|part| words.contains(part)) {
                 Reason::Refused

@@ -112,11 +112,3 @@ pub(super) fn page(
             .load(connection),
     }
 }
-
-/// Whether the catalogue can be read. A node of a cluster that has lost the others answers
-/// queries that read no table.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) fn probe(connection: &mut AnyConnection) -> QueryResult<()> {
-    let ids = robots::table.select(robots::id).limit(1);
-    ids.load::<i64>(connection).map(drop)
-}

@@ -26,12 +26,12 @@ use crate::{
 /// So many times longer than for anything else, a scan of all names may take.
 pub(super) const SCAN_FACTOR: u32 = 10;
 
-/// How much longer than the server itself waits for others a write is waited for: what the
-/// server says of it is worth more than that it said nothing in time.
+/// How much longer than the server waits for others a write is waited for: what the server says
+/// is worth more than that it said nothing in time, upon which its session is thrown away.
 const WRITE_MARGIN: Duration = Duration::from_secs(1);
 
-/// How long any answer is waited for: a session that was given none is thrown away.
-const LEAST: Duration = Duration::from_millis(100);
+/// So much longer a look-up is waited for than the server is to take for it.
+const READ_MARGIN: Duration = Duration::from_millis(300);
 
 /// How often a statement is tried while others are in its way.
 const ATTEMPTS: u32 = 8;
@@ -87,7 +87,7 @@ impl Server {
         loop {
             let mut session = self.sessions.get(left())?;
             let limit = match task {
-                Task::LookUp => left().max(LEAST),
+                Task::LookUp => left() + READ_MARGIN,
                 Task::Scan => self.timeout * SCAN_FACTOR,
                 Task::Write => lock_patience(self.timeout) + WRITE_MARGIN,
             };

@@ -13,10 +13,11 @@ use std::{
 
 use diesel::{
     QueryResult,
+    r2d2::R2D2Connection,
     result::{DatabaseErrorKind, Error as DieselError},
 };
 
-use super::{connection::AnyConnection, failure::is_passing, queries};
+use super::{connection::AnyConnection, failure::is_passing};
 
 /// Work for the thread of a session.
 type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
@@ -145,7 +146,7 @@ impl Session {
         let result = self.run(limit, move |connection| {
             statement(connection).map_err(|error| match outcome(&error) {
                 Outcome::NotDone => Failed::Statement(error),
-                Outcome::Unclear if queries::probe(connection).is_ok() => Failed::Statement(error),
+                Outcome::Unclear if connection.ping().is_ok() => Failed::Statement(error),
                 Outcome::Unclear | Outcome::InDoubt => Failed::Lost(error),
             })
         });
@@ -309,12 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_on_a_connection_that_is_no_good_leaves_the_outcome_open() {
-        // Without the tables, the connection fails the look that tells whether it is good.
+    fn a_failure_on_a_connection_that_is_good_is_that_of_the_statement() {
         let mut session = session(&Crew::default());
         let failed = session.execute(LONG, |connection| sql_query("nonsense").execute(connection));
-        assert!(matches!(failed, Err(Failed::Lost(_))));
-        assert!(session.is_lost());
+        assert!(matches!(failed, Err(Failed::Statement(_))));
+        assert!(!session.is_lost());
     }
 
     #[test]

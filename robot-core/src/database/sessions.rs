@@ -3,15 +3,16 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
-use diesel::r2d2::{self, ManageConnection, NopErrorHandler, PooledConnection};
+use diesel::r2d2::{self, ManageConnection, NopErrorHandler, PooledConnection, R2D2Connection};
 
 use super::{
     connection::{Location, Purpose},
     failure::no_connection,
-    migrations, queries,
+    migrations,
     session::{Crew, Failed, Session},
 };
 use crate::{
@@ -34,9 +35,13 @@ const LEAST: Duration = Duration::from_millis(20);
 /// How often an outage is told in the log.
 const NEWS: Duration = Duration::from_secs(10);
 
+/// How long the end waits for connections that are being made or closed.
+const FAREWELL: Duration = Duration::from_secs(2);
+
 /// A pool of sessions.
 pub(super) struct Sessions {
-    pool: r2d2::Pool<Manager>,
+    /// Taken only to let the sessions end.
+    pool: Option<r2d2::Pool<Manager>>,
     shared: Arc<Shared>,
 }
 
@@ -72,7 +77,10 @@ impl Sessions {
             // The manager tells of failures, less often than they occur.
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(Manager(Arc::clone(&shared)));
-        Ok(Self { pool, shared })
+        Ok(Self {
+            pool: Some(pool),
+            shared,
+        })
     }
 
     /// A session that is good as far as is known, within a limit of time.
@@ -80,7 +88,9 @@ impl Sessions {
         let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let mut session = self.pool.get_timeout(left).map_err(no_connection)?;
+            let pool = self.pool.as_ref();
+            let pool = pool.ok_or_else(|| Error::store("the pool is closed"))?;
+            let mut session = pool.get_timeout(left).map_err(no_connection)?;
             if session.opened() < *lock(&self.shared.last_demotion) {
                 session.give_up();
                 continue;
@@ -91,7 +101,7 @@ impl Sessions {
             }
             // Half of the time, so that there is some left for another session.
             let left = deadline.saturating_duration_since(Instant::now());
-            match session.execute(left / 2, queries::probe) {
+            match session.execute(left / 2, R2D2Connection::ping) {
                 Ok(()) => return Ok(session),
                 Err(failed) if left < LEAST => return Err(Error::unavailable(failed)),
                 Err(_) => session.give_up(),
@@ -113,6 +123,18 @@ impl Sessions {
     /// better kept for reading.
     pub(super) fn is_stuck(&self) -> bool {
         4 * self.shared.crew.stuck() >= self.shared.crew_limit
+    }
+}
+
+impl Drop for Sessions {
+    /// When a process ends, the client's library tears down what its threads still use. So
+    /// those that are able to end may do so before.
+    fn drop(&mut self) {
+        self.pool.take();
+        let started = Instant::now();
+        while self.shared.crew.size() > self.shared.crew.stuck() && started.elapsed() < FAREWELL {
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 }
 
@@ -199,7 +221,7 @@ impl ManageConnection for Manager {
     fn is_valid(&self, session: &mut Session) -> Result<(), OpenError> {
         let Self(shared) = self;
         session
-            .execute(shared.location.timeout, queries::probe)
+            .execute(shared.location.timeout, R2D2Connection::ping)
             .map_err(|failed| shared.location.unreachable(failed))
     }
 
