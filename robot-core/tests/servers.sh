@@ -304,8 +304,8 @@ SQL
 
 # Writes all settings of the MariaDB server in DIR. Galera's scripts read the file, too.
 configure_mariadb() {
-    # These have no option to start with, or would keep the server itself from starting.
-    echo "SET GLOBAL sql_select_limit = 1, GLOBAL check_constraint_checks = 0, GLOBAL max_join_size = 1;" >"$1/init.sql"
+    # These two have no option to start with.
+    echo "SET GLOBAL sql_select_limit = 1, GLOBAL check_constraint_checks = 0;" >"$1/init.sql"
     cat >"$1/my.cnf" <<CONF
 [mysqld]
 datadir = $1/data
@@ -330,10 +330,17 @@ transaction_read_only = ON
 innodb_lock_wait_timeout = 1
 lock_wait_timeout = 1
 max_sort_length = 64
-default_storage_engine = MyISAM
-innodb_default_row_format = compact
 default_time_zone = +05:45
 lc_messages = de_DE
+CONF
+}
+
+# More bad defaults, with which a cluster's own work would not go on.
+configure_worse() {
+    echo "SET GLOBAL max_join_size = 1;" >>"$1/init.sql"
+    cat >>"$1/my.cnf" <<CONF
+default_storage_engine = MyISAM
+innodb_default_row_format = compact
 CONF
 }
 
@@ -347,6 +354,7 @@ start() {
         prepare "$kind" "$dir"
         "new_$kind" "$dir"
         [ "$kind" = postgres ] || configure_mariadb "$dir"
+        [ "$kind" = postgres ] || configure_worse "$dir"
         mv "$dir/new" "$dir/data"
         # Somebody else may take the port first, upon which the server ends.
         for attempt in 1 2 3; do

@@ -41,6 +41,17 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // A second panic would end the whole run. Servers whose folder is gone end, too.
         let _ = Command::new(SCRIPT).arg("stop").arg(self.0.path()).output();
+        if thread::panicking() {
+            let tail = "find . -maxdepth 3 -name log -exec tail -n 40 {} +";
+            let mut last = Command::new("sh");
+            last.args(["-c", tail]).current_dir(self.0.path());
+            let last = last
+                .output()
+                .map(|output| output.stdout)
+                .unwrap_or_default();
+            let last = String::from_utf8_lossy(&last);
+            eprintln!("The last words of the database servers:\n{last}");
+        }
     }
 }
 
