@@ -31,21 +31,22 @@ fn has_order(model: &Model, left: &[Event], strangers: &HashSet<RobotId>) -> boo
     left.iter().all(|event| event.answer.is_open()) || (0..left.len()).any(comes_first)
 }
 
+const KINDS: [Kind; 6] = [
+    Kind::Add,
+    Kind::Replace,
+    Kind::Amend,
+    Kind::Delete,
+    Kind::Get,
+    Kind::Page,
+];
+
 /// Few operations on a good catalogue, written down wrongly: with other moments, in which some
 /// overlap, and some with an open outcome.
 fn doubtful_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Event> {
-    let kinds = [
-        Kind::Add,
-        Kind::Replace,
-        Kind::Amend,
-        Kind::Delete,
-        Kind::Get,
-        Kind::Page,
-    ];
     let start = good(catalogue.list());
     let mut caller = Caller::new(random.next(), &start);
     let events = (0..6).map(|moment| {
-        let operation = caller.draw(&kinds);
+        let operation = caller.draw(&KINDS);
         let answer = operation.call(catalogue);
         caller.learn(&answer);
         // Calls are at even moments and returns at odd ones, so that none coincide.

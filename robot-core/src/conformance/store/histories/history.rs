@@ -73,6 +73,18 @@ impl History {
         order::find(&self.start, &self.events).map_err(|longest| self.unexplained(&longest))
     }
 
+    /// The last so many of those whose outcome is unknown, as they are to be taken in the
+    /// history that follows: they may be under way still.
+    pub(super) fn late(&self, count: usize) -> Vec<Event> {
+        let is_unknown = |event: &&Event| event.answer == Answer::Unknown;
+        let mut late: Vec<_> = self.events.iter().filter(is_unknown).cloned().collect();
+        late.drain(..late.len().saturating_sub(count));
+        for event in &mut late {
+            (event.called, event.returned) = (0, 0);
+        }
+        late
+    }
+
     fn unexplained(&self, longest: &Order) -> String {
         let next = order::next(&longest.places, &self.events);
         let table = self.table(|place| {

@@ -21,6 +21,8 @@ pub(super) enum Bug {
     None,
     /// No bug: some writes end with errors that leave open, or tell, what became of them.
     LosesAnswers,
+    /// No bug: some changes are made later, and until then their outcome is unknown.
+    IsLate,
     InsertsAfterLooking,
     RenamesAfterLooking,
     DeletesAfterLooking,
@@ -62,6 +64,7 @@ struct Robots {
     cache: HashMap<RobotId, Robot>,
     last_id: i64,
     writes: usize,
+    late: Vec<(RobotId, ValidChanges)>,
 }
 
 impl Leaky {
@@ -87,6 +90,12 @@ impl Leaky {
     fn write<T>(&self, write: impl FnOnce(MutexGuard<'_, Robots>) -> Result<T>) -> Result<T> {
         let mut robots = self.lock();
         robots.writes += 1;
+        if self.bug == Bug::IsLate && robots.writes.is_multiple_of(16) {
+            for (id, changes) in std::mem::take(&mut robots.late) {
+                // Nobody is there any more to be told how it went.
+                let _ = robots.change(id, &changes);
+            }
+        }
         match robots.writes % 8 {
             5 if self.bug == Bug::LosesAnswers => Err(Error::unavailable("not done")),
             6 if self.bug == Bug::LosesAnswers => Err(Error::unknown("not done")),
@@ -110,6 +119,13 @@ impl Robots {
         if others.any(|other| Some(other.name()) == name) {
             return Err(Violation::NameTaken.into());
         }
+        Ok(())
+    }
+
+    fn change(&mut self, id: RobotId, changes: &ValidChanges) -> Result<()> {
+        let robot = self.get(id)?;
+        self.check_name(changes.name(), Some(id))?;
+        self.keep(changes.clone().apply_to(&robot));
         Ok(())
     }
 
@@ -146,6 +162,10 @@ impl Catalogue for Leaky {
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         self.write(|mut robots| {
+            if self.bug == Bug::IsLate && robots.writes % 8 == 3 {
+                robots.late.push((id, changes));
+                return Err(Error::unknown("it takes its time"));
+            }
             robots.cache.remove(&id);
             let robots = self.gap(Bug::ClearsItsCacheTooEarly, robots);
             let read = robots.get(id)?;
@@ -160,12 +180,8 @@ impl Catalogue for Leaky {
             robots.remove(id);
             let mut robots = self.gap(Bug::ReplacesByRemovingFirst, robots);
             let name = after.name().to_owned();
-            robots.keep(Robot::from_checked(
-                id,
-                name,
-                after.robot_type(),
-                before.year(),
-            ));
+            let half = Robot::from_checked(id, name, after.robot_type(), before.year());
+            robots.keep(half);
             let mut robots = self.gap(Bug::WritesTheYearLater, robots);
             robots.keep(after);
             Ok(())
