@@ -12,7 +12,7 @@ use crate::{
     answers::{Told, is_a_refusal, recovers},
     calls::{call, draft},
     database::{Database, on_every_kind_of_server},
-    process::Server,
+    process::{Server, wait_for},
     record::{Fate, Record},
 };
 
@@ -48,6 +48,8 @@ fn a_database_that_is_frozen_answers_nobody_and_stalls_nobody() {
         database.signal("CONT");
         let took = recovers(&server);
         println!("{kind:?}: served {took:?} after the database went on");
+        let took = takes_writes(&server);
+        println!("{kind:?}: and writes {took:?} later");
         let after = crowd(&server, "after");
         assert!(after.is_all_done(), "{after}");
         record.and(after).is_true_of(&server);
@@ -97,6 +99,18 @@ fn ask(server: &Server, name: &str, number: usize) -> Record {
         assert_ne!(told, Told::Unknown, "{target} has an outcome");
     }
     record
+}
+
+/// Waits until a write is taken; how long that took. Until those have ended that hung, there may
+/// be reads alone.
+fn takes_writes(server: &Server) -> Duration {
+    let mut times = 0;
+    wait_for("writes are taken", Duration::from_secs(5), || {
+        times += 1;
+        let name = draft(&format!("thawed {times}"));
+        let answer = call(&server.client(), "POST", "/api/robots", &name);
+        Told::by(&answer, "POST", "/api/robots") == Told::Done
+    })
 }
 
 /// A crowd. All the while, what needs no database is answered at once, and threads are few.
@@ -166,6 +180,7 @@ fn a_server_that_starts_while_the_database_is_frozen_becomes_ready_when_it_goes_
         database.signal("CONT");
         let took = recovers(&server);
         println!("{kind:?}: served {took:?} after the database went on");
+        takes_writes(&server);
         assert!(crowd(&server, "after").is_all_done());
     });
 }

@@ -75,7 +75,7 @@ fn connections_are_replaced_after_the_database_restarts() {
             database.start();
             let took = load.is_served(&[0], SOON);
             println!("{kind:?}: all are served {took:?} after a {ending}");
-            load.never_fails(&[0], 200, SOON);
+            load.never_fails(&[0], 100, SOON);
         }
         for ending in ["stop", "KILL", "KILL"] {
             // At once: some find a connection that was good a moment ago.
@@ -83,7 +83,7 @@ fn connections_are_replaced_after_the_database_restarts() {
             database.start();
             load.is_served(&[0], SOON);
         }
-        load.never_fails(&[0], 200, SOON);
+        load.never_fails(&[0], 100, SOON);
         let record = load.end();
         println!("{kind:?}: {record}");
         record.is_true_of(&server);

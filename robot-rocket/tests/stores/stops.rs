@@ -23,7 +23,7 @@ fn a_stop_under_load_is_a_stop() {
         let database = Database::new(kind);
         let folder = tempfile::tempdir().unwrap();
         let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
-        for _ in 0..3 {
+        for _ in 0..2 {
             let server = start();
             let load = Load::start(&[&server]);
             load.never_fails(&[0], 200, Duration::from_secs(10));
