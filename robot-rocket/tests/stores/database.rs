@@ -3,10 +3,13 @@
 use std::{
     process::{self, Command},
     thread,
+    time::Duration,
 };
 
 use diesel::{Connection, MysqlConnection, PgConnection, connection::SimpleConnection};
 use tempfile::TempDir;
+
+use crate::process::wait_for;
 
 /// The script that runs database servers for tests.
 const SCRIPT: &str = concat!(
@@ -107,6 +110,19 @@ impl Database {
     /// Sends KILL, STOP, CONT or TERM to all processes of the server.
     pub(crate) fn signal(&self, name: &str) {
         self.folder.run(&["signal", name, "server"]);
+    }
+
+    /// Stops all of the server's threads, as if it hung. They take a moment to stop.
+    pub(crate) fn freeze(&self) {
+        self.signal("STOP");
+        let main = self.folder.run(&["pid", "server"]).concat();
+        wait_for("the database is frozen", Duration::from_secs(10), || {
+            let mut threads = Command::new("ps");
+            threads.args(["-L", "-o", "stat=", "-p", &main, "--ppid", &main]);
+            let states = String::from_utf8(threads.output().unwrap().stdout).unwrap();
+            let is_still = |state: &str| state.starts_with(['T', 'Z']);
+            !states.is_empty() && states.lines().all(is_still)
+        });
     }
 
     /// The host and port of the server.

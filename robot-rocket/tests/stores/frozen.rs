@@ -37,7 +37,7 @@ fn a_database_that_is_frozen_answers_nobody_and_stalls_nobody() {
         let server = start(folder.path(), &database);
         let mut record = crowd(&server, "before");
         assert!(record.is_all_done(), "{record}");
-        database.signal("STOP");
+        database.freeze();
         // At first there are connections that hang, and then none.
         for round in ["first", "second"] {
             let crowd = crowd_and_others(&server, round);
@@ -166,7 +166,7 @@ fn threads_are_few(server: &Server) {
 fn a_server_that_starts_while_the_database_is_frozen_becomes_ready_when_it_goes_on() {
     on_every_kind_of_server(|kind| {
         let database = Database::new(kind);
-        database.signal("STOP");
+        database.freeze();
         let folder = tempfile::tempdir().unwrap();
         let started = Instant::now();
         let server = start(folder.path(), &database);

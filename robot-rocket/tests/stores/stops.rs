@@ -88,7 +88,7 @@ fn a_stop_while_the_database_is_frozen_is_a_stop() {
         let database = Database::new(kind);
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
-        database.signal("STOP");
+        database.freeze();
         thread::scope(|scope| {
             ask(scope, &server, 30);
             thread::sleep(Duration::from_millis(300));
