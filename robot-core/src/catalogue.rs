@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use crate::{
     error::{Error, Result},
-    robot::{Draft, Robot, RobotId},
+    pages::{PageRequest, Pages},
+    pending::Pending,
+    robot::{Draft, Entry, Robot, RobotId},
     rules::{Rejection, ValidChanges, ValidDraft, Violation, Violations},
 };
 
@@ -13,7 +15,8 @@ use crate::{
 /// Callers use [`add`](Self::add), [`replace`](Self::replace), [`amend`](Self::amend),
 /// [`delete`](Self::delete), [`get`](Self::get), [`find`](Self::find), [`list`](Self::list), [`search`](Self::search),
 /// and [`Pages`] for collections that need not fit into memory. Stores implement the methods
-/// without a body, and leave the others alone.
+/// without a body, and leave the others alone; one whose calls need not block the caller has
+/// [`begin`](Self::begin) and [`begin_get`](Self::begin_get) of its own.
 ///
 /// # The contract for authors of a store
 ///
@@ -79,6 +82,49 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Store`].
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
+
+    /// Begins a change, for callers who must not block, such as a web server. It comes to the
+    /// id of the robot that was added, changed or deleted, or to the error that
+    /// [`insert`](Self::insert), [`update`](Self::update) or [`delete`](Self::delete) has.
+    ///
+    /// Whoever drops the [`Pending`] does not take the change back: it may take place all the
+    /// same.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::{Catalogue, Change, Draft, ValidDraft};
+    ///
+    /// let catalogue = robot_core::open("memory:")?;
+    /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+    /// let id = Arc::clone(&catalogue).begin(Change::Insert(draft)).wait()?;
+    /// assert!(catalogue.get(id)?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>>
+    where
+        Self: 'static,
+    {
+        Pending::blocking(move || change.apply_to(&*self))
+    }
+
+    /// Begins what [`get`](Self::get) does, for callers who must not block. A store that finds
+    /// the robot in less time than it takes to hand the question to another thread does so.
+    fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>>
+    where
+        Self: 'static,
+    {
+        Pending::blocking(move || self.get(id))
+    }
+
+    /// What [`page`](Self::page) has, but for the members that no list shows. A store that reads
+    /// entries in less time than whole robots does so.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let robots = self.page(request)?;
+        Ok(robots.into_iter().map(Entry::from).collect())
+    }
 
     /// Adds a robot: checks every rule, then keeps it.
     ///
@@ -184,7 +230,7 @@ pub trait Catalogue: Send + Sync {
 
 /// What a rejected draft broke, uniqueness included: the store is asked for the name, where
 /// it is one that a robot could have, other than the robot `id`, which must exist.
-fn complete<C: Catalogue + ?Sized>(
+pub(crate) fn complete<C: Catalogue + ?Sized>(
     catalogue: &C,
     rejection: Rejection,
     id: Option<RobotId>,
@@ -203,113 +249,32 @@ fn complete<C: Catalogue + ?Sized>(
     })
 }
 
-/// Which robots a page is to hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest<'a> {
-    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
-    pub containing: &'a str,
-    /// Only robots whose name comes after this text, by bytes. Every name comes after `""`.
-    pub after: &'a str,
-    /// At most so many robots.
-    pub limit: usize,
+/// A change of a catalogue, none of whose rules is broken but for those that only the store can
+/// check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// [`Catalogue::insert`].
+    Insert(ValidDraft),
+    /// [`Catalogue::update`].
+    Update(RobotId, ValidChanges),
+    /// [`Catalogue::delete`].
+    Delete(RobotId),
 }
 
-/// The robots of a catalogue, by name, page after page: memory stays constant, and the store
-/// is held only while a page is read.
-///
-/// Each page is read when it is asked for. A robot that is there, under one name, from the
-/// first page to the last is met exactly once; one that is added, renamed or deleted
-/// meanwhile may or may not be met. After an error the iteration is over.
-///
-/// ```
-/// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue, Pages};
-///
-/// let catalogue = MemoryCatalogue::new();
-/// for number in 0..25 {
-///     catalogue.add(Draft::new(format!("RX-{number}"), "virtual", 2001))?;
-/// }
-/// let sizes: Result<Vec<usize>, Error> = Pages::new(&catalogue, "RX")
-///     .page_size(10)
-///     .map(|page| page.map(|robots| robots.len()))
-///     .collect();
-/// assert_eq!(sizes?, [10, 10, 5]);
-/// # Ok::<(), Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Pages<C> {
-    catalogue: C,
-    containing: String,
-    after: String,
-    page_size: usize,
-    finished: bool,
-}
-
-/// How many robots a page holds unless told otherwise.
-const PAGE_SIZE: usize = 1000;
-
-impl<C: Catalogue> Pages<C> {
-    /// The robots of `catalogue` (a reference, or an [`Arc`] where the pages must outlive the
-    /// caller) whose name contains this text; `""` for all.
-    pub fn new(catalogue: C, containing: impl Into<String>) -> Self {
-        Self {
-            catalogue,
-            containing: containing.into(),
-            after: String::new(),
-            page_size: PAGE_SIZE,
-            finished: false,
-        }
-    }
-
-    /// Only the robots whose name comes after this text, by bytes.
-    #[must_use]
-    pub fn after(mut self, name: impl Into<String>) -> Self {
-        self.after = name.into();
-        self
-    }
-
-    /// So many robots a page instead of 1000; 0 counts as 1.
-    #[must_use]
-    pub fn page_size(mut self, robots: usize) -> Self {
-        self.page_size = robots.max(1);
-        self
-    }
-
-    /// Whether it is known that there are no more pages.
-    #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.finished
-    }
-}
-
-impl<C: Catalogue> Iterator for Pages<C> {
-    /// A page is never empty.
-    type Item = Result<Vec<Robot>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.finished {
-            return None;
-        }
-        let page = self.catalogue.page(PageRequest {
-            containing: &self.containing,
-            after: &self.after,
-            limit: self.page_size,
-        });
-        match page {
-            Ok(robots) => {
-                self.finished = robots.len() < self.page_size;
-                let last = robots.last()?;
-                last.name().clone_into(&mut self.after);
-                Some(Ok(robots))
-            }
-            Err(error) => {
-                self.finished = true;
-                Some(Err(error))
-            }
+impl Change {
+    /// Makes the change, and waits for it: the id of the robot that was added, changed or
+    /// deleted.
+    ///
+    /// # Errors
+    /// Those of the method of the catalogue.
+    pub fn apply_to<C: Catalogue + ?Sized>(self, catalogue: &C) -> Result<RobotId> {
+        match self {
+            Self::Insert(draft) => catalogue.insert(draft).map(|robot| robot.id()),
+            Self::Update(id, changes) => catalogue.update(id, changes).map(|()| id),
+            Self::Delete(id) => catalogue.delete(id).map(|()| id),
         }
     }
 }
-
-impl<C: Catalogue> std::iter::FusedIterator for Pages<C> {}
 
 /// A pointer to a catalogue is one: every call goes to the catalogue behind it.
 macro_rules! forward_to_the_catalogue_behind {
@@ -332,6 +297,9 @@ macro_rules! forward_to_the_catalogue_behind {
             }
             fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
                 (**self).page(request)
+            }
+            fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+                (**self).entries(request)
             }
         }
     )+};

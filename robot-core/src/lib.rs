@@ -65,6 +65,8 @@ mod error;
 pub mod http;
 mod memory;
 mod open;
+mod pages;
+mod pending;
 mod robot;
 mod rules;
 
@@ -73,11 +75,13 @@ mod rules;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use catalogue::{Catalogue, PageRequest, Pages};
+pub use catalogue::{Catalogue, Change};
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub use database::DatabaseCatalogue;
 pub use error::{Cause, Error, OpenError, Result};
 pub use memory::MemoryCatalogue;
 pub use open::{DEFAULT_URL, OpenOptions, open, redact};
-pub use robot::{Draft, ParseIdError, Robot, RobotId, RobotType};
+pub use pages::{PageItem, PageRequest, Pages};
+pub use pending::Pending;
+pub use robot::{Draft, Entry, ParseIdError, Robot, RobotId, RobotType};
 pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};

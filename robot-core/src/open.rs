@@ -105,6 +105,7 @@ pub fn open(url: &str) -> Result<Arc<dyn Catalogue>, OpenError> {
 pub struct OpenOptions {
     pub(crate) timeout: Duration,
     pool_size: Option<u32>,
+    workers: Option<usize>,
     pub(crate) when_away: WhenAway,
 }
 
@@ -127,6 +128,7 @@ impl OpenOptions {
         Self {
             timeout: Duration::from_secs(2),
             pool_size: None,
+            workers: None,
             when_away: WhenAway::Fail,
         }
     }
@@ -145,6 +147,14 @@ impl OpenOptions {
     /// 1000 as 1000.
     pub fn connections(mut self, connections: u32) -> Self {
         self.pool_size = Some(connections.clamp(1, 1000));
+        self
+    }
+
+    /// How many threads the caller has that must not block and call
+    /// [`Catalogue::begin_get`]: by default as many as there are cores. A store in a file reads on
+    /// all of them but one, so that one at least never waits for a disk.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
         self
     }
 
@@ -175,10 +185,20 @@ impl OpenOptions {
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn pool_size(&self) -> u32 {
         // More of them than cores keep the cores busy while some wait for a disk or a server.
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let default = u32::try_from(4 * cores).unwrap_or(u32::MAX).clamp(4, 32);
+        let default = u32::try_from(4 * cores()).unwrap_or(u32::MAX).clamp(4, 32);
         self.pool_size.unwrap_or(default)
     }
+
+    /// How many reads there may be at a time on threads that must not block.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn reads_in_place(&self) -> usize {
+        self.workers.unwrap_or_else(cores).saturating_sub(1)
+    }
+}
+
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 /// A URL without what may be secret in it, to show to people.

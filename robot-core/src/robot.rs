@@ -215,6 +215,55 @@ impl Robot {
     }
 }
 
+/// What a list shows of a robot: who it is. A store reads it in less time than a whole [`Robot`].
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, MemoryCatalogue, Pages};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// for page in Pages::new(&catalogue, "R2").entries() {
+///     for entry in page? {
+///         assert_eq!((entry.id().get(), entry.name()), (1, "R2-D2"));
+///     }
+/// }
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    id: RobotId,
+    name: String,
+}
+
+impl Entry {
+    /// The entry of a robot that a store keeps.
+    #[must_use]
+    pub fn new(id: RobotId, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            name: name.into(),
+        }
+    }
+
+    /// The id that the store gave the robot.
+    #[must_use]
+    pub fn id(&self) -> RobotId {
+        self.id
+    }
+
+    /// The robot's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl From<Robot> for Entry {
+    fn from(robot: Robot) -> Self {
+        Self::new(robot.id, robot.name)
+    }
+}
+
 impl Serialize for Robot {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_struct("Robot", 4)?;

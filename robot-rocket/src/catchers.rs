@@ -1,7 +1,5 @@
 //! The catchers: what Rocket fails at by itself, in the contract's shape.
 
-use std::sync::Arc;
-
 use robot_core::http::{Api, Failure};
 use rocket::{
     Catcher, Request,
@@ -15,14 +13,14 @@ use crate::{
 };
 
 /// The catchers for the errors that can come up under the base.
-pub(crate) fn all(api: &Arc<Api>) -> Vec<Catcher> {
+pub(crate) fn all(api: &Api) -> Vec<Catcher> {
     [400, 500]
-        .map(|code| Catcher::new(code, InTheContractsShape(Arc::clone(api))))
+        .map(|code| Catcher::new(code, InTheContractsShape(api.clone())))
         .into()
 }
 
 #[derive(Clone)]
-struct InTheContractsShape(Arc<Api>);
+struct InTheContractsShape(Api);
 
 #[rocket::async_trait]
 impl Handler for InTheContractsShape {

@@ -50,7 +50,6 @@ pub fn mount(
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())
         .under(base);
-    let api = Arc::new(api);
     let rocket = rocket
         .attach(reply::no_sniffing(base))
         .mount(base, routes::all(base, &api))

@@ -1,8 +1,9 @@
 //! The routes: every path and method under the base goes to the core, which knows them.
 
-use std::sync::Arc;
-
-use robot_core::http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, within_limit};
+use robot_core::{
+    Pending,
+    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, within_limit},
+};
 use rocket::{
     Data, Request, Route,
     data::ToByteUnit,
@@ -18,7 +19,7 @@ use crate::{rank, reply::response};
 const RANK: isize = 3000;
 
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
-pub(crate) fn all(base: &str, api: &Arc<Api>) -> Vec<Route> {
+pub(crate) fn all(base: &str, api: &Api) -> Vec<Route> {
     [
         Method::Get,
         Method::Head,
@@ -32,12 +33,7 @@ pub(crate) fn all(base: &str, api: &Arc<Api>) -> Vec<Route> {
     ]
     .into_iter()
     .map(|method| {
-        let mut route = Route::ranked(
-            rank(RANK, base),
-            method,
-            "/<path..>",
-            ToTheApi(Arc::clone(api)),
-        );
+        let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", ToTheApi(api.clone()));
         route.name = Some("robots".into());
         route
     })
@@ -45,7 +41,7 @@ pub(crate) fn all(base: &str, api: &Arc<Api>) -> Vec<Route> {
 }
 
 #[derive(Clone)]
-struct ToTheApi(Arc<Api>);
+struct ToTheApi(Api);
 
 #[rocket::async_trait]
 impl Handler for ToTheApi {
@@ -57,13 +53,15 @@ impl Handler for ToTheApi {
         } else {
             Ok(Vec::new())
         };
-        let question = question.body_read(body);
-        let api = Arc::clone(&self.0);
-        let reply = spawn_blocking(move || api.handle(question)).await;
-        Outcome::Success(response(reply.unwrap_or_else(|error| {
-            log::error!("a request was given up: {error}");
-            self.0.refuse(&Failure::Internal, accept(request))
-        })))
+        let reply = match self.0.start(question.body_read(body)) {
+            Pending::Ready(reply) => reply,
+            Pending::Awaited(reply) => reply.await,
+            Pending::Blocking(work) => spawn_blocking(work).await.unwrap_or_else(|error| {
+                log::error!("a request was given up: {error}");
+                self.0.refuse(&Failure::Internal, accept(request))
+            }),
+        };
+        Outcome::Success(response(reply))
     }
 }
 

@@ -123,6 +123,9 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
     if let Some(seconds) = optional::<NonZeroU32>(figment, "database_timeout")? {
         options = options.timeout(Duration::from_secs(seconds.get().into()));
     }
+    if let Some(workers) = optional(figment, "workers")? {
+        options = options.workers(workers);
+    }
     if let Some(connections) = optional::<NonZeroU32>(figment, "database_connections")? {
         options = options.connections(connections.get());
     }

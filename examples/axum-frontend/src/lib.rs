@@ -4,8 +4,6 @@
 //! this file: make a [`Request`] of what arrives, have [`Api::handle`] answer it on a thread
 //! that may block, send the [`Reply`]. The cases of `robot_core::conformance` prove it.
 
-use std::sync::Arc;
-
 use axum::{
     BoxError, Router,
     body::Body,
@@ -14,18 +12,22 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures_util::{TryStreamExt, stream};
-use robot_core::http::{
-    self as contract, Api, BODY_DEADLINE, BodyError, Chunks, Failure, Reply, Request, within_limit,
+use robot_core::{
+    Pending,
+    http::{
+        self as contract, Api, BODY_DEADLINE, BodyError, Chunks, Failure, Reply, Request,
+        within_limit,
+    },
 };
 use tokio::{task::spawn_blocking, time::timeout};
 
 /// The catalogue as a router. It takes every path and every method, because the core knows
 /// which of them there are and what to answer to the others.
 pub fn router(api: Api) -> Router {
-    Router::new().fallback(answer).with_state(Arc::new(api))
+    Router::new().fallback(answer).with_state(api)
 }
 
-async fn answer(State(api): State<Arc<Api>>, request: http::Request<Body>) -> Response {
+async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Response {
     let (head, body) = request.into_parts();
     // The core decodes paths itself, so it gets what was sent, to the letter.
     let target = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
@@ -37,9 +39,13 @@ async fn answer(State(api): State<Arc<Api>>, request: http::Request<Body>) -> Re
         let body = timeout(BODY_DEADLINE, read(body)).await;
         request = request.body_read(body.unwrap_or(Err(BodyError::TooSlow)));
     }
-    let handler = Arc::clone(&api);
-    let reply = spawn_blocking(move || handler.handle(request)).await;
-    response(reply.unwrap_or_else(|_| api.refuse(&Failure::Internal, None)))
+    response(match api.start(request) {
+        Pending::Ready(reply) => reply,
+        Pending::Awaited(reply) => reply.await,
+        Pending::Blocking(work) => spawn_blocking(work)
+            .await
+            .unwrap_or_else(|_| api.refuse(&Failure::Internal, None)),
+    })
 }
 
 /// The body. It is read no further than the piece that goes beyond the limit.

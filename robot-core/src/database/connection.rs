@@ -69,6 +69,9 @@ pub(super) enum Purpose {
     /// To read only. In SQLite any number may read, in a snapshot each, beside one that writes.
     #[cfg(feature = "sqlite")]
     Reading,
+    /// To read only, on a thread that must not block: without patience for locks.
+    #[cfg(feature = "sqlite")]
+    ReadingInPlace,
     /// To read and to write.
     Writing,
 }

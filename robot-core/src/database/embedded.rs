@@ -9,17 +9,22 @@ use diesel::{
 use super::{
     connection::{AnyConnection, Location, Purpose},
     failure::{classify, no_connection},
+    in_place::InPlace,
     migrations,
     writer::Writer,
 };
 use crate::{
+    catalogue::Change,
     error::{OpenError, Result},
     open::OpenOptions,
+    pending::Pending,
+    robot::RobotId,
 };
 
 /// A database in a file.
 pub(super) struct Embedded {
     readers: r2d2::Pool<ReaderManager>,
+    in_place: InPlace,
     writer: Writer,
 }
 
@@ -38,7 +43,11 @@ impl Embedded {
             .build_unchecked(ReaderManager(location.clone()));
         let writer = Writer::start(first, location.clone())
             .map_err(|error| location.refusal(error.into()))?;
-        Ok(Self { readers, writer })
+        Ok(Self {
+            readers,
+            in_place: InPlace::new(location, options.reads_in_place()),
+            writer,
+        })
     }
 
     /// Runs a query.
@@ -50,12 +59,18 @@ impl Embedded {
         query(&mut connection).map_err(classify)
     }
 
-    /// Runs a statement, and waits until it is committed.
-    pub(super) fn write<T: Send + 'static>(
+    /// Runs a query that follows an index on the caller's thread, although that must not block;
+    /// `None` where it cannot be done so.
+    pub(super) fn read_in_place<T>(
         &self,
-        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
-    ) -> Result<T> {
-        self.writer.write(statement)
+        query: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
+    ) -> Option<Result<T>> {
+        self.in_place.read(query)
+    }
+
+    /// Begins a change, which comes to its outcome when it is committed.
+    pub(super) fn write(&self, change: Change) -> Pending<Result<RobotId>> {
+        self.writer.write(change)
     }
 }
 

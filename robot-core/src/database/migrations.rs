@@ -13,6 +13,8 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use super::connection::{AnyConnection, Location};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::failure::LOCKED;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use super::search::{Indexed, index_names};
 #[cfg(feature = "sqlite")]
 use super::sqlite;
 use crate::error::OpenError;
@@ -56,12 +58,26 @@ pub(super) fn bring_up_to_date(
         AnyConnection::Sqlite(connection) => {
             run(connection, location)?;
             sqlite::keep_a_write_ahead_log(connection, location.timeout)
-                .map_err(|cause| location.refusal(cause))
+                .map_err(|cause| location.refusal(cause))?;
+            index(connection);
+            Ok(())
         }
         #[cfg(feature = "postgres")]
-        AnyConnection::Postgres(connection) => run(connection, location),
+        AnyConnection::Postgres(connection) => {
+            run(connection, location)?;
+            index(connection);
+            Ok(())
+        }
         #[cfg(feature = "mysql")]
         AnyConnection::Mysql(connection) => run(connection, location),
+    }
+}
+
+/// Makes the index of names, if that is possible.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn index<C: Indexed>(connection: &mut C) {
+    if let Err(Failure(cause)) = index_names(connection) {
+        log::warn!("a search will have to read every name, for its index cannot be made: {cause}");
     }
 }
 

@@ -1,13 +1,15 @@
 //! The store in a database, through Diesel: one implementation for every backend compiled in.
 //!
 //! What differs between backends stands in one place each: how a connection is made and set
-//! up in a module of the backend's name, how a row is inserted and how a substring is looked
-//! for in [`queries`]. The backends' types and constraints are in their migrations.
+//! up in a module of the backend's name, how a row is inserted in [`queries`], and how a part of a
+//! name is searched for in [`search`]. The backends' types and constraints are in their migrations.
 
 mod connection;
 #[cfg(feature = "sqlite")]
 mod embedded;
 mod failure;
+#[cfg(feature = "sqlite")]
+mod in_place;
 mod migrations;
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -15,6 +17,7 @@ mod mysql;
 mod postgres;
 mod queries;
 mod schema;
+mod search;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod server;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -28,13 +31,17 @@ mod turnstile;
 #[cfg(feature = "sqlite")]
 mod writer;
 
+use std::sync::Arc;
+
 use diesel::QueryResult;
 
 use crate::{
-    catalogue::{Catalogue, PageRequest},
+    catalogue::{Catalogue, Change},
     error::{Error, OpenError, Result},
     open::OpenOptions,
-    robot::{Robot, RobotId},
+    pages::PageRequest,
+    pending::Pending,
+    robot::{Entry, Robot, RobotId},
     rules::{ValidChanges, ValidDraft},
 };
 use connection::{AnyConnection, Location, Residence};
@@ -128,16 +135,49 @@ impl DatabaseCatalogue {
         }
     }
 
-    /// Runs a statement that changes something, and waits until that is on disk.
-    fn write<T: Send + 'static>(
+    /// Reads a page. PostgreSQL takes no NUL, and no name has one. So what comes after a text
+    /// with a NUL is what comes after its part before the NUL.
+    fn read_page<T: Send + 'static>(
         &self,
-        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Clone + Send + 'static,
-    ) -> Result<T> {
+        request: PageRequest<'_>,
+        query: fn(&mut AnyConnection, PageRequest<'_>) -> QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        if request.containing.contains('\0') {
+            return Ok(Vec::new());
+        }
+        let containing = request.containing.to_owned();
+        let after = request.after.split('\0').next().unwrap_or_default();
+        let after = after.to_owned();
+        let limit = request.limit;
+        let page = move |connection: &mut AnyConnection| {
+            let request = PageRequest {
+                containing: &containing,
+                after: &after,
+                limit,
+            };
+            query(connection, request)
+        };
+        if request.containing.is_empty() {
+            self.look_up(page)
+        } else {
+            self.scan(page)
+        }
+    }
+
+    /// Makes a change, and waits until it is on disk.
+    fn write(&self, change: Change) -> Result<RobotId> {
         match &self.engine {
             #[cfg(feature = "sqlite")]
-            Engine::Embedded(embedded) => embedded.write(statement),
+            Engine::Embedded(embedded) => embedded.write(change).wait(),
             #[cfg(any(feature = "postgres", feature = "mysql"))]
-            Engine::Server(server) => server.execute(Task::Write, statement),
+            Engine::Server(server) => {
+                let statement = {
+                    let change = change.clone();
+                    move |connection: &mut AnyConnection| queries::apply(connection, &change)
+                };
+                let number = server.execute(Task::Write, statement)?;
+                changed(&change, number)
+            }
         }
     }
 }
@@ -152,23 +192,16 @@ impl std::fmt::Debug for DatabaseCatalogue {
 
 impl Catalogue for DatabaseCatalogue {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let (number, draft) = self.write(move |connection| {
-            let number = queries::insert(connection, &draft)?;
-            Ok((number, draft))
-        })?;
-        let id =
-            RobotId::new(number).ok_or_else(|| Error::store("the store gave an id below 1"))?;
+        let id = self.write(Change::Insert(draft.clone()))?;
         Ok(draft.with_id(id))
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        let rows = self.write(move |connection| queries::update(connection, id, &changes))?;
-        one_row(rows, id)
+        self.write(Change::Update(id, changes)).map(drop)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        let rows = self.write(move |connection| queries::delete(connection, id))?;
-        one_row(rows, id)
+        self.write(Change::Delete(id)).map(drop)
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
@@ -185,36 +218,48 @@ impl Catalogue for DatabaseCatalogue {
         row.map(Robot::try_from).transpose()
     }
 
-    /// PostgreSQL takes no NUL, and no name has one. So what comes after a text with a NUL is
-    /// what comes after its part before the NUL.
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        if request.containing.contains('\0') {
-            return Ok(Vec::new());
-        }
-        let containing = request.containing.to_owned();
-        let after = request.after.split('\0').next().unwrap_or_default();
-        let after = after.to_owned();
-        let limit = request.limit;
-        let page = move |connection: &mut AnyConnection| {
-            let request = PageRequest {
-                containing: &containing,
-                after: &after,
-                limit,
-            };
-            queries::page(connection, request)
-        };
-        let rows = if request.containing.is_empty() {
-            self.look_up(page)?
-        } else {
-            self.scan(page)?
-        };
+        let rows = self.read_page(request, queries::page)?;
         rows.into_iter().map(Robot::try_from).collect()
+    }
+
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let rows = self.read_page(request, queries::entries)?;
+        rows.into_iter().map(entry).collect()
+    }
+
+    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>> {
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.write(change),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(_) => Pending::blocking(move || self.write(change)),
+        }
+    }
+
+    fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        #[cfg(feature = "sqlite")]
+        if let Engine::Embedded(embedded) = &self.engine
+            && let Some(row) = embedded.read_in_place(|connection| queries::get(connection, id))
+        {
+            return Pending::Ready(row.and_then(|row| row.map(Robot::try_from).transpose()));
+        }
+        Pending::blocking(move || self.get(id))
     }
 }
 
-fn one_row(rows: usize, id: RobotId) -> Result<()> {
-    if rows == 0 {
-        return Err(Error::NotFound(id));
+/// The entry of a row.
+fn entry((number, name): (i64, String)) -> Result<Entry> {
+    let id = RobotId::new(number);
+    let id = id.ok_or_else(|| Error::store(format!("the row {number} holds no robot")))?;
+    Ok(Entry::new(id, name))
+}
+
+/// The id of the robot that a change is of, from what its statement returned.
+fn changed(change: &Change, number: Option<i64>) -> Result<RobotId> {
+    match (number.map(RobotId::new), change) {
+        (Some(Some(id)), _) => Ok(id),
+        (None, Change::Update(id, _) | Change::Delete(id)) => Err(Error::NotFound(*id)),
+        _ => Err(Error::store("the store gave no id, or one below 1")),
     }
-    Ok(())
 }

@@ -17,6 +17,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use super::{
     connection::{Purpose, Reason},
     migrations::{Failure, LOCK_LIMIT, Migrated},
+    search::Indexed,
 };
 use crate::open::OpenOptions;
 
@@ -170,6 +171,15 @@ impl Migrated for PgConnection {
             work(connection)
         })
     }
+}
+
+impl Indexed for PgConnection {
+    const PARTS: &str = "SELECT indexname::text FROM pg_indexes \
+                         WHERE schemaname = current_schema() AND indexname = 'robots_search'";
+
+    const PART_COUNT: usize = 1;
+
+    const INDEX: &str = include_str!("../../migrations/postgres/search.sql");
 }
 
 #[cfg(all(test, feature = "conformance"))]

@@ -1,30 +1,20 @@
 //! Every statement about robots that is sent to a database.
 
-use diesel::{prelude::*, sql_types::Text};
+use diesel::prelude::*;
 
 #[cfg(feature = "mysql")]
 use super::failure::outcome_unknown;
 use super::{
     connection::AnyConnection,
     schema::{Columns, NewRow, Row, robots},
+    search,
 };
 use crate::{
-    catalogue::PageRequest,
+    catalogue::Change,
+    pages::PageRequest,
     robot::RobotId,
     rules::{ValidChanges, ValidDraft},
 };
-
-diesel::define_sql_function! {
-    /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
-    #[cfg(any(feature = "sqlite", feature = "mysql"))]
-    fn instr(whole: Text, part: Text) -> Integer;
-}
-
-diesel::define_sql_function! {
-    /// What others call `instr`.
-    #[cfg(feature = "postgres")]
-    fn strpos(whole: Text, part: Text) -> Integer;
-}
 
 diesel::define_sql_function! {
     /// The id of the row that this connection inserted last.
@@ -32,8 +22,34 @@ diesel::define_sql_function! {
     fn last_insert_id() -> BigInt;
 }
 
+/// Has the same done on a connection of any backend, by code of the backend's own. Diesel knows
+/// such a statement by its type, where otherwise it has to be written out to be recognised.
+macro_rules! on_backend {
+    ($connection:expr, $backend:ident => $work:expr) => {
+        match $connection {
+            #[cfg(feature = "sqlite")]
+            AnyConnection::Sqlite($backend) => $work,
+            #[cfg(feature = "postgres")]
+            AnyConnection::Postgres($backend) => $work,
+            #[cfg(feature = "mysql")]
+            AnyConnection::Mysql($backend) => $work,
+        }
+    };
+}
+
+/// Makes a change, and returns the number of the robot that was added, changed or deleted;
+/// `None` where there was none to change or delete.
+pub(super) fn apply(connection: &mut AnyConnection, change: &Change) -> QueryResult<Option<i64>> {
+    let (id, rows) = match change {
+        Change::Insert(draft) => return insert(connection, draft).map(Some),
+        Change::Update(id, changes) => (id, update(connection, *id, changes)?),
+        Change::Delete(id) => (id, delete(connection, *id)?),
+    };
+    Ok((rows > 0).then_some(id.get()))
+}
+
 /// Inserts a robot and returns its id.
-pub(super) fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
+fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
     let insert = diesel::insert_into(robots::table).values(NewRow::from(draft));
     match connection {
         #[cfg(feature = "sqlite")]
@@ -52,7 +68,7 @@ pub(super) fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> Quer
 }
 
 /// Changes columns of a robot; how many rows there were with the id: 0 or 1.
-pub(super) fn update(
+fn update(
     connection: &mut AnyConnection,
     id: RobotId,
     changes: &ValidChanges,
@@ -61,54 +77,76 @@ pub(super) fn update(
     let columns = Columns::from(changes);
     if columns.is_empty() {
         // There is no statement that changes nothing.
-        let found: Option<i64> = row.select(robots::id).first(connection).optional()?;
-        return Ok(found.iter().count());
+        return get(connection, id).map(|row| row.iter().count());
     }
-    diesel::update(row).set(columns).execute(connection)
+    let update = diesel::update(row).set(columns);
+    on_backend!(connection, connection => update.execute(connection))
 }
 
 /// Deletes a robot; how many rows there were with the id: 0 or 1.
-pub(super) fn delete(connection: &mut AnyConnection, id: RobotId) -> QueryResult<usize> {
-    diesel::delete(robots::table.find(id.get())).execute(connection)
+fn delete(connection: &mut AnyConnection, id: RobotId) -> QueryResult<usize> {
+    let deletion = diesel::delete(robots::table.find(id.get()));
+    on_backend!(connection, connection => deletion.execute(connection))
 }
+
+// An id and a name are of one robot at most, so that no LIMIT is needed. It would cost more than
+// the rest of the query: SQLite plans a statement anew whenever its limit is bound.
 
 /// The robot of an id.
 pub(super) fn get(connection: &mut AnyConnection, id: RobotId) -> QueryResult<Option<Row>> {
-    robots::table.find(id.get()).first(connection).optional()
+    let robot = robots::table.find(id.get());
+    on_backend!(connection, connection => robot.get_result(connection)).optional()
 }
 
 /// The robot of a name.
 pub(super) fn find(connection: &mut AnyConnection, name: &str) -> QueryResult<Option<Row>> {
-    robots::table
-        .filter(robots::name.eq(name))
-        .first(connection)
-        .optional()
+    let robot = robots::table.filter(robots::name.eq(name));
+    on_backend!(connection, connection => robot.get_result(connection)).optional()
 }
 
-/// A page in the order of the names.
+/// Reads some columns of a page, in the order of the names.
+macro_rules! in_order {
+    ($connection:expr, $request:expr, $columns:expr) => {{
+        let PageRequest {
+            containing, after, ..
+        } = $request;
+        let page = robots::table
+            .select($columns)
+            .filter(robots::name.gt(after))
+            .order(robots::name.asc())
+            .limit(i64::try_from($request.limit).unwrap_or(i64::MAX));
+        if containing.is_empty() {
+            return on_backend!($connection, connection => page.load(connection));
+        }
+        match $connection {
+            #[cfg(feature = "sqlite")]
+            AnyConnection::Sqlite(connection) => page
+                .filter(search::in_sqlite(connection, containing))
+                .load(connection),
+            #[cfg(feature = "postgres")]
+            AnyConnection::Postgres(connection) => page
+                .filter(search::in_postgres(containing))
+                .load(connection),
+            #[cfg(feature = "mysql")]
+            AnyConnection::Mysql(connection) => page
+                .filter(search::in_mysql(containing))
+                .load(connection),
+        }
+    }};
+}
+
+/// A page of robots.
 pub(super) fn page(
     connection: &mut AnyConnection,
     request: PageRequest<'_>,
 ) -> QueryResult<Vec<Row>> {
-    let page = robots::table
-        .filter(robots::name.gt(request.after))
-        .order(robots::name.asc())
-        .limit(i64::try_from(request.limit).unwrap_or(i64::MAX));
-    if request.containing.is_empty() {
-        return page.load(connection);
-    }
-    match connection {
-        #[cfg(feature = "sqlite")]
-        AnyConnection::Sqlite(connection) => page
-            .filter(instr(robots::name, request.containing).gt(0))
-            .load(connection),
-        #[cfg(feature = "postgres")]
-        AnyConnection::Postgres(connection) => page
-            .filter(strpos(robots::name, request.containing).gt(0))
-            .load(connection),
-        #[cfg(feature = "mysql")]
-        AnyConnection::Mysql(connection) => page
-            .filter(instr(robots::name, request.containing).gt(0))
-            .load(connection),
-    }
+    in_order!(connection, request, robots::all_columns)
+}
+
+/// A page of entries. The index of the names has all of them, so that no row is looked at.
+pub(super) fn entries(
+    connection: &mut AnyConnection,
+    request: PageRequest<'_>,
+) -> QueryResult<Vec<(i64, String)>> {
+    in_order!(connection, request, (robots::id, robots::name))
 }

@@ -20,6 +20,7 @@ use super::{
     connection::Purpose,
     failure::is_passing,
     migrations::{Failure, Migrated},
+    search::Indexed,
 };
 
 /// How long a lock that SQLite does not wait for is left alone before it is tried again.
@@ -65,7 +66,7 @@ pub(super) fn connect(
 ) -> ConnectionResult<SqliteConnection> {
     let mode = match purpose {
         Purpose::Opening => "rwc",
-        Purpose::Reading | Purpose::Writing => "rw",
+        Purpose::Reading | Purpose::ReadingInPlace | Purpose::Writing => "rw",
     };
     // An absolute path has an empty host before it, or its own beginning could be taken for
     // one.
@@ -82,14 +83,22 @@ fn set_up(
     purpose: Purpose,
     timeout: Duration,
 ) -> QueryResult<()> {
-    let patience = timeout.as_millis();
+    let patience = match purpose {
+        Purpose::ReadingInPlace => 0,
+        Purpose::Opening | Purpose::Reading | Purpose::Writing => timeout.as_millis(),
+    };
     // FULL makes a commit wait for the disk; without, a power cut takes back answered writes.
     // fullfsync does the same on macOS, where a plain sync stops half-way.
     connection.batch_execute(&format!(
         "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;"
     ))?;
-    if purpose == Purpose::Reading {
+    if matches!(purpose, Purpose::Reading | Purpose::ReadingInPlace) {
         connection.batch_execute("PRAGMA query_only = ON;")?;
+    }
+    if purpose == Purpose::ReadingInPlace {
+        // There are few of these connections, and they are the busiest: so many KiB of the file
+        // are at hand for each, instead of 2000.
+        connection.batch_execute("PRAGMA cache_size = -8000;")?;
     }
     Ok(())
 }
@@ -110,6 +119,15 @@ impl Migrated for SqliteConnection {
     ) -> Result<T, Failure> {
         self.immediate_transaction(work)
     }
+}
+
+impl Indexed for SqliteConnection {
+    const PARTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_search', \
+                         'robots_search_insert', 'robots_search_delete', 'robots_search_update')";
+
+    const PART_COUNT: usize = 4;
+
+    const INDEX: &str = include_str!("../../migrations/sqlite/search.sql");
 }
 
 /// Gives a file the journal that lets readers go on beside a writer: a write-ahead log.
@@ -179,6 +197,7 @@ mod tests {
             (Purpose::Opening, 0),
             (Purpose::Writing, 0),
             (Purpose::Reading, 1),
+            (Purpose::ReadingInPlace, 1),
         ] {
             let mut connection = connect(path, purpose, TIMEOUT).unwrap();
             keep_a_write_ahead_log(&mut connection, TIMEOUT).unwrap();

@@ -1,6 +1,6 @@
 //! The one writer of an SQLite database.
 //!
-//! A commit waits for the disk, and SQLite lets one writer in at a time. So whatever writes
+//! A commit waits for the disk, and SQLite lets one writer in at a time. So whatever changes
 //! have queued up while the last commit was under way share the next one. Each is answered
 //! after that commit is on disk, and one whose statement fails, fails alone.
 
@@ -12,23 +12,31 @@ use std::{
 };
 
 use diesel::{QueryResult, connection::SimpleConnection};
+use futures_channel::oneshot;
 
 use super::{
+    changed,
     connection::{AnyConnection, Location, Purpose},
     failure::classify,
+    queries,
 };
-use crate::error::{Error, Result};
+use crate::{
+    catalogue::Change,
+    error::{Error, Result},
+    pending::Pending,
+    robot::RobotId,
+};
 
-/// How many writes may wait. Behind so many, a caller is better told to come again.
+/// How many changes may wait. Behind so many, a caller is better told to come again.
 const QUEUE_LIMIT: usize = 4096;
 
-/// How many writes may share a commit, so that the first of them does not wait for ever.
+/// How many changes may share a commit, so that the first of them does not wait for ever.
 const COMMIT_LIMIT: usize = 256;
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
     /// Taken only to let the writer end.
-    queue: Option<SyncSender<Box<dyn Write>>>,
+    queue: Option<SyncSender<Write>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -45,25 +53,28 @@ impl Writer {
         })
     }
 
-    /// Runs a statement, and waits until it is committed.
-    ///
-    /// # Errors
-    /// The statement or the commit failed, or too many writes wait.
-    pub(super) fn write<T: Send + 'static>(
-        &self,
-        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
-    ) -> Result<T> {
-        let (answer, answered) = mpsc::sync_channel(1);
-        let write = Box::new(Statement {
-            state: State::Waiting(statement),
+    /// Queues a change up, which comes to its outcome when it is committed. It fails where too
+    /// many others wait.
+    pub(super) fn write(&self, change: Change) -> Pending<Result<RobotId>> {
+        let (answer, answered) = oneshot::channel();
+        let write = Write {
+            change,
+            outcome: None,
             answer,
-        });
-        let queue = self.queue.as_ref().ok_or_else(broken_down)?;
-        queue.try_send(write).map_err(|error| match error {
-            TrySendError::Full(_) => Error::unavailable("too many writes are waiting"),
-            TrySendError::Disconnected(_) => broken_down(),
-        })?;
-        answered.recv().map_err(|_| broken_down())?
+        };
+        let queued = match &self.queue {
+            Some(queue) => queue.try_send(write),
+            None => Err(TrySendError::Disconnected(write)),
+        };
+        match queued {
+            Ok(()) => {
+                Pending::awaited(async { answered.await.unwrap_or_else(|_| Err(broken_down())) })
+            }
+            Err(TrySendError::Full(_)) => {
+                Pending::Ready(Err(Error::unavailable("too many writes are waiting")))
+            }
+            Err(TrySendError::Disconnected(_)) => Pending::Ready(Err(broken_down())),
+        }
     }
 }
 
@@ -81,51 +92,31 @@ fn broken_down() -> Error {
     Error::store("the writer broke down")
 }
 
-/// A write that waits for its statement to run, and then for the commit.
-trait Write: Send {
+/// A change that waits for its statement to run, and then for the commit.
+struct Write {
+    change: Change,
+    /// What the statement came to, once it ran.
+    outcome: Option<Result<RobotId>>,
+    answer: oneshot::Sender<Result<RobotId>>,
+}
+
+impl Write {
     /// Runs the statement. An error means that the transaction is gone, and everything that
     /// was done in it; any other failure of the statement is kept for the answer.
-    fn run(&mut self, connection: &mut AnyConnection) -> QueryResult<()>;
-
-    /// Tells the caller how it went.
-    fn answer(self: Box<Self>, commit: Result<()>);
-}
-
-struct Statement<S, T> {
-    state: State<S, T>,
-    answer: SyncSender<Result<T>>,
-}
-
-enum State<S, T> {
-    Waiting(S),
-    Ran(Result<T>),
-    /// The caller gets the failure of the whole commit.
-    Gone,
-}
-
-impl<S, T: Send> Write for Statement<S, T>
-where
-    S: FnOnce(&mut AnyConnection) -> QueryResult<T> + Send,
-{
     fn run(&mut self, connection: &mut AnyConnection) -> QueryResult<()> {
-        let State::Waiting(statement) = std::mem::replace(&mut self.state, State::Gone) else {
-            return Ok(());
-        };
-        match statement(connection) {
+        self.outcome = Some(match queries::apply(connection, &self.change) {
+            Ok(number) => changed(&self.change, number),
             Err(error) if !is_in_transaction(connection) => return Err(error),
-            result => self.state = State::Ran(result.map_err(classify)),
-        }
+            Err(error) => Err(classify(error)),
+        });
         Ok(())
     }
 
-    fn answer(self: Box<Self>, commit: Result<()>) {
-        let Self { state, answer } = *self;
-        let result = commit.and_then(|()| match state {
-            State::Ran(result) => result,
-            State::Waiting(_) | State::Gone => Err(broken_down()),
-        });
+    /// Tells the caller how it went.
+    fn answer(self, commit: Result<()>) {
+        let outcome = commit.and_then(|()| self.outcome.unwrap_or_else(|| Err(broken_down())));
         // A caller that is gone has no use for the answer.
-        let _ = answer.send(result);
+        let _ = self.answer.send(outcome);
     }
 }
 
@@ -140,7 +131,7 @@ fn is_in_transaction(connection: &mut AnyConnection) -> bool {
 fn write_all(
     mut connection: Option<AnyConnection>,
     location: &Location,
-    waiting: &Receiver<Box<dyn Write>>,
+    waiting: &Receiver<Write>,
 ) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
@@ -178,7 +169,7 @@ fn write_all(
 }
 
 /// Runs the statements of a batch in one transaction.
-fn commit(connection: &mut AnyConnection, batch: &mut [Box<dyn Write>]) -> Result<()> {
+fn commit(connection: &mut AnyConnection, batch: &mut [Write]) -> Result<()> {
     // A transaction that takes the lock of writers only later could not wait for it.
     connection
         .batch_execute("BEGIN IMMEDIATE")

@@ -15,23 +15,36 @@ use super::{
     host::Hosts,
     origin,
     query::Query,
-    render::{Envelope, Field, View, array, elements, json},
+    render::{Envelope, Field, View, Visible, array, elements, json},
     reply::{Body, Chunks, Reply},
     request::Request,
-    route::{ROBOTS_PATH, Resource, search_path},
+    route::{Resource, list_path},
 };
 use crate::{
-    catalogue::{Catalogue, PageRequest, Pages},
-    robot::RobotId,
+    catalogue::{Catalogue, Change, complete},
+    error::Result as StoreResult,
+    pages::{PageRequest, Pages},
+    pending::Pending,
+    robot::{Entry, Robot, RobotId},
+    rules::{Rejection, ValidDraft},
 };
 
-/// The contract over one catalogue.
+/// The contract over one catalogue. A clone answers for the same catalogue.
+#[derive(Clone)]
 pub struct Api {
     catalogue: Arc<dyn Catalogue>,
+    settings: Arc<Settings>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Settings {
     behaviour: Behaviour,
     hosts: Hosts,
     base: String,
 }
+
+/// A reply, or why there is none.
+type Answer = Result<Reply, Failure>;
 
 impl Api {
     /// Behaviour A, at `/api/robots`, answering to any name.
@@ -39,43 +52,52 @@ impl Api {
     pub fn new(catalogue: Arc<dyn Catalogue>) -> Self {
         Self {
             catalogue,
-            behaviour: Behaviour::default(),
-            hosts: Hosts::default(),
-            base: String::new(),
+            settings: Arc::default(),
         }
     }
 
     /// With this behaviour.
     #[must_use]
     pub fn behaviour(mut self, behaviour: Behaviour) -> Self {
-        self.behaviour = behaviour;
+        Arc::make_mut(&mut self.settings).behaviour = behaviour;
         self
     }
 
     /// Answering to these names alone.
     #[must_use]
     pub fn hosts(mut self, hosts: Hosts) -> Self {
-        self.hosts = hosts;
+        Arc::make_mut(&mut self.settings).hosts = hosts;
         self
     }
 
     /// Under a base path: at `/base/api/robots`. A slash at its end counts for nothing.
     #[must_use]
     pub fn under(mut self, base: &str) -> Self {
-        base.trim_end_matches('/').clone_into(&mut self.base);
+        base.trim_end_matches('/')
+            .clone_into(&mut Arc::make_mut(&mut self.settings).base);
         self
     }
 
     /// Answers a request. It may block on the store, for seconds at worst, and never panics.
     #[must_use]
     pub fn handle(&self, request: Request) -> Reply {
+        self.start(request).wait()
+    }
+
+    /// Begins to answer a request, without blocking: what is quickly done is done, what another
+    /// thread is at can be awaited, and for the rest the frontend has a thread that may block.
+    /// Nothing of it panics.
+    pub fn start(&self, request: Request) -> Pending<Reply> {
         let accept = request.headers.accept.clone();
-        // Should there be a bug, it costs the request that met it and nothing else: stores
-        // are whole whenever they are called, as each of their methods takes place at once.
-        let answer = panic::catch_unwind(AssertUnwindSafe(|| self.answer(request)));
-        match answer.unwrap_or(Err(Failure::Internal)) {
+        let api = self.clone();
+        let finish = move |answer: Answer| match answer {
             Ok(reply) => with_common_headers(reply, accept.as_deref()),
-            Err(failure) => self.refuse(&failure, accept.as_deref()),
+            Err(failure) => api.refuse(&failure, accept.as_deref()),
+        };
+        match guarded(|| Ok(self.answer(request))) {
+            Ok(Pending::Blocking(work)) => Pending::blocking(move || finish(guarded(work))),
+            Ok(pending) => pending.map(finish),
+            Err(failure) => Pending::Ready(finish(Err(failure))),
         }
     }
 
@@ -84,106 +106,150 @@ impl Api {
     #[must_use]
     pub fn refuse(&self, failure: &Failure, accept: Option<&str>) -> Reply {
         let reply = Reply {
-            status: failure.status(self.behaviour),
+            status: failure.status(self.settings.behaviour),
             headers: failure.header().into_iter().collect(),
             body: Body::Whole(json(&Envelope::error(failure.messages()))),
         };
         with_common_headers(reply, accept)
     }
 
-    fn answer(&self, request: Request) -> Result<Reply, Failure> {
-        if !self.hosts.include(request.headers.host.as_deref()) {
+    fn answer(&self, request: Request) -> Pending<Answer> {
+        self.begin(request)
+            .unwrap_or_else(|failure| Pending::Ready(Err(failure)))
+    }
+
+    fn begin(&self, request: Request) -> Result<Pending<Answer>, Failure> {
+        let Settings { hosts, base, .. } = &*self.settings;
+        if !hosts.include(request.headers.host.as_deref()) {
             return Err(Failure::ForeignHost);
         }
         let resource = request
             .path()
-            .strip_prefix(&self.base)
+            .strip_prefix(base.as_str())
             .and_then(Resource::of_path)
-            .ok_or_else(|| Failure::NoSuchPath(self.base.clone()))?;
-        match (request.method.as_str(), &resource) {
-            ("OPTIONS", _) => Ok(Reply {
-                status: 204,
-                headers: vec![("allow", resource.allow().into())],
-                body: Body::Whole(Vec::new()),
-            }),
-            ("GET" | "HEAD", Resource::Robots) => self.list(ROBOTS_PATH, "", request.query()),
+            .ok_or_else(|| Failure::NoSuchPath(base.clone()))?;
+        match (request.method.as_str(), resource) {
+            ("OPTIONS", resource) => Ok(Pending::Ready(Ok(options(&resource)))),
+            ("GET" | "HEAD", Resource::Robots) => self.list("", request.query()),
             ("GET" | "HEAD", Resource::Search(name)) => {
-                let name = name.as_deref().ok_or(Failure::Malformed(vec![
+                let name = name.ok_or(Failure::Malformed(vec![
                     "The name to search for is not UTF-8".into(),
                 ]))?;
-                self.list(&search_path(name), name, request.query())
+                self.list(&name, request.query())
             }
-            ("GET" | "HEAD", Resource::Robot(id)) => self.get(*id, request.query()),
+            ("GET" | "HEAD", Resource::Robot(id)) => self.get(id, request.query()),
             ("POST", Resource::Robots) => self.create(request),
-            ("PUT", Resource::Robot(id)) => self.replace(*id, request),
-            ("DELETE", Resource::Robot(id)) => self.delete(*id, request),
-            _ => Err(Failure::MethodNotAllowed(resource.allow())),
+            ("PUT", Resource::Robot(id)) => self.replace(id, request),
+            ("DELETE", Resource::Robot(id)) => self.delete(id, request),
+            (_, resource) => Err(Failure::MethodNotAllowed(resource.allow())),
         }
     }
 
-    fn get(&self, id: Option<RobotId>, query: &str) -> Result<Reply, Failure> {
+    fn get(&self, id: Option<RobotId>, query: &str) -> Result<Pending<Answer>, Failure> {
         let query = Query::of_robot(query)?;
-        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
-        let robot = match id {
-            Some(id) => self.catalogue.get(id).map_err(logged)?,
-            None => None,
+        let Some(id) = id else {
+            return Ok(Pending::Ready(Ok(whole(200, json(&Envelope::NOT_FOUND)))));
         };
-        Ok(match robot {
-            Some(robot) => {
-                let robot = &robot;
-                whole(200, json(&Envelope::found(View { robot, fields })))
-            }
-            None => whole(200, json(&Envelope::NOT_FOUND)),
-        })
+        let robot = Arc::clone(&self.catalogue).begin_get(id);
+        Ok(robot.map(move |robot| {
+            let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
+            let bytes = match &robot.map_err(logged)? {
+                Some(robot) => json(&Envelope::found(View { robot, fields })),
+                None => json(&Envelope::NOT_FOUND),
+            };
+            Ok(whole(200, bytes))
+        }))
     }
 
-    fn create(&self, request: Request) -> Result<Reply, Failure> {
+    fn create(&self, request: Request) -> Result<Pending<Answer>, Failure> {
         refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
-        let robot = &self.catalogue.add(draft).map_err(logged)?;
-        let fields = Field::OF_A_CREATION;
-        let created = json(&Envelope::ok(View { robot, fields }));
-        Ok(whole(self.behaviour.created(), created))
+        let draft = match ValidDraft::new(draft) {
+            Ok(draft) => draft,
+            Err(rejection) => return Ok(self.reject(rejection, None)),
+        };
+        let status = self.settings.behaviour.created();
+        let id = self.change(Change::Insert(draft.clone()));
+        Ok(id.map(move |id| {
+            let robot = &draft.with_id(id.map_err(logged)?);
+            let fields = Field::OF_A_CREATION;
+            Ok(whole(status, json(&Envelope::ok(View { robot, fields }))))
+        }))
     }
 
-    fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Reply, Failure> {
+    fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
         refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        self.catalogue.replace(id, draft).map_err(logged)?;
-        Ok(whole(200, json(&Envelope::OK)))
+        match ValidDraft::new(draft) {
+            Ok(draft) => Ok(self.change(Change::Update(id, draft.into())).map(confirm)),
+            Err(rejection) => Ok(self.reject(rejection, Some(id))),
+        }
     }
 
-    fn delete(&self, id: Option<RobotId>, request: Request) -> Result<Reply, Failure> {
+    fn delete(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
         refuse_foreign(&request)?;
         // It counts for nothing, but a request that breaks off must not delete anything.
         request.into_body().map_err(Failure::Body)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        self.catalogue.delete(id).map_err(logged)?;
-        Ok(whole(200, json(&Envelope::OK)))
+        Ok(self.change(Change::Delete(id)).map(confirm))
     }
 
-    /// The list at a path, or its part that a query asks for.
-    fn list(&self, path: &str, containing: &str, query: &str) -> Result<Reply, Failure> {
+    fn change(&self, change: Change) -> Pending<StoreResult<RobotId>> {
+        Arc::clone(&self.catalogue).begin(change)
+    }
+
+    /// Asks the store for the rest of what is wrong with a draft, for the robot `id` or a new
+    /// one.
+    fn reject(&self, rejection: Rejection, id: Option<RobotId>) -> Pending<Answer> {
+        let catalogue = Arc::clone(&self.catalogue);
+        Pending::blocking(move || {
+            let violations = complete(&catalogue, rejection, id).map_err(logged)?;
+            Err(logged(violations.into()))
+        })
+    }
+
+    /// The robots whose name contains this text, or the part of them that a query asks for.
+    fn list(&self, containing: &str, query: &str) -> Result<Pending<Answer>, Failure> {
         let query = Query::of_list(query)?;
-        let after = query.after.clone().unwrap_or_default();
         let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
-        let Some(limit) = query.limit else {
-            let pages = Pages::new(Arc::clone(&self.catalogue), containing).after(after);
-            return stream(pages, fields.to_vec());
-        };
+        Ok(if fields.iter().all(|field| field.is_of_an_entry()) {
+            self.list_of::<Entry>(containing.to_owned(), query)
+        } else {
+            self.list_of::<Robot>(containing.to_owned(), query)
+        })
+    }
+
+    fn list_of<T: Visible + 'static>(&self, containing: String, query: Query) -> Pending<Answer> {
+        let api = self.clone();
+        Pending::blocking(move || match query.limit {
+            Some(limit) => api.page::<T>(&containing, limit.get(), &query),
+            None => api.all::<T>(containing, query),
+        })
+    }
+
+    fn all<T: Visible + 'static>(self, containing: String, query: Query) -> Answer {
+        let after = query.after.unwrap_or_default();
+        let fields = query.fields.unwrap_or_else(|| Field::OF_A_VIEW.to_vec());
+        stream(Pages::<_, T>::of(self.catalogue, containing, after), fields)
+    }
+
+    fn page<T: Visible>(&self, containing: &str, limit: usize, query: &Query) -> Answer {
         let page = PageRequest {
             containing,
-            after: &after,
+            after: query.after.as_deref().unwrap_or_default(),
             // One more than is shown tells whether there is a next page.
-            limit: limit.get() + 1,
+            limit: limit + 1,
         };
-        let mut robots = self.catalogue.page(page).map_err(logged)?;
-        let has_next = robots.len() > limit.get();
-        robots.truncate(limit.get());
+        let mut robots = T::page(&self.catalogue, page).map_err(logged)?;
+        let has_next = robots.len() > limit;
+        robots.truncate(limit);
+        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
         let mut reply = whole(200, array(&robots, fields));
         if let (true, Some(last)) = (has_next, robots.last()) {
-            let (base, query) = (&self.base, query.next(last.name()));
+            let base = &self.settings.base;
+            let path = list_path(containing);
+            let query = query.next(last.name());
             let next = format!("<{base}{path}?{query}>; rel=\"next\"");
             reply.headers.push(("link", next.into()));
         }
@@ -195,11 +261,29 @@ impl fmt::Debug for Api {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Api")
-            .field("behaviour", &self.behaviour)
-            .field("hosts", &self.hosts)
-            .field("base", &self.base)
+            .field("settings", &self.settings)
             .finish_non_exhaustive()
     }
+}
+
+/// What work comes to. Should there be a bug, it costs the request that met it and nothing else:
+/// stores are whole whenever they are called, as each of their methods takes place at once.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Internal))
+}
+
+fn options(resource: &Resource) -> Reply {
+    Reply {
+        status: 204,
+        headers: vec![("allow", resource.allow().into())],
+        body: Body::Whole(Vec::new()),
+    }
+}
+
+/// The answer to a change that has nothing to tell but that it was made.
+fn confirm(changed: StoreResult<RobotId>) -> Answer {
+    changed.map_err(logged)?;
+    Ok(whole(200, json(&Envelope::OK)))
 }
 
 fn refuse_foreign(request: &Request) -> Result<(), Failure> {
@@ -219,7 +303,10 @@ fn whole(status: u16, bytes: Vec<u8>) -> Reply {
 
 /// The array of all robots of the pages. The first page is read at once, so that a store
 /// which fails is told by the status; a list that ends with it needs no streaming.
-fn stream(mut pages: Pages<Arc<dyn Catalogue>>, fields: Vec<Field>) -> Result<Reply, Failure> {
+fn stream<T: Visible + 'static>(
+    mut pages: Pages<Arc<dyn Catalogue>, T>,
+    fields: Vec<Field>,
+) -> Answer {
     let first = pages
         .next()
         .transpose()

@@ -8,7 +8,10 @@ use std::io::{self, Write};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::robot::Robot;
+use crate::{
+    pages::PageItem,
+    robot::{Entry, Robot, RobotId},
+};
 
 /// A field of a robot, for a client to choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +27,11 @@ impl Field {
     pub(super) const OF_A_VIEW: &[Self] = &[Self::Id, Self::Name];
     /// The fields of a robot that was added.
     pub(super) const OF_A_CREATION: &[Self] = &[Self::Name, Self::Type, Self::Year, Self::Id];
+
+    /// Whether the entry of a robot has this field.
+    pub(super) fn is_of_an_entry(self) -> bool {
+        matches!(self, Self::Id | Self::Name)
+    }
 
     pub(super) fn as_str(self) -> &'static str {
         match self {
@@ -41,22 +49,54 @@ impl Field {
     }
 }
 
+/// What a client gets to see some fields of: a robot, or its entry, which has id and name alone.
+pub(super) trait Visible: PageItem {
+    fn id(&self) -> RobotId;
+
+    /// The whole robot, if this is one.
+    fn whole(&self) -> Option<&Robot>;
+}
+
+impl Visible for Robot {
+    fn id(&self) -> RobotId {
+        self.id()
+    }
+
+    fn whole(&self) -> Option<&Robot> {
+        Some(self)
+    }
+}
+
+impl Visible for Entry {
+    fn id(&self) -> RobotId {
+        self.id()
+    }
+
+    fn whole(&self) -> Option<&Robot> {
+        None
+    }
+}
+
 /// A robot as a client sees it: some of its fields.
-pub(super) struct View<'a> {
-    pub(super) robot: &'a Robot,
+pub(super) struct View<'a, T = Robot> {
+    pub(super) robot: &'a T,
     pub(super) fields: &'a [Field],
 }
 
-impl Serialize for View<'_> {
+impl<T: Visible> Serialize for View<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(self.fields.len()))?;
         for field in self.fields {
             let key = field.as_str();
-            match field {
-                Field::Id => object.serialize_entry(key, &self.robot.id())?,
-                Field::Name => object.serialize_entry(key, self.robot.name())?,
-                Field::Type => object.serialize_entry(key, self.robot.robot_type().as_str())?,
-                Field::Year => object.serialize_entry(key, &self.robot.year())?,
+            match (field, self.robot.whole()) {
+                (Field::Id, _) => object.serialize_entry(key, &self.robot.id())?,
+                (Field::Name, _) => object.serialize_entry(key, self.robot.name())?,
+                (Field::Type, Some(robot)) => {
+                    object.serialize_entry(key, robot.robot_type().as_str())?;
+                }
+                (Field::Year, Some(robot)) => object.serialize_entry(key, &robot.year())?,
+                // Nobody asks an entry for these.
+                (Field::Type | Field::Year, None) => {}
             }
         }
         object.end()
@@ -73,7 +113,7 @@ pub(super) struct Envelope<T> {
     messages: Option<Vec<String>>,
 }
 
-impl Envelope<View<'_>> {
+impl Envelope<()> {
     pub(super) const OK: Self = Self::bare("OK");
     pub(super) const NOT_FOUND: Self = Self::bare("NOT-FOUND");
 
@@ -120,7 +160,7 @@ pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// The bytes of an array of robots.
-pub(super) fn array(robots: &[Robot], fields: &[Field]) -> Vec<u8> {
+pub(super) fn array<T: Visible>(robots: &[T], fields: &[Field]) -> Vec<u8> {
     if robots.is_empty() {
         return b"[]".to_vec();
     }
@@ -131,7 +171,7 @@ pub(super) fn array(robots: &[Robot], fields: &[Field]) -> Vec<u8> {
 
 /// The bytes of robots within an array, each with what stands before it: `before_first`,
 /// then commas.
-pub(super) fn elements(robots: &[Robot], fields: &[Field], before_first: u8) -> Vec<u8> {
+pub(super) fn elements<T: Visible>(robots: &[T], fields: &[Field], before_first: u8) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(64 * robots.len());
     let mut before = before_first;
     for robot in robots {

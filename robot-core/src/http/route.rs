@@ -14,8 +14,7 @@ pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The path of the list.
-pub(super) const ROBOTS_PATH: &str = "/api/robots";
+const ROBOTS_PATH: &str = "/api/robots";
 
 /// What a path names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +65,12 @@ impl Resource {
     }
 }
 
-/// The path of a search, as it is best written.
-pub(super) fn search_path(name: &str) -> String {
-    let name = utf8_percent_encode(name, ENCODED);
+/// The path of the list of robots whose name contains this text, as it is best written.
+pub(super) fn list_path(containing: &str) -> String {
+    if containing.is_empty() {
+        return ROBOTS_PATH.to_owned();
+    }
+    let name = utf8_percent_encode(containing, ENCODED);
     format!("{ROBOTS_PATH}/search/{name}")
 }
 

@@ -6,9 +6,11 @@ use std::{
 };
 
 use crate::{
-    catalogue::{Catalogue, PageRequest},
+    catalogue::{Catalogue, Change},
     error::{Error, Result},
-    robot::{Robot, RobotId},
+    pages::PageRequest,
+    pending::Pending,
+    robot::{Entry, Robot, RobotId},
     rules::{ValidChanges, ValidDraft},
 };
 
@@ -27,7 +29,7 @@ pub(super) enum Fault {
 
 /// A store that does what another one does, until it is told to fail.
 pub(crate) struct Faulty {
-    catalogue: Box<dyn Catalogue>,
+    catalogue: Arc<dyn Catalogue>,
     fault: Mutex<Option<Fault>>,
 }
 
@@ -37,7 +39,7 @@ pub(super) const SECRET: &str = "/secret/robots.db";
 impl Faulty {
     pub(crate) fn new(catalogue: impl Catalogue + 'static) -> Arc<Self> {
         Arc::new(Self {
-            catalogue: Box::new(catalogue),
+            catalogue: Arc::new(catalogue),
             fault: Mutex::new(None),
         })
     }
@@ -47,7 +49,7 @@ impl Faulty {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault.into();
     }
 
-    fn checked(&self, is_first_page: bool) -> Result<&dyn Catalogue> {
+    fn checked(&self, is_first_page: bool) -> Result<&Arc<dyn Catalogue>> {
         let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         match fault {
             Some(Fault::Unavailable) => Err(Error::unavailable(SECRET)),
@@ -55,7 +57,7 @@ impl Faulty {
             // Without the hook of panics, which would fill the test's output.
             Some(Fault::Panic) => panic::resume_unwind(Box::new(SECRET)),
             Some(Fault::AfterTheFirstPage) if !is_first_page => Err(Error::store(SECRET)),
-            Some(Fault::AfterTheFirstPage) | None => Ok(self.catalogue.as_ref()),
+            Some(Fault::AfterTheFirstPage) | None => Ok(&self.catalogue),
         }
     }
 }
@@ -78,5 +80,20 @@ impl Catalogue for Faulty {
     }
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.checked(request.after.is_empty())?.page(request)
+    }
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        self.checked(request.after.is_empty())?.entries(request)
+    }
+    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>> {
+        match self.checked(false) {
+            Ok(catalogue) => Arc::clone(catalogue).begin(change),
+            Err(error) => Pending::Ready(Err(error)),
+        }
+    }
+    fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        match self.checked(false) {
+            Ok(catalogue) => Arc::clone(catalogue).begin_get(id),
+            Err(error) => Pending::Ready(Err(error)),
+        }
     }
 }

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good, valid};
 use crate::{
-    catalogue::{Catalogue, Pages},
+    catalogue::Catalogue,
     conformance::{Case, cases},
+    pages::Pages,
     robot::{Draft, RobotId, RobotType},
     rules::{NAME_LENGTH_LIMIT, Violation},
 };

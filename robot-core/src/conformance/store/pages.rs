@@ -2,8 +2,9 @@
 
 use super::{Run, add_all, good, names};
 use crate::{
-    catalogue::{Catalogue, PageRequest, Pages},
+    catalogue::Catalogue,
     conformance::{Case, cases},
+    pages::{PageRequest, Pages},
     robot::Robot,
 };
 

@@ -9,8 +9,9 @@ use std::{
 };
 
 use crate::{
-    catalogue::{Catalogue, PageRequest},
+    catalogue::Catalogue,
     error::{Error, Result},
+    pages::PageRequest,
     robot::{Robot, RobotId},
     rules::{ValidChanges, ValidDraft, Violation},
 };

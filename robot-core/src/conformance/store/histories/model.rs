@@ -3,8 +3,8 @@
 
 use super::operation::{Answer, Operation};
 use crate::{
-    catalogue::PageRequest,
     conformance::store::valid,
+    pages::PageRequest,
     robot::{Draft, Robot, RobotId},
     rules::ValidChanges,
 };

@@ -4,8 +4,9 @@
 use std::fmt;
 
 use crate::{
-    catalogue::{Catalogue, PageRequest},
+    catalogue::Catalogue,
     error::Error,
+    pages::PageRequest,
     robot::{Draft, Robot, RobotId},
     rules::Violation,
 };

@@ -2,7 +2,7 @@
 
 use super::operation::{Answer, EVERYTHING, Operation};
 use crate::{
-    catalogue::PageRequest,
+    pages::PageRequest,
     robot::{Draft, Robot, RobotId, RobotType},
 };
 

@@ -1,0 +1,187 @@
+//! The index of names: every three characters in a row (a trigram) of every name.
+//!
+//! It proposes, and the exact test of the names that it proposes decides. What is shorter than
+//! three characters is searched for by reading all names, and so is what many names contain: in
+//! the order of the names a page of those is soon full.
+//!
+//! The index is made whenever a database lacks it, and the database itself keeps it right. It is
+//! no part of the migrations, for a search finds the same without it.
+
+#[cfg(feature = "mysql")]
+use diesel::mysql::Mysql;
+#[cfg(feature = "postgres")]
+use diesel::pg::Pg;
+#[cfg(feature = "sqlite")]
+use diesel::{SqliteConnection, sqlite::Sqlite};
+use diesel::{
+    dsl::sql,
+    prelude::*,
+    sql_types::{BigInt, Bool, Text},
+};
+
+use super::{
+    migrations::{Failure, Migrated},
+    schema::robots,
+};
+
+diesel::define_sql_function! {
+    /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
+    #[cfg(any(feature = "sqlite", feature = "mysql"))]
+    fn instr(whole: Text, part: Text) -> Integer;
+}
+
+diesel::define_sql_function! {
+    /// What others call `instr`.
+    #[cfg(feature = "postgres")]
+    fn strpos(whole: Text, part: Text) -> Integer;
+}
+
+/// How many characters the index knows together.
+const TRIGRAM: usize = 3;
+
+/// Of how many names at most that the index proposes each is looked at. Where there are more,
+/// reading all names in their order is about as fast, and faster the more there are.
+#[cfg(feature = "sqlite")]
+const PROPOSAL_LIMIT: i64 = 4096;
+
+/// A backend that has such an index.
+pub(super) trait Indexed: Migrated {
+    /// Lists the parts of the index that are there.
+    const PARTS: &str;
+
+    /// How many parts it has.
+    const PART_COUNT: usize;
+
+    /// Makes the index, and takes away before what may be left of one.
+    const INDEX: &str;
+}
+
+/// Makes the index, unless it is there.
+///
+/// # Errors
+/// It cannot be made. The catalogue can be used all the same.
+pub(super) fn index_names<C: Indexed>(connection: &mut C) -> Result<(), Failure> {
+    if is_indexed(connection)? {
+        return Ok(());
+    }
+    connection.alone(|connection| {
+        // Another process may have been faster.
+        if !is_indexed(connection)? {
+            log::info!("the index of names is being made");
+            connection.batch_execute(C::INDEX)?;
+        }
+        Ok(())
+    })
+}
+
+fn is_indexed<C: Indexed>(connection: &mut C) -> Result<bool, Failure> {
+    Ok(connection.texts(C::PARTS)?.len() == C::PART_COUNT)
+}
+
+/// What the names that a search finds have in common.
+type Condition<'a, B> = Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
+
+/// That a name contains a text, in SQLite.
+#[cfg(feature = "sqlite")]
+pub(super) fn in_sqlite<'a>(
+    connection: &mut SqliteConnection,
+    containing: &'a str,
+) -> Condition<'a, Sqlite> {
+    let contains = instr(robots::name, containing).gt(0);
+    match proposal(containing) {
+        Some(proposal) if proposes_few(connection, &proposal) => {
+            let proposed = sql::<Bool>(
+                "robots.id IN (SELECT rowid FROM robots_search WHERE robots_search MATCH ",
+            )
+            .bind::<Text, _>(proposal)
+            .sql(")");
+            Box::new(proposed.and(contains))
+        }
+        _ => Box::new(contains),
+    }
+}
+
+/// The names that the index proposes for a text, as FTS5 is asked for them; `None` where the
+/// text is too short. Each trigram is quoted, so that none is taken for an operator.
+#[cfg(feature = "sqlite")]
+fn proposal(containing: &str) -> Option<String> {
+    let quoted = trigrams(containing)
+        .into_iter()
+        .map(|trigram| format!("\"{}\"", trigram.replace('"', "\"\"")));
+    let all = quoted.collect::<Vec<_>>().join(" AND ");
+    (!all.is_empty()).then_some(all)
+}
+
+/// Whether the index proposes so few names that it is of use. One that fails is of none.
+#[cfg(feature = "sqlite")]
+fn proposes_few(connection: &mut SqliteConnection, proposal: &str) -> bool {
+    let first = "SELECT 1 FROM robots_search WHERE robots_search MATCH ";
+    let proposed = sql::<BigInt>(&format!("SELECT count(*) FROM ({first}"))
+        .bind::<Text, _>(proposal)
+        .sql(&format!(" LIMIT {PROPOSAL_LIMIT} + 1)"))
+        .get_result::<i64>(connection);
+    proposed.is_ok_and(|proposed| proposed <= PROPOSAL_LIMIT)
+}
+
+/// That a name contains a text, in PostgreSQL, which decides by itself what the index is worth.
+#[cfg(feature = "postgres")]
+pub(super) fn in_postgres(containing: &str) -> Condition<'_, Pg> {
+    let contains = strpos(robots::name, containing).gt(0);
+    if trigrams(containing).is_empty() {
+        return Box::new(contains);
+    }
+    // As a literal, it is planned for this very pattern and not for any.
+    let proposed = sql::<Bool>("robots.name LIKE ").bind::<Text, _>(pattern(containing));
+    Box::new(proposed.and(contains))
+}
+
+/// The pattern of all texts that contain this one.
+#[cfg(feature = "postgres")]
+fn pattern(containing: &str) -> String {
+    let escaped = containing.chars().flat_map(|character| {
+        let escape = matches!(character, '%' | '_' | '\\').then_some('\\');
+        escape.into_iter().chain([character])
+    });
+    ["%", &escaped.collect::<String>(), "%"].concat()
+}
+
+/// That a name contains a text, in MariaDB and MySQL, which have no such index.
+#[cfg(feature = "mysql")]
+pub(super) fn in_mysql(containing: &str) -> Condition<'_, Mysql> {
+    Box::new(instr(robots::name, containing).gt(0))
+}
+
+/// The trigrams that cover a text, one behind the other; none where it is too short.
+pub(super) fn trigrams(text: &str) -> Vec<&str> {
+    let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+    let Some(last) = starts.len().checked_sub(TRIGRAM) else {
+        return Vec::new();
+    };
+    // The last one overlaps the one before, unless the length is a multiple of theirs.
+    let firsts = (0..last).step_by(TRIGRAM).chain([last]);
+    firsts
+        .map(|first| {
+            let end = starts.get(first + TRIGRAM).copied();
+            &text[starts[first]..end.unwrap_or(text.len())]
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trigrams_cover_a_text() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("ab", &[]),
+            ("abc", &["abc"]),
+            ("abcd", &["abc", "bcd"]),
+            ("abcdef", &["abc", "def"]),
+            ("e\u{301}x\u{1f916}", &["e\u{301}x", "\u{301}x\u{1f916}"]),
+        ] {
+            assert_eq!(trigrams(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Reading a catalogue page after page.
+
+use std::{iter::FusedIterator, marker::PhantomData};
+
+use crate::{
+    catalogue::Catalogue,
+    error::Result,
+    robot::{Entry, Robot},
+};
+
+/// Which robots a page is to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<'a> {
+    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
+    pub containing: &'a str,
+    /// Only robots whose name comes after this text, by bytes. Every name comes after `""`.
+    pub after: &'a str,
+    /// At most so many robots.
+    pub limit: usize,
+}
+
+/// The robots of a catalogue, by name, page after page: memory stays constant, and the store
+/// is held only while a page is read.
+///
+/// Each page is read when it is asked for. A robot that is there, under one name, from the
+/// first page to the last is met exactly once; one that is added, renamed or deleted
+/// meanwhile may or may not be met. After an error the iteration is over.
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue, Pages};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// for number in 0..25 {
+///     catalogue.add(Draft::new(format!("RX-{number}"), "virtual", 2001))?;
+/// }
+/// let sizes: Result<Vec<usize>, Error> = Pages::new(&catalogue, "RX")
+///     .page_size(10)
+///     .map(|page| page.map(|robots| robots.len()))
+///     .collect();
+/// assert_eq!(sizes?, [10, 10, 5]);
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Pages<C, T = Robot> {
+    catalogue: C,
+    shown: PhantomData<fn() -> T>,
+    containing: String,
+    after: String,
+    page_size: usize,
+    finished: bool,
+}
+
+/// How many robots a page holds unless told otherwise.
+const PAGE_SIZE: usize = 1000;
+
+impl<C: Catalogue> Pages<C> {
+    /// The robots of `catalogue` (a reference, or an [`Arc`](std::sync::Arc) where the pages must
+    /// outlive the caller) whose name contains this text; `""` for all.
+    pub fn new(catalogue: C, containing: impl Into<String>) -> Self {
+        Self::of(catalogue, containing.into(), String::new())
+    }
+
+    /// Only what a list shows of each robot, which costs less.
+    pub fn entries(self) -> Pages<C, Entry> {
+        Pages {
+            page_size: self.page_size,
+            finished: self.finished,
+            ..Pages::of(self.catalogue, self.containing, self.after)
+        }
+    }
+}
+
+impl<C, T> Pages<C, T> {
+    pub(crate) fn of(catalogue: C, containing: String, after: String) -> Self {
+        Self {
+            catalogue,
+            shown: PhantomData,
+            containing,
+            after,
+            page_size: PAGE_SIZE,
+            finished: false,
+        }
+    }
+
+    /// Only the robots whose name comes after this text, by bytes.
+    #[must_use]
+    pub fn after(mut self, name: impl Into<String>) -> Self {
+        self.after = name.into();
+        self
+    }
+
+    /// So many robots a page instead of 1000; 0 counts as 1.
+    #[must_use]
+    pub fn page_size(mut self, robots: usize) -> Self {
+        self.page_size = robots.max(1);
+        self
+    }
+
+    /// Whether it is known that there are no more pages.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+}
+
+/// What a page is made of: a [`Robot`] or its [`Entry`].
+pub trait PageItem: Sized {
+    /// The page of a catalogue.
+    ///
+    /// # Errors
+    /// As [`Catalogue::page`].
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
+
+    /// The name, by which pages are ordered.
+    fn name(&self) -> &str;
+}
+
+impl PageItem for Robot {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.page(request)
+    }
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+}
+
+impl PageItem for Entry {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.entries(request)
+    }
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+}
+
+impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
+    /// A page is never empty.
+    type Item = Result<Vec<T>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.finished {
+            return None;
+        }
+        let request = PageRequest {
+            containing: &self.containing,
+            after: &self.after,
+            limit: self.page_size,
+        };
+        match T::page(&self.catalogue, request) {
+            Ok(page) => {
+                self.finished = page.len() < self.page_size;
+                page.last()?.name().clone_into(&mut self.after);
+                Some(Ok(page))
+            }
+            Err(error) => {
+                self.finished = true;
+                Some(Err(error))
+            }
+        }
+    }
+}
+
+impl<C: Catalogue, T: PageItem> FusedIterator for Pages<C, T> {}
