@@ -13,10 +13,10 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use super::connection::{AnyConnection, Location};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use super::failure::LOCKED;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-use super::search::{Indexed, index_names};
 #[cfg(feature = "sqlite")]
 use super::sqlite;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use super::trigrams::{Indexed, index_names};
 use crate::error::OpenError;
 
 /// How long another process may take to bring the tables up to date, before we give up waiting.

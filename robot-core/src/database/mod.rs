@@ -26,6 +26,8 @@ mod session;
 mod sessions;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod trigrams;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod turnstile;
 #[cfg(feature = "sqlite")]
@@ -170,14 +172,10 @@ impl DatabaseCatalogue {
             #[cfg(feature = "sqlite")]
             Engine::Embedded(embedded) => embedded.write(change).wait(),
             #[cfg(any(feature = "postgres", feature = "mysql"))]
-            Engine::Server(server) => {
-                let statement = {
-                    let change = change.clone();
-                    move |connection: &mut AnyConnection| queries::apply(connection, &change)
-                };
-                let number = server.execute(Task::Write, statement)?;
-                changed(&change, number)
-            }
+            Engine::Server(server) => server.execute(Task::Write, move |connection| {
+                let number = queries::apply(connection, &change)?;
+                Ok(changed(&change, number))
+            })?,
         }
     }
 }

@@ -17,7 +17,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use super::{
     connection::{Purpose, Reason},
     migrations::{Failure, LOCK_LIMIT, Migrated},
-    search::Indexed,
+    trigrams::Indexed,
 };
 use crate::open::OpenOptions;
 

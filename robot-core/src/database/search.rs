@@ -1,28 +1,25 @@
-//! The index of names: every three characters in a row (a trigram) of every name.
+//! Searches: what each backend is asked for, and by which way it finds it soon.
 //!
-//! It proposes, and the exact test of the names that it proposes decides. What is shorter than
-//! three characters is searched for by reading all names, and so is what many names contain: in
-//! the order of the names a page of those is soon full.
-//!
-//! The index is made whenever a database lacks it, and the database itself keeps it right. It is
-//! no part of the migrations, for a search finds the same without it.
+//! The index of [`trigrams`](super::trigrams) proposes names, and the exact test of these decides.
+//! What is shorter than three characters is searched for by reading all names, and so is what
+//! many names contain: in the order of the names a page of those is soon full.
 
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use diesel::dsl::sql;
 #[cfg(feature = "mysql")]
 use diesel::mysql::Mysql;
 #[cfg(feature = "postgres")]
 use diesel::pg::Pg;
 #[cfg(feature = "sqlite")]
-use diesel::{SqliteConnection, sqlite::Sqlite};
+use diesel::{SqliteConnection, sql_types::BigInt, sqlite::Sqlite};
 use diesel::{
-    dsl::sql,
     prelude::*,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{Bool, Text},
 };
 
-use super::{
-    migrations::{Failure, Migrated},
-    schema::robots,
-};
+use super::schema::robots;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use super::trigrams::trigrams;
 
 diesel::define_sql_function! {
     /// The place of `part` in `whole`, by characters from 1, or 0: exact, without wildcards.
@@ -36,47 +33,10 @@ diesel::define_sql_function! {
     fn strpos(whole: Text, part: Text) -> Integer;
 }
 
-/// How many characters the index knows together.
-const TRIGRAM: usize = 3;
-
 /// Of how many names at most that the index proposes each is looked at. Where there are more,
 /// reading all names in their order is about as fast, and faster the more there are.
 #[cfg(feature = "sqlite")]
 const PROPOSAL_LIMIT: i64 = 4096;
-
-/// A backend that has such an index.
-pub(super) trait Indexed: Migrated {
-    /// Lists the parts of the index that are there.
-    const PARTS: &str;
-
-    /// How many parts it has.
-    const PART_COUNT: usize;
-
-    /// Makes the index, and takes away before what may be left of one.
-    const INDEX: &str;
-}
-
-/// Makes the index, unless it is there.
-///
-/// # Errors
-/// It cannot be made. The catalogue can be used all the same.
-pub(super) fn index_names<C: Indexed>(connection: &mut C) -> Result<(), Failure> {
-    if is_indexed(connection)? {
-        return Ok(());
-    }
-    connection.alone(|connection| {
-        // Another process may have been faster.
-        if !is_indexed(connection)? {
-            log::info!("the index of names is being made");
-            connection.batch_execute(C::INDEX)?;
-        }
-        Ok(())
-    })
-}
-
-fn is_indexed<C: Indexed>(connection: &mut C) -> Result<bool, Failure> {
-    Ok(connection.texts(C::PARTS)?.len() == C::PART_COUNT)
-}
 
 /// What the names that a search finds have in common.
 type Condition<'a, B> = Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
@@ -149,39 +109,4 @@ fn pattern(containing: &str) -> String {
 #[cfg(feature = "mysql")]
 pub(super) fn in_mysql(containing: &str) -> Condition<'_, Mysql> {
     Box::new(instr(robots::name, containing).gt(0))
-}
-
-/// The trigrams that cover a text, one behind the other; none where it is too short.
-pub(super) fn trigrams(text: &str) -> Vec<&str> {
-    let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
-    let Some(last) = starts.len().checked_sub(TRIGRAM) else {
-        return Vec::new();
-    };
-    // The last one overlaps the one before, unless the length is a multiple of theirs.
-    let firsts = (0..last).step_by(TRIGRAM).chain([last]);
-    firsts
-        .map(|first| {
-            let end = starts.get(first + TRIGRAM).copied();
-            &text[starts[first]..end.unwrap_or(text.len())]
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trigrams_cover_a_text() {
-        for (text, expected) in [
-            ("", &[][..]),
-            ("ab", &[]),
-            ("abc", &["abc"]),
-            ("abcd", &["abc", "bcd"]),
-            ("abcdef", &["abc", "def"]),
-            ("e\u{301}x\u{1f916}", &["e\u{301}x", "\u{301}x\u{1f916}"]),
-        ] {
-            assert_eq!(trigrams(text), expected, "{text}");
-        }
-    }
 }

@@ -20,7 +20,7 @@ use super::{
     connection::Purpose,
     failure::is_passing,
     migrations::{Failure, Migrated},
-    search::Indexed,
+    trigrams::Indexed,
 };
 
 /// How long a lock that SQLite does not wait for is left alone before it is tried again.
