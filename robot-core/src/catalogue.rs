@@ -107,6 +107,38 @@ pub trait Catalogue: Send + Sync {
         Pending::blocking(move || change.apply_to(&*self))
     }
 
+    /// Begins what [`add`](Self::add) does, for callers who must not block.
+    fn begin_add(self: Arc<Self>, draft: Draft) -> Pending<Result<Robot>>
+    where
+        Self: 'static,
+    {
+        match ValidDraft::new(draft) {
+            Ok(draft) => {
+                let id = self.begin(Change::Insert(draft.clone()));
+                id.map(|id| Ok(draft.with_id(id?)))
+            }
+            Err(rejection) => {
+                Pending::blocking(move || Err(complete(&*self, rejection, None)?.into()))
+            }
+        }
+    }
+
+    /// Begins what [`replace`](Self::replace) does, for callers who must not block.
+    fn begin_replace(self: Arc<Self>, id: RobotId, draft: Draft) -> Pending<Result<()>>
+    where
+        Self: 'static,
+    {
+        match ValidDraft::new(draft) {
+            Ok(draft) => {
+                let id = self.begin(Change::Update(id, draft.into()));
+                id.map(|id| id.map(drop))
+            }
+            Err(rejection) => {
+                Pending::blocking(move || Err(complete(&*self, rejection, Some(id))?.into()))
+            }
+        }
+    }
+
     /// Begins what [`get`](Self::get) does, for callers who must not block. A store that finds
     /// the robot in less time than it takes to hand the question to another thread does so.
     fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>>
@@ -230,7 +262,7 @@ pub trait Catalogue: Send + Sync {
 
 /// What a rejected draft broke, uniqueness included: the store is asked for the name, where
 /// it is one that a robot could have, other than the robot `id`, which must exist.
-pub(crate) fn complete<C: Catalogue + ?Sized>(
+fn complete<C: Catalogue + ?Sized>(
     catalogue: &C,
     rejection: Rejection,
     id: Option<RobotId>,

@@ -37,6 +37,8 @@
 //! |---|---|
 //! | open a store by its URL | [`open`] |
 //! | work with robots | [`Catalogue`], [`Pages`] |
+//! | add many at once | [`load`] |
+//! | call it from async code | [`Pending`], [`Catalogue::begin_add`] and its like |
 //! | know the rules and their messages | [`Violation`] |
 //! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
 //! | serve the catalogue by another web framework | [`http`] |
@@ -63,6 +65,7 @@ pub mod conformance;
 mod database;
 mod error;
 pub mod http;
+mod load;
 mod memory;
 mod open;
 mod pages;
@@ -79,6 +82,7 @@ pub use catalogue::{Catalogue, Change};
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub use database::DatabaseCatalogue;
 pub use error::{Cause, Error, OpenError, Result};
+pub use load::load;
 pub use memory::MemoryCatalogue;
 pub use open::{DEFAULT_URL, OpenOptions, open, redact};
 pub use pages::{PageItem, PageRequest, Pages};

@@ -1,18 +1,21 @@
 //! The store in memory: for tests, for embedding, and the model that the others are held to.
 
+mod by_name;
+
 use std::{
-    collections::{BTreeMap, HashMap},
-    ops::Bound,
+    collections::HashMap,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
+
+use by_name::ByName;
 
 use crate::{
     catalogue::{Catalogue, Change},
     error::{Error, Result},
     pages::PageRequest,
     pending::Pending,
-    robot::{Robot, RobotId},
-    rules::{ValidChanges, ValidDraft, Violation},
+    robot::{Entry, Robot, RobotId},
+    rules::{ValidChanges, ValidDraft},
 };
 
 /// A catalogue in memory, gone with its process.
@@ -32,7 +35,7 @@ pub struct MemoryCatalogue {
 
 #[derive(Debug, Default)]
 struct Robots {
-    by_name: BTreeMap<String, Arc<Robot>>,
+    by_name: ByName,
     by_id: HashMap<RobotId, Arc<Robot>>,
     /// The number of the newest id, kept when its robot is deleted.
     last_id: i64,
@@ -57,53 +60,43 @@ impl MemoryCatalogue {
     }
 }
 
-impl Robots {
-    fn keep(&mut self, robot: Robot) {
-        let robot = Arc::new(robot);
-        self.by_id.insert(robot.id(), Arc::clone(&robot));
-        self.by_name.insert(robot.name().to_owned(), robot);
-    }
-
-    fn remove(&mut self, id: RobotId) -> Result<()> {
-        let robot = self.by_id.remove(&id).ok_or(Error::NotFound(id))?;
-        self.by_name.remove(robot.name());
-        Ok(())
-    }
-}
-
 impl Catalogue for MemoryCatalogue {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
         let mut robots = self.write();
-        if robots.by_name.contains_key(draft.name()) {
-            return Err(Violation::NameTaken.into());
-        }
         let id = robots
             .last_id
             .checked_add(1)
             .and_then(RobotId::new)
             .ok_or_else(|| Error::store("all ids have been given"))?;
-        robots.last_id = id.get();
         let robot = draft.with_id(id);
-        robots.keep(robot.clone());
+        // The clone is the one to keep: its name takes no more memory than it needs.
+        let kept = Arc::new(robot.clone());
+        robots.by_name.insert(Arc::clone(&kept))?;
+        robots.by_id.insert(id, kept);
+        robots.last_id = id.get();
         Ok(robot)
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         let mut robots = self.write();
-        let robot = robots.by_id.get(&id).ok_or(Error::NotFound(id))?;
-        let changed = changes.apply_to(robot);
-        if let Some(holder) = robots.by_name.get(changed.name())
-            && holder.id() != id
-        {
-            return Err(Violation::NameTaken.into());
+        let Robots { by_name, by_id, .. } = &mut *robots;
+        let robot = by_id.get_mut(&id).ok_or(Error::NotFound(id))?;
+        let changed = Arc::new(changes.apply_to(robot));
+        if changed.name() == robot.name() {
+            by_name.replace(Arc::clone(&changed));
+        } else {
+            by_name.insert(Arc::clone(&changed))?;
+            by_name.remove(robot.name());
         }
-        robots.remove(id)?;
-        robots.keep(changed);
+        *robot = changed;
         Ok(())
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        self.write().remove(id)
+        let mut robots = self.write();
+        let robot = robots.by_id.remove(&id).ok_or(Error::NotFound(id))?;
+        robots.by_name.remove(robot.name());
+        Ok(())
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
@@ -115,14 +108,12 @@ impl Catalogue for MemoryCatalogue {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let robots = self.read();
-        Ok(robots
-            .by_name
-            .range::<str, _>((Bound::Excluded(request.after), Bound::Unbounded))
-            .filter(|(name, _)| name.contains(request.containing))
-            .take(request.limit)
-            .map(|(_, robot)| (**robot).clone())
-            .collect())
+        Ok(self.read().by_name.page(request, Robot::clone))
+    }
+
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
+        Ok(self.read().by_name.page(request, entry))
     }
 
     // Nothing here waits for a disk, so that nothing is worth another thread.

@@ -21,12 +21,11 @@ use super::{
     route::{Resource, list_path},
 };
 use crate::{
-    catalogue::{Catalogue, Change, complete},
+    catalogue::{Catalogue, Change},
     error::Result as StoreResult,
     pages::{PageRequest, Pages},
     pending::Pending,
     robot::{Entry, Robot, RobotId},
-    rules::{Rejection, ValidDraft},
 };
 
 /// The contract over one catalogue. A clone answers for the same catalogue.
@@ -164,14 +163,10 @@ impl Api {
     fn create(&self, request: Request) -> Result<Pending<Answer>, Failure> {
         refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
-        let draft = match ValidDraft::new(draft) {
-            Ok(draft) => draft,
-            Err(rejection) => return Ok(self.reject(rejection, None)),
-        };
         let status = self.settings.behaviour.created();
-        let id = self.change(Change::Insert(draft.clone()));
-        Ok(id.map(move |id| {
-            let robot = &draft.with_id(id.map_err(logged)?);
+        let robot = Arc::clone(&self.catalogue).begin_add(draft);
+        Ok(robot.map(move |robot| {
+            let robot = &robot.map_err(logged)?;
             let fields = Field::OF_A_CREATION;
             Ok(whole(status, json(&Envelope::ok(View { robot, fields }))))
         }))
@@ -181,10 +176,8 @@ impl Api {
         refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        match ValidDraft::new(draft) {
-            Ok(draft) => Ok(self.change(Change::Update(id, draft.into())).map(confirm)),
-            Err(rejection) => Ok(self.reject(rejection, Some(id))),
-        }
+        let replaced = Arc::clone(&self.catalogue).begin_replace(id, draft);
+        Ok(replaced.map(confirm))
     }
 
     fn delete(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
@@ -192,21 +185,8 @@ impl Api {
         // It counts for nothing, but a request that breaks off must not delete anything.
         request.into_body().map_err(Failure::Body)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        Ok(self.change(Change::Delete(id)).map(confirm))
-    }
-
-    fn change(&self, change: Change) -> Pending<StoreResult<RobotId>> {
-        Arc::clone(&self.catalogue).begin(change)
-    }
-
-    /// Asks the store for the rest of what is wrong with a draft, for the robot `id` or a new
-    /// one.
-    fn reject(&self, rejection: Rejection, id: Option<RobotId>) -> Pending<Answer> {
-        let catalogue = Arc::clone(&self.catalogue);
-        Pending::blocking(move || {
-            let violations = complete(&catalogue, rejection, id).map_err(logged)?;
-            Err(logged(violations.into()))
-        })
+        let deleted = Arc::clone(&self.catalogue).begin(Change::Delete(id));
+        Ok(deleted.map(|deleted| confirm(deleted.map(drop))))
     }
 
     /// The robots whose name contains this text, or the part of them that a query asks for.
@@ -281,7 +261,7 @@ fn options(resource: &Resource) -> Reply {
 }
 
 /// The answer to a change that has nothing to tell but that it was made.
-fn confirm(changed: StoreResult<RobotId>) -> Answer {
+fn confirm(changed: StoreResult<()>) -> Answer {
     changed.map_err(logged)?;
     Ok(whole(200, json(&Envelope::OK)))
 }

@@ -5,7 +5,7 @@ use crate::{
     catalogue::Catalogue,
     conformance::{Case, cases},
     pages::{PageRequest, Pages},
-    robot::Robot,
+    robot::{Entry, Robot},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -13,6 +13,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     pages_begin_behind_any_text,
     pages_of_a_search_hold_only_what_matches,
     pages_survive_changes_between_them,
+    entries_are_pages_without_what_no_list_shows,
 ];
 
 /// 25 names in order, `n00` to `n24`.
@@ -95,4 +96,27 @@ fn pages_survive_changes_between_them(catalogue: &dyn Catalogue) {
     expected.insert(10, "n09x".to_owned());
     expected.push("n30".to_owned());
     assert_eq!(seen, expected);
+}
+
+fn entries_are_pages_without_what_no_list_shows(catalogue: &dyn Catalogue) {
+    add_all(catalogue, twenty_five());
+    for containing in ["", "1", "n1", "n12", "x12"] {
+        for after in ["", "n05", "n12", "z"] {
+            let request = PageRequest {
+                containing,
+                after,
+                limit: 7,
+            };
+            let page = good(catalogue.page(request)).into_iter();
+            let entries: Vec<Entry> = page.map(Entry::from).collect();
+            assert_eq!(good(catalogue.entries(request)), entries, "{request:?}");
+        }
+    }
+    let pages = Pages::new(catalogue, "1").page_size(4).entries();
+    let names: Vec<String> = pages
+        .flat_map(good)
+        .map(|entry| entry.name().to_owned())
+        .collect();
+    let expected = twenty_five().into_iter().filter(|name| name.contains('1'));
+    assert!(names.into_iter().eq(expected));
 }

@@ -1,0 +1,119 @@
+//! The index of names in SQLite: that it is used, that the database keeps it right whoever
+//! writes, and that it is made where it is missing.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+use robot_core::{Catalogue, DatabaseCatalogue, Draft};
+use tempfile::TempDir;
+
+fn open(folder: &TempDir) -> DatabaseCatalogue {
+    let url = format!("sqlite://{}/robots.db", folder.path().display());
+    DatabaseCatalogue::open(&url).unwrap()
+}
+
+/// Does something as another program would.
+fn beside(folder: &TempDir, statements: &str) {
+    let path = folder.path().join("robots.db");
+    let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
+    connection.batch_execute(statements).unwrap();
+}
+
+fn found(catalogue: &DatabaseCatalogue, containing: &str) -> Vec<String> {
+    let robots = catalogue.search(containing).unwrap();
+    robots.iter().map(|robot| robot.name().to_owned()).collect()
+}
+
+fn catalogue_of_two(folder: &TempDir) -> DatabaseCatalogue {
+    let catalogue = open(folder);
+    for name in ["R2-D2", "R5-D4"] {
+        catalogue.add(Draft::new(name, "droid", 1977)).unwrap();
+    }
+    catalogue
+}
+
+#[test]
+fn three_characters_are_looked_up_and_fewer_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = catalogue_of_two(&folder);
+    assert_eq!(found(&catalogue, "5-D"), ["R5-D4"]);
+    // An index that lacks everything proposes nothing.
+    beside(
+        &folder,
+        "INSERT INTO robots_search (robots_search) VALUES ('delete-all')",
+    );
+    assert_eq!(found(&catalogue, "5-D"), [""; 0]);
+    assert_eq!(found(&catalogue, "5-"), ["R5-D4"]);
+}
+
+#[test]
+fn what_other_programs_write_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = catalogue_of_two(&folder);
+    beside(
+        &folder,
+        "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984);
+         UPDATE robots SET name = 'BB-8' WHERE name = 'R2-D2';
+         UPDATE robots SET id = 70 WHERE name = 'BB-8';
+         INSERT OR REPLACE INTO robots (id, name, type, year) VALUES (2, 'R6-D5', 'droid', 1);",
+    );
+    for (containing, names) in [
+        ("T-800", &["T-800"][..]),
+        ("-80", &["T-800"]),
+        ("BB-8", &["BB-8"]),
+        ("R2-D2", &[]),
+        ("R5-D4", &[]),
+        ("6-D", &["R6-D5"]),
+    ] {
+        assert_eq!(found(&catalogue, containing), names, "{containing}");
+    }
+    beside(&folder, "DELETE FROM robots WHERE name <> 'BB-8'");
+    assert_eq!(found(&catalogue, "T-800"), [""; 0]);
+    assert_eq!(found(&catalogue, "BB-8"), ["BB-8"]);
+    // SQLite itself finds that the index has what the table has.
+    beside(
+        &folder,
+        "INSERT INTO robots_search (robots_search) VALUES ('integrity-check')",
+    );
+}
+
+#[test]
+fn what_is_missing_is_made_when_the_catalogue_is_opened() {
+    for damage in [
+        "DROP TABLE robots_search",
+        "DROP TRIGGER robots_search_insert",
+        "DROP TRIGGER robots_search_delete; DROP TABLE robots_search",
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        catalogue_of_two(&folder);
+        beside(&folder, damage);
+        if !damage.contains("TABLE") {
+            beside(
+                &folder,
+                "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984)",
+            );
+        }
+        let catalogue = open(&folder);
+        catalogue.add(Draft::new("R8-D8", "droid", 1977)).unwrap();
+        assert_eq!(found(&catalogue, "R8-"), ["R8-D8"], "{damage}");
+        assert_eq!(found(&catalogue, "5-D"), ["R5-D4"], "{damage}");
+        beside(
+            &folder,
+            "INSERT INTO robots_search (robots_search) VALUES ('integrity-check')",
+        );
+    }
+}
+
+#[test]
+fn without_an_index_a_search_finds_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = catalogue_of_two(&folder);
+    beside(
+        &folder,
+        "DROP TRIGGER robots_search_insert; DROP TRIGGER robots_search_update;
+         DROP TRIGGER robots_search_delete; DROP TABLE robots_search;",
+    );
+    assert_eq!(found(&catalogue, "5-D"), ["R5-D4"]);
+    catalogue.add(Draft::new("R8-D8", "droid", 1977)).unwrap();
+    assert_eq!(found(&catalogue, "8-D"), ["R8-D8"]);
+}
