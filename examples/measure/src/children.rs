@@ -2,10 +2,12 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    io::ErrorKind,
+    path::{Path, PathBuf},
     process::{Child, Command},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     thread,
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -107,10 +109,23 @@ pub(crate) fn end_with_this_program(folder: PathBuf) -> Result<(), String> {
         for child in running.iter().filter_map(Weak::upgrade) {
             end(&mut lock(&child));
         }
-        let _ = fs::remove_dir_all(&folder);
+        delete(&folder);
         std::process::exit(130);
     });
     Ok(())
+}
+
+/// Deletes a folder in which another thread may still be making files, which is in the way of
+/// the deletion for as long as it does.
+fn delete(folder: &Path) {
+    for _ in 0..100 {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            _ => return,
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -13,7 +13,7 @@ use crate::data;
 
 /// How long a store is written to before its writes are measured. As long as its write-ahead
 /// log grows, each sync must also wait for the file system to note the new length, which takes
-/// a multiple of the time; SQLite writes over a log that has grown, some hundred commits later.
+/// a multiple of the time. SQLite writes over a log that has grown, some hundred commits later.
 pub(crate) const UNTIL_THE_LOG_HAS_GROWN: Duration = Duration::from_secs(2);
 
 /// What all measurements share.

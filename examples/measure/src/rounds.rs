@@ -73,11 +73,18 @@ impl Unit {
 }
 
 /// A number with commas between its thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    group(&number.to_string())
+}
+
 fn grouped(figure: f64) -> String {
-    let digits = format!("{figure:.0}");
+    group(&format!("{figure:.0}"))
+}
+
+fn group(digits: &str) -> String {
     let mut written = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 && !written.ends_with('-') {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) && !written.ends_with('-') {
             written.push(',');
         }
         written.push(digit);

@@ -42,6 +42,9 @@ struct Settings {
     base: String,
 }
 
+/// How many robots of a list are read and sent at a time. A list of fewer is sent as a whole.
+const PAGE_SIZE: usize = 2000;
+
 /// A reply, or why there is none.
 type Answer = Result<Reply, Failure>;
 
@@ -211,7 +214,8 @@ impl Api {
     fn all<T: Visible + 'static>(self, containing: String, query: Query) -> Answer {
         let after = query.after.unwrap_or_default();
         let fields = query.fields.unwrap_or_else(|| Field::OF_A_VIEW.to_vec());
-        stream(Pages::<_, T>::of(self.catalogue, containing, after), fields)
+        let pages = Pages::<_, T>::of(self.catalogue, containing, after);
+        stream(pages.page_size(PAGE_SIZE), fields)
     }
 
     fn page<T: Visible>(&self, containing: &str, limit: usize, query: &Query) -> Answer {

@@ -9,7 +9,7 @@ use crate::{
     http::Client,
     plan::{Plan, UNTIL_THE_LOG_HAS_GROWN, url},
     requests,
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     subject::Subject,
     table::Row,
 };
@@ -25,17 +25,20 @@ type OfEach = [Series; KINDS.len()];
 pub(super) fn over_sqlite(plan: &Plan) -> Result<Vec<Row>, String> {
     let mut large = User::start(plan, plan.many)?;
     let mut small = User::start(plan, FEW)?;
-    large.work(UNTIL_THE_LOG_HAS_GROWN)?;
-    small.work(UNTIL_THE_LOG_HAS_GROWN)?;
+    take_turns(&mut large, &mut small, UNTIL_THE_LOG_HAS_GROWN)?;
     let [mut many, mut few]: [OfEach; 2] = Default::default();
     for round in 0..plan.rounds {
-        add_medians(&mut many, &large.work(plan.run)?);
-        add_medians(&mut few, &small.work(plan.run)?);
+        let [of_many, of_few] = take_turns(&mut large, &mut small, plan.run * 2)?;
+        add_medians(&mut many, &of_many);
+        add_medians(&mut few, &of_few);
         plan.say(&format!("round {} of {}", round + 1, plan.rounds));
     }
     let row = |(kind, (many, few)): (&&str, (&Series, &Series))| {
         Row::compared(
-            format!("{kind}, SQLite, {} robots: median time", plan.many),
+            format!(
+                "{kind}, SQLite, {} robots: median time",
+                thousands(plan.many)
+            ),
             Unit::Time,
             many,
             ("1,000 robots", few),
@@ -44,6 +47,18 @@ pub(super) fn over_sqlite(plan: &Plan) -> Result<Vec<Row>, String> {
         )
     };
     Ok(KINDS.iter().zip(many.iter().zip(&few)).map(row).collect())
+}
+
+/// Lets both users work for some time, by turns of one request of each kind: a sync is fast or
+/// slow for seconds at a time, as whatever else uses the disk comes and goes.
+fn take_turns(one: &mut User, other: &mut User, length: Duration) -> Result<[OfEach; 2], String> {
+    let mut times: [OfEach; 2] = Default::default();
+    let end = Instant::now() + length;
+    while Instant::now() < end {
+        one.work(&mut times[0])?;
+        other.work(&mut times[1])?;
+    }
+    Ok(times)
 }
 
 fn add_medians(all: &mut OfEach, round: &OfEach) {
@@ -73,16 +88,12 @@ impl User {
         })
     }
 
-    /// Works for some time, and tells how long each request took.
-    fn work(&mut self, length: Duration) -> Result<OfEach, String> {
-        let mut times = OfEach::default();
-        let end = Instant::now() + length;
-        while Instant::now() < end {
-            for (kind, times) in times.iter_mut().enumerate() {
-                times.push(self.request(kind)?);
-            }
+    /// Sends a request of each kind, and notes how long it took.
+    fn work(&mut self, times: &mut OfEach) -> Result<(), String> {
+        for (kind, times) in times.iter_mut().enumerate() {
+            times.push(self.request(kind)?);
         }
-        Ok(times)
+        Ok(())
     }
 
     /// Sends a request of a kind; how many seconds it took.

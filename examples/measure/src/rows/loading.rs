@@ -6,24 +6,17 @@ use std::{
     io::{BufWriter, Write},
     path::Path,
     process::{Command, Stdio},
-    sync::{Arc, Mutex, PoisonError},
-    thread,
     time::{Duration, Instant},
 };
-
-use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
-use robot_core::{Catalogue, Draft};
 
 use crate::{
     children, data,
     plan::{Plan, url},
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     subject::wait_for_end,
     table::Row,
 };
-
-/// How many add at a time, so that they share commits.
-const THREADS: usize = 32;
+use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
 
 /// What the schema of a store is made of, in the order in which it can be made. A virtual table
 /// makes tables of its own, whose names begin with its own.
@@ -39,7 +32,10 @@ const SCHEMA: &str = "
         WHEN type = 'table' THEN 2 WHEN type = 'view' THEN 3 WHEN type = 'index' THEN 4 ELSE 5 END";
 
 pub(super) fn against_the_shell(plan: &Plan) -> Result<Vec<Row>, String> {
-    let what = format!("Loading {} robots into an empty SQLite store", plan.many);
+    let what = format!(
+        "Loading {} robots into an empty SQLite store",
+        thousands(plan.many)
+    );
     let shell = Command::new("sqlite3")
         .arg("--version")
         .stdout(Stdio::null())
@@ -68,36 +64,14 @@ pub(super) fn against_the_shell(plan: &Plan) -> Result<Vec<Row>, String> {
     )])
 }
 
-/// Adds robots to a catalogue.
-fn load(
-    catalogue: &Arc<dyn Catalogue>,
-    drafts: impl Iterator<Item = Draft> + Send,
-) -> Result<(), String> {
-    let drafts = Mutex::new(drafts);
-    let next = || drafts.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || -> Result<(), String> {
-        while let Some(draft) = next() {
-            catalogue.add(draft).map_err(|error| error.to_string())?;
-        }
-        Ok(())
-    };
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| {
-            thread
-                .join()
-                .map_err(|_| "a thread that loads broke down")?
-        })
-    })
-}
-
 /// The time until the store is closed again, as the shell closes its own.
 fn load_by_the_library(plan: &Plan) -> Result<Duration, String> {
     let path = plan.new_file("db");
     let start = Instant::now();
     let catalogue = robot_core::open(&url(&path)).map_err(|error| error.to_string())?;
-    load(&catalogue, (1..=plan.many).map(data::draft))?;
-    drop(catalogue);
+    for robot in robot_core::load(catalogue, (1..=plan.many).map(data::draft)) {
+        robot.map_err(|error| error.to_string())?;
+    }
     let time = start.elapsed();
     complete(&path, plan.many)?;
     remove(&path)?;

@@ -7,7 +7,7 @@ use crate::{
     load::{Load, Source},
     plan::{Plan, url},
     requests,
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     subject::Subject,
     table::Row,
 };
@@ -20,13 +20,19 @@ const WARM_UP: u32 = 10;
 
 pub(super) fn one_over_sqlite(plan: &Plan) -> Result<Vec<Row>, String> {
     let subject = Subject::start(&url(&plan.store(plan.some)?), &[])?;
-    let what = format!("GET by id, SQLite, {} robots, 32 connections", plan.some);
+    let what = format!(
+        "GET by id, SQLite, {} robots, 32 connections",
+        thousands(plan.some)
+    );
     one(plan, what, &subject, Bound::AtLeast(0.70))
 }
 
 pub(super) fn one_over_memory(plan: &Plan) -> Result<Vec<Row>, String> {
     let subject = Subject::start("memory:", &["--fill", &plan.some.to_string()])?;
-    let what = format!("GET by id, memory, {} robots, 32 connections", plan.some);
+    let what = format!(
+        "GET by id, memory, {} robots, 32 connections",
+        thousands(plan.some)
+    );
     one(plan, what, &subject, Bound::AtLeast(0.85))
 }
 

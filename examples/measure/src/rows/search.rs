@@ -16,7 +16,7 @@ use robot_core::{Catalogue, MemoryCatalogue, Pages};
 use crate::{
     data::{self, RARE_NEEDLE, SHORT_NEEDLE},
     plan::{Plan, url},
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     table::Row,
 };
 
@@ -40,8 +40,14 @@ pub(super) fn in_memory(plan: &Plan) -> Result<Vec<Row>, String> {
             .map_err(|error| error.to_string())?;
     }
     let mut ours = Series::default();
-    for _ in 0..plan.rounds {
-        ours.push_time(repeated(&catalogue)?.0);
+    for round in 0..plan.rounds {
+        let (time, found) = repeated(&catalogue)?;
+        ours.push_time(time);
+        plan.say(&format!(
+            "round {} of {}: {found} found",
+            round + 1,
+            plan.rounds
+        ));
     }
     let what = what("memory", plan);
     Ok(vec![Row::value(
@@ -118,7 +124,7 @@ pub(super) fn for_one_character(plan: &Plan) -> Result<Vec<Row>, String> {
     }
     let what = format!(
         "Search for '{SHORT_NEEDLE}' in SQLite, {} robots, all pages",
-        plan.many
+        thousands(plan.many)
     );
     let ratio = scans.over(&ours);
     let (scans, bound) = (("a scan", &scans), Bound::AtLeast(0.9));
@@ -135,7 +141,7 @@ pub(super) fn for_one_character(plan: &Plan) -> Result<Vec<Row>, String> {
 fn what(store: &str, plan: &Plan) -> String {
     format!(
         "Search for '{RARE_NEEDLE}' in {store}, {} robots",
-        plan.many
+        thousands(plan.many)
     )
 }
 

@@ -6,7 +6,7 @@ use std::{thread, time::Duration};
 use crate::{
     plan::{Plan, url},
     requests,
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     subject::{Subject, build_shipped},
     table::Row,
 };
@@ -33,7 +33,7 @@ pub(super) fn over_sqlite(plan: &Plan) -> Result<Vec<Row>, String> {
         subject.terminate()?;
         plan.say(&format!("round {} of {}", round + 1, plan.rounds));
     }
-    let what = format!("robot-rocket on {} robots in SQLite", plan.many);
+    let what = format!("robot-rocket on {} robots in SQLite", thousands(plan.many));
     let memory = Bound::Below(25.0 * MIB);
     Ok(vec![
         Row::value(

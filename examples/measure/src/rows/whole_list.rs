@@ -6,7 +6,7 @@ use std::{thread, time::Duration};
 use crate::{
     plan::{Plan, url},
     requests::{LIST, get, robot},
-    rounds::{Bound, Series, Unit},
+    rounds::{Bound, Series, Unit, thousands},
     subject::Subject,
     table::Row,
 };
@@ -44,7 +44,7 @@ pub(super) fn memory_and_pace(plan: &Plan) -> Result<Vec<Row>, String> {
         pace.push(f64::from(robots) / exchange.whole.as_secs_f64());
         plan.say(&format!("round {} of {}", round + 1, plan.rounds));
     }
-    let what = format!("Whole list of {} from SQLite", plan.many);
+    let what = format!("Whole list of {} from SQLite", thousands(plan.many));
     Ok(vec![
         Row::value(
             format!("{what}: growth of the server's memory"),
