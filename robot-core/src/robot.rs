@@ -41,7 +41,7 @@ impl fmt::Display for RobotId {
 
 impl Serialize for RobotId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(itoa::Buffer::new().format(self.0))
     }
 }
 

@@ -54,9 +54,9 @@ pub(crate) fn robot(id: u64) -> String {
     format!("{LIST}/{id}")
 }
 
-/// The path of a fixed answer of some length.
-pub(crate) fn fixed(length: usize) -> String {
-    format!("/fixed/{length}")
+/// The path of a fixed answer of some length, under `/fixed` or `/tuned`.
+pub(crate) fn fixed(base: &str, length: usize) -> String {
+    format!("{base}/{length}")
 }
 
 /// The same path again and again.

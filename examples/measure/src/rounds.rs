@@ -98,6 +98,8 @@ pub(crate) enum Bound {
     AtLeast(f64),
     AtMost(f64),
     Below(f64),
+    /// It is only told.
+    None,
 }
 
 impl Bound {
@@ -106,6 +108,7 @@ impl Bound {
             Self::AtLeast(bound) => figure >= bound,
             Self::AtMost(bound) => figure <= bound,
             Self::Below(bound) => figure < bound,
+            Self::None => true,
         }
     }
 
@@ -114,6 +117,7 @@ impl Bound {
             Self::AtLeast(bound) => format!("≥ {}", unit.write(bound)),
             Self::AtMost(bound) => format!("≤ {}", unit.write(bound)),
             Self::Below(bound) => format!("< {}", unit.write(bound)),
+            Self::None => String::new(),
         }
     }
 }

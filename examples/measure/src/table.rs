@@ -33,7 +33,7 @@ impl Row {
             format!("{name}: {}", unit.write(other.median())),
             spread(ratio, Unit::Ratio),
             bound.write(Unit::Ratio),
-            reached(bound.holds(ratio.median())),
+            reached(bound, ratio.median()),
         ])
     }
 
@@ -50,7 +50,7 @@ impl Row {
             String::new(),
             spread(values, unit),
             bound.write(unit),
-            reached(bound.holds(values.median())),
+            reached(bound, values.median()),
         ])
     }
 
@@ -81,8 +81,13 @@ impl Row {
     }
 }
 
-fn reached(is_reached: bool) -> String {
-    if is_reached { "yes" } else { "no" }.to_owned()
+fn reached(bound: Bound, figure: f64) -> String {
+    let word = match bound {
+        Bound::None => "",
+        bound if bound.holds(figure) => "yes",
+        _ => "no",
+    };
+    word.to_owned()
 }
 
 fn spread(series: &Series, unit: Unit) -> String {

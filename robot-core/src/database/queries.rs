@@ -48,6 +48,25 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &Change) -> QueryRes
     Ok((rows > 0).then_some(id.get()))
 }
 
+/// Inserts robots by one statement, and returns the ids and names of those that it inserted: all
+/// whose names are free. Of several statements each would write the index of names to its table.
+#[cfg(feature = "sqlite")]
+pub(super) fn insert_many<'a>(
+    connection: &mut AnyConnection,
+    drafts: impl Iterator<Item = &'a ValidDraft>,
+) -> QueryResult<Vec<(i64, String)>> {
+    let rows: Vec<NewRow<'_>> = drafts.map(NewRow::from).collect();
+    match connection {
+        AnyConnection::Sqlite(connection) => diesel::insert_or_ignore_into(robots::table)
+            .values(rows)
+            .returning((robots::id, robots::name))
+            .get_results(connection),
+        // The others have no use for it.
+        #[cfg(any(feature = "postgres", feature = "mysql"))]
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// Inserts a robot and returns its id.
 fn insert(connection: &mut AnyConnection, draft: &ValidDraft) -> QueryResult<i64> {
     let insert = diesel::insert_into(robots::table).values(NewRow::from(draft));

@@ -27,9 +27,9 @@ pub(super) struct Row {
     year: i64,
 }
 
-/// A row as it is inserted.
+/// A row as it is inserted. It has no default values, so that several rows are one statement.
 #[derive(Insertable)]
-#[diesel(table_name = robots)]
+#[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct NewRow<'a> {
     name: &'a str,
     robot_type: &'static str,

@@ -31,7 +31,15 @@ pub(super) fn index_names<C: Indexed>(connection: &mut C) -> Result<(), Failure>
     connection.alone(|connection| {
         // Another process may have been faster.
         if !is_indexed(connection)? {
-            log::info!("the index of names is being made");
+            if !connection
+                .texts("SELECT name FROM robots LIMIT 1")?
+                .is_empty()
+            {
+                log::warn!(
+                    "the index of names is missing and is made now, which takes some seconds for \
+                     each million robots"
+                );
+            }
             connection.batch_execute(C::INDEX)?;
         }
         Ok(())

@@ -5,6 +5,7 @@
 //! after that commit is on disk, and one whose statement fails, fails alone.
 
 use std::{
+    collections::HashMap,
     io,
     panic::{self, AssertUnwindSafe},
     sync::mpsc::{self, Receiver, SyncSender, TrySendError},
@@ -25,13 +26,14 @@ use crate::{
     error::{Error, Result},
     pending::Pending,
     robot::RobotId,
+    rules::ValidDraft,
 };
 
 /// How many changes may wait. Behind so many, a caller is better told to come again.
 const QUEUE_LIMIT: usize = 4096;
 
 /// How many changes may share a commit, so that the first of them does not wait for ever.
-const COMMIT_LIMIT: usize = 256;
+const COMMIT_LIMIT: usize = 1024;
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
@@ -112,12 +114,41 @@ impl Write {
         Ok(())
     }
 
+    /// The draft, where it is one that is to be added.
+    fn draft(&self) -> Option<&ValidDraft> {
+        match &self.change {
+            Change::Insert(draft) => Some(draft),
+            Change::Update(..) | Change::Delete(_) => None,
+        }
+    }
+
     /// Tells the caller how it went.
     fn answer(self, commit: Result<()>) {
         let outcome = commit.and_then(|()| self.outcome.unwrap_or_else(|| Err(broken_down())));
         // A caller that is gone has no use for the answer.
         let _ = self.answer.send(outcome);
     }
+}
+
+/// Runs a change, or additions that follow one another, which are made together. An error means
+/// what it does for each.
+fn run(writes: &mut [Write], connection: &mut AnyConnection) -> QueryResult<()> {
+    let mut added = HashMap::new();
+    if writes.len() > 1 {
+        match queries::insert_many(connection, writes.iter().filter_map(Write::draft)) {
+            Ok(rows) => added.extend(rows.into_iter().map(|(id, name)| (name, id))),
+            Err(error) if !is_in_transaction(connection) => return Err(error),
+            // Which of them is to blame is found out below.
+            Err(_) => {}
+        }
+    }
+    for write in writes {
+        match write.draft().and_then(|draft| added.remove(draft.name())) {
+            Some(number) => write.outcome = Some(changed(&write.change, Some(number))),
+            None => write.run(connection)?,
+        }
+    }
+    Ok(())
 }
 
 /// Whether a transaction is open: after some failures (a full disk, for one) SQLite takes
@@ -175,8 +206,8 @@ fn commit(connection: &mut AnyConnection, batch: &mut [Write]) -> Result<()> {
         .batch_execute("BEGIN IMMEDIATE")
         .map_err(classify)?;
     let outcome = batch
-        .iter_mut()
-        .try_for_each(|write| write.run(connection))
+        .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
+        .try_for_each(|writes| run(writes, connection))
         .map_err(classify)
         .and_then(|()| connection.batch_execute("COMMIT").map_err(Error::unknown));
     if outcome.is_err() {

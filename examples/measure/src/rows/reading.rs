@@ -49,15 +49,24 @@ pub(super) fn list_over_memory(plan: &Plan) -> Result<Vec<Row>, String> {
 }
 
 fn one(plan: &Plan, what: String, subject: &Subject, bound: Bound) -> Result<Vec<Row>, String> {
-    let fixed = fixed_like(subject, &requests::robot(plan.some / 2))?;
+    let fixed = fixed_like(subject, "/fixed", &requests::robot(plan.some / 2))?;
     let ours = requests::any_robot(subject.address, plan.some);
-    against_fixed(plan, what, subject, ours, &fixed, bound)
+    Ok(vec![against_fixed(
+        plan, what, subject, ours, &fixed, bound,
+    )?])
 }
 
 fn list(plan: &Plan, what: &str, subject: &Subject, bound: Bound) -> Result<Vec<Row>, String> {
-    let fixed = fixed_like(subject, requests::LIST)?;
-    let ours = requests::same(subject.address, requests::LIST);
-    against_fixed(plan, what.to_owned(), subject, ours, &fixed, bound)
+    let comparisons = [
+        ("/fixed", "", bound),
+        ("/tuned", ", in large pieces", Bound::None),
+    ];
+    let rows = comparisons.map(|(base, how, bound)| {
+        let fixed = fixed_like(subject, base, requests::LIST)?;
+        let ours = requests::same(subject.address, requests::LIST);
+        against_fixed(plan, format!("{what}{how}"), subject, ours, &fixed, bound)
+    });
+    rows.into_iter().collect()
 }
 
 fn against_fixed(
@@ -67,7 +76,7 @@ fn against_fixed(
     ours: impl Fn() -> Source,
     fixed: &str,
     bound: Bound,
-) -> Result<Vec<Row>, String> {
+) -> Result<Row, String> {
     let load = Load {
         address: subject.address,
         connections: 32,
@@ -87,23 +96,23 @@ fn against_fixed(
         plan.say(&format!("round {} of {}", round + 1, plan.rounds));
     }
     let (ratio, given) = (found.over(&given), ("fixed answer", &given));
-    Ok(vec![Row::compared(
+    Ok(Row::compared(
         what,
         Unit::PerSecond,
         &found,
         given,
         &ratio,
         bound,
-    )])
+    ))
 }
 
 /// The path of the fixed answer that is as long as the answer to another path, and has the
 /// same headers: else the comparison would be one of headers, too.
-fn fixed_like(subject: &Subject, path: &str) -> Result<String, String> {
+fn fixed_like(subject: &Subject, base: &str, path: &str) -> Result<String, String> {
     let mut client = subject.client()?;
     let length = client.body(&requests::get(subject.address, path))?.len();
     let found = headers(&client.head());
-    let fixed = requests::fixed(length);
+    let fixed = requests::fixed(base, length);
     let given = client.body(&requests::get(subject.address, &fixed))?.len();
     let made = headers(&client.head());
     if (length, &found) == (given, &made) {

@@ -27,7 +27,7 @@ pub(super) fn against_wrk(plan: &Plan) -> Result<Vec<Row>, String> {
         return Ok(vec![Row::not_measured(WHAT, "wrk is missing")]);
     }
     let subject = Subject::start("memory:", &[])?;
-    let path = requests::fixed(LENGTH);
+    let path = requests::fixed("/fixed", LENGTH);
     let load = Load {
         address: subject.address,
         connections: 32,

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use rocket::{
     Build, Data, Request, Response, Rocket, Route,
     http::{Method, Status},
+    response::Body,
     route::{Handler, Outcome},
 };
 
@@ -24,29 +25,40 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 
 /// As the frontend of the catalogue sends long bodies.
-const PIECE: usize = 64 * 1024;
+pub(super) const LARGE_PIECE: usize = 64 * 1024;
 
-/// Mounts the answers under `/fixed`, each under its length.
+/// Mounts the answers, each under its length: under `/fixed` as Rocket sends them, and under
+/// `/tuned` in pieces as large as those of the catalogue's frontend.
 pub(super) fn mount(rocket: Rocket<Build>) -> Rocket<Build> {
-    rocket.mount("/fixed", [Route::new(Method::Get, "/<length>", Fixed)])
+    [("/fixed", Body::DEFAULT_MAX_CHUNK), ("/tuned", LARGE_PIECE)]
+        .into_iter()
+        .fold(rocket, |rocket, (base, piece)| {
+            rocket.mount(
+                base,
+                [Route::new(Method::Get, "/<length>", Fixed { piece })],
+            )
+        })
 }
 
 #[derive(Clone)]
-struct Fixed;
+struct Fixed {
+    /// The most bytes that go into one piece of the body.
+    piece: usize,
+}
 
 #[rocket::async_trait]
 impl Handler for Fixed {
     async fn handle<'r>(&self, request: &'r Request<'_>, _: Data<'r>) -> Outcome<'r> {
         let length = request.param(0).and_then(Result::ok).unwrap_or(0);
         match BYTES.get(..length) {
-            Some(bytes) => Outcome::Success(response(Status::Ok, bytes)),
+            Some(bytes) => Outcome::Success(response(Status::Ok, bytes, self.piece)),
             None => Outcome::Error(Status::NotFound),
         }
     }
 }
 
-/// An answer with the headers of the catalogue.
-pub(super) fn response<B>(status: Status, bytes: B) -> Response<'static>
+/// An answer with the headers of the catalogue, in pieces of so many bytes.
+pub(super) fn response<B>(status: Status, bytes: B, piece: usize) -> Response<'static>
 where
     B: AsRef<[u8]> + Unpin + Send + 'static,
 {
@@ -57,6 +69,6 @@ where
     }
     response
         .sized_body(bytes.as_ref().len(), Cursor::new(bytes))
-        .max_chunk_size(PIECE)
+        .max_chunk_size(piece)
         .finalize()
 }

@@ -77,7 +77,9 @@ impl Handler for Add {
         };
         let connection = Arc::clone(&self.0);
         match spawn_blocking(move || add(&connection, submitted)).await {
-            Ok(Ok(answer)) => Outcome::Success(fixed::response(Status::Created, answer)),
+            Ok(Ok(answer)) => {
+                Outcome::Success(fixed::response(Status::Created, answer, fixed::LARGE_PIECE))
+            }
             _ => Outcome::Error(Status::InternalServerError),
         }
     }
