@@ -29,7 +29,7 @@ use std::sync::Arc;
 use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket};
 
-pub use settings::{Settings, SettingsError, database_url, open_options};
+pub use settings::{Settings, SettingsError, database_url, figment, open_options};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    let figment = Config::figment();
+    let figment = robot_rocket::figment();
     let config: Config = figment.extract().map_err(|error| unreadable(&error))?;
     if config.workers == 0 || config.max_blocking == 0 {
         return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());

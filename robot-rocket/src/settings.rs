@@ -1,12 +1,26 @@
 //! What can be set, through Rocket's own configuration: `Rocket.toml` and `ROCKET_*`.
 
-use std::{fs, io, net::IpAddr, num::NonZeroU32, path::PathBuf, time::Duration};
+use std::{
+    fs, io,
+    net::IpAddr,
+    num::{NonZero, NonZeroU32},
+    path::PathBuf,
+    thread,
+    time::Duration,
+};
 
 use robot_core::{
     DEFAULT_URL, OpenOptions,
     http::{Behaviour, Hosts},
 };
-use rocket::figment::{self, Figment, providers::Env, value::magic::RelativePathBuf};
+use rocket::{
+    Config,
+    figment::{
+        self, Figment, Profile,
+        providers::{Env, Format, Toml},
+        value::magic::RelativePathBuf,
+    },
+};
 
 /// What an application may decide about a mounted catalogue.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,6 +104,24 @@ impl Settings {
             static_dir,
         })
     }
+}
+
+/// Rocket's configuration, from the same places as [`Config::figment`], with one worker more than
+/// there are cores unless told otherwise: all but one may read from the disk.
+#[must_use]
+pub fn figment() -> Figment {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let defaults = Config {
+        workers: cores + 1,
+        ..Config::default()
+    };
+    Figment::from(defaults)
+        .merge(Toml::file(Env::var_or("ROCKET_CONFIG", "Rocket.toml")).nested())
+        .merge(Env::prefixed("ROCKET_").ignore(&["PROFILE"]).global())
+        .select(Profile::from_env_or(
+            "ROCKET_PROFILE",
+            Config::DEFAULT_PROFILE,
+        ))
 }
 
 /// Reads the URL of the store, from the first of these that is set: the environment variable

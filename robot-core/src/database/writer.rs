@@ -10,6 +10,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::mpsc::{self, Receiver, SyncSender, TrySendError},
     thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
 use diesel::{QueryResult, connection::SimpleConnection};
@@ -34,6 +35,18 @@ const QUEUE_LIMIT: usize = 4096;
 
 /// How many changes may share a commit, so that the first of them does not wait for ever.
 const COMMIT_LIMIT: usize = 1024;
+
+/// How long company is waited for.
+const COMPANY_PATIENCE: Duration = Duration::from_millis(1);
+
+/// From how many changes a commit on, company is waited for.
+const COMPANY_LEAST: f64 = 1.2;
+
+/// From how many changes on, the costs of a commit are shared by enough of them.
+const COMPANY_ENOUGH: f64 = 16.0;
+
+/// Over how many commits their company is averaged.
+const COMPANY_MEMORY: f64 = 8.0;
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
@@ -158,15 +171,43 @@ fn is_in_transaction(connection: &mut AnyConnection) -> bool {
     connection.batch_execute("BEGIN").is_err()
 }
 
+/// How many changes shared the last commits, on average.
+struct Company(f64);
+
+impl Company {
+    /// A batch: the first change and those that wait. Where several have shared a commit of late,
+    /// as many are waited for, though not for long: a commit of two costs less than two commits.
+    /// Whoever is alone never waits.
+    fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
+        let mut batch = vec![first];
+        let deadline = Instant::now() + COMPANY_PATIENCE;
+        loop {
+            batch.extend(waiting.try_iter().take(COMMIT_LIMIT - batch.len()));
+            let size = f64::from(u32::try_from(batch.len()).unwrap_or(u32::MAX));
+            let is_alone = self.0 < COMPANY_LEAST;
+            let left = deadline.saturating_duration_since(Instant::now());
+            if !is_alone
+                && size < self.0.min(COMPANY_ENOUGH)
+                && let Ok(write) = waiting.recv_timeout(left)
+            {
+                batch.push(write);
+                continue;
+            }
+            self.0 += (size - self.0) / COMPANY_MEMORY;
+            return batch;
+        }
+    }
+}
+
 /// What the thread of the writer does.
 fn write_all(
     mut connection: Option<AnyConnection>,
     location: &Location,
     waiting: &Receiver<Write>,
 ) {
+    let mut company = Company(1.0);
     while let Ok(first) = waiting.recv() {
-        let mut batch = vec![first];
-        batch.extend(waiting.try_iter().take(COMMIT_LIMIT - 1));
+        let mut batch = company.gather(first, waiting);
 
         // Should there be a bug, it costs this batch and its connection and nothing else.
         let commit = AssertUnwindSafe(|| {

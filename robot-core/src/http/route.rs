@@ -3,6 +3,8 @@
 //! This is the place to add a route: a [`Resource`] and its path, its methods, and what
 //! `Api` does for it.
 
+use std::borrow::Cow;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::robot::{ParseIdError, RobotId};
@@ -34,13 +36,13 @@ impl Resource {
     /// a name, `%31` is the digit 1, and a `+` is a plus. A `%` that two hexadecimal digits
     /// do not follow is itself.
     pub(super) fn of_path(path: &str) -> Option<Self> {
-        let segments: Vec<Vec<u8>> = path
+        let segments: Vec<Cow<'_, [u8]>> = path
             .strip_prefix('/')?
             // One more than the longest path has is enough to tell that it is none.
             .splitn(5, '/')
-            .map(|segment| percent_decode_str(segment).collect())
+            .map(|segment| percent_decode_str(segment).into())
             .collect();
-        let segments: Vec<&[u8]> = segments.iter().map(Vec::as_slice).collect();
+        let segments: Vec<&[u8]> = segments.iter().map(AsRef::as_ref).collect();
         match segments.as_slice() {
             [b"api", b"robots"] => Some(Self::Robots),
             [b"api", b"robots", b"search", name] => {

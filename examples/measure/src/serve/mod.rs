@@ -17,7 +17,7 @@ use std::{
 use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use robot_core::Catalogue;
 use robot_rocket::{Settings, mount, open_options};
-use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
+use rocket::{Build, Orbit, Rocket, fairing::AdHoc};
 
 use crate::data;
 
@@ -49,7 +49,7 @@ pub(crate) struct Variant {
 /// that measures ends.
 pub(crate) fn serve(variant: &Variant) -> Result<(), String> {
     env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED)).init();
-    let figment = Config::figment()
+    let figment = robot_rocket::figment()
         .merge(("port", 0))
         .merge(("address", "127.0.0.1"));
     let message = |error: &dyn std::fmt::Display| error.to_string();
