@@ -59,6 +59,7 @@ need '/usr/include/*/mysql.h' libmariadb-dev
 need '/usr/lib/postgresql/*/bin/postgres' postgresql
 need /usr/sbin/mariadbd mariadb-server
 need rsync rsync
+need strace strace
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)

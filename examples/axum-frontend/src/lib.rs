@@ -1,8 +1,8 @@
 //! A whole frontend on [`axum`]: the contract is the core's, and this moves its bytes.
 //!
 //! It shows what a frontend for any other web framework has to do, which is no more than
-//! this file: make a [`Request`] of what arrives, have [`Api::handle`] answer it on a thread
-//! that may block, send the [`Reply`]. The cases of `robot_core::conformance` prove it.
+//! this file: make a [`Request`] of what arrives, have [`Api::start`] begin to answer it, give the
+//! work that blocks to a thread that may, send the [`Reply`]. The cases of `robot_core::conformance` prove it.
 
 use axum::{
     BoxError, Router,

@@ -1,7 +1,7 @@
 //! The contract over HTTP, without a web framework: a request in, a reply out.
 //!
-//! A frontend makes a [`Request`] of what arrives, hands it to [`Api::handle`] on a thread
-//! that may block, and sends the [`Reply`]. Paths, methods, status codes, headers, bodies and
+//! A frontend makes a [`Request`] of what arrives, has it answered by [`Api::start`], or by
+//! [`Api::handle`] on a thread that may block, and sends the [`Reply`]. Paths, methods, status codes, headers, bodies and
 //! every error message are decided here, so that all frontends answer alike; the cases of the
 //! feature `conformance` prove that one does.
 //!

@@ -12,6 +12,7 @@ mod files;
 mod hosts;
 mod process;
 mod readme;
+mod slow_disk;
 mod start;
 
 use calls::{call, draft, names};
