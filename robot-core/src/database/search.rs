@@ -36,7 +36,7 @@ diesel::define_sql_function! {
 /// Of how many names at most that the index proposes each is looked at. Where there are more,
 /// reading all names in their order is about as fast, and faster the more there are.
 #[cfg(feature = "sqlite")]
-const PROPOSAL_LIMIT: i64 = 4096;
+const PROPOSAL_LIMIT: usize = 4096;
 
 /// What the names that a search finds have in common.
 type Condition<'a, B> = Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
@@ -48,16 +48,9 @@ pub(super) fn in_sqlite<'a>(
     containing: &'a str,
 ) -> Condition<'a, Sqlite> {
     let contains = instr(robots::name, containing).gt(0);
-    match proposal(containing) {
-        Some(proposal) if proposes_few(connection, &proposal) => {
-            let proposed = sql::<Bool>(
-                "robots.id IN (SELECT rowid FROM robots_search WHERE robots_search MATCH ",
-            )
-            .bind::<Text, _>(proposal)
-            .sql(")");
-            Box::new(proposed.and(contains))
-        }
-        _ => Box::new(contains),
+    match proposal(containing).and_then(|proposal| proposed(connection, &proposal)) {
+        Some(ids) => Box::new(robots::id.eq_any(ids).and(contains)),
+        None => Box::new(contains),
     }
 }
 
@@ -72,15 +65,15 @@ fn proposal(containing: &str) -> Option<String> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Whether the index proposes so few names that it is of use. One that fails is of none.
+/// The ids of the robots whose names the index proposes; `None` where they are too many to be of
+/// use, or the index fails.
 #[cfg(feature = "sqlite")]
-fn proposes_few(connection: &mut SqliteConnection, proposal: &str) -> bool {
-    let first = "SELECT 1 FROM robots_search WHERE robots_search MATCH ";
-    let proposed = sql::<BigInt>(&format!("SELECT count(*) FROM ({first}"))
+fn proposed(connection: &mut SqliteConnection, proposal: &str) -> Option<Vec<i64>> {
+    let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
         .bind::<Text, _>(proposal)
-        .sql(&format!(" LIMIT {PROPOSAL_LIMIT} + 1)"))
-        .get_result::<i64>(connection);
-    proposed.is_ok_and(|proposed| proposed <= PROPOSAL_LIMIT)
+        .sql(&format!(" LIMIT {}", PROPOSAL_LIMIT + 1))
+        .load::<i64>(connection);
+    ids.ok().filter(|ids| ids.len() <= PROPOSAL_LIMIT)
 }
 
 /// That a name contains a text, in PostgreSQL, which decides by itself what the index is worth.
@@ -95,10 +88,14 @@ pub(super) fn in_postgres(containing: &str) -> Condition<'_, Pg> {
     Box::new(proposed.and(contains))
 }
 
-/// The pattern of all texts that contain this one.
+/// The pattern of texts among which are all that contain this one: those with its longest word.
+/// PostgreSQL looks for the beginnings of words, too, and those of short ones are many.
 #[cfg(feature = "postgres")]
 fn pattern(containing: &str) -> String {
-    let escaped = containing.chars().flat_map(|character| {
+    let words = containing.split(|character: char| !character.is_alphanumeric());
+    let longest = words.max_by_key(|word| word.chars().count());
+    let part = longest.filter(|word| !trigrams(word).is_empty());
+    let escaped = part.unwrap_or(containing).chars().flat_map(|character| {
         let escape = matches!(character, '%' | '_' | '\\').then_some('\\');
         escape.into_iter().chain([character])
     });
@@ -109,4 +106,21 @@ fn pattern(containing: &str) -> String {
 #[cfg(feature = "mysql")]
 pub(super) fn in_mysql(containing: &str) -> Condition<'_, Mysql> {
     Box::new(instr(robots::name, containing).gt(0))
+}
+
+#[cfg(all(test, feature = "postgres"))]
+mod tests {
+    use super::pattern;
+
+    #[test]
+    fn the_pattern_is_of_the_longest_word_or_of_the_whole() {
+        for (containing, expected) in [
+            ("r-r00123", "%r00123%"),
+            ("one two3", "%two3%"),
+            ("a-b_%\\", "%a-b\\_\\%\\\\%"),
+            ("äöü", "%äöü%"),
+        ] {
+            assert_eq!(pattern(containing), expected);
+        }
+    }
 }

@@ -91,11 +91,11 @@ impl Server {
                 Task::Scan => self.timeout * SCAN_FACTOR,
                 Task::Write => lock_patience(self.timeout) + WRITE_MARGIN,
             };
-            let statement = statement.clone();
-            let result = match task {
-                Task::Scan => session.execute(limit, unhurried(self.timeout, statement)),
-                Task::LookUp | Task::Write => session.execute(limit, statement),
+            let allowed = match task {
+                Task::Scan => self.timeout * SCAN_FACTOR,
+                Task::LookUp | Task::Write => self.timeout,
             };
+            let result = session.execute_allowing(allowed, limit, statement.clone());
             let failed = match result {
                 Ok(value) => return Ok(value),
                 Err(failed) => failed,
@@ -119,19 +119,6 @@ impl Server {
             }
             attempt += 1;
         }
-    }
-}
-
-/// A statement that the server gives the time of a scan.
-fn unhurried<T>(
-    timeout: Duration,
-    statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
-) -> impl FnOnce(&mut AnyConnection) -> QueryResult<T> {
-    move |connection| {
-        connection.limit_statements(timeout * SCAN_FACTOR)?;
-        let result = statement(connection);
-        connection.limit_statements(timeout)?;
-        result
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) struct Session {
     thread: Option<JoinHandle<()>>,
     work: Work,
     is_lost: bool,
+    /// How long the server lets a statement take, where that is known.
+    allowed: Option<Duration>,
     opened: Instant,
     /// When the connection was last known to be good.
     good: Instant,
@@ -96,6 +98,7 @@ impl Session {
             thread: Some(thread),
             work: crew.work.clone(),
             is_lost: false,
+            allowed: None,
             opened: Instant::now(),
             good: Instant::now(),
         }))
@@ -153,6 +156,27 @@ impl Session {
         let result = result.and_then(|result| result);
         if let Err(Failed::Lost(_)) = result {
             self.is_lost = true;
+        }
+        result
+    }
+
+    /// As [`execute`](Self::execute), with a limit of time on the server's side, too, which is told
+    /// only where it is another than that of the statement before.
+    pub(super) fn execute_allowing<T: Send + 'static>(
+        &mut self,
+        allowed: Duration,
+        limit: Duration,
+        statement: impl FnOnce(&mut AnyConnection) -> QueryResult<T> + Send + 'static,
+    ) -> Result<T, Failed> {
+        if self.allowed.replace(allowed) == Some(allowed) {
+            return self.execute(limit, statement);
+        }
+        let result = self.execute(limit, move |connection| {
+            connection.limit_statements(allowed)?;
+            statement(connection)
+        });
+        if result.is_err() {
+            self.allowed = None;
         }
         result
     }

@@ -8,6 +8,9 @@ use super::migrations::{Failure, Migrated};
 /// How many characters the index knows together.
 const TRIGRAM: usize = 3;
 
+/// How many trigrams are asked for at most.
+const ENOUGH: usize = 12;
+
 /// A backend that has such an index.
 pub(super) trait Indexed: Migrated {
     /// Lists the parts of the index that are there.
@@ -50,20 +53,19 @@ fn is_indexed<C: Indexed>(connection: &mut C) -> Result<bool, Failure> {
     Ok(connection.texts(C::PARTS)?.len() == C::PART_COUNT)
 }
 
-/// The trigrams that cover a text, one behind the other; none where it is too short.
+/// Trigrams of a text, from its beginning to its end: all of them, unless it is long; none where
+/// it is too short. The more of them, the fewer names have them all.
 pub(super) fn trigrams(text: &str) -> Vec<&str> {
     let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
-    let Some(last) = starts.len().checked_sub(TRIGRAM) else {
-        return Vec::new();
-    };
-    // The last one overlaps the one before, unless the length is a multiple of theirs.
-    let firsts = (0..last).step_by(TRIGRAM).chain([last]);
-    firsts
-        .map(|first| {
-            let end = starts.get(first + TRIGRAM).copied();
-            &text[starts[first]..end.unwrap_or(text.len())]
-        })
-        .collect()
+    let ends = starts.iter().skip(TRIGRAM).copied().chain([text.len()]);
+    let all: Vec<&str> = starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| &text[*start..end])
+        .filter(|trigram| trigram.chars().count() == TRIGRAM)
+        .collect();
+    let step = all.len().div_ceil(ENOUGH).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 #[cfg(test)]
@@ -71,16 +73,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trigrams_cover_a_text() {
+    fn a_text_has_a_trigram_from_each_character_on_that_two_follow() {
         for (text, expected) in [
             ("", &[][..]),
             ("ab", &[]),
             ("abc", &["abc"]),
-            ("abcd", &["abc", "bcd"]),
-            ("abcdef", &["abc", "def"]),
+            ("abcde", &["abc", "bcd", "cde"]),
             ("e\u{301}x\u{1f916}", &["e\u{301}x", "\u{301}x\u{1f916}"]),
         ] {
             assert_eq!(trigrams(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn of_a_long_text_some_are_enough() {
+        let text = "0123456789".repeat(25);
+        let trigrams = trigrams(&text);
+        assert!((2..=ENOUGH).contains(&trigrams.len()), "{trigrams:?}");
+        assert!(trigrams.iter().all(|trigram| text.contains(trigram)));
     }
 }
