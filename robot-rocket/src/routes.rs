@@ -68,11 +68,11 @@ impl Handler for ToTheApi {
 /// The request as the core takes it, still without a body.
 pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http::Request {
     let uri = request.uri();
-    let mut target = uri.path().to_string();
-    if let Some(query) = uri.query() {
-        target.push('?');
-        target.push_str(query.as_str());
-    }
+    let path = uri.path().as_str();
+    let target = match uri.query() {
+        Some(query) => [path, "?", query.as_str()].concat(),
+        None => path.to_owned(),
+    };
     let mut question = robot_core::http::Request::new(method, target);
     for header in request.headers().iter() {
         question.header(header.name.as_str(), header.value.as_bytes());

@@ -37,7 +37,7 @@ const QUEUE_LIMIT: usize = 4096;
 const COMMIT_LIMIT: usize = 1024;
 
 /// How long company is waited for.
-const COMPANY_PATIENCE: Duration = Duration::from_millis(1);
+const COMPANY_PATIENCE: Duration = Duration::from_millis(2);
 
 /// From how many changes a commit on, company is waited for.
 const COMPANY_LEAST: f64 = 1.2;

@@ -3,7 +3,7 @@
 //! This is the place to add a route: a [`Resource`] and its path, its methods, and what
 //! `Api` does for it.
 
-use std::borrow::Cow;
+use std::{array, borrow::Cow};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -36,23 +36,28 @@ impl Resource {
     /// a name, `%31` is the digit 1, and a `+` is a plus. A `%` that two hexadecimal digits
     /// do not follow is itself.
     pub(super) fn of_path(path: &str) -> Option<Self> {
-        let segments: Vec<Cow<'_, [u8]>> = path
+        let mut segments = path
             .strip_prefix('/')?
             // One more than the longest path has is enough to tell that it is none.
             .splitn(5, '/')
-            .map(|segment| percent_decode_str(segment).into())
-            .collect();
-        let segments: Vec<&[u8]> = segments.iter().map(AsRef::as_ref).collect();
-        match segments.as_slice() {
-            [b"api", b"robots"] => Some(Self::Robots),
-            [b"api", b"robots", b"search", name] => {
-                Some(Self::Search(str::from_utf8(name).ok().map(str::to_owned)))
+            .map(|segment| Cow::from(percent_decode_str(segment)));
+        let segments: [Option<Cow<'_, [u8]>>; 5] = array::from_fn(|_| segments.next());
+        match segments.each_ref().map(Option::as_deref) {
+            [Some(b"api"), Some(b"robots"), None, ..] => Some(Self::Robots),
+            [
+                Some(b"api"),
+                Some(b"robots"),
+                Some(b"search"),
+                Some(name),
+                None,
+            ] => Some(Self::Search(str::from_utf8(name).ok().map(str::to_owned))),
+            [Some(b"api"), Some(b"robots"), Some(id), None, ..] => {
+                match str::from_utf8(id).ok()?.parse() {
+                    Ok(id) => Some(Self::Robot(Some(id))),
+                    Err(ParseIdError::NeverAssigned) => Some(Self::Robot(None)),
+                    Err(ParseIdError::NotDigits) => None,
+                }
             }
-            [b"api", b"robots", id] => match str::from_utf8(id).ok()?.parse() {
-                Ok(id) => Some(Self::Robot(Some(id))),
-                Err(ParseIdError::NeverAssigned) => Some(Self::Robot(None)),
-                Err(ParseIdError::NotDigits) => None,
-            },
             _ => None,
         }
     }

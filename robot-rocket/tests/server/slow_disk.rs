@@ -88,7 +88,11 @@ fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
             let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
             assert_eq!(answer.status, 204);
         }
-        assert_eq!(found.load(Ordering::SeqCst), 0, "the disk was not slow");
+        assert_eq!(
+            found.load(Ordering::SeqCst),
+            0,
+            "the others waited for the disk, or it was not slow"
+        );
         drop(slow);
     });
     assert_eq!(found.load(Ordering::SeqCst), ids.len());
