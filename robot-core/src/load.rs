@@ -12,9 +12,9 @@ use crate::{
 /// How many additions are under way at a time. A store has room for more, from other callers.
 const UNDER_WAY: usize = 1024;
 
-/// Adds robots as [`Catalogue::add`] does, one after the other, and tells of each in that order
-/// what it came to. Many are under way at a time, so that a store can make them durable together,
-/// which takes a fraction of the time.
+/// Adds robots as [`Catalogue::add`] does, and tells of each in their order what it came to. Many
+/// are under way at a time, so that a store in a file makes them durable together, which takes a
+/// fraction of the time; a database server gets one after the other.
 ///
 /// Nothing is added before the iterator is read, and one that is not read to its end may have
 /// added more than it told of. A draft that fails does not keep those behind it from being added.

@@ -1,4 +1,4 @@
-//! What a call comes to that need not be waited for: something to wait on, or to await.
+//! The outcome of a call that may still be under way: something to wait on, or to await.
 
 use std::{fmt, future::Future, pin::Pin};
 

@@ -19,6 +19,7 @@
 //! What is answered is decided by [`robot_core::http`]; this crate moves bytes.
 
 mod catchers;
+mod driver;
 mod files;
 mod reply;
 mod routes;
@@ -52,6 +53,7 @@ pub fn mount(
         .under(base);
     let rocket = rocket
         .attach(reply::no_sniffing(base))
+        .attach(driver::Listening::default())
         .mount(base, routes::all(base, &api))
         .register(base, catchers::all(&api));
     match &settings.static_dir {

@@ -139,7 +139,8 @@ pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
 }
 
 /// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default) and
-/// `database_connections` (see [`OpenOptions::connections`]). A database server that cannot be
+/// `database_connections` (see [`OpenOptions::connections`]), and Rocket's own `workers` (see
+/// [`OpenOptions::workers`]). A database server that cannot be
 /// reached yet is waited for.
 ///
 /// # Errors

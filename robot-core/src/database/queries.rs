@@ -139,9 +139,11 @@ macro_rules! in_order {
         }
         match $connection {
             #[cfg(feature = "sqlite")]
-            AnyConnection::Sqlite(connection) => page
-                .filter(search::in_sqlite(connection, containing))
-                .load(connection),
+            // What the index proposes and what is made of it are of one moment.
+            AnyConnection::Sqlite(connection) => connection.transaction(|connection| {
+                page.filter(search::in_sqlite(connection, containing))
+                    .load(connection)
+            }),
             #[cfg(feature = "postgres")]
             AnyConnection::Postgres(connection) => page
                 .filter(search::in_postgres(containing))

@@ -83,7 +83,7 @@ pub(super) fn in_postgres(containing: &str) -> Condition<'_, Pg> {
     if trigrams(containing).is_empty() {
         return Box::new(contains);
     }
-    // As a literal, it is planned for this very pattern and not for any.
+    // Diesel keeps no plan of SQL that is written by hand, so each pattern is planned for itself.
     let proposed = sql::<Bool>("robots.name LIKE ").bind::<Text, _>(pattern(containing));
     Box::new(proposed.and(contains))
 }

@@ -177,7 +177,7 @@ struct Company(f64);
 impl Company {
     /// A batch: the first change and those that wait. Where several have shared a commit of late,
     /// as many are waited for, though not for long: a commit of two costs less than two commits.
-    /// Whoever is alone never waits.
+    /// Whoever waits in vain is alone now, and does not wait again.
     fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
         let mut batch = vec![first];
         let deadline = Instant::now() + COMPANY_PATIENCE;
@@ -193,7 +193,11 @@ impl Company {
                 batch.push(write);
                 continue;
             }
-            self.0 += (size - self.0) / COMPANY_MEMORY;
+            self.0 = if batch.len() == 1 {
+                1.0
+            } else {
+                self.0 + (size - self.0) / COMPANY_MEMORY
+            };
             return batch;
         }
     }

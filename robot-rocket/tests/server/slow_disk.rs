@@ -2,13 +2,17 @@
 //! makes the disk slow for one process.
 
 use std::{
+    io::{Read, Write},
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
 };
 
-use crate::{Server, call, draft, process::wait_for};
+use crate::{
+    Server, call, draft,
+    process::{connection, wait_for},
+};
 
 /// A process whose reads from files take seconds, until this is dropped.
 struct SlowReads(Child);
@@ -96,4 +100,39 @@ fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
         drop(slow);
     });
     assert_eq!(found.load(Ordering::SeqCst), ids.len());
+}
+
+#[test]
+fn one_read_that_waits_for_the_disk_does_not_keep_the_server_from_listening() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    assert_eq!(added.status, 201);
+    drop(server);
+    let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
+    // The connection is there, and its worker asleep, before the disk becomes slow.
+    let request = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    let mut reader = connection(&server, &request("/nothing"));
+    let mut answer = [0; 4096];
+    assert!(reader.read(&mut answer).unwrap() > 0);
+    let slow = SlowReads::of(&server);
+    reader
+        .write_all(request("/api/robots/1").as_bytes())
+        .unwrap();
+    thread::sleep(Duration::from_millis(300));
+    for _ in 0..20 {
+        let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
+        assert_eq!(answer.status, 204);
+    }
+    reader.set_nonblocking(true).unwrap();
+    let early = reader.read(&mut answer);
+    assert!(
+        early.is_err(),
+        "the others waited for the disk, or it was not slow"
+    );
+    drop(slow);
+    reader.set_nonblocking(false).unwrap();
+    let length = reader.read(&mut answer).unwrap();
+    let text = String::from_utf8_lossy(&answer[..length]);
+    assert!(text.contains(r#""status":"FOUND""#), "{text}");
 }
