@@ -3,7 +3,8 @@
 //! A robot that is in memory is found in a few microseconds, of which handing the question to
 //! another thread and the answer back would make twenty. But it may have to come from a disk,
 //! and that may be slow. So there are fewer connections for such reads than there are workers:
-//! at worst all workers but one wait for the disk, and that one serves whoever does not need it.
+//! at worst all workers but one wait for the disk, and that one serves whoever does not need it
+//! (where the runtime wakes it: see `driver.rs` of the Rocket frontend).
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
@@ -15,9 +16,9 @@ use super::{
 };
 use crate::error::{Error, Result};
 
-/// How often a connection is looked for: for about as long as a few reads take that find all in
-/// memory.
-const PATIENCE: u32 = 300;
+/// How many looks are taken for a free connection, however many there are: for about as long as a
+/// few reads take that find all in memory.
+const PATIENCE: usize = 600;
 
 /// The connections for reads in place.
 pub(super) struct InPlace {
@@ -60,7 +61,8 @@ impl InPlace {
     /// The place of a connection that nobody else uses. For a moment it is waited for: it takes
     /// less time than going to another thread.
     fn connection(&self) -> Option<MutexGuard<'_, Option<AnyConnection>>> {
-        for _ in 0..PATIENCE {
+        let rounds = PATIENCE.checked_div(self.connections.len())?;
+        for _ in 0..rounds {
             for connection in &self.connections {
                 match connection.try_lock() {
                     Ok(connection) => return Some(connection),
