@@ -60,6 +60,8 @@ need '/usr/lib/postgresql/*/bin/postgres' postgresql
 need /usr/sbin/mariadbd mariadb-server
 need rsync rsync
 need strace strace
+need openssl openssl
+need curl curl
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)

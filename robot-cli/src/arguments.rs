@@ -7,7 +7,7 @@
 use std::fmt;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId};
+use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
 
 /// Keeps a catalogue of robots.
 ///
@@ -68,6 +68,7 @@ Examples:
   robot-cli delete 1 2 3                           Delete three robots
   robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
+  robot-cli token new write                        Make a token for clients of the server
 
 Exit status:
   0  it is done
@@ -89,6 +90,55 @@ pub(crate) enum Format {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    OfTheCatalogue(CatalogueCommand),
+
+    /// Make tokens, by which the server knows who may read and write
+    #[command(subcommand, after_help = TOKEN_EXAMPLES)]
+    Token(TokenCommand),
+}
+
+const TOKEN_EXAMPLES: &str = "\
+Examples:
+  robot-cli token new write                  For a client that changes robots
+  robot-cli token new read --format json     For one that only reads, as a JSON object";
+
+/// What is done about tokens. No catalogue is opened for it.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token, and print it with what the server has to know of it
+    ///
+    /// The server keeps a hash alone, so that nobody can read a token from its configuration.
+    /// A token that is lost, or got into wrong hands, is replaced by another: take its hash
+    /// out of the configuration, and start the server again.
+    #[command(after_help = TOKEN_EXAMPLES)]
+    New {
+        /// What the token permits
+        permission: Permission,
+    },
+}
+
+/// What a token permits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Permission {
+    /// To get, list and search robots
+    Read,
+    /// To change them, too
+    Write,
+}
+
+impl From<Permission> for http::Permission {
+    fn from(permission: Permission) -> Self {
+        match permission {
+            Permission::Read => Self::Read,
+            Permission::Write => Self::Write,
+        }
+    }
+}
+
+/// What is done with the robots of a catalogue.
+#[derive(Debug, Subcommand)]
+pub(crate) enum CatalogueCommand {
     /// Add a robot and print it with the id that it was given
     ///
     /// All rules that it breaks are told on standard error, a line each, and nothing is added.

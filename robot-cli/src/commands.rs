@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use robot_core::{Catalogue, Draft, Error, Pages, RobotId};
 
 use crate::{
-    arguments::{Changes, Command, Format, GivenId},
+    arguments::{CatalogueCommand as Command, Changes, Format, GivenId},
     failure::Failure,
     output,
 };

@@ -29,6 +29,8 @@ pub(crate) enum Failure {
     Output(#[source] io::Error),
     #[error("the change was made, but cannot be shown: {0}; see the robots with 'robot-cli list'")]
     ChangeNotShown(#[source] io::Error),
+    #[error("no token was made, because the system gives no random numbers: {0}")]
+    NoRandomness(#[source] io::Error),
     /// One command failed in several ways, each of which is told.
     #[error("several failures")]
     Several(Vec<Failure>),

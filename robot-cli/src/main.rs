@@ -2,7 +2,7 @@
 //!
 //! This file maps the outcome of a run to an exit status. What can be typed stands in
 //! [`arguments`], what it does in [`commands`], how robots are printed in [`output`] and
-//! [`table`], and what a failure says in [`failure`]. What is true about robots is not here
+//! [`table`], tokens for the server are made in [`token`], and what a failure says in [`failure`]. What is true about robots is not here
 //! but in `robot-core`.
 
 mod arguments;
@@ -11,6 +11,7 @@ mod failure;
 mod output;
 mod printable;
 mod table;
+mod token;
 
 use std::{
     io::{self, BufWriter},
@@ -21,7 +22,10 @@ use std::{
 use clap::Parser;
 use robot_core::OpenOptions;
 
-use crate::{arguments::Arguments, failure::Failure};
+use crate::{
+    arguments::{Arguments, Command},
+    failure::Failure,
+};
 
 fn main() -> ExitCode {
     match run() {
@@ -32,9 +36,14 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     let arguments = Arguments::try_parse()?;
-    let catalogue = OpenOptions::new()
-        .timeout(Duration::from_secs(arguments.timeout))
-        .open(&arguments.database)?;
     let mut output = BufWriter::new(io::stdout().lock());
-    commands::run(&catalogue, arguments.command, arguments.format, &mut output)
+    match arguments.command {
+        Command::Token(command) => token::run(command, arguments.format, &mut output),
+        Command::OfTheCatalogue(command) => {
+            let catalogue = OpenOptions::new()
+                .timeout(Duration::from_secs(arguments.timeout))
+                .open(&arguments.database)?;
+            commands::run(&catalogue, command, arguments.format, &mut output)
+        }
+    }
 }

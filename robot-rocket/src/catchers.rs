@@ -7,10 +7,7 @@ use rocket::{
     http::Status,
 };
 
-use crate::{
-    reply,
-    routes::{accept, question},
-};
+use crate::{reply, routes::question};
 
 /// The catchers for the errors that can come up under the base.
 pub(crate) fn all(api: &Api) -> Vec<Catcher> {
@@ -36,6 +33,8 @@ impl Handler for InTheContractsShape {
             let reply = api.handle(question("unknown", request));
             return Ok(reply::unseen_by_fairings(reply));
         };
-        Ok(reply::response(api.refuse(&failure, accept(request))))
+        Ok(reply::response(
+            api.refuse(failure, &question("unknown", request)),
+        ))
     }
 }

@@ -24,11 +24,14 @@ mod files;
 mod reply;
 mod routes;
 mod settings;
+mod threads;
 
 use std::sync::Arc;
 
 use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket};
+
+use threads::BlockingThreads;
 
 pub use settings::{Settings, SettingsError, database_url, figment, open_options};
 
@@ -50,11 +53,14 @@ pub fn mount(
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())
+        .access(settings.access.clone())
+        .origins(settings.origins.clone())
         .under(base);
+    let threads = BlockingThreads::of(rocket.figment());
     let rocket = rocket
         .attach(reply::no_sniffing(base))
         .attach(driver::Listening::default())
-        .mount(base, routes::all(base, &api))
+        .mount(base, routes::all(base, &api, &threads))
         .register(base, catchers::all(&api));
     match &settings.static_dir {
         Some(folder) => rocket.mount(base, files::routes(base, folder)),

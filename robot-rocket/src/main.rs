@@ -33,6 +33,13 @@ Settings:
   ROCKET_BEHAVIOUR      the status codes: A (default), or B for the older ones
   ROCKET_ALLOWED_HOSTS  names that the server answers to: robots.example,robots
                         (default: on 127.0.0.1 localhost alone, on other addresses any)
+  ROCKET_API_TOKENS     who may read and write: what 'robot-cli token new' says, with commas between
+                        (default: on 127.0.0.1 everybody may, on other addresses this must be set)
+  ROCKET_ALLOW_ANONYMOUS
+                        without a token one may: true (do everything), read, false (do nothing)
+  ROCKET_ALLOWED_ORIGINS
+                        origins of web pages that may use it, too: https://app.example (default: none)
+  ROCKET_TLS            serves https: {certs=\"chain.pem\",key=\"key.pem\"} (default: http)
   ROCKET_STATIC_DIR     a folder whose files are served first (default: none)
   RUST_LOG              what is logged: info, error (default: warnings, but none of Rocket's)
 
@@ -63,6 +70,10 @@ fn run() -> Result<(), String> {
     let config: Config = figment.extract().map_err(|error| unreadable(&error))?;
     if config.workers == 0 || config.max_blocking == 0 {
         return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
+    }
+    // Rocket would serve without a word what was to be encrypted.
+    if cfg!(not(feature = "tls")) && figment.contains("tls") {
+        return Err("wrong setting: this server was built without the feature tls".to_owned());
     }
     let settings = Settings::read(&figment).map_err(|error| error.to_string())?;
     let url = database_url(&figment).map_err(|error| error.to_string())?;

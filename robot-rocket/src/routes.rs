@@ -2,7 +2,7 @@
 
 use robot_core::{
     Pending,
-    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, within_limit},
+    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, within_limit},
 };
 use rocket::{
     Data, Request, Route,
@@ -10,16 +10,16 @@ use rocket::{
     form::Form,
     http::Method,
     route::{Handler, Outcome},
-    tokio::{task::spawn_blocking, time::timeout},
+    tokio::time::timeout,
 };
 
-use crate::{rank, reply::response};
+use crate::{rank, reply::response, threads::BlockingThreads};
 
 /// Behind the routes of applications, and behind the static files.
 const RANK: isize = 3000;
 
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
-pub(crate) fn all(base: &str, api: &Api) -> Vec<Route> {
+pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
     [
         Method::Get,
         Method::Head,
@@ -33,7 +33,11 @@ pub(crate) fn all(base: &str, api: &Api) -> Vec<Route> {
     ]
     .into_iter()
     .map(|method| {
-        let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", ToTheApi(api.clone()));
+        let handler = ToTheApi {
+            api: api.clone(),
+            threads: threads.clone(),
+        };
+        let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
         route.name = Some("robots".into());
         route
     })
@@ -41,25 +45,30 @@ pub(crate) fn all(base: &str, api: &Api) -> Vec<Route> {
 }
 
 #[derive(Clone)]
-struct ToTheApi(Api);
+struct ToTheApi {
+    api: Api,
+    threads: BlockingThreads,
+}
 
 #[rocket::async_trait]
 impl Handler for ToTheApi {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let method = true_method(request, &mut data).await;
-        let question = question(method.as_str(), request);
-        let body = if question.takes_body() {
+        let asked = question(method.as_str(), request);
+        let body = if asked.takes_body() {
             read(data).await
         } else {
             Ok(Vec::new())
         };
-        let reply = match self.0.start(question.body_read(body)) {
+        let reply = match self.api.start(asked.body_read(body)) {
             Pending::Ready(reply) => reply,
             Pending::Awaited(reply) => reply.await,
-            Pending::Blocking(work) => spawn_blocking(work).await.unwrap_or_else(|error| {
-                log::error!("a request was given up: {error}");
-                self.0.refuse(&Failure::Internal, accept(request))
-            }),
+            Pending::Blocking(work) => match self.threads.run(work).await {
+                Ok(reply) => reply,
+                Err(failure) => self
+                    .api
+                    .refuse(failure, &question(method.as_str(), request)),
+            },
         };
         Outcome::Success(response(reply))
     }
@@ -78,11 +87,6 @@ pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http:
         question.header(header.name.as_str(), header.value.as_bytes());
     }
     question
-}
-
-/// What the client accepts.
-pub(crate) fn accept<'r>(request: &'r Request<'_>) -> Option<&'r str> {
-    request.headers().get_one("Accept")
 }
 
 /// The method that was sent. Of a form, Rocket takes the field `_method` for it, by which any

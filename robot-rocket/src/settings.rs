@@ -11,7 +11,10 @@ use std::{
 
 use robot_core::{
     DEFAULT_URL, OpenOptions,
-    http::{Behaviour, Hosts},
+    http::{
+        Access, AccessToken, Behaviour, Hosts, Origin, ParseOriginError, ParseTokenError,
+        Permission,
+    },
 };
 use rocket::{
     Config,
@@ -31,6 +34,11 @@ pub struct Settings {
     /// The names that the catalogue answers to (`allowed_hosts`). By default any; where the
     /// application listens on a loopback address alone, only those of this machine to itself.
     pub hosts: Hosts,
+    /// Who may read and who may write (`api_tokens`, `allow_anonymous`). Everybody where the
+    /// application listens on a loopback address alone; elsewhere that has to be said.
+    pub access: Access,
+    /// The origins of pages that may use the catalogue, too (`allowed_origins`, none by default).
+    pub origins: Vec<Origin>,
     /// A folder whose files are served before anything else (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
 }
@@ -51,6 +59,40 @@ pub enum SettingsError {
          and port, as in ROCKET_ALLOWED_HOSTS=robots.example,robots"
     )]
     AllowedHosts(String),
+    /// A token cannot be read.
+    #[error("wrong setting: api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
+    Tokens(#[from] ParseTokenError),
+    /// `allow_anonymous` is none of the things that it can be.
+    #[error(
+        "wrong setting: allow_anonymous is true, false or read, not '{0}' (set it with \
+         ROCKET_ALLOW_ANONYMOUS or in Rocket.toml)"
+    )]
+    AllowAnonymous(String),
+    /// Nobody may do anything.
+    #[error(
+        "wrong setting: allow_anonymous = false without api_tokens lets nobody in; make a token \
+         with 'robot-cli token new' and put what it says into ROCKET_API_TOKENS"
+    )]
+    ClosedToAll,
+    /// There are tokens, and nobody needs one.
+    #[error(
+        "wrong setting: with allow_anonymous = true nobody needs the api_tokens; leave one of \
+         them out, or write allow_anonymous = \"read\" to let everybody read"
+    )]
+    NeedlessTokens,
+    /// The network is let in without a word.
+    #[error(
+        "wrong setting: on {0} whoever reaches this machine could change the robots; make a token \
+         with 'robot-cli token new' and put what it says into ROCKET_API_TOKENS, or, if you mean \
+         it, set ROCKET_ALLOW_ANONYMOUS=true (or read, for reads alone)"
+    )]
+    OpenToTheNetwork(IpAddr),
+    /// An origin of pages is none.
+    #[error(
+        "wrong setting: allowed_origins: {0} (set them with ROCKET_ALLOWED_ORIGINS or in \
+         Rocket.toml)"
+    )]
+    AllowedOrigins(#[from] ParseOriginError),
     /// The folder of static files is none.
     #[error(
         "wrong setting: static_dir '{folder}' is no folder that can be read: {cause} \
@@ -72,10 +114,12 @@ impl From<figment::Error> for SettingsError {
 }
 
 impl Settings {
-    /// Reads `behaviour`, `allowed_hosts` and `static_dir`.
+    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `allow_anonymous`, `allowed_origins` and
+    /// `static_dir`.
     ///
     /// # Errors
-    /// A value cannot be, or the folder cannot be read.
+    /// A value cannot be, the folder cannot be read, or the application listens on a network and
+    /// nothing says who may write.
     ///
     /// ```
     /// use robot_core::http::Behaviour;
@@ -92,15 +136,19 @@ impl Settings {
         };
         let hosts = match allowed_hosts(figment)? {
             Some(names) => Hosts::Only(names),
-            None if listens_to_itself(figment) => Hosts::Only(Vec::new()),
+            None if network(figment).is_none() => Hosts::Only(Vec::new()),
             None => Hosts::Any,
         };
+        let origins = list(figment, "allowed_origins")?.unwrap_or_default();
+        let origins = origins.iter().map(|origin| origin.parse());
         let static_dir = optional::<RelativePathBuf>(figment, "static_dir")?
             .map(|path| folder(path.relative()))
             .transpose()?;
         Ok(Self {
             behaviour,
             hosts,
+            access: access(figment)?,
+            origins: origins.collect::<Result<_, _>>()?,
             static_dir,
         })
     }
@@ -176,32 +224,79 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
     }
 }
 
-/// A list, as `Rocket.toml` writes it, or names with commas between them, which is easier to
+/// A list, as `Rocket.toml` writes it, or texts with commas between them, which is easier to
 /// write into an environment variable.
-fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
-    const KEY: &str = "allowed_hosts";
-    let names: Vec<String> = match figment.extract_inner::<String>(KEY) {
-        Ok(text) => text.split(',').map(|name| name.trim().to_owned()).collect(),
-        Err(_) => match optional(figment, KEY)? {
-            Some(names) => names,
+fn list(figment: &Figment, key: &str) -> Result<Option<Vec<String>>, SettingsError> {
+    let texts: Vec<String> = match figment.extract_inner::<String>(key) {
+        Ok(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
+        Err(_) => match optional(figment, key)? {
+            Some(texts) => texts,
             None => return Ok(None),
         },
     };
+    Ok(Some(
+        texts.into_iter().filter(|text| !text.is_empty()).collect(),
+    ))
+}
+
+fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
+    let names = list(figment, "allowed_hosts")?;
     // One colon stands before a port, and several stand in an IPv6 address.
     let is_name = |name: &String| !name.contains(['/', ' ']) && name.matches(':').count() != 1;
-    match names.iter().find(|name| !is_name(name)) {
+    match names.iter().flatten().find(|name| !is_name(name)) {
         Some(name) => Err(SettingsError::AllowedHosts(name.clone())),
-        None => Ok(Some(
-            names.into_iter().filter(|name| !name.is_empty()).collect(),
-        )),
+        None => Ok(names),
     }
 }
 
-/// Whether only this machine reaches the application.
-fn listens_to_itself(figment: &Figment) -> bool {
+fn access(figment: &Figment) -> Result<Access, SettingsError> {
+    let tokens: Vec<AccessToken> = list(figment, "api_tokens")?
+        .unwrap_or_default()
+        .iter()
+        .map(|token| token.parse())
+        .collect::<Result<_, _>>()?;
+    match (anonymous(figment)?, tokens.is_empty()) {
+        (Some(Anonymous::Everything), true) => Ok(Access::default()),
+        (Some(Anonymous::Everything), false) => Err(SettingsError::NeedlessTokens),
+        (Some(Anonymous::Reads), _) => Ok(Access::new(tokens, Some(Permission::Read))),
+        (Some(Anonymous::Nothing), true) => Err(SettingsError::ClosedToAll),
+        (Some(Anonymous::Nothing) | None, false) => Ok(Access::new(tokens, None)),
+        (None, true) => match network(figment) {
+            None => Ok(Access::default()),
+            Some(address) => Err(SettingsError::OpenToTheNetwork(address)),
+        },
+    }
+}
+
+/// What may be done without a token.
+enum Anonymous {
+    Everything,
+    Reads,
+    Nothing,
+}
+
+fn anonymous(figment: &Figment) -> Result<Option<Anonymous>, SettingsError> {
+    const KEY: &str = "allow_anonymous";
+    if !figment.contains(KEY) {
+        return Ok(None);
+    }
+    let value = figment.find_value(KEY)?;
+    match (value.to_bool(), value.as_str()) {
+        (Some(true), _) => Ok(Some(Anonymous::Everything)),
+        (Some(false), _) => Ok(Some(Anonymous::Nothing)),
+        (None, Some("read")) => Ok(Some(Anonymous::Reads)),
+        (None, Some(text)) => Err(SettingsError::AllowAnonymous(text.to_owned())),
+        (None, None) => Err(SettingsError::AllowAnonymous(format!("{value:?}"))),
+    }
+}
+
+/// The address that the application listens on, where more than this machine reaches it. One that
+/// cannot be read is Rocket's to refuse.
+fn network(figment: &Figment) -> Option<IpAddr> {
     figment
         .extract_inner("address")
-        .is_ok_and(|address: IpAddr| address.is_loopback())
+        .ok()
+        .filter(|address: &IpAddr| !address.is_loopback())
 }
 
 /// The folder, if it can be read.

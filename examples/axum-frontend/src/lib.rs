@@ -44,7 +44,7 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
         Pending::Awaited(reply) => reply.await,
         Pending::Blocking(work) => spawn_blocking(work)
             .await
-            .unwrap_or_else(|_| api.refuse(&Failure::Internal, None)),
+            .unwrap_or_else(|_| api.refuse(Failure::Internal, &Request::new("", ""))),
     })
 }
 

@@ -15,3 +15,4 @@ mod output_failures;
 mod processes;
 mod rules;
 mod sandbox;
+mod tokens;

@@ -1,19 +1,19 @@
 //! From a request to a reply.
 
 use std::{
-    borrow::Cow,
     fmt, iter,
     panic::{self, AssertUnwindSafe},
     sync::Arc,
 };
 
 use super::{
-    accept::content_type,
+    access::{Access, Permission},
+    asker::Asker,
     behaviour::Behaviour,
     draft,
     failure::{Failure, logged},
     host::Hosts,
-    origin,
+    origin::{self, Origin},
     query::Query,
     render::{Envelope, Field, View, Visible, array, elements, json},
     reply::{Body, Chunks, Reply},
@@ -39,6 +39,8 @@ pub struct Api {
 struct Settings {
     behaviour: Behaviour,
     hosts: Hosts,
+    access: Access,
+    origins: Vec<Origin>,
     base: String,
 }
 
@@ -49,7 +51,8 @@ const PAGE_SIZE: usize = 2000;
 type Answer = Result<Reply, Failure>;
 
 impl Api {
-    /// Behaviour A, at `/api/robots`, answering to any name.
+    /// Behaviour A, at `/api/robots`, answering to any name, and to everybody who is no page of
+    /// another origin.
     #[must_use]
     pub fn new(catalogue: Arc<dyn Catalogue>) -> Self {
         Self {
@@ -72,6 +75,20 @@ impl Api {
         self
     }
 
+    /// Doing for each what they may have done.
+    #[must_use]
+    pub fn access(mut self, access: Access) -> Self {
+        Arc::make_mut(&mut self.settings).access = access;
+        self
+    }
+
+    /// Open to pages of these origins, too (CORS): they may send changes, and read the replies.
+    #[must_use]
+    pub fn origins(mut self, origins: Vec<Origin>) -> Self {
+        Arc::make_mut(&mut self.settings).origins = origins;
+        self
+    }
+
     /// Under a base path: at `/base/api/robots`. A slash at its end counts for nothing.
     #[must_use]
     pub fn under(mut self, base: &str) -> Self {
@@ -90,12 +107,9 @@ impl Api {
     /// thread is at can be awaited, and for the rest the frontend has a thread that may block.
     /// Nothing of it panics.
     pub fn start(&self, request: Request) -> Pending<Reply> {
-        let accept = request.headers.accept.clone();
+        let asker = self.asker(&request);
         let api = self.clone();
-        let finish = move |answer: Answer| match answer {
-            Ok(reply) => with_common_headers(reply, accept.as_deref()),
-            Err(failure) => api.refuse(&failure, accept.as_deref()),
-        };
+        let finish = move |answer: Answer| api.finish(answer, &asker);
         match guarded(|| Ok(self.answer(request))) {
             Ok(Pending::Blocking(work)) => Pending::blocking(move || finish(guarded(work))),
             Ok(pending) => pending.map(finish),
@@ -103,16 +117,24 @@ impl Api {
         }
     }
 
-    /// The reply for a failure that a frontend met by itself, to a client that sent this
-    /// `Accept`.
+    /// The reply to a request for a failure that a frontend met by itself.
     #[must_use]
-    pub fn refuse(&self, failure: &Failure, accept: Option<&str>) -> Reply {
-        let reply = Reply {
+    pub fn refuse(&self, failure: Failure, request: &Request) -> Reply {
+        self.finish(Err(failure), &self.asker(request))
+    }
+
+    fn asker(&self, request: &Request) -> Asker {
+        Asker::of(&request.headers, &self.settings.origins)
+    }
+
+    fn finish(&self, answer: Answer, asker: &Asker) -> Reply {
+        let mut reply = answer.unwrap_or_else(|failure| Reply {
             status: failure.status(self.settings.behaviour),
             headers: failure.header().into_iter().collect(),
             body: Body::Whole(json(&Envelope::error(failure.messages()))),
-        };
-        with_common_headers(reply, accept)
+        });
+        reply.headers.extend(asker.headers());
+        reply
     }
 
     fn answer(&self, request: Request) -> Pending<Answer> {
@@ -130,8 +152,12 @@ impl Api {
             .strip_prefix(base.as_str())
             .and_then(Resource::of_path)
             .ok_or_else(|| Failure::NoSuchPath(base.clone()))?;
+        self.admit(&request, &resource)?;
         match (request.method.as_str(), resource) {
-            ("OPTIONS", resource) => Ok(Pending::Ready(Ok(options(&resource)))),
+            ("OPTIONS", resource) => {
+                let page = origin::find(&request.headers, &self.settings.origins);
+                Ok(Pending::Ready(Ok(options(&resource, page))))
+            }
             ("GET" | "HEAD", Resource::Robots) => self.list("", request.query()),
             ("GET" | "HEAD", Resource::Search(name)) => {
                 let name = name.ok_or(Failure::Malformed(vec![
@@ -145,6 +171,27 @@ impl Api {
             ("DELETE", Resource::Robot(id)) => self.delete(id, request),
             (_, resource) => Err(Failure::MethodNotAllowed(resource.allow())),
         }
+    }
+
+    /// Lets a request in, if whoever sent it may have it done.
+    fn admit(&self, request: &Request, resource: &Resource) -> Result<(), Failure> {
+        let Settings {
+            access, origins, ..
+        } = &*self.settings;
+        let needed = match request.method.as_str() {
+            // It tells what is in the documentation, and browsers send no token with it.
+            "OPTIONS" => return Ok(()),
+            "GET" | "HEAD" => Permission::Read,
+            method if resource.allows(method) => Permission::Write,
+            _ => return Err(Failure::MethodNotAllowed(resource.allow())),
+        };
+        if needed == Permission::Write && origin::is_foreign(&request.headers, origins) {
+            return Err(Failure::ForeignOrigin);
+        }
+        let credentials = request.headers.authorization.as_deref();
+        access
+            .check(credentials, needed)
+            .map_err(Failure::NotPermitted)
     }
 
     fn get(&self, id: Option<RobotId>, query: &str) -> Result<Pending<Answer>, Failure> {
@@ -164,7 +211,6 @@ impl Api {
     }
 
     fn create(&self, request: Request) -> Result<Pending<Answer>, Failure> {
-        refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let status = self.settings.behaviour.created();
         let robot = Arc::clone(&self.catalogue).begin_add(draft);
@@ -176,7 +222,6 @@ impl Api {
     }
 
     fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
-        refuse_foreign(&request)?;
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
         let replaced = Arc::clone(&self.catalogue).begin_replace(id, draft);
@@ -184,7 +229,6 @@ impl Api {
     }
 
     fn delete(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
-        refuse_foreign(&request)?;
         // It counts for nothing, but a request that breaks off must not delete anything.
         request.into_body().map_err(Failure::Body)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
@@ -256,10 +300,23 @@ fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Internal))
 }
 
-fn options(resource: &Resource) -> Reply {
+/// What may be done with a resource, and what a page of another origin may that is allowed to:
+/// its browser asks so beforehand, and remembers the answer for so many seconds.
+fn options(resource: &Resource, page: Option<&str>) -> Reply {
+    let mut headers = vec![("allow", resource.allow().into())];
+    if page.is_some() {
+        headers.extend([
+            ("access-control-allow-methods", resource.allow().into()),
+            (
+                "access-control-allow-headers",
+                "Authorization, Content-Type".into(),
+            ),
+            ("access-control-max-age", "600".into()),
+        ]);
+    }
     Reply {
         status: 204,
-        headers: vec![("allow", resource.allow().into())],
+        headers,
         body: Body::Whole(Vec::new()),
     }
 }
@@ -268,13 +325,6 @@ fn options(resource: &Resource) -> Reply {
 fn confirm(changed: StoreResult<()>) -> Answer {
     changed.map_err(logged)?;
     Ok(whole(200, json(&Envelope::OK)))
-}
-
-fn refuse_foreign(request: &Request) -> Result<(), Failure> {
-    if origin::is_foreign(&request.headers) {
-        return Err(Failure::ForeignOrigin);
-    }
-    Ok(())
 }
 
 fn whole(status: u16, bytes: Vec<u8>) -> Reply {
@@ -320,18 +370,4 @@ fn stream<T: Visible + 'static>(
         headers: Vec::new(),
         body: Body::Streamed(Chunks::new(iter::once(Ok(opening)).chain(rest))),
     })
-}
-
-/// The headers of every reply.
-fn with_common_headers(mut reply: Reply, accept: Option<&str>) -> Reply {
-    reply.headers.extend([
-        ("content-type", Cow::Borrowed(content_type(accept))),
-        ("vary", "Accept".into()),
-        ("x-content-type-options", "nosniff".into()),
-        (
-            "content-security-policy",
-            "default-src 'none'; frame-ancestors 'none'; sandbox".into(),
-        ),
-    ]);
-    reply
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
+    access::AccessError,
     behaviour::Behaviour,
     request::{BODY_LIMIT, BodyError},
 };
@@ -29,6 +30,8 @@ pub enum Failure {
     Body(BodyError),
     /// A page of another origin made a browser send a write.
     ForeignOrigin,
+    /// Whoever sent the request may not do this.
+    NotPermitted(AccessError),
     /// The request was sent to a name that is not this service's.
     ForeignHost,
     /// The store is too busy, or cannot be reached, for now.
@@ -46,7 +49,8 @@ impl Failure {
         match self {
             Self::Rejected(_) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
-            Self::ForeignOrigin => 403,
+            Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => 401,
+            Self::ForeignOrigin | Self::NotPermitted(AccessError::MayOnlyRead) => 403,
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
@@ -95,7 +99,18 @@ impl Failure {
             Self::Body(BodyError::Incomplete) => "The body ended early; send it again",
             Self::ForeignOrigin => {
                 "A page of another origin may not change robots; send this from a page of this \
-                 one, or from a program"
+                 one, or from a program; whoever runs the service can add the origin to \
+                 allowed_origins"
+            }
+            Self::NotPermitted(AccessError::NoToken) => {
+                "This takes a token; send one in the header Authorization: Bearer TOKEN"
+            }
+            Self::NotPermitted(AccessError::UnknownToken) => {
+                "The token in Authorization is none of this service's; ask whoever runs it for \
+                 one"
+            }
+            Self::NotPermitted(AccessError::MayOnlyRead) => {
+                "This token permits reading alone; a change takes a token that permits writing"
             }
             Self::ForeignHost => {
                 "This service does not answer to the name in Host; whoever runs it can add the \
@@ -120,8 +135,22 @@ impl Failure {
     pub(super) fn header(&self) -> Option<(&'static str, Cow<'static, str>)> {
         match self {
             Self::MethodNotAllowed(allow) => Some(("allow", Cow::Borrowed(allow))),
+            Self::NotPermitted(error) => {
+                Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
+            }
             Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
             _ => None,
+        }
+    }
+}
+
+/// What a client needs to be let in, as RFC 6750 tells it.
+fn challenge(error: AccessError) -> &'static str {
+    match error {
+        AccessError::NoToken => r#"Bearer realm="robots""#,
+        AccessError::UnknownToken => r#"Bearer realm="robots", error="invalid_token""#,
+        AccessError::MayOnlyRead => {
+            r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
         }
     }
 }

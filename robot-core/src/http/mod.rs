@@ -27,13 +27,17 @@
 //! | `draft` | what a body must be to become a [`Draft`](crate::Draft) |
 //! | `query` | `?fields=`, `?limit=`, `?after=` |
 //! | `accept` | the `Content-Type` of the reply |
-//! | `origin` | whether a browser may send this write |
+//! | `asker` | the headers that every reply has |
+//! | `origin` | whether a browser may send this write, and read the reply |
+//! | `access` | who may read, and who may write |
 //! | `host` | whether a request was sent to a name of this service |
 //! | `failure` | every failure: status, messages, headers |
 //! | `render` | the bytes of a reply |
 
 mod accept;
+mod access;
 mod api;
+mod asker;
 mod behaviour;
 mod draft;
 mod failure;
@@ -45,9 +49,11 @@ mod reply;
 mod request;
 mod route;
 
+pub use access::{Access, AccessError, AccessToken, ParseTokenError, Permission};
 pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use failure::Failure;
 pub use host::Hosts;
+pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};

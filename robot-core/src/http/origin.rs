@@ -1,12 +1,59 @@
-//! Whether a browser may send a write: only from a page of this very origin.
+//! Pages of other origins: none may change anything, unless it is one that is allowed to use the
+//! service (CORS).
 //!
 //! Any page on the web can make a browser send a form or a simple `fetch` here. Browsers say
 //! where such a request comes from (`Sec-Fetch-Site`, `Origin`); other clients send neither.
 
+use std::{fmt, str::FromStr};
+
 use super::request::Headers;
 
-/// Whether the headers tell of a page of another origin.
-pub(super) fn is_foreign(headers: &Headers) -> bool {
+/// The origin of pages, such as `https://robots.example` or `http://localhost:3000`.
+///
+/// ```
+/// use robot_core::http::Origin;
+///
+/// let origin: Origin = "HTTPS://Robots.example:443".parse()?;
+/// assert_eq!(origin.to_string(), "https://robots.example");
+/// # Ok::<(), robot_core::http::ParseOriginError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A text is no origin.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no origin; write scheme, name and port alone, as in https://robots.example:8443")]
+#[non_exhaustive]
+pub struct ParseOriginError(String);
+
+impl FromStr for Origin {
+    type Err = ParseOriginError;
+
+    fn from_str(text: &str) -> Result<Self, ParseOriginError> {
+        let is_host = |host: &str| {
+            !host.is_empty()
+                && host.bytes().all(|byte| {
+                    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'[' | b']')
+                })
+        };
+        match parts(text) {
+            Some((scheme, host)) if is_host(&host) => Ok(Self(format!("{scheme}://{host}"))),
+            _ => Err(ParseOriginError(text.to_owned())),
+        }
+    }
+}
+
+/// Whether the headers tell of a page of another origin, which is none of these.
+pub(super) fn is_foreign(headers: &Headers, allowed: &[Origin]) -> bool {
+    if find(headers, allowed).is_some() {
+        return false;
+    }
     let site = headers.sec_fetch_site.as_deref();
     let is_foreign_site = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
     let is_foreign_origin = match (&headers.origin, &headers.host) {
@@ -17,24 +64,31 @@ pub(super) fn is_foreign(headers: &Headers) -> bool {
     is_foreign_site || is_foreign_origin
 }
 
+/// The origin that the headers tell of, if it is one of these: as its browser writes it.
+pub(super) fn find<'a>(headers: &'a Headers, allowed: &[Origin]) -> Option<&'a str> {
+    let origin = headers.origin.as_deref()?;
+    let known = allowed
+        .iter()
+        .any(|known| Ok(known) == origin.parse().as_ref());
+    known.then_some(origin)
+}
+
+/// The scheme and the host with its port, where that is not the scheme's own, in lower case.
+fn parts(origin: &str) -> Option<(&'static str, String)> {
+    let (scheme, authority) = origin.split_once("://")?;
+    let (scheme, port) = [("http", ":80"), ("https", ":443")]
+        .into_iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(scheme))?;
+    let host = authority.strip_suffix(port).unwrap_or(authority);
+    Some((scheme, host.to_ascii_lowercase()))
+}
+
 /// Whether an origin (`https://host:port`, or `null`) is that of this host. The scheme is
 /// left out: behind a proxy that ends TLS, ours is not the browser's.
 fn is_same(origin: &str, host: &str) -> bool {
-    let Some((scheme, authority)) = origin.split_once("://") else {
-        return false;
-    };
-    let port = match scheme {
-        "http" => ":80",
-        "https" => ":443",
-        _ => return false,
-    };
-    let without_port = |authority: &str| {
-        authority
-            .strip_suffix(port)
-            .unwrap_or(authority)
-            .to_ascii_lowercase()
-    };
-    without_port(authority) == without_port(host)
+    parts(origin).is_some_and(|(scheme, authority)| {
+        parts(&format!("{scheme}://{host}")).is_some_and(|(_, host)| host == authority)
+    })
 }
 
 #[cfg(test)]
@@ -42,12 +96,16 @@ mod tests {
     use super::*;
 
     fn foreign(site: Option<&str>, origin: Option<&str>, host: Option<&str>) -> bool {
-        is_foreign(&Headers {
+        is_foreign(&headers(site, origin, host), &[])
+    }
+
+    fn headers(site: Option<&str>, origin: Option<&str>, host: Option<&str>) -> Headers {
+        Headers {
             sec_fetch_site: site.map(str::to_owned),
             origin: origin.map(str::to_owned),
             host: host.map(str::to_owned),
             ..Headers::default()
-        })
+        }
     }
 
     #[test]
@@ -92,5 +150,58 @@ mod tests {
             Some("http://localhost:8000"),
             host
         ));
+    }
+
+    #[test]
+    fn pages_that_are_allowed_are_at_home() {
+        let allowed = ["https://app.example".parse().unwrap()];
+        let ours = |origin| headers(Some("cross-site"), Some(origin), Some("robots.example"));
+        for origin in ["https://app.example", "https://app.example:443"] {
+            assert!(!is_foreign(&ours(origin), &allowed), "{origin}");
+            assert_eq!(find(&ours(origin), &allowed), Some(origin));
+        }
+        for origin in [
+            "http://app.example",
+            "https://app.example:8443",
+            "https://app.example.evil.example",
+            "https://evil.example, https://app.example",
+            "https://app.example, https://app.example",
+            "https://app.example/",
+            "app.example",
+            "null",
+        ] {
+            assert!(is_foreign(&ours(origin), &allowed), "{origin}");
+            assert_eq!(find(&ours(origin), &allowed), None, "{origin}");
+        }
+        let same = headers(None, Some("https://robots.example"), Some("robots.example"));
+        assert_eq!(find(&same, &allowed), None);
+        assert!(!is_foreign(&same, &allowed));
+    }
+
+    #[test]
+    fn an_origin_is_scheme_name_and_port() {
+        for (text, origin) in [
+            ("http://localhost:3000", "http://localhost:3000"),
+            ("http://Robots.Example:80", "http://robots.example"),
+            ("https://[::1]:8443", "https://[::1]:8443"),
+        ] {
+            assert_eq!(text.parse::<Origin>().unwrap().to_string(), origin);
+        }
+        for text in [
+            "",
+            "*",
+            "null",
+            "robots.example",
+            "https://",
+            "https://robots.example/",
+            "https://robots.example/page",
+            "https://user@robots.example",
+            "https://*.example",
+            "ftp://robots.example",
+            "https://a.example,https://b.example",
+            "https://a.example\r\nx: y",
+        ] {
+            assert!(text.parse::<Origin>().is_err(), "{text}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What arrives.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 /// The most bytes that a request body may have. A frontend stops reading behind them and
 /// passes [`BodyError::TooLarge`].
@@ -35,7 +35,7 @@ pub enum BodyError {
 ///     request.header(name, value.as_bytes());
 /// }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Request {
     pub(super) method: String,
     pub(super) target: String,
@@ -44,13 +44,25 @@ pub struct Request {
 }
 
 /// The headers that matter; the others are let go.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Headers {
     pub(super) accept: Option<String>,
+    pub(super) authorization: Option<String>,
     pub(super) content_length: Option<String>,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
     pub(super) sec_fetch_site: Option<String>,
+}
+
+impl fmt::Debug for Request {
+    /// Without what is nobody's business: the body, and the headers, a token among them.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Request")
+            .field("method", &self.method)
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Request {
@@ -71,6 +83,7 @@ impl Request {
         let headers = &mut self.headers;
         let known = [
             ("accept", &mut headers.accept),
+            ("authorization", &mut headers.authorization),
             ("content-length", &mut headers.content_length),
             ("host", &mut headers.host),
             ("origin", &mut headers.origin),

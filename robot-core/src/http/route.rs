@@ -62,6 +62,11 @@ impl Resource {
         }
     }
 
+    /// Whether it allows a method.
+    pub(super) fn allows(&self, method: &str) -> bool {
+        self.allow().split(", ").any(|allowed| allowed == method)
+    }
+
     /// The methods that it allows, as the header `Allow` lists them.
     pub(super) fn allow(&self) -> &'static str {
         match self {

@@ -63,7 +63,11 @@ fn other_names_are_a_setting() {
 #[test]
 fn on_other_addresses_any_name_will_do() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = [("DATABASE_URL", "memory:"), ("ROCKET_ADDRESS", "0.0.0.0")];
+    let settings = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_ADDRESS", "0.0.0.0"),
+        ("ROCKET_ALLOW_ANONYMOUS", "true"),
+    ];
     let server = Server::start(folder.path(), &settings);
     assert_eq!(status(&server, "robots.example"), "HTTP/1.1 200 OK");
 }

@@ -6,14 +6,17 @@
     reason = "a test fails by panicking"
 )]
 
+mod access;
 mod calls;
 mod faults;
 mod files;
 mod hosts;
+mod overload;
 mod process;
 mod readme;
 mod slow_disk;
 mod start;
+mod tls;
 
 use calls::{call, draft, names};
 use process::Server;

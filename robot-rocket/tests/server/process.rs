@@ -59,6 +59,16 @@ pub(crate) fn fail(folder: &Path, settings: &[(&str, &str)]) -> Output {
     }
 }
 
+/// The one line in which it said why, when it failed.
+pub(crate) fn output_of_failure(output: &Output) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.starts_with("robot-rocket: "), "{error}");
+    assert_eq!(output.stdout, b"");
+    error
+}
+
 impl Server {
     /// Runs a server that is expected to start.
     pub(crate) fn start(folder: &Path, settings: &[(&str, &str)]) -> Self {
@@ -79,7 +89,7 @@ impl Server {
             return Err(process.end());
         }
         let address = greeting
-            .split_once("http://")
+            .split_once("://")
             .and_then(|(_, rest)| rest.split_once("/api/robots"))
             .and_then(|(address, _)| address.parse().ok())
             .unwrap_or_else(|| panic!("no address in {greeting:?}"));

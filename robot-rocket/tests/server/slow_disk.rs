@@ -15,10 +15,10 @@ use crate::{
 };
 
 /// A process whose reads from files take seconds, until this is dropped.
-struct SlowReads(Child);
+pub(crate) struct SlowReads(Child);
 
 impl SlowReads {
-    fn of(server: &Server) -> Self {
+    pub(crate) fn of(server: &Server) -> Self {
         let strace = Command::new("strace")
             .args(["--follow-forks", "--trace=pread64", "--output=/dev/null"])
             .arg("--inject=pread64:delay_enter=2000000")

@@ -1,0 +1,44 @@
+//! The threads that may block: how many requests have one, or wait for one, at a time.
+
+use std::sync::Arc;
+
+use robot_core::http::Failure;
+use rocket::{
+    Config,
+    figment::Figment,
+    tokio::{sync::Semaphore, task::spawn_blocking},
+};
+
+/// As many as Rocket has (`max_blocking`), so that no request waits behind more others than are
+/// being answered: one that finds them all taken is better told to come again.
+#[derive(Clone)]
+pub(crate) struct BlockingThreads(Arc<Semaphore>);
+
+impl BlockingThreads {
+    pub(crate) fn of(figment: &Figment) -> Self {
+        let count = figment.extract_inner(Config::MAX_BLOCKING);
+        let count: usize = count.unwrap_or(Config::default().max_blocking);
+        // No request can take up more than there can be permits.
+        Self(Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS))))
+    }
+
+    /// Runs work on one of them, unless all are taken. It is done to its end even where nobody
+    /// waits for it any more, and has its thread until then.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let thread = Arc::clone(&self.0)
+            .try_acquire_owned()
+            .map_err(|_| Failure::Unavailable)?;
+        let work = move || {
+            let outcome = work();
+            drop(thread);
+            outcome
+        };
+        spawn_blocking(work).await.map_err(|error| {
+            log::error!("a request was given up: {error}");
+            Failure::Internal
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Who may use the server: tokens, and pages of other origins.
+
+use std::fs;
+
+use robot_core::{
+    conformance::{Answer, Call, Client},
+    http::{AccessToken, Permission},
+};
+
+use crate::{
+    Server, call, draft,
+    process::{fail, output_of_failure},
+};
+
+const READER: &str = "robots_reader";
+const WRITER: &str = "robots_writer";
+const ANYWHERE: (&str, &str) = ("ROCKET_ADDRESS", "0.0.0.0");
+const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
+
+/// The setting for both tokens.
+fn tokens() -> String {
+    let token = |text, permission| AccessToken::of(text, permission).to_string();
+    format!(
+        "{}, {}",
+        token(READER, Permission::Read),
+        token(WRITER, Permission::Write)
+    )
+}
+
+fn send(server: &Server, method: &str, target: &str, headers: &[(&str, &str)]) -> Answer {
+    let headers = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let call = Call {
+        method: method.to_owned(),
+        target: target.to_owned(),
+        headers: headers.collect(),
+        body: draft("R2-D2").into_bytes(),
+    };
+    server.client().send(&call).unwrap()
+}
+
+fn with_token(server: &Server, method: &str, token: &str) -> u16 {
+    let credentials = format!("Bearer {token}");
+    let headers = [("Authorization", credentials.as_str())];
+    send(server, method, "/api/robots", &headers).status
+}
+
+#[test]
+fn a_network_is_let_in_only_where_that_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    for address in ["0.0.0.0", "::"] {
+        let error = output_of_failure(&fail(folder.path(), &[("ROCKET_ADDRESS", address)]));
+        for words in [
+            address,
+            "robot-cli token new",
+            "ROCKET_API_TOKENS",
+            "ROCKET_ALLOW_ANONYMOUS",
+        ] {
+            assert!(error.contains(words), "{error}");
+        }
+        assert!(!folder.path().join("robots.db").exists());
+    }
+    for (permitted, status) in [("true", 201), ("read", 401)] {
+        let settings = [ANYWHERE, MEMORY, ("ROCKET_ALLOW_ANONYMOUS", permitted)];
+        let server = Server::start(folder.path(), &settings);
+        let client = server.client();
+        assert_eq!(call(&client, "GET", "/api/robots", "").status, 200);
+        let added = call(&client, "POST", "/api/robots", &draft("R2-D2"));
+        assert_eq!(added.status, status, "{permitted}");
+    }
+}
+
+#[test]
+fn with_tokens_each_may_do_what_theirs_permits() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = tokens();
+    for settings in [
+        &[MEMORY, ("ROCKET_API_TOKENS", &tokens)][..],
+        &[MEMORY, ("ROCKET_API_TOKENS", &tokens), ANYWHERE],
+    ] {
+        let server = Server::start(folder.path(), settings);
+        let refused = call(&server.client(), "GET", "/api/robots", "");
+        assert_eq!(refused.status, 401);
+        assert_eq!(
+            refused.header("www-authenticate"),
+            Some(r#"Bearer realm="robots""#)
+        );
+        assert!(
+            refused
+                .text()
+                .starts_with(r#"{"status":"ERROR","messages":["#)
+        );
+        assert_eq!(with_token(&server, "GET", "robots_guess"), 401);
+        assert_eq!(with_token(&server, "GET", READER), 200);
+        assert_eq!(with_token(&server, "POST", READER), 403);
+        assert_eq!(with_token(&server, "POST", WRITER), 201);
+        let (_, log) = server.stop("TERM");
+        assert_eq!(log, "");
+    }
+}
+
+#[test]
+fn tokens_come_from_a_file_too_and_reads_may_be_left_open() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("public")).unwrap();
+    fs::write(folder.path().join("public/index.html"), "a page").unwrap();
+    let token = AccessToken::of(WRITER, Permission::Write);
+    let text = format!(
+        "[default]\napi_tokens = [\"{token}\"]\nallow_anonymous = \"read\"\nstatic_dir = \"public\"\n"
+    );
+    fs::write(folder.path().join("Rocket.toml"), text).unwrap();
+    let server = Server::start(folder.path(), &[MEMORY]);
+    let client = server.client();
+    assert_eq!(call(&client, "GET", "/api/robots", "").status, 200);
+    assert_eq!(
+        call(&client, "POST", "/api/robots", &draft("x")).status,
+        401
+    );
+    assert_eq!(with_token(&server, "POST", WRITER), 201);
+    // Whoever has no token yet can still see a page to enter it on.
+    assert_eq!(call(&client, "GET", "/", "").text(), "a page");
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = tokens();
+    let token = tokens.split(',').next().unwrap();
+    for (settings, words) in [
+        (
+            &[("ROCKET_API_TOKENS", "robots_writer")][..],
+            "read:sha256:HASH",
+        ),
+        (
+            &[("ROCKET_API_TOKENS", &token[..60])],
+            "robot-cli token new",
+        ),
+        (
+            &[
+                ("ROCKET_API_TOKENS", token),
+                ("ROCKET_ALLOW_ANONYMOUS", "true"),
+            ],
+            "nobody needs the api_tokens",
+        ),
+        (&[("ROCKET_ALLOW_ANONYMOUS", "false")], "lets nobody in"),
+        (
+            &[("ROCKET_ALLOW_ANONYMOUS", "write")],
+            "true, false or read, not 'write'",
+        ),
+        (
+            &[("ROCKET_ALLOWED_ORIGINS", "app.example")],
+            "'app.example' is no origin",
+        ),
+        (&[("ROCKET_ALLOWED_ORIGINS", "*")], "'*' is no origin"),
+    ] {
+        let error = output_of_failure(&fail(folder.path(), settings));
+        assert!(error.contains(words), "{settings:?}: {error}");
+        assert!(!error.contains("robots_writer"), "{error}");
+        assert!(!error.contains(&token[12..60]), "{error}");
+    }
+}
+
+#[test]
+fn pages_of_other_origins_are_let_in_by_a_setting() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = "https://app.example";
+    let headers = [("Origin", page), ("Sec-Fetch-Site", "cross-site")];
+    let server = Server::start(folder.path(), &[MEMORY]);
+    let refused = send(&server, "POST", "/api/robots", &headers);
+    assert_eq!(refused.status, 403);
+    assert_eq!(refused.header("access-control-allow-origin"), None);
+    let origins = (
+        "ROCKET_ALLOWED_ORIGINS",
+        "https://other.example,https://app.example",
+    );
+    let server = Server::start(folder.path(), &[MEMORY, origins]);
+    let asked = send(&server, "OPTIONS", "/api/robots", &headers);
+    assert_eq!(asked.status, 204);
+    assert_eq!(
+        asked.header("access-control-allow-methods"),
+        Some("GET, HEAD, POST, OPTIONS")
+    );
+    let added = send(&server, "POST", "/api/robots", &headers);
+    assert_eq!(added.status, 201, "{}", added.text());
+    assert_eq!(added.header("access-control-allow-origin"), Some(page));
+    let twin = send(&server, "POST", "/api/robots", &headers);
+    assert_eq!(twin.status, 409);
+    assert_eq!(twin.header("access-control-allow-origin"), Some(page));
+}

@@ -1,0 +1,71 @@
+//! HTTPS, by Rocket's own setting.
+
+use std::process::Command;
+
+use crate::{Server, draft};
+
+/// Runs a program, which is to succeed; what it printed.
+fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}, of the package of this name: {error}"));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn it_speaks_https_with_a_certificate_and_a_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (certificate, key) = (path("chain.pem"), path("key.pem"));
+    run(
+        "openssl",
+        &[
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-out",
+            &certificate,
+            "-keyout",
+            &key,
+        ],
+    );
+    let setting = format!("{{certs=\"{certificate}\",key=\"{key}\"}}");
+    let server = Server::start(
+        folder.path(),
+        &[("DATABASE_URL", "memory:"), ("ROCKET_TLS", &setting)],
+    );
+    assert!(server.greeting.contains(" https://"), "{}", server.greeting);
+    let url = format!("https://localhost:{}/api/robots", server.address().port());
+    let curl = |arguments: &[&str]| {
+        let common = ["--silent", "--show-error", "--max-time", "20"];
+        let trust = ["--cacert", certificate.as_str(), url.as_str()];
+        run("curl", &[&common[..], &trust, arguments].concat())
+    };
+    let added = curl(&["--data", &draft("R2-D2")]);
+    assert!(added.starts_with(r#"{"status":"OK""#), "{added}");
+    assert_eq!(curl(&[]), r#"[{"id":"1","name":"R2-D2"}]"#);
+    // What it cannot do for a browser, it does not promise either.
+    let version = curl(&[
+        "--http2",
+        "--output",
+        "/dev/null",
+        "--write-out",
+        "%{http_version}",
+    ]);
+    assert_eq!(version, "1.1");
+}
