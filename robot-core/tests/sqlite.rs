@@ -1,6 +1,10 @@
 //! What is particular to SQLite: files, their opening, and other programs beside us.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::{
     fs,
@@ -373,4 +377,117 @@ fn a_file_that_vanishes_is_not_made_anew() {
         }
     });
     assert!(!folder.path().join("robots.db").exists());
+}
+
+/// What became of an addition after something was done to the files of an open catalogue.
+fn added_after(harm: impl FnOnce(&Path)) -> (tempfile::TempDir, robot_core::Result<Robot>) {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    let long = "x".repeat(200);
+    for number in 0..200 {
+        catalogue.add(draft(&format!("{number} {long}"))).unwrap();
+    }
+    harm(folder.path());
+    let added = catalogue.add(draft("after"));
+    // It stays so.
+    let again = catalogue.add(draft("again"));
+    assert_eq!(added.is_ok(), again.is_ok(), "{added:?}, {again:?}");
+    (folder, added)
+}
+
+fn is_told(added: robot_core::Result<Robot>, words: &str) {
+    match added {
+        Err(Error::Store(cause)) => {
+            let cause = cause.to_string();
+            assert!(cause.contains("robots.db"), "{cause}");
+            assert!(cause.contains(words), "{cause}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn nothing_is_added_to_a_file_that_was_deleted() {
+    for files in [
+        &["robots.db"][..],
+        &["robots.db-wal"],
+        &["robots.db-shm"],
+        &["robots.db", "robots.db-wal", "robots.db-shm"],
+    ] {
+        let (_folder, added) = added_after(|folder| {
+            for file in files {
+                fs::remove_file(folder.join(file)).unwrap();
+            }
+        });
+        is_told(added, "was deleted, moved or replaced");
+    }
+}
+
+#[test]
+fn nothing_is_added_to_a_file_in_whose_place_there_is_another() {
+    let (folder, added) = added_after(|folder| {
+        let other = folder.join("other");
+        fs::copy(folder.join("robots.db"), &other).unwrap();
+        fs::rename(&other, folder.join("robots.db")).unwrap();
+    });
+    is_told(added, "was deleted, moved or replaced");
+    drop(folder);
+}
+
+#[test]
+fn nothing_is_added_to_a_file_that_was_cut_short() {
+    for keep in [0, 4096, 10_000] {
+        let (_folder, added) = added_after(|folder| {
+            // Of what is in the log nothing would be missing.
+            beside(folder)
+                .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                .unwrap();
+            let path = folder.join("robots.db");
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_len(keep).unwrap();
+        });
+        is_told(added, "was cut short or damaged");
+    }
+}
+
+#[test]
+fn a_file_that_another_program_cleared_up_is_written_on() {
+    let (folder, added) = added_after(|folder| {
+        let path = folder.join("robots.db");
+        let mut other = beside(folder);
+        other
+            .batch_execute("DELETE FROM robots WHERE id > 20; PRAGMA wal_checkpoint(TRUNCATE)")
+            .unwrap();
+        let before = fs::metadata(&path).unwrap().len();
+        other
+            .batch_execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")
+            .unwrap();
+        assert!(fs::metadata(&path).unwrap().len() < before);
+    });
+    added.unwrap();
+    assert_eq!(open(&url(folder.path())).unwrap().list().unwrap().len(), 22);
+}
+
+#[test]
+fn a_file_that_was_put_back_is_written_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    catalogue.add(draft("before")).unwrap();
+    let (path, elsewhere) = (
+        folder.path().join("robots.db"),
+        folder.path().join("elsewhere"),
+    );
+    fs::rename(&path, &elsewhere).unwrap();
+    assert!(matches!(catalogue.add(draft("lost")), Err(Error::Store(_))));
+    fs::rename(&elsewhere, &path).unwrap();
+    catalogue.add(draft("after")).unwrap();
+    drop(catalogue);
+    let names: Vec<_> = open(&url(folder.path()))
+        .unwrap()
+        .list()
+        .unwrap()
+        .iter()
+        .map(|robot| robot.name().to_owned())
+        .collect();
+    assert_eq!(names, ["after", "before"]);
 }

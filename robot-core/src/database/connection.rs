@@ -9,6 +9,8 @@ use diesel::connection::SimpleConnection;
 use diesel::{ConnectionError, QueryResult};
 
 use super::failure::is_passing;
+#[cfg(feature = "sqlite")]
+use super::file::Files;
 #[cfg(feature = "mysql")]
 use super::mysql;
 #[cfg(feature = "postgres")]
@@ -154,6 +156,12 @@ impl Location {
                 .map(AnyConnection::Mysql)
                 .map_err(|error| self.turned_away(&error, mysql::reason(&error))),
         }
+    }
+
+    /// The files of a database that has just been opened.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn files(&self) -> std::io::Result<Files> {
+        Files::of(self, &self.address)
     }
 
     /// The database as it is named in messages, without credentials.

@@ -18,8 +18,29 @@ pub(super) fn classify(error: DieselError) -> Error {
         DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
             cause.downcast().map_or_else(Error::store, |error| *error)
         }
-        error if is_passing(&error) => Error::unavailable(error),
+        error if is_passing(&error) || is_out_of_room(&error) => Error::unavailable(error),
         error => Error::store(error),
+    }
+}
+
+/// The failure of a commit in SQLite. Nobody knows whether it reached the log, unless there was no
+/// room for it: then its end is missing there, and with it all of it.
+#[cfg(feature = "sqlite")]
+pub(super) fn commit_failure(error: DieselError) -> Error {
+    if is_out_of_room(&error) {
+        Error::unavailable(error)
+    } else {
+        Error::unknown(error)
+    }
+}
+
+/// Whether SQLite found no room on the disk (`SQLITE_FULL`).
+fn is_out_of_room(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(_, information) => {
+            information.message() == "database or disk is full"
+        }
+        _ => false,
     }
 }
 

@@ -9,6 +9,8 @@ mod connection;
 mod embedded;
 mod failure;
 #[cfg(feature = "sqlite")]
+mod file;
+#[cfg(feature = "sqlite")]
 mod in_place;
 mod migrations;
 #[cfg(feature = "mysql")]

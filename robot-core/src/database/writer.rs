@@ -19,7 +19,8 @@ use futures_channel::oneshot;
 use super::{
     changed,
     connection::{AnyConnection, Location, Purpose},
-    failure::classify,
+    failure::{classify, commit_failure},
+    file::Files,
     queries,
 };
 use crate::{
@@ -58,10 +59,18 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the writer of a database, on a connection that is meant for it.
     pub(super) fn start(connection: AnyConnection, location: Location) -> io::Result<Self> {
+        let files = location.files()?;
         let (queue, waiting) = mpsc::sync_channel(QUEUE_LIMIT);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || write_all(Some(connection), &location, &waiting))?;
+            .spawn(move || {
+                let mut pen = Pen {
+                    connection: Some(connection),
+                    location,
+                    files,
+                };
+                write_all(&mut pen, &waiting);
+            })?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
@@ -204,36 +213,13 @@ impl Company {
 }
 
 /// What the thread of the writer does.
-fn write_all(
-    mut connection: Option<AnyConnection>,
-    location: &Location,
-    waiting: &Receiver<Write>,
-) {
+fn write_all(pen: &mut Pen, waiting: &Receiver<Write>) {
     let mut company = Company(1.0);
     while let Ok(first) = waiting.recv() {
         let mut batch = company.gather(first, waiting);
-
         // Should there be a bug, it costs this batch and its connection and nothing else.
-        let commit = AssertUnwindSafe(|| {
-            let mut used = match connection.take() {
-                Some(connection) => connection,
-                None => location
-                    .connect(Purpose::Writing)
-                    .map_err(Error::unavailable)?,
-            };
-            let outcome = commit(&mut used, &mut batch);
-            if outcome.is_ok() || matches!(outcome, Err(Error::Unavailable(_))) {
-                connection = Some(used);
-            }
-            if let Err(Error::Unknown(cause)) = &outcome
-                && overwrite(location).is_ok()
-            {
-                return Err(Error::Store(cause.clone()));
-            }
-            outcome
-        });
-        let outcome = panic::catch_unwind(commit).unwrap_or_else(|_| Err(broken_down()));
-
+        let write = AssertUnwindSafe(|| pen.write(&mut batch));
+        let outcome = panic::catch_unwind(write).unwrap_or_else(|_| Err(broken_down()));
         if matches!(outcome, Err(Error::Unavailable(_))) {
             // The lock that this batch has waited for in vain is in the way of the others, too.
             batch.extend(waiting.try_iter());
@@ -241,6 +227,49 @@ fn write_all(
         for write in batch {
             write.answer(outcome.clone());
         }
+    }
+}
+
+/// What the writer writes with.
+struct Pen {
+    /// Not there while it is in use, so that one which panics is gone.
+    connection: Option<AnyConnection>,
+    location: Location,
+    files: Files,
+}
+
+impl Pen {
+    /// Commits a batch, and sees to it that the commit is where it will be found, or that there
+    /// is none.
+    fn write(&mut self, batch: &mut [Write]) -> Result<()> {
+        self.files.are_there().map_err(Error::store)?;
+        let mut connection = self.connection()?;
+        let outcome = commit(&mut connection, batch);
+        match (outcome, self.files.have_it()) {
+            (Err(Error::Unknown(cause)), Ok(())) if overwrite(&self.location).is_ok() => {
+                Err(Error::Store(cause))
+            }
+            // Another connection would begin a log of its own, beside the one that was lost.
+            (Ok(()), Err(lost)) => {
+                self.connection = Some(connection);
+                Err(Error::unknown(lost))
+            }
+            (outcome, files) => {
+                if files.is_err() || matches!(outcome, Ok(()) | Err(Error::Unavailable(_))) {
+                    self.connection = Some(connection);
+                }
+                outcome
+            }
+        }
+    }
+
+    fn connection(&mut self) -> Result<AnyConnection> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        self.files.forget_the_log();
+        let connected = self.location.connect(Purpose::Writing);
+        connected.map_err(Error::unavailable)
     }
 }
 
@@ -254,7 +283,7 @@ fn commit(connection: &mut AnyConnection, batch: &mut [Write]) -> Result<()> {
         .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
         .try_for_each(|writes| run(writes, connection))
         .map_err(classify)
-        .and_then(|()| connection.batch_execute("COMMIT").map_err(Error::unknown));
+        .and_then(|()| connection.batch_execute("COMMIT").map_err(commit_failure));
     if outcome.is_err() {
         // Where there is nothing to roll back, this fails, and all is as it should be.
         let _ = connection.batch_execute("ROLLBACK");
