@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use super::random::NAMES;
 use crate::{
     catalogue::Catalogue,
     error::{Error, Result},
@@ -223,7 +224,7 @@ impl Catalogue for Leaky {
             let all = robots
                 .all
                 .iter()
-                .filter(|robot| (robot.name() < "b") == is_first);
+                .filter(|robot| (robot.name() < NAMES[1]) == is_first);
             all.cloned().collect::<Vec<_>>()
         };
         let robots = self.lock();

@@ -6,9 +6,9 @@ use crate::{
     robot::{Draft, Robot, RobotId, RobotType},
 };
 
-/// The names that robots are given: few, so that operations meet, and one that has another in
-/// it, to be searched for.
-pub(super) const NAMES: [&str; 3] = ["a", "b", "ab"];
+/// The names that robots are given: few, so that operations meet, and one that has others in it,
+/// to be searched for. Three characters are enough for an index to find them.
+pub(super) const NAMES: [&str; 3] = ["one", "two", "one two"];
 
 /// What can be drawn. A list of these has some more than once to make them more frequent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,8 +128,8 @@ impl Caller {
             return EVERYTHING;
         }
         PageRequest {
-            containing: self.random.one_of(["", "a", "b"]),
-            after: self.random.one_of(["", "a", "ab"]),
+            containing: self.random.one_of(["", "w", "one", "two"]),
+            after: self.random.one_of(["", "one", "one two"]),
             limit: 1 + usize::from(self.random.below(3)),
         }
     }
