@@ -16,6 +16,7 @@ mod process;
 mod readme;
 mod slow_disk;
 mod start;
+mod strace;
 mod tls;
 
 use calls::{call, draft, names};

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Server, call, draft, slow_disk::SlowReads};
+use crate::{Server, call, draft, slow_disk::slow_reads};
 
 #[test]
 fn requests_that_find_all_threads_taken_are_told_so_at_once() {
@@ -26,7 +26,7 @@ fn requests_that_find_all_threads_taken_are_told_so_at_once() {
             ("ROCKET_DATABASE_TIMEOUT", "60"),
         ],
     );
-    let slow = SlowReads::of(&server);
+    let slow = slow_reads(&server);
     let (listed, refused) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..LISTS {

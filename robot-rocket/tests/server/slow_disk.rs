@@ -1,61 +1,17 @@
-//! A disk that takes its time: whoever waits for it keeps nobody else from being served. `strace`
-//! makes the disk slow for one process.
+//! A disk that takes its time: whoever waits for it keeps nobody else from being served.
 
 use std::{
     io::{Read, Write},
-    process::{Child, Command, Stdio},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::Duration,
 };
 
-use crate::{
-    Server, call, draft,
-    process::{connection, wait_for},
-};
+use crate::{Server, call, draft, process::connection, strace::Injection};
 
-/// A process whose reads from files take seconds, until this is dropped.
-pub(crate) struct SlowReads(Child);
-
-impl SlowReads {
-    pub(crate) fn of(server: &Server) -> Self {
-        let strace = Command::new("strace")
-            .args(["--follow-forks", "--trace=pread64", "--output=/dev/null"])
-            .arg("--inject=pread64:delay_enter=2000000")
-            .arg("--attach")
-            .arg(server.id().to_string())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("strace, of the package of this name: {error}"));
-        let slow = Self(strace);
-        wait_for("strace at the server", Duration::from_secs(10), || {
-            threads(server).all(|thread| tracer(&thread) == Some(slow.0.id()))
-        });
-        slow
-    }
-}
-
-impl Drop for SlowReads {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// What the system tells of each thread.
-fn threads(server: &Server) -> impl Iterator<Item = String> {
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
-    tasks
-        .flatten()
-        .filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok())
-}
-
-/// Who traces a thread.
-fn tracer(status: &str) -> Option<u32> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("TracerPid:"));
-    line.and_then(|id| id.trim().parse().ok())
+/// Makes each read from a file take two seconds, until this is dropped.
+pub(crate) fn slow_reads(server: &Server) -> Injection {
+    Injection::into(server, "pread64", "delay_enter=2000000")
 }
 
 #[test]
@@ -76,7 +32,7 @@ fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
     };
     // Nothing of the file is in the memory of this one.
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
-    let slow = SlowReads::of(&server);
+    let slow = slow_reads(&server);
     let found = &AtomicUsize::new(0);
     thread::scope(|scope| {
         for id in &ids {
@@ -115,7 +71,7 @@ fn one_read_that_waits_for_the_disk_does_not_keep_the_server_from_listening() {
     let mut reader = connection(&server, &request("/nothing"));
     let mut answer = [0; 4096];
     assert!(reader.read(&mut answer).unwrap() > 0);
-    let slow = SlowReads::of(&server);
+    let slow = slow_reads(&server);
     reader
         .write_all(request("/api/robots/1").as_bytes())
         .unwrap();

@@ -1,0 +1,60 @@
+//! System calls of a process that fail or take their time: `strace` makes a disk bad for one
+//! process.
+
+use std::{
+    fs,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use crate::process::{Server, wait_for};
+
+/// What happens to some system calls of a process, until this is dropped.
+pub(crate) struct Injection(Child);
+
+impl Injection {
+    /// Has these calls of a server's (`fsync,fdatasync`) fail or wait, in strace's words
+    /// (`error=EIO`), from now on.
+    pub(crate) fn into(server: &Server, calls: &str, what: &str) -> Self {
+        let strace = Command::new("strace")
+            .args(["--follow-forks", "--output=/dev/null"])
+            .arg(format!("--trace={calls}"))
+            .arg(format!("--inject={calls}:{what}"))
+            .arg("--attach")
+            .arg(server.id().to_string())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("strace, of the package of this name: {error}"));
+        let mut injection = Self(strace);
+        wait_for("strace at the server", Duration::from_secs(10), || {
+            let ended = injection.0.try_wait().unwrap();
+            assert!(ended.is_none(), "strace may not trace here: {ended:?}");
+            let id = injection.0.id();
+            threads(server).all(|thread| tracer(&thread) == Some(id))
+        });
+        injection
+    }
+}
+
+impl Drop for Injection {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the system tells of each thread.
+fn threads(server: &Server) -> impl Iterator<Item = String> {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
+    tasks
+        .flatten()
+        .filter_map(|task| fs::read_to_string(task.path().join("status")).ok())
+}
+
+/// Who traces a thread.
+fn tracer(status: &str) -> Option<u32> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("TracerPid:"));
+    line.and_then(|id| id.trim().parse().ok())
+}
