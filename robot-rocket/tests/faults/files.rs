@@ -1,0 +1,152 @@
+//! The files of a catalogue are taken away under the server, exchanged or cut off.
+//!
+//! What was there before is gone then, and not by the server's fault. But it must not tell
+//! anybody that a write is durable which is not in the file that the path names afterwards.
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use fastrand::Rng;
+use robot_core::Draft;
+
+use crate::{
+    calls::call,
+    judge::{nobody_objects, try_list},
+    ledger::Ledger,
+    look::Row,
+    options::Run,
+    process::Server,
+    workload::Workload,
+};
+
+const FILES: [&str; 3] = ["robots.db", "robots.db-wal", "robots.db-shm"];
+
+pub(crate) fn deleted_without_its_log(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[..1]));
+}
+
+pub(crate) fn deleted_with_its_log(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES));
+}
+
+pub(crate) fn bereft_of_its_log(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[1..]));
+}
+
+pub(crate) fn replaced_by_another_catalogue(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| {
+        let other = another_catalogue(folder);
+        fs::rename(other, folder.join("robots.db")).unwrap();
+    });
+}
+
+pub(crate) fn replaced_by_another_catalogue_in_the_place_of_all_files(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| {
+        let other = another_catalogue(folder);
+        delete(folder, &FILES[1..]);
+        fs::rename(other, folder.join("robots.db")).unwrap();
+    });
+}
+
+pub(crate) fn replaced_by_no_database(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| {
+        let other = folder.join("other");
+        fs::write(&other, "no database at all\n".repeat(1000)).unwrap();
+        fs::rename(other, folder.join("robots.db")).unwrap();
+    });
+}
+
+pub(crate) fn truncated_to_nothing(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| truncate(folder, |_| 0));
+}
+
+pub(crate) fn truncated_to_a_half(run: &Run) {
+    nothing_is_promised_in_vain(run, |folder| truncate(folder, |length| length / 2));
+}
+
+fn delete(folder: &Path, names: &[&str]) {
+    for name in names {
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+fn truncate(folder: &Path, length: impl Fn(u64) -> u64) {
+    let path = folder.join("robots.db");
+    let file = File::options().write(true).open(path).unwrap();
+    let whole = file.metadata().unwrap().len();
+    file.set_len(length(whole)).unwrap();
+}
+
+/// The file of another catalogue, with a robot in it, ready to be moved.
+fn another_catalogue(folder: &Path) -> PathBuf {
+    let path = folder.join("other.db");
+    let url = format!("sqlite://{}", path.display());
+    let catalogue = robot_core::open(&url).unwrap();
+    // No client uses this year.
+    catalogue.add(Draft::new("other", "droid", 0)).unwrap();
+    drop(catalogue);
+    path
+}
+
+/// Does something to the files of a catalogue that is in use, and holds the server to what it
+/// promises from then on, whichever way it ends.
+fn nothing_is_promised_in_vain(run: &Run, fault: impl Fn(&Path)) {
+    run.repeat(1, |random| {
+        for ending in ["KILL", "TERM"] {
+            let folder = tempfile::tempdir().unwrap();
+            suffer(folder.path(), &fault, ending, random);
+        }
+    });
+}
+
+fn suffer(folder: &Path, fault: impl Fn(&Path), ending: &str, random: &mut Rng) {
+    let ledger = filled(folder, random);
+    let server = Server::start(folder, &[]);
+    let workload = Workload::start(&server, ledger, random);
+    workload.writes(random.usize(1..50));
+    fault(folder);
+    let moment = Instant::now();
+    workload.tries(15);
+    let nowhere = call(&server.client(), "GET", "/nowhere", "");
+    assert_eq!(nowhere.status, 404, "{}", nowhere.text());
+    let ledger = workload.end();
+    let (status, log) = server.stop(ending);
+    let rows = rows(folder);
+    nobody_objects(&ledger, &ledger.lost_since(moment, &rows));
+    nobody_objects(&ledger, &ledger.stored_in_secret(&rows));
+    speaks_of_the_file(&log);
+    assert!(status.success() || ending == "KILL", "{status}: {log}");
+}
+
+/// Makes a catalogue whose robots are in the file itself, and no longer in its log.
+fn filled(folder: &Path, random: &mut Rng) -> Ledger {
+    let server = Server::start(folder, &[]);
+    let workload = Workload::start(&server, Ledger::default(), random);
+    workload.writes(100);
+    let mut ledger = workload.end();
+    ledger.is_true_of(&server);
+    let (status, log) = server.stop("TERM");
+    assert!(status.success(), "{status}: {log}");
+    ledger
+}
+
+/// The robots of the file that the path names now; none where a server cannot use it.
+fn rows(folder: &Path) -> Vec<Row> {
+    match Server::launch(folder, &[]) {
+        Ok(server) => try_list(&server).map_or_else(|_| Vec::new(), |(rows, _)| rows),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Fails unless the log tells an operator which file it is that something is wrong with.
+fn speaks_of_the_file(log: &str) {
+    assert!(!log.contains("panicked"), "{log}");
+    let tail: Vec<_> = log.lines().rev().take(5).collect();
+    assert!(
+        log.contains("robots.db"),
+        "the log does not say which file is not what it was: {tail:#?}"
+    );
+}
