@@ -1,5 +1,7 @@
 //! The server: the catalogue of a database at `/`.
 
+mod logging;
+
 use std::{
     io::{self, Write},
     net::SocketAddr,
@@ -49,13 +51,9 @@ Examples:
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots
   curl http://127.0.0.1:8000/api/robots";
 
-/// What is logged unless told otherwise: warnings, but none of Rocket's (its indented lines
-/// have the target `_`), which are for its developers. What it fails at is reported below.
-const LOGGED: &str = "warn,rocket=off,_=off";
-
 fn main() -> ExitCode {
     let Arguments {} = Arguments::parse();
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or(LOGGED)).init();
+    logging::start();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {

@@ -188,3 +188,33 @@ fn pages_of_other_origins_are_let_in_by_a_setting() {
     assert_eq!(twin.status, 409);
     assert_eq!(twin.header("access-control-allow-origin"), Some(page));
 }
+
+#[test]
+fn neither_bodies_nor_tokens_are_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = tokens();
+    let server = Server::start(
+        folder.path(),
+        &[
+            ("ROCKET_API_TOKENS", &tokens),
+            ("ROCKET_LOG_LEVEL", "debug"),
+            ("RUST_LOG", "trace"),
+        ],
+    );
+    let credentials = format!("Bearer {WRITER}");
+    for body in [r#"{"name":"Secret","type":"droid","year":1}"#, "{Secret"] {
+        let call = Call {
+            method: "POST".to_owned(),
+            target: "/api/robots".to_owned(),
+            headers: vec![("Authorization".to_owned(), credentials.clone())],
+            body: body.as_bytes().to_vec(),
+        };
+        server.client().send(&call).unwrap();
+    }
+    let (_, log) = server.stop("TERM");
+    assert!(log.contains("POST"), "nothing is logged at all: {log}");
+    for secret in ["Secret", WRITER, "sha256"] {
+        let line = log.lines().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{log}");
+    }
+}
