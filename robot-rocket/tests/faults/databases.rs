@@ -49,7 +49,7 @@ fn is_frozen_and_killed(run: &Run, kind: Kind) {
 
 fn freeze(database: &Database, workload: &Workload, _: &mut Rng) {
     database.freeze();
-    workload.is_refused();
+    workload.failures(3);
     database.signal("CONT");
 }
 

@@ -15,6 +15,9 @@ use crate::options::Run;
 /// Where this is set, file systems can be mounted, or nowhere.
 const IN_A_NAMESPACE: &str = "ROBOT_FAULTS_IN_A_NAMESPACE";
 
+/// With this status a test run ends in which a test has failed.
+const TEST_FAILED: i32 = 101;
+
 /// A file system in memory, which is gone when this is dropped.
 pub(crate) struct Disk(TempDir);
 
@@ -84,12 +87,14 @@ pub(crate) fn with_a_small_disk(run: &Run, size: usize, test: impl FnOnce(&Disk)
                 .args(run.arguments())
                 .env(IN_A_NAMESPACE, "")
                 .status();
-            let passed = inside.as_ref().is_ok_and(ExitStatus::success);
-            assert!(
-                passed,
-                "this test mounts a small disk, for which it needs to be run by root, or in a \
-                 user namespace: {error}; unshare: {inside:?}"
-            );
+            match inside.as_ref().map(ExitStatus::code) {
+                Ok(Some(0)) => {}
+                Ok(Some(TEST_FAILED)) => panic!("it failed in a namespace of its own, see above"),
+                _ => panic!(
+                    "this test mounts a small disk, for which it must be run by root, or be \
+                     allowed a user namespace: {error}; unshare: {inside:?}"
+                ),
+            }
         }
     }
 }

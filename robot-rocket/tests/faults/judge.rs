@@ -48,10 +48,10 @@ pub(crate) fn try_list(server: &Server) -> Result<(Vec<Row>, Span), String> {
 }
 
 /// Fails where there are objections, and shows the first of them.
-pub(crate) fn nobody_objects(ledger: &Ledger, objections: &[String]) {
+pub(crate) fn nobody_objects(after: &str, objections: &[String]) {
     let shown = &objections[..objections.len().min(SHOWN)];
     let count = objections.len();
-    assert!(count == 0, "{count} objections after {ledger}: {shown:#?}");
+    assert!(count == 0, "{count} objections after {after}: {shown:#?}");
 }
 
 impl Ledger {
@@ -64,7 +64,7 @@ impl Ledger {
             of: Extent::Containing(String::new()),
             seen: rows.clone(),
         });
-        nobody_objects(self, &self.objections());
+        nobody_objects(&self.to_string(), &self.objections());
         self.settle(rows, span);
     }
 

@@ -63,7 +63,11 @@ fn stop(server: Server, looks: Vec<Look>) -> Vec<(u64, Write)> {
     let finish = |(look, (mut stream, rest)): (Look, (TcpStream, String))| {
         stream.write_all(rest.as_bytes()).unwrap();
         let answer = read(stream);
-        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+        let is_finished = answer.starts_with("HTTP/1.1 201 ");
+        assert!(
+            is_finished,
+            "what was under way was answered with {answer:?}"
+        );
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let write = Write {
             span: Span {

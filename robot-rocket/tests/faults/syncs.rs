@@ -14,7 +14,7 @@ use crate::{
 const SYNCS: &str = "fsync,fdatasync";
 
 pub(crate) fn a_disk_that_never_confirms_has_no_write_acknowledged(run: &Run) {
-    repeat(run, 2, |server, workload, random| {
+    repeat(run, 4, |server, workload, random| {
         workload.writes(random.usize(1..50));
         for _ in 0..2 {
             let injection = Injection::into(server, SYNCS, "error=EIO");
@@ -28,10 +28,12 @@ pub(crate) fn a_disk_that_never_confirms_has_no_write_acknowledged(run: &Run) {
             );
             assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");
             if random.bool() {
-                drop(injection);
-                workload.is_served();
+                return Some(injection);
             }
+            drop(injection);
+            workload.is_served();
         }
+        None
     });
 }
 
@@ -43,10 +45,7 @@ pub(crate) fn a_disk_that_fails_now_and_then_keeps_what_was_acknowledged_and_no_
         let when = format!("{}+{}", random.u8(1..4), random.u8(2..5));
         let injection = Injection::into(server, SYNCS, &format!("error=EIO:when={when}"));
         workload.tries(random.usize(10..30));
-        if random.bool() {
-            drop(injection);
-            workload.is_served();
-        }
+        Some(injection)
     });
 }
 
@@ -54,38 +53,38 @@ pub(crate) fn a_disk_that_is_slow_to_confirm_loses_nothing(run: &Run) {
     repeat(run, 2, |server, workload, random| {
         workload.writes(random.usize(1..50));
         let delay = random.u32(50_000..300_000);
-        let _injection = Injection::into(server, SYNCS, &format!("delay_enter={delay}"));
+        let injection = Injection::into(server, SYNCS, &format!("delay_enter={delay}"));
         let failed_reads = workload.failed_reads();
         workload.is_served();
         assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");
         for told in [Told::Refused, Told::Failed, Told::Unknown] {
             assert_eq!(workload.told(told), 0, "slow is not wrong: {told:?}");
         }
+        Some(injection)
     });
 }
 
+/// What makes the disk of a server bad; while that is kept, the disk stays as it is.
+type Scenario = fn(&Server, &Workload, &mut Rng) -> Option<Injection>;
+
 /// Runs a server whose disk a scenario makes bad, kills it, and looks at what is there. After
 /// that the same file is used again.
-fn repeat(run: &Run, rounds: u64, scenario: impl Fn(&Server, &Workload, &mut Rng)) {
+fn repeat(run: &Run, rounds: u64, scenario: Scenario) {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
     run.repeat(rounds, |random| {
-        ledger = kill_after(&scenario, folder.path(), mem::take(&mut ledger), random);
+        ledger = kill_after(scenario, folder.path(), mem::take(&mut ledger), random);
     });
     println!("{}: {ledger}", run.name);
 }
 
-fn kill_after(
-    scenario: impl Fn(&Server, &Workload, &mut Rng),
-    folder: &Path,
-    ledger: Ledger,
-    random: &mut Rng,
-) -> Ledger {
+fn kill_after(scenario: Scenario, folder: &Path, ledger: Ledger, random: &mut Rng) -> Ledger {
     let server = Server::start(folder, &[]);
     let workload = Workload::start(&server, ledger, random);
-    scenario(&server, &workload, random);
+    let injection = scenario(&server, &workload, random);
     workload.server_may_end();
     server.stop("KILL");
+    drop(injection);
     let mut ledger = workload.ends_with_the_server();
     ledger.is_true_of(&Server::start(folder, &[]));
     ledger

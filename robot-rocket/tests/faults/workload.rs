@@ -94,6 +94,19 @@ impl Workload {
         });
     }
 
+    /// Waits until so many more writes have failed, whoever's they are: a client who reads may be
+    /// left waiting for long.
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn failures(&self, count: usize) {
+        let failures = || -> usize {
+            let ledger = self.shared.ledger();
+            let undone = ledger.progress.iter().map(|client| client.writes_undone);
+            undone.sum()
+        };
+        let enough = failures() + count;
+        self.wait_for("writes fail", || failures() >= enough);
+    }
+
     /// Waits until every client has made some more calls, however they went.
     pub(crate) fn tries(&self, times: usize) {
         let count = |progress: &Progress| {
