@@ -44,6 +44,30 @@ must_not_depend() {
     [ -z "$found" ] || fail "$package must not depend on: $found"
 }
 
+# Fails unless the README's table tells how many crates each package is built from, tests aside.
+counts_are_true() {
+    local package features told counted rows
+    rows=$(sed -nE 's/^\| `(robot-[a-z]+)` \| (none|`([a-z,]+)`)[^|]*\| ([0-9]+) \|$/\1;\3;\4/p' README.md)
+    [ -n "$rows" ] || fail "README.md no longer has the table of dependencies."
+    while IFS=';' read -r package features told; do
+        counted=$(cargo tree --quiet --locked --package "$package" --no-default-features \
+            --features "$features" --edges normal --prefix none --format '{p}' |
+            cut -d' ' -f1,2 | sort -u | grep -vc '^robot-')
+        [ "$told" = "$counted" ] ||
+            fail "README.md: $package (${features:-none}) has $told dependencies, cargo tree counts $counted."
+    done <<<"$rows"
+}
+
+# Fails if there is an advisory against a crate, and says so if the advisories cannot be had.
+advisories_are_none() {
+    if timeout 120 cargo deny fetch db; then
+        cargo deny --frozen check advisories
+    else
+        not_checked=", but for advisories, which could not be fetched"
+        step "NOT CHECKED: advisories could not be fetched from https://github.com/RustSec/advisory-db"
+    fi
+}
+
 [[ $# -eq 0 || "$*" = cluster ]] || fail "'$*' is not known. Usage: ./test.sh [cluster]"
 command -v cargo >/dev/null || fail "cargo is missing. Install Rust (https://rustup.rs) and start again."
 for component in fmt clippy; do
@@ -85,6 +109,17 @@ must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper tokio robot-ro
 must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
 ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
 
+counts_are_true
+
+step "Licences, sources, duplicates and advisories of all dependencies"
+# Of a fixed version, so that it judges alike everywhere, and in the target folder, so that it
+# goes with it. Built without optimisation: 80 seconds once, and a check takes a few all the same.
+tools=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/tools")
+export PATH="$tools/bin:$PATH"
+CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --root "$tools" cargo-deny@0.20.2
+cargo deny --locked check licenses sources bans
+advisories_are_none
+
 step "Lints, all features"
 cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
 
@@ -123,4 +158,4 @@ step "Packages build from what they contain"
 # In a folder of its own, because cargo takes a package for unchanged whose version is.
 cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary/packages"
 
-step "All checks passed"
+step "All checks passed${not_checked:-}"
