@@ -53,9 +53,15 @@ fn is_loopback(name: &str) -> bool {
         Some(address) => address.parse::<Ipv6Addr>().ok().map(IpAddr::from),
         None => name.parse().ok(),
     };
+    address.is_some_and(|address| address.is_loopback()) || is_below_localhost(name)
+}
+
+/// Whether it is one name, and not several or one behind something else, that ends in `localhost`.
+fn is_below_localhost(name: &str) -> bool {
+    let is_of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let last_label = name.strip_suffix('.').unwrap_or(name).rsplit('.').next();
-    address.is_some_and(|address| address.is_loopback())
-        || last_label.is_some_and(|label| label.eq_ignore_ascii_case("localhost"))
+    name.bytes().all(is_of_a_name)
+        && last_label.is_some_and(|label| label.eq_ignore_ascii_case("localhost"))
 }
 
 #[cfg(test)]
@@ -90,6 +96,9 @@ mod tests {
             "[::2]:80",
             "[::1",
             "localhost, evil.example",
+            "evil.example, robots.localhost",
+            "evil.example:80.localhost",
+            "evil.example/.localhost",
             "evil.example:localhost",
             "user@localhost:80@evil.example",
         ] {
