@@ -1,0 +1,126 @@
+//! `Accept`: one of the two types, whatever is sent, and the right one of what is well-formed.
+
+use proptest::{collection::vec, prelude::*};
+use robot_core::http::Request;
+
+use crate::{
+    configuration,
+    mutation::{Bytes, mutated},
+    service::Service,
+};
+
+const CONTRACT: &str = "text/html; charset=UTF-8";
+const JSON: &str = "application/json";
+
+/// A media range, and its weight in thousandths where it has one.
+type Range = (&'static str, Option<u16>);
+
+fn range() -> impl Strategy<Value = Range> {
+    let names = [
+        JSON,
+        JSON,
+        "text/html",
+        "text/html",
+        "text/*",
+        "*/*",
+        "application/*",
+        "application/xml",
+        "text/plain",
+    ];
+    let weight = prop_oneof![
+        Just(1000_u16),
+        Just(0),
+        (0..=10_u16).prop_map(|tenths| tenths * 100),
+        0..=1000_u16
+    ];
+    (
+        prop::sample::select(names.to_vec()),
+        prop::option::of(weight),
+    )
+}
+
+/// A range as a client may write it: in capitals, with blanks, with other parameters.
+fn written((name, weight): Range, style: u8) -> String {
+    let is = |bit: u8| style >> bit & 1 == 1;
+    let name = if is(0) {
+        name.to_uppercase()
+    } else {
+        name.to_owned()
+    };
+    let blank = if is(1) { " " } else { "" };
+    let other = if is(2) { "; charset=utf-8" } else { "" };
+    let weight = weight.map(|weight| {
+        let name = if is(3) { "Q" } else { "q" };
+        let decimals = format!("{}.{:03}", weight / 1000, weight % 1000);
+        let shortest = decimals.trim_end_matches('0').trim_end_matches('.');
+        let value = if is(4) { shortest } else { &decimals };
+        format!("{blank};{blank}{name}={value}")
+    });
+    format!("{blank}{name}{other}{}{blank}", weight.unwrap_or_default())
+}
+
+/// The type by the decision of the contract: JSON where it is named and not outweighed.
+fn expected(ranges: &[Range]) -> &'static str {
+    let weight = |name: &str| {
+        let mut same = ranges.iter().rev().filter(|(known, _)| *known == name);
+        same.next().map(|(_, weight)| weight.unwrap_or(1000))
+    };
+    let html = weight("text/html")
+        .or_else(|| weight("text/*"))
+        .or_else(|| weight("*/*"))
+        .unwrap_or(0);
+    match weight(JSON) {
+        Some(json) if json > 0 && json >= html => JSON,
+        _ => CONTRACT,
+    }
+}
+
+/// The type of an answer, which is one of the two.
+fn answered(lines: &[Bytes]) -> String {
+    let mut request = Request::new("GET", "/api/robots");
+    for line in lines {
+        request.header("Accept", &line.0);
+    }
+    let answer = Service::of(["R2-D2"]).send(request);
+    assert_eq!(answer.status, 200);
+    answer.header("content-type").unwrap().to_owned()
+}
+
+proptest! {
+    #![proptest_config(configuration(1500))]
+
+    #[test]
+    fn json_is_for_those_who_name_and_prefer_it(
+        ranges in vec((range(), any::<u8>()), 0..6),
+        is_on_one_line in any::<bool>(),
+    ) {
+        let lines = ranges.iter().map(|(range, style)| written(*range, *style));
+        let mut lines: Vec<_> = lines.collect();
+        if is_on_one_line {
+            lines = vec![lines.join(",")];
+        }
+        let ranges: Vec<Range> = ranges.into_iter().map(|(range, _)| range).collect();
+        let sent: Vec<_> = lines.iter().map(|line| Bytes(line.clone().into_bytes())).collect();
+        prop_assert_eq!(answered(&sent), expected(&ranges), "{:?}", lines);
+    }
+
+    #[test]
+    fn whatever_is_sent_is_answered(
+        lines in vec(
+            prop_oneof![
+                mutated(vec((range(), any::<u8>()), 0..4).prop_map(|ranges| {
+                    let ranges: Vec<_> = ranges.into_iter().map(|(range, style)| written(range, style)).collect();
+                    ranges.join(",").into_bytes()
+                })),
+                vec(any::<u8>(), 0..40),
+            ].prop_map(Bytes),
+            0..3,
+        ),
+    ) {
+        let answered = answered(&lines);
+        let names_json = lines.iter().any(|line| {
+            String::from_utf8_lossy(&line.0).to_ascii_lowercase().contains(JSON)
+        });
+        prop_assert!(names_json || answered == CONTRACT, "{}", answered);
+    }
+}

@@ -1,0 +1,288 @@
+//! Bodies: what is JSON and what is not, and what of it becomes a robot.
+
+use proptest::{collection::vec, prelude::*};
+use robot_core::{Draft, Robot, http::Request};
+use serde_json::{Value, json};
+
+use crate::{
+    configuration, json,
+    mutation::{Bytes, mutated},
+    service::{Answer, Service},
+    verdict::{Verdict, verdict},
+};
+
+/// The names of the robots that are there, by their ids from 1.
+const THERE: [&str; 2] = ["taken", "R2-D2"];
+
+/// Pieces of strings that readers of JSON do not agree on.
+const ODD_PIECES: [&str; 22] = [
+    "\\u0000",
+    "\\ud800",
+    "\\udc00",
+    "\\ud83e\\udd16",
+    "\\uD83E",
+    "\\/",
+    "\\x",
+    "\\u12",
+    "\\u+123",
+    "\u{7f}",
+    "\u{2028}",
+    "\t",
+    "\n",
+    "é",
+    "e\u{301}",
+    "🤖",
+    "a",
+    "",
+    "'",
+    "<",
+    "\\\"",
+    "\\\\",
+];
+
+/// Numbers, and what one reader or another takes for one.
+const ODD_NUMBERS: [&str; 25] = [
+    "-0",
+    "0",
+    "00",
+    "01",
+    "+1",
+    "-1",
+    "1.0",
+    "1.",
+    ".5",
+    "-",
+    "1e3",
+    "1E+3",
+    "1e",
+    "1e400",
+    "-1e-400",
+    "0x10",
+    "NaN",
+    "Infinity",
+    "1977 ",
+    "1_000",
+    "9223372036854775807",
+    "9223372036854775808",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "18446744073709551616",
+];
+
+/// A word as JSON writes it, some of its first eight characters escaped.
+fn spelled(word: &str, escaped: u8) -> String {
+    let characters = word.chars().enumerate().map(|(index, character)| {
+        let is_escaped = index < 8 && escaped >> index & 1 == 1;
+        match character {
+            '"' | '\\' => format!("\\{character}"),
+            other if is_escaped || other < ' ' => {
+                let units = &mut [0; 2];
+                let units = other.encode_utf16(units).iter();
+                let escapes: Vec<_> = units.map(|unit| format!("\\u{unit:04x}")).collect();
+                escapes.concat()
+            }
+            other => other.to_string(),
+        }
+    });
+    format!("\"{}\"", characters.collect::<String>())
+}
+
+/// One of these words, mostly without escapes.
+fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let escaped = prop_oneof![3 => Just(0), 1 => any::<u8>()];
+    (prop::sample::select(words), escaped).prop_map(|(word, escaped)| spelled(word, escaped))
+}
+
+fn odd_string() -> impl Strategy<Value = String> {
+    vec(prop::sample::select(&ODD_PIECES[..]), 0..5)
+        .prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+}
+
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => (0..3000_i64).prop_map(|year| year.to_string()),
+        2 => prop::sample::select(&ODD_NUMBERS[..]).prop_map(str::to_owned),
+        1 => any::<i64>().prop_map(|year| year.to_string()),
+        1 => any::<f64>().prop_map(|year| format!("{year:?}")),
+    ]
+}
+
+/// Any value at all.
+fn value() -> impl Strategy<Value = String> {
+    let literal = prop::sample::select(vec!["null", "true", "false", "nul", "None", ""]);
+    let leaf = prop_oneof![literal.prop_map(str::to_owned), number(), odd_string()];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(|values| format!("[{}]", values.join(","))),
+            vec((member_name(), inner), 0..4).prop_map(|members| object(&members, "")),
+        ]
+    })
+}
+
+fn member_name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => word(&["name", "type", "year", "id", "NAME", "name ", ""]),
+        1 => odd_string(),
+    ]
+}
+
+fn name_value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => word(&["HAL 9000", "taken", "R2-D2", "é", "🤖", "x", "Taken", "taken "]),
+        1 => word(&["", "\0", "a\0b"]),
+        1 => (254..=256_usize, prop::sample::select(vec!["a", "é", "\\u0000", "🤖"]))
+            .prop_map(|(length, piece)| format!("\"{}\"", piece.repeat(length))),
+        1 => value(),
+    ]
+}
+
+fn type_value() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => word(&["droid", "mechanical", "virtual"]),
+        1 => word(&["", "Droid", "droid ", "dr\0id"]),
+        1 => value(),
+    ]
+}
+
+fn year_value() -> impl Strategy<Value = String> {
+    prop_oneof![6 => (0..3000_i64).prop_map(|year| year.to_string()), 1 => number(), 1 => value()]
+}
+
+fn object(members: &[(String, String)], blank: &str) -> String {
+    let members: Vec<_> = members
+        .iter()
+        .map(|(name, value)| format!("{blank}{name}{blank}:{blank}{value}{blank}"))
+        .collect();
+    format!("{blank}{{{}}}{blank}", members.join(","))
+}
+
+/// The members of a robot, of which one or another may be missing, and others beside them.
+fn robot() -> impl Strategy<Value = String> {
+    let present = || prop::bool::weighted(0.95);
+    let known = (
+        (present(), word(&["name"]), name_value()),
+        (present(), word(&["type"]), type_value()),
+        (present(), word(&["year"]), year_value()),
+    );
+    let others = prop_oneof![2 => Just(Vec::new()), 1 => vec((member_name(), value()), 1..3)];
+    let members = (known, others).prop_map(|((name, robot_type, year), others)| {
+        let known = [name, robot_type, year].into_iter();
+        let known =
+            known.filter_map(|(is_present, name, value)| is_present.then_some((name, value)));
+        known.chain(others).collect::<Vec<_>>()
+    });
+    let blank = || prop::sample::select(vec!["", "", " ", "\r\n\t", "\u{a0}", "\u{b}", "\u{feff}"]);
+    (members.prop_shuffle(), blank(), blank()).prop_map(|(members, around, within)| {
+        format!("{around}{}{around}", object(&members, within))
+    })
+}
+
+fn body() -> impl Strategy<Value = Bytes> {
+    let bytes = prop_oneof![
+        8 => mutated(robot().prop_map(String::into_bytes)),
+        1 => mutated(value().prop_map(String::into_bytes)),
+        1 => vec(any::<u8>(), 0..60),
+        1 => any::<String>().prop_map(String::into_bytes),
+    ];
+    bytes.prop_map(Bytes)
+}
+
+fn send(service: &Service, method: &str, target: &str, body: &[u8]) -> Answer {
+    service.send(Request::new(method, target).body(body))
+}
+
+fn assert_refused(answer: &Answer, status: u16, messages: Option<&[&str]>) {
+    assert_eq!(answer.status, status, "{answer:?}");
+    if let Some(messages) = messages {
+        let body: Value = serde_json::from_str(&answer.body).unwrap();
+        assert_eq!(body["messages"], json!(messages));
+    }
+}
+
+/// The robot that is there under an id.
+fn stored(service: &Service, id: &str) -> Option<Draft> {
+    let mut robots = service.robots().into_iter();
+    robots
+        .find(|robot: &Robot| robot.id().to_string() == id)
+        .map(Draft::from)
+}
+
+fn assert_added(service: &Service, answer: &Answer, draft: &Draft) {
+    assert_eq!(answer.status, 201, "{answer:?}");
+    let body: Value = serde_json::from_str(&answer.body).unwrap();
+    let (name, robot_type, year) = (&draft.name, &draft.robot_type, draft.year);
+    let data = json!({"name": name, "type": robot_type, "year": year, "id": "3"});
+    assert_eq!(body, json!({"status": "OK", "data": data}));
+    assert_eq!(stored(service, "3").as_ref(), Some(draft));
+}
+
+proptest! {
+    #![proptest_config(configuration(2000))]
+
+    #[test]
+    fn a_post_is_judged_as_a_naive_reader_judges_it(Bytes(body) in body()) {
+        let service = Service::of(THERE);
+        let answer = send(&service, "POST", "/api/robots", &body);
+        match verdict(&body, &THERE) {
+            Verdict::Malformed => assert_refused(&answer, 400, None),
+            Verdict::Rejected(messages) => assert_refused(&answer, 409, Some(&messages)),
+            Verdict::Accepted(draft) => assert_added(&service, &answer, &draft),
+        }
+    }
+
+    #[test]
+    fn a_put_is_judged_alike(Bytes(body) in body(), id in prop_oneof![4 => Just(2), 1 => Just(3)]) {
+        let service = Service::of(THERE);
+        let answer = send(&service, "PUT", &format!("/api/robots/{id}"), &body);
+        match verdict(&body, &THERE[..1]) {
+            Verdict::Malformed => assert_refused(&answer, 400, None),
+            _ if id == 3 => assert_refused(&answer, 404, None),
+            Verdict::Rejected(messages) => assert_refused(&answer, 409, Some(&messages)),
+            Verdict::Accepted(draft) => {
+                assert_eq!((answer.status, &*answer.body), (200, r#"{"status":"OK"}"#));
+                assert_eq!(stored(&service, "2"), Some(draft));
+            }
+        }
+    }
+
+    /// The naive reader is none too naive: what `serde_json` makes a value of is JSON, and the
+    /// other way round, but for numbers and characters that no value of its can hold.
+    #[test]
+    fn the_naive_reader_agrees_with_another(Bytes(body) in body()) {
+        let read = str::from_utf8(&body).ok().and_then(json::read);
+        let no_value_holds_it = |error: &serde_json::Error| {
+            let message = error.to_string();
+            ["number out of range", "surrogate", "unexpected end of hex escape"]
+                .iter()
+                .any(|reason| message.contains(reason))
+        };
+        match (serde_json::from_slice::<Value>(&body), read) {
+            (Ok(_), node) => assert!(node.is_some()),
+            (Err(error), Some(_)) => assert!(no_value_holds_it(&error), "{error}"),
+            (Err(_), None) => {}
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(configuration(100))]
+
+    #[test]
+    fn no_depth_is_too_deep(
+        depth in 0..7_000_usize,
+        (open, close) in prop::sample::select(vec![("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")]),
+        is_closed in any::<bool>(),
+    ) {
+        let close = if is_closed { close.repeat(depth) } else { String::new() };
+        let deep = format!("{}1{close}", open.repeat(depth));
+        let is_whole = is_closed || depth == 0;
+        let status = |body: String| {
+            send(&Service::of(THERE), "POST", "/api/robots", body.as_bytes()).status
+        };
+        let beside = format!(r#"{{"x":{deep},"name":"HAL","type":"virtual","year":2001}}"#);
+        prop_assert_eq!(status(beside), if is_whole { 201 } else { 400 });
+        let inside = format!(r#"{{"name":{deep},"type":"virtual","year":2001}}"#);
+        prop_assert_eq!(status(inside), 400);
+        prop_assert_eq!(status(deep), 400 + u16::from(is_whole && depth > 0 && open.starts_with('{')) * 9);
+    }
+}

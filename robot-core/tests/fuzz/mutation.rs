@@ -1,0 +1,100 @@
+//! Small damage, as a bad line or a bad client does it.
+
+use std::fmt;
+
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+/// Bytes that a person can read where a case fails.
+#[derive(Clone)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "b\"{}\"", self.0.escape_ascii())
+    }
+}
+
+/// Pieces that mean something to one reader or another.
+const PIECES: [&[u8]; 24] = [
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b",",
+    b":",
+    b"\0",
+    b"\xff",
+    b"\xc3",
+    b"\xef\xbb\xbf",
+    b"\r\n",
+    b"null",
+    b"\\u0000",
+    b"\\ud800",
+    b"-",
+    b"1e9",
+    b"/",
+    b"?",
+    b"%",
+    b"%2F",
+    b"&",
+    b"+",
+];
+
+/// One change to some bytes, at a place and, where it takes a length, of so many of them.
+#[derive(Debug, Clone)]
+pub(crate) enum Mutation {
+    Flip(Index, u8),
+    Insert(Index, Vec<u8>),
+    Remove(Index, usize),
+    Double(Index, usize),
+    Cut(Index),
+}
+
+impl Mutation {
+    fn apply(&self, bytes: &mut Vec<u8>) {
+        let length = bytes.len();
+        let place = |index: &Index| index.index(length + 1);
+        let part = |index: &Index, count: usize| place(index)..length.min(place(index) + count);
+        match self {
+            Self::Flip(index, bit) if length > 0 => bytes[index.index(length)] ^= 1 << bit,
+            Self::Flip(..) => {}
+            Self::Insert(index, piece) => {
+                bytes.splice(place(index)..place(index), piece.iter().copied());
+            }
+            Self::Remove(index, count) => drop(bytes.drain(part(index, *count))),
+            Self::Double(index, count) => {
+                let copy = bytes[part(index, *count)].to_vec();
+                bytes.splice(place(index)..place(index), copy);
+            }
+            Self::Cut(index) => bytes.truncate(place(index)),
+        }
+    }
+}
+
+fn mutation() -> impl Strategy<Value = Mutation> {
+    let piece = prop_oneof![
+        3 => prop::sample::select(&PIECES[..]).prop_map(<[u8]>::to_vec),
+        1 => vec(any::<u8>(), 1..4),
+    ];
+    let place = any::<Index>;
+    prop_oneof![
+        2 => (place(), 0..8_u8).prop_map(|(place, bit)| Mutation::Flip(place, bit)),
+        4 => (place(), piece).prop_map(|(place, piece)| Mutation::Insert(place, piece)),
+        2 => (place(), 1..4_usize).prop_map(|(place, count)| Mutation::Remove(place, count)),
+        2 => (place(), 1..40_usize).prop_map(|(place, count)| Mutation::Double(place, count)),
+        1 => place().prop_map(Mutation::Cut),
+    ]
+}
+
+/// These bytes as they are, as often as with a few changes.
+pub(crate) fn mutated(bytes: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
+    let mutations = prop_oneof![Just(Vec::new()), vec(mutation(), 1..4)];
+    (bytes, mutations).prop_map(|(mut bytes, mutations)| {
+        for mutation in mutations {
+            mutation.apply(&mut bytes);
+        }
+        bytes
+    })
+}

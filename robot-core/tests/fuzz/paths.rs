@@ -1,0 +1,139 @@
+//! Paths: what is at each, however it is written.
+
+use proptest::{collection::vec, prelude::*};
+use robot_core::http::Request;
+
+use crate::{
+    configuration,
+    encoding::{decoded, encoded},
+    mutation::mutated,
+    service::Service,
+};
+
+const NAMES: [&str; 3] = ["R2-D2", "a/b", "100%"];
+
+/// What is at a path.
+#[derive(Debug, PartialEq)]
+enum Place {
+    Nothing,
+    Robots,
+    /// By its number; `None` for one that no robot ever has.
+    Robot(Option<u64>),
+    /// `None` where the name is not UTF-8.
+    Search(Option<String>),
+}
+
+/// What a naive reading of the contract finds at a path.
+fn place(path: &str) -> Place {
+    let segments: Vec<_> = path.split('/').map(decoded).collect();
+    let segments: Vec<_> = segments.iter().map(Vec::as_slice).collect();
+    match segments[..] {
+        [b"", b"api", b"robots"] => Place::Robots,
+        [b"", b"api", b"robots", b"search", name] => {
+            Place::Search(String::from_utf8(name.to_vec()).ok())
+        }
+        [b"", b"api", b"robots", id] if !id.is_empty() && id.iter().all(u8::is_ascii_digit) => {
+            Place::Robot(String::from_utf8_lossy(id).parse().ok())
+        }
+        _ => Place::Nothing,
+    }
+}
+
+fn segment() -> impl Strategy<Value = Vec<u8>> {
+    let known = ["api", "robots", "search", "", "..", "."];
+    prop_oneof![
+        2 => prop::sample::select(known.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
+        1 => "0{0,3}[0-9]{1,20}".prop_map(String::into_bytes),
+        1 => prop::sample::select(NAMES.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
+        1 => vec(any::<u8>(), 0..6),
+    ]
+}
+
+fn fixed(text: &'static str) -> BoxedStrategy<Vec<u8>> {
+    Just(text.as_bytes().to_vec()).boxed()
+}
+
+/// A path of the contract, or one that looks like it, each segment written in some way.
+fn path() -> impl Strategy<Value = String> {
+    let root = || vec![fixed("api"), fixed("robots")];
+    let below = |last: Vec<BoxedStrategy<Vec<u8>>>| [root(), last].concat();
+    let id = "0{0,2}[0-4]".prop_map(String::into_bytes).boxed();
+    let segments = prop_oneof![
+        1 => below(vec![]),
+        3 => below(vec![id]),
+        3 => below(vec![fixed("search"), segment().boxed()]),
+        2 => below(vec![segment().boxed()]),
+        1 => vec![segment().boxed(), segment().boxed(), segment().boxed()],
+    ];
+    segments.prop_flat_map(|segments| {
+        let written: Vec<_> = segments
+            .into_iter()
+            .map(|segment| encoded(Just(segment)))
+            .collect();
+        written.prop_map(|written| {
+            let segments: Vec<_> = written.into_iter().map(|(_, text)| text).collect();
+            format!("/{}", segments.join("/"))
+        })
+    })
+}
+
+/// The same with some damage, or any text.
+fn target() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => mutated(path().prop_map(String::into_bytes))
+            .prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        1 => any::<String>(),
+        1 => any::<String>().prop_map(|text| format!("/api/robots/{text}")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(configuration(2000))]
+
+    #[test]
+    fn a_path_leads_where_a_naive_reader_is_led(target in target()) {
+        let service = Service::of(NAMES);
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        let answer = service.get(&target);
+        let status = answer.status;
+        match place(path) {
+            Place::Nothing => prop_assert_eq!(status, 404),
+            _ if !query.is_empty() => prop_assert!([200, 400].contains(&status), "{}", status),
+            Place::Search(None) => prop_assert_eq!(status, 400),
+            Place::Search(Some(_)) | Place::Robots => {
+                prop_assert_eq!(status, 200);
+                prop_assert!(answer.body.starts_with('['), "{}", answer.body);
+            }
+            Place::Robot(id) => {
+                let is_there = id.is_some_and(|id| (1..=3).contains(&id));
+                let found = format!(r#"{{"status":"FOUND","data":{{"id":"{}""#, id.unwrap_or(0));
+                prop_assert_eq!(status, 200);
+                prop_assert_eq!(answer.body.starts_with(&found), is_there, "{}", answer.body);
+                let is_missing = answer.body == r#"{"status":"NOT-FOUND"}"#;
+                prop_assert_eq!(is_missing, !is_there);
+            }
+        }
+    }
+
+    #[test]
+    fn a_method_is_taken_where_a_naive_reader_takes_it(target in target()) {
+        let path = target.split('?').next().unwrap();
+        let status = |method: &str| Service::of(NAMES).send(Request::new(method, target.as_str())).status;
+        let place = place(path);
+        if place == Place::Nothing {
+            for method in ["OPTIONS", "POST", "PUT", "DELETE", "PATCH", "get", ""] {
+                prop_assert_eq!(status(method), 404, "{}", method);
+            }
+            return Ok(());
+        }
+        prop_assert_eq!(status("OPTIONS"), 204);
+        prop_assert_eq!(status("get"), 405);
+        prop_assert_eq!(status("PATCH"), 405);
+        prop_assert_eq!(status("POST"), if place == Place::Robots { 400 } else { 405 });
+        let is_robot = matches!(place, Place::Robot(_));
+        prop_assert_eq!(status("PUT"), if is_robot { 400 } else { 405 });
+        let is_there = matches!(place, Place::Robot(Some(1..=3)));
+        let deleted = if is_there { 200 } else { 404 };
+        prop_assert_eq!(status("DELETE"), if is_robot { deleted } else { 405 });
+    }
+}

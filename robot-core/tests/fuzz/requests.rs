@@ -1,0 +1,337 @@
+//! Whole requests, one after another: every part of them at random.
+
+use std::net::IpAddr;
+
+use proptest::{collection::vec, prelude::*};
+use robot_core::http::{Access, AccessToken, Behaviour, BodyError, Permission, Request};
+
+use crate::{
+    configuration,
+    mutation::{Bytes, mutated},
+    service::Service,
+};
+
+const NAMES: [&str; 2] = ["R2-D2", "HAL 9000"];
+
+/// An origin whose pages may use the service, too.
+const FRIEND: &str = "https://app.example";
+
+/// A request, in parts.
+#[derive(Debug, Clone)]
+struct Call {
+    method: String,
+    target: String,
+    headers: Vec<(&'static str, Bytes)>,
+    body: Result<Bytes, BodyError>,
+}
+
+impl Call {
+    fn request(&self) -> Request {
+        let mut request = Request::new(self.method.as_str(), self.target.as_str());
+        for (name, value) in &self.headers {
+            request.header(name, &value.0);
+        }
+        request.body_read(self.body.clone().map(|body| body.0))
+    }
+
+    /// The values of a header, as one text.
+    fn header(&self, name: &str) -> Option<String> {
+        let lines = self.headers.iter();
+        let lines = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        let values: Vec<_> = lines
+            .map(|(_, value)| String::from_utf8_lossy(&value.0))
+            .collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    fn could_change_something(&self) -> bool {
+        ["POST", "PUT", "DELETE"].contains(&self.method.as_str())
+    }
+
+    fn is_of_a_friend(&self) -> bool {
+        self.header("origin").is_some_and(|origin| {
+            let origin = origin.to_ascii_lowercase();
+            origin.strip_suffix(":443").unwrap_or(&origin) == FRIEND
+        })
+    }
+
+    /// Whether a browser says that a page of another origin made it send this.
+    fn is_foreign(&self) -> bool {
+        if self.is_of_a_friend() {
+            return false;
+        }
+        let site = self.header("sec-fetch-site");
+        let is_foreign_site = site.is_some_and(|site| site != "same-origin" && site != "none");
+        let is_foreign_origin = self.header("origin").is_some_and(|origin| {
+            let host = self.header("host");
+            !host.is_some_and(|host| is_same(&origin, &host))
+        });
+        is_foreign_site || is_foreign_origin
+    }
+
+    /// The token that it shows.
+    fn token(&self) -> Option<String> {
+        let credentials = self.header("authorization")?;
+        let (scheme, token) = credentials.split_once(' ')?;
+        let is_token = scheme.eq_ignore_ascii_case("bearer");
+        is_token.then(|| token.trim().to_owned())
+    }
+
+    /// Whether it was sent to a name that is neither `robots.example` nor this machine's own.
+    fn is_misled(&self) -> bool {
+        self.header("host").is_some_and(|host| !is_ours(&host))
+    }
+
+    /// How many bytes of a body there are.
+    fn length(&self) -> usize {
+        self.body.as_ref().map_or(0, |body| body.0.len())
+    }
+
+    /// Whether the body is not what was announced, or never came.
+    fn is_broken(&self) -> bool {
+        let length = self.header("content-length");
+        let announced = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
+        self.length() < announced || self.body.is_err()
+    }
+}
+
+/// Whether a page of this origin is one of this host. The port that goes without saying may be
+/// said by either.
+fn is_same(origin: &str, host: &str) -> bool {
+    let (origin, host) = (origin.to_ascii_lowercase(), host.to_ascii_lowercase());
+    [("http://", ":80"), ("https://", ":443")]
+        .iter()
+        .any(|(scheme, port)| {
+            let name = |authority: &str| authority.strip_suffix(port).map(str::to_owned);
+            let authority = origin.strip_prefix(scheme);
+            authority.is_some_and(|authority| {
+                let said = name(authority).unwrap_or(authority.to_owned());
+                said == name(&host).unwrap_or(host.clone())
+            })
+        })
+}
+
+fn is_ours(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let (before, port) = host.rsplit_once(':').unwrap_or((&host, ""));
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+    let host = if is_port { before } else { &host };
+    let bracketed = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
+    let address = match bracketed {
+        Some(address) => address.parse().ok().map(IpAddr::V6),
+        None => host.parse().ok(),
+    };
+    let name = host.strip_suffix('.').unwrap_or(host);
+    name == "robots.example"
+        || name == "localhost"
+        || (name.ends_with(".localhost") && is_name(name))
+        || address.is_some_and(|address| address.is_loopback())
+}
+
+/// Whether it is a name at all, and not several, or one behind something else.
+fn is_name(text: &str) -> bool {
+    let is_of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    text.bytes().all(is_of_a_name)
+}
+
+fn one_of(values: &'static [&'static str]) -> impl Strategy<Value = Bytes> {
+    let values = prop::sample::select(values).prop_map(|value| value.as_bytes().to_vec());
+    prop_oneof![6 => mutated(values), 1 => vec(any::<u8>(), 0..20)].prop_map(Bytes)
+}
+
+fn host() -> impl Strategy<Value = Bytes> {
+    one_of(&[
+        "localhost",
+        "localhost:8000",
+        "127.0.0.1:8000",
+        "[::1]:8000",
+        "robots.example",
+        "ROBOTS.example.:443",
+        "evil.example",
+        "a.localhost",
+        "robots.example.evil.example",
+        "",
+    ])
+}
+
+fn origin() -> impl Strategy<Value = Bytes> {
+    one_of(&[
+        "http://localhost",
+        "http://localhost:8000",
+        "https://robots.example",
+        "https://robots.example:443",
+        "http://evil.example",
+        "https://app.example",
+        "HTTPS://App.Example:443",
+        "https://app.example.evil.example",
+        "null",
+        "file://",
+    ])
+}
+
+fn header() -> impl Strategy<Value = (&'static str, Bytes)> {
+    let of = |name: &'static str, values: &'static [&'static str]| {
+        one_of(values).prop_map(move |value| (name, value))
+    };
+    prop_oneof![
+        4 => host().prop_map(|value| ("Host", value)),
+        2 => origin().prop_map(|value| ("Origin", value)),
+        2 => of("sec-fetch-site", &["same-origin", "none", "cross-site", "same-site", "None"]),
+        2 => of("Authorization", &["Bearer writer", "bearer reader", "Basic writer"]),
+        1 => of("Content-Length", &["0", "1", "60", "65536", "65537", "99999999999999999999"]),
+        1 => of("ACCEPT", &["application/json", "text/html", "*/*;q=0.1"]),
+        1 => of("Transfer-Encoding", &["chunked", "identity"]),
+        1 => of("X-HTTP-Method-Override", &["DELETE"]),
+        1 => of("Content-Type", &["application/json", "text/plain", "multipart/form-data"]),
+    ]
+}
+
+fn body() -> impl Strategy<Value = Result<Bytes, BodyError>> {
+    let bodies = [
+        r#"{"name":"C-3PO","type":"droid","year":1977}"#,
+        r#"{"name":"<b>&\u000d\u000a","type":"virtual","year":2001}"#,
+        r#"{"name":"R2-D2","type":"toaster","year":-1}"#,
+        "",
+    ];
+    let bodies = prop::sample::select(bodies.to_vec()).prop_map(|body| body.as_bytes().to_vec());
+    let errors = [
+        BodyError::TooLarge,
+        BodyError::TooSlow,
+        BodyError::Incomplete,
+    ];
+    prop_oneof![
+        8 => mutated(bodies).prop_map(|body| Ok(Bytes(body))),
+        1 => prop::sample::select(errors.to_vec()).prop_map(Err),
+    ]
+}
+
+/// A method, and a target that may take it.
+fn addressed() -> impl Strategy<Value = (String, String)> {
+    let matching = [
+        ("GET", "/api/robots?limit=1&fields=name,year"),
+        ("HEAD", "/api/robots/search/-D"),
+        ("POST", "/api/robots"),
+        ("PUT", "/api/robots/1"),
+        ("PUT", "/api/robots/3"),
+        ("DELETE", "/api/robots/1"),
+        ("DELETE", "/api/robots/2"),
+    ];
+    let matching = prop::sample::select(matching.to_vec());
+    let damaged = mutated(matching.clone().prop_map(|(_, target)| target.into()))
+        .prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"];
+    let method = prop_oneof![
+        9 => prop::sample::select(methods.to_vec()).prop_map(str::to_owned),
+        1 => any::<String>(),
+    ];
+    prop_oneof![
+        3 => matching.prop_map(|(method, target)| (method.to_owned(), target.to_owned())),
+        1 => (method, prop_oneof![4 => damaged, 1 => Just("*".to_owned())]),
+    ]
+}
+
+/// What a browser says of the page that made it send a request, which may be another's.
+fn of_a_browser() -> impl Strategy<Value = Vec<(&'static str, Bytes)>> {
+    let hosts = [
+        "localhost:8000",
+        "localhost",
+        "robots.example",
+        "evil.example",
+    ];
+    let ports = ["", ":80", ":443", ":8000", ".evil.example"];
+    let origin = (
+        prop::sample::select(vec!["http://", "https://", "HTTP://", "ftp://", ""]),
+        prop::sample::select(hosts.to_vec()),
+        prop::sample::select(ports.to_vec()),
+    );
+    let origin = origin.prop_map(|(scheme, host, port)| format!("{scheme}{host}{port}"));
+    (prop::sample::select(hosts.to_vec()), origin).prop_map(|(host, origin)| {
+        vec![
+            ("Host", Bytes(host.into())),
+            ("Origin", Bytes(origin.into())),
+        ]
+    })
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let headers = prop_oneof![Just(Vec::new()), of_a_browser(), vec(header(), 1..4),];
+    // How many bytes more, or fewer, are announced than come.
+    let surplus = prop::option::of(-1..=1_isize);
+    let parts = (addressed(), headers, body(), surplus);
+    parts.prop_map(|((method, target), headers, body, surplus)| {
+        let mut call = Call {
+            method,
+            target,
+            headers,
+            body,
+        };
+        let length = surplus.and_then(|surplus| call.length().checked_add_signed(surplus));
+        if let Some(length) = length {
+            let length = Bytes(length.to_string().into_bytes());
+            call.headers.push(("Content-Length", length));
+        }
+        call
+    })
+}
+
+/// The status that behaviour B has in place of one of A.
+fn in_b(status: u16) -> u16 {
+    match status {
+        201 => 200,
+        409 => 500,
+        other => other,
+    }
+}
+
+proptest! {
+    #![proptest_config(configuration(600))]
+
+    #[test]
+    fn no_request_does_harm(calls in vec(call(), 1..12)) {
+        let service = || Service::of(NAMES).hosts(&["robots.example"]).origin(FRIEND);
+        let (one, other) = (service(), service().behaviour(Behaviour::B));
+        for call in calls {
+            let before = one.robots();
+            let answer = one.send(call.request());
+            let of_b = other.send(call.request());
+            prop_assert_eq!(of_b.status, in_b(answer.status), "{:?}", call);
+            prop_assert_eq!((&of_b.headers, &of_b.body), (&answer.headers, &answer.body));
+
+            if !call.could_change_something() {
+                prop_assert_eq!(one.robots(), before, "{:?}", call);
+            } else if call.is_foreign() || call.is_broken() {
+                prop_assert!(answer.status >= 400, "{:?}: {:?}", call, answer);
+            }
+            prop_assert_eq!(answer.status == 421, call.is_misled(), "{:?}", call);
+            prop_assert!(answer.status != 403 || call.is_foreign(), "{:?}", call);
+            let admitted = answer.header("access-control-allow-origin");
+            prop_assert_eq!(admitted.is_some(), call.is_of_a_friend(), "{:?}", call);
+        }
+        prop_assert_eq!(one.robots(), other.robots());
+    }
+    #[test]
+    fn a_token_is_what_opens_the_door(
+        calls in vec(call(), 1..6),
+        credentials in one_of(&["Bearer writer", "Bearer reader", "BEARER writer", "Basic writer"]),
+        reads_are_open in any::<bool>(),
+    ) {
+        let tokens = [("reader", Permission::Read), ("writer", Permission::Write)];
+        let tokens = tokens.map(|(text, permission)| AccessToken::of(text, permission));
+        let anonymous = reads_are_open.then_some(Permission::Read);
+        let service = Service::of(NAMES).access(Access::new(tokens.into(), anonymous));
+        for mut call in calls {
+            call.headers.push(("Authorization", credentials.clone()));
+            let status = service.send(call.request()).status;
+            let token = call.token();
+            let may_write = token.as_deref() == Some("writer");
+            let may_read = may_write || token.as_deref() == Some("reader");
+            let may_read = may_read || (reads_are_open && token.is_none());
+            let is_done = (200..300).contains(&status) && call.method != "OPTIONS";
+            let may_do_it = if call.could_change_something() { may_write } else { may_read };
+            prop_assert!(may_do_it || !is_done, "{:?}: {}", call, status);
+            prop_assert!(status != 401 || !may_do_it, "{:?}", call);
+        }
+    }
+}

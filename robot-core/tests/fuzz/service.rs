@@ -1,0 +1,153 @@
+//! A service over a catalogue in memory, whose every answer is looked at.
+
+use std::sync::Arc;
+
+use robot_core::{
+    Catalogue, Draft, MemoryCatalogue, Robot,
+    http::{Access, Api, Behaviour, Hosts, Reply, Request},
+};
+use serde_json::Value;
+
+/// The status codes of the contract, without those of a store or a service that fails.
+const STATUSES: [u16; 12] = [200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 421];
+
+pub(crate) struct Service {
+    catalogue: Arc<MemoryCatalogue>,
+    api: Api,
+    behaviour: Behaviour,
+}
+
+/// What came back, its body read to the end.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) body: String,
+}
+
+impl Service {
+    /// With a robot of each of these names, numbered from 1.
+    pub(crate) fn of<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Self {
+        let catalogue = Arc::new(MemoryCatalogue::new());
+        for name in names {
+            catalogue
+                .add(Draft::new(name.as_ref(), "droid", 1977))
+                .unwrap();
+        }
+        Self {
+            api: Api::new(Arc::clone(&catalogue) as Arc<dyn Catalogue>),
+            catalogue,
+            behaviour: Behaviour::A,
+        }
+    }
+
+    pub(crate) fn behaviour(mut self, behaviour: Behaviour) -> Self {
+        self.api = self.api.behaviour(behaviour);
+        self.behaviour = behaviour;
+        self
+    }
+
+    pub(crate) fn hosts(mut self, names: &[&str]) -> Self {
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        self.api = self.api.hosts(Hosts::Only(names));
+        self
+    }
+
+    /// Open to pages of this origin, too.
+    pub(crate) fn origin(mut self, origin: &str) -> Self {
+        self.api = self.api.origins(vec![origin.parse().unwrap()]);
+        self
+    }
+
+    pub(crate) fn access(mut self, access: Access) -> Self {
+        self.api = self.api.access(access);
+        self
+    }
+
+    /// All robots, by name.
+    pub(crate) fn robots(&self) -> Vec<Robot> {
+        self.catalogue.search("").unwrap()
+    }
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.send(Request::new("GET", target))
+    }
+
+    /// Sends a request. Whatever it was, the answer has the shape of the contract, and nothing
+    /// was changed where it tells of a failure.
+    pub(crate) fn send(&self, request: Request) -> Answer {
+        let before = self.robots();
+        let answer = Answer::of(self.api.handle(request));
+        answer.assert_in_shape(self.behaviour);
+        if answer.status >= 400 {
+            assert_eq!(self.robots(), before, "{answer:?}");
+        }
+        answer
+    }
+}
+
+impl Answer {
+    fn of(reply: Reply) -> Self {
+        let headers = reply.headers.iter();
+        Self {
+            status: reply.status,
+            headers: headers
+                .map(|(name, value)| (*name, value.to_string()))
+                .collect(),
+            body: String::from_utf8(reply.body.into_bytes().unwrap()).unwrap(),
+        }
+    }
+
+    /// The value of a header, which stands there once at most.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let mut values = self.headers.iter().filter(|(known, _)| *known == name);
+        let value = values.next().map(|(_, value)| value.as_str());
+        assert!(values.next().is_none(), "{self:?}");
+        value
+    }
+
+    fn assert_in_shape(&self, behaviour: Behaviour) {
+        // In behaviour B, 500 tells of a broken rule, too; what is no broken rule is told apart
+        // by its message.
+        let is_rule = behaviour == Behaviour::B && !self.body.contains("The service failed");
+        assert!(
+            STATUSES.contains(&self.status) || (is_rule && self.status == 500),
+            "{self:?}"
+        );
+        self.assert_headers();
+        assert!(!self.body.contains(['<', '>', '&']), "{self:?}");
+        if self.status == 204 {
+            assert!(self.body.is_empty(), "{self:?}");
+            return;
+        }
+        let body: Value = serde_json::from_str(&self.body).unwrap();
+        if self.status >= 400 {
+            assert_failure(&body);
+        }
+    }
+
+    fn assert_headers(&self) {
+        for (name, value) in &self.headers {
+            let is_plain = value.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+            assert!(is_plain, "{name}: {value:?}");
+        }
+        let content_type = self.header("content-type").unwrap();
+        assert!(["text/html; charset=UTF-8", "application/json"].contains(&content_type));
+        assert!(["Accept", "Accept, Origin"].contains(&self.header("vary").unwrap()));
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"));
+        let policy = self.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        let may_allow = matches!(self.status, 204 | 405);
+        assert_eq!(self.header("allow").is_some(), may_allow, "{self:?}");
+    }
+}
+
+/// A failure is `{"status":"ERROR","messages":[…]}`, with one message at least.
+fn assert_failure(body: &Value) {
+    let messages = body["messages"].as_array().unwrap();
+    assert!(!messages.is_empty(), "{body}");
+    let is_text = |message: &Value| message.as_str().is_some_and(|text| !text.is_empty());
+    assert!(messages.iter().all(is_text), "{body}");
+    assert_eq!(body["status"], "ERROR");
+    assert_eq!(body.as_object().unwrap().len(), 2, "{body}");
+}
