@@ -17,6 +17,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     a_search_is_decoded_once,
     a_search_that_is_not_utf_8_is_refused,
     a_search_for_nul_finds_nothing,
+    a_search_for_more_than_any_name_has_finds_nothing,
     names_come_back_as_they_went_in,
     markup_in_names_is_escaped,
     fields_are_chosen_by_the_query,
@@ -170,6 +171,18 @@ fn a_search_for_nul_finds_nothing(session: &Session<'_>) {
             "[]",
         );
     }
+}
+
+fn a_search_for_more_than_any_name_has_finds_nothing(session: &Session<'_>) {
+    let longest = "é".repeat(255);
+    session.add(&longest);
+    assert_eq!(session.names(&search(&longest)), [longest.as_str()]);
+    for length in [256, 1000, 10_000] {
+        let target = search(&"é".repeat(length));
+        assert_answer(&session.get(&target), 200, "[]");
+    }
+    let target = search(&"é".repeat(256));
+    assert_failure(&session.get(&format!("{target}?limit=0")), 400);
 }
 
 fn names_come_back_as_they_went_in(session: &Session<'_>) {
