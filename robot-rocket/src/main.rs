@@ -93,14 +93,21 @@ fn run() -> Result<(), String> {
 
 /// Says in one line which setting is wrong.
 fn unreadable(error: &figment::Error) -> String {
-    let lines: Vec<_> = error.to_string().lines().map(str::to_owned).collect();
+    let text = error.to_string();
+    let mut lines: Vec<_> = text.lines().map(str::trim).collect();
     // A key of Rocket.toml that stands above all tables is taken for a table itself.
-    let remedy = if lines.iter().any(|line| line.contains("expected a map")) {
+    let remedy = if text.contains("expected a map") {
         "; in Rocket.toml, settings stand below a line [default]"
     } else {
         ""
     };
-    format!("wrong setting: {}{remedy}", lines.join("; "))
+    if let [place, .., file] = lines[..]
+        && place.starts_with("TOML parse error")
+    {
+        // Between these the parser shows a line of the file, which may have a password.
+        lines = vec![place, file];
+    }
+    format!("wrong setting: {}{remedy}", lines.join(" "))
 }
 
 /// Tells the person who starts the server where it listens, once it does.

@@ -168,6 +168,28 @@ fn a_broken_configuration_file_is_named() {
 }
 
 #[test]
+fn a_broken_configuration_file_does_not_tell_its_passwords() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = "postgres://robots:secret@db/robots";
+    for text in [
+        format!("database_url = \"{url}\""),
+        format!("[default]\ndatabase_url = \"{url}\nport = 1"),
+        format!("[default]\ndatabase_url = {url}"),
+        format!("[default]\ndatabase_url = [\"{url}\"]"),
+        format!("[default]\ndatabase_url = \"{url}\"\ndatabase_url = \"{url}\""),
+        format!("[default.\"{url}\""),
+    ] {
+        fs::write(folder.path().join("Rocket.toml"), &text).unwrap();
+        let output = fail(folder.path(), &[]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+        assert!(error.contains("Rocket.toml"), "{error}");
+        assert!(!error.contains("secret"), "{error}");
+    }
+}
+
+#[test]
 fn a_port_in_use_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
