@@ -18,6 +18,9 @@ use crate::{rank, reply::response, threads::BlockingThreads};
 /// Behind the routes of applications, and behind the static files.
 const RANK: isize = 3000;
 
+/// As far as Rocket looks into a body before any handler does.
+const START: usize = "_method=delete".len();
+
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
 pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
     [
@@ -53,9 +56,12 @@ struct ToTheApi {
 #[rocket::async_trait]
 impl Handler for ToTheApi {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
+        let broke_off = broke_off(&mut data).await;
         let method = true_method(request, &mut data).await;
         let asked = question(method.as_str(), request);
-        let body = if asked.takes_body() {
+        let body = if broke_off {
+            Err(BodyError::Incomplete)
+        } else if asked.takes_body() {
             read(data).await
         } else {
             Ok(Vec::new())
@@ -89,13 +95,17 @@ pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http:
     question
 }
 
+/// Whether the body broke off so early that Rocket noticed, which it keeps to itself: of what it
+/// looks for, something is missing, and yet there was no end.
+async fn broke_off(data: &mut Data<'_>) -> bool {
+    !data.peek_complete() && data.peek(START).await.len() < START
+}
+
 /// The method that was sent. Of a form, Rocket takes the field `_method` for it, by which any
 /// page on the web could make a browser delete robots; here a form is a `POST` like another.
 /// A request that was not a `POST` and yet looks as if it had been one passes for one, too,
 /// and is refused.
 async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
-    // As far as Rocket looks.
-    const START: usize = "_method=delete".len();
     let is_form = request.content_type().is_some_and(|kind| kind.is_form());
     if !is_form || request.method() == Method::Post {
         return request.method();
