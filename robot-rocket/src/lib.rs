@@ -21,6 +21,7 @@
 mod catchers;
 mod driver;
 mod files;
+mod forms;
 mod reply;
 mod routes;
 mod settings;
@@ -58,6 +59,7 @@ pub fn mount(
         .under(base);
     let threads = BlockingThreads::of(rocket.figment());
     let rocket = rocket
+        .attach(forms::NoDisguisedHeads::below(base))
         .attach(reply::no_sniffing(base))
         .attach(driver::Listening::default())
         .mount(base, routes::all(base, &api, &threads))

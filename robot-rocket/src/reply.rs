@@ -12,6 +12,8 @@ use rocket::{
 };
 use tokio_util::io::StreamReader;
 
+use crate::forms::is_below;
+
 /// The most bytes that go into one piece of a body. Rocket's own choice, 4 KiB, costs a list
 /// of robots more time than reading it.
 const PIECE: usize = 64 * 1024;
@@ -49,9 +51,7 @@ pub(crate) fn unseen_by_fairings(reply: Reply) -> Response<'static> {
 pub(crate) fn no_sniffing(base: &str) -> AdHoc {
     let base = base.trim_end_matches('/').to_owned();
     AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
-        let below_base = request.uri().path().as_str().strip_prefix(&base);
-        let is_ours = below_base.is_some_and(|path| path.is_empty() || path.starts_with('/'));
-        if is_ours && !response.headers().contains(NO_SNIFF) {
+        if is_below(&base, request) && !response.headers().contains(NO_SNIFF) {
             response.set_raw_header(NO_SNIFF, "nosniff");
         }
         Box::pin(async {})

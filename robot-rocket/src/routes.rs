@@ -7,19 +7,20 @@ use robot_core::{
 use rocket::{
     Data, Request, Route,
     data::ToByteUnit,
-    form::Form,
     http::Method,
     route::{Handler, Outcome},
     tokio::time::timeout,
 };
 
-use crate::{rank, reply::response, threads::BlockingThreads};
+use crate::{
+    forms::{broke_off, true_method},
+    rank,
+    reply::response,
+    threads::BlockingThreads,
+};
 
 /// Behind the routes of applications, and behind the static files.
 const RANK: isize = 3000;
-
-/// As far as Rocket looks into a body before any handler does.
-const START: usize = "_method=delete".len();
 
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
 pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
@@ -93,32 +94,6 @@ pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http:
         question.header(header.name.as_str(), header.value.as_bytes());
     }
     question
-}
-
-/// Whether the body broke off so early that Rocket noticed, which it keeps to itself: of what it
-/// looks for, something is missing, and yet there was no end.
-async fn broke_off(data: &mut Data<'_>) -> bool {
-    !data.peek_complete() && data.peek(START).await.len() < START
-}
-
-/// The method that was sent. Of a form, Rocket takes the field `_method` for it, by which any
-/// page on the web could make a browser delete robots; here a form is a `POST` like another.
-/// A request that was not a `POST` and yet looks as if it had been one passes for one, too,
-/// and is refused.
-async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
-    let is_form = request.content_type().is_some_and(|kind| kind.is_form());
-    if !is_form || request.method() == Method::Post {
-        return request.method();
-    }
-    let disguise = str::from_utf8(data.peek(START).await)
-        .ok()
-        .and_then(|start| Form::values(start).next())
-        .filter(|field| field.name == "_method")
-        .and_then(|field| field.value.parse().ok());
-    if disguise == Some(request.method()) {
-        return Method::Post;
-    }
-    request.method()
 }
 
 /// The body, unless it is too long or too slow.
