@@ -34,15 +34,20 @@ impl Query {
     fn read(query: &str, known: &[&str]) -> Result<Self, Failure> {
         let mut read = Self::default();
         let mut messages = Vec::new();
+        let mut taken = Vec::new();
         for parameter in query.split('&') {
             let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
             let name = decode(name).unwrap_or_default();
-            if !known.contains(&name.as_str()) {
+            let Some(name) = known.iter().copied().find(|known| *known == name) else {
                 continue;
+            };
+            // However often it is repeated, that is told once: an answer has few messages.
+            match taken.iter().filter(|taken| **taken == name).count() {
+                0 => messages.extend(read.take(name, value).err()),
+                1 => messages.push(format!("{name} is given twice; give it once").into()),
+                _ => continue,
             }
-            if let Err(message) = read.take(&name, value) {
-                messages.push(message);
-            }
+            taken.push(name);
         }
         if messages.is_empty() {
             Ok(read)
@@ -53,13 +58,10 @@ impl Query {
 
     fn take(&mut self, name: &str, value: &str) -> Result<(), Cow<'static, str>> {
         let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8"))?;
-        let is_repeated = match name {
-            "fields" => self.fields.replace(fields(&value)?).is_some(),
-            "limit" => self.limit.replace(limit(&value)?).is_some(),
-            _ => self.after.replace(value).is_some(),
-        };
-        if is_repeated {
-            return Err(format!("{name} is given twice; give it once").into());
+        match name {
+            "fields" => self.fields = Some(fields(&value)?),
+            "limit" => self.limit = Some(limit(&value)?),
+            _ => self.after = Some(value),
         }
         Ok(())
     }
@@ -152,6 +154,20 @@ mod tests {
             let failure = Query::of_list(query).err();
             assert!(matches!(failure, Some(Failure::Malformed(_))), "{query}");
         }
+    }
+
+    #[test]
+    fn what_is_repeated_is_told_once() {
+        let query = "limit=x&fields=z&".repeat(1000);
+        assert_eq!(
+            Query::of_list(&query).err(),
+            Some(Failure::Malformed(vec![
+                "limit must be an integer from 1 to 1000".into(),
+                "fields has 'z', which is no field; the fields are id,name,type,year".into(),
+                "limit is given twice; give it once".into(),
+                "fields is given twice; give it once".into(),
+            ]))
+        );
     }
 
     #[test]
