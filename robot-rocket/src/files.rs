@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use robot_core::http::Api;
 use rocket::{
     Data, Request, Route,
     fs::NamedFile,
@@ -15,19 +16,22 @@ use rocket::{
     tokio::fs,
 };
 
-use crate::rank;
+use crate::{rank, routes::question};
 
 /// Before the routes of the catalogue, behind those of applications.
 const RANK: isize = 2000;
 
-/// The routes that answer with files of a folder.
-pub(crate) fn routes(base: &str, folder: &Path) -> Vec<Route> {
+/// The routes that answer with files of a folder, to those whom the catalogue answers.
+pub(crate) fn routes(base: &str, folder: &Path, api: &Api) -> Vec<Route> {
     // A file is served only where its true path is below that of the folder. A folder that
     // has none does not exist, and neither do its files.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     [Method::Get, Method::Head]
         .map(|method| {
-            let handler = Files(folder.clone());
+            let handler = Files {
+                folder: folder.clone(),
+                api: api.clone(),
+            };
             let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
             route.name = Some("static files".into());
             route
@@ -36,24 +40,34 @@ pub(crate) fn routes(base: &str, folder: &Path) -> Vec<Route> {
 }
 
 #[derive(Clone)]
-struct Files(PathBuf);
+struct Files {
+    folder: PathBuf,
+    api: Api,
+}
 
 impl Files {
     /// The file that a path names. Hidden files (`.name`) and what lies outside the folder,
-    /// also by way of a link, are none.
+    /// also by way of a link, are none, and for a foreign `Host` there is no file at all.
     async fn file(&self, request: &Request<'_>) -> Option<NamedFile> {
         let segments: Segments<'_, fmt::Path> = request.segments(0..).ok()?;
-        let mut path = self.0.join(segments.to_path_buf(false).ok()?);
+        let mut path = self.folder.join(segments.to_path_buf(false).ok()?);
         if request.uri().path().ends_with('/') {
             path.push("index.html");
         }
         let path = fs::canonicalize(path).await.ok()?;
-        let is_inside = path.starts_with(&self.0);
-        if !is_inside || !fs::metadata(&path).await.ok()?.is_file() {
+        let is_shown = path.strip_prefix(&self.folder).is_ok_and(is_shown)
+            && self.api.is_addressed_by(&question("GET", request));
+        if !is_shown || !fs::metadata(&path).await.ok()?.is_file() {
             return None;
         }
         NamedFile::open(path).await.ok()
     }
+}
+
+/// Whether no part of a path below the folder is hidden.
+fn is_shown(path: &Path) -> bool {
+    path.iter()
+        .all(|part| !part.as_encoded_bytes().starts_with(b"."))
 }
 
 #[rocket::async_trait]

@@ -65,7 +65,7 @@ pub fn mount(
         .mount(base, routes::all(base, &api, &threads))
         .register(base, catchers::all(&api));
     match &settings.static_dir {
-        Some(folder) => rocket.mount(base, files::routes(base, folder)),
+        Some(folder) => rocket.mount(base, files::routes(base, folder, &api)),
         None => rocket,
     }
 }

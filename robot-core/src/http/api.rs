@@ -118,6 +118,13 @@ impl Api {
         }
     }
 
+    /// Whether a request was sent to a name that this service answers to: for a frontend that
+    /// answers some requests by itself.
+    #[must_use]
+    pub fn is_addressed_by(&self, request: &Request) -> bool {
+        self.settings.hosts.include(request.headers.host.as_deref())
+    }
+
     /// The reply to a request for a failure that a frontend met by itself.
     #[must_use]
     pub fn refuse(&self, failure: Failure, request: &Request) -> Reply {
@@ -144,8 +151,8 @@ impl Api {
     }
 
     fn begin(&self, request: Request) -> Result<Pending<Answer>, Failure> {
-        let Settings { hosts, base, .. } = &*self.settings;
-        if !hosts.include(request.headers.host.as_deref()) {
+        let Settings { base, .. } = &*self.settings;
+        if !self.is_addressed_by(&request) {
             return Err(Failure::ForeignHost);
         }
         let resource = request
