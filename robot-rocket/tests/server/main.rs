@@ -10,6 +10,7 @@ mod access;
 mod calls;
 mod faults;
 mod files;
+mod framing;
 mod hosts;
 mod overload;
 mod process;

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::{Shutdown, SocketAddr, TcpStream},
     path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Arc, Mutex},
@@ -208,4 +208,59 @@ pub(crate) fn connection(server: &Server, sent: &str) -> TcpStream {
 /// All that comes back until the server hangs up.
 pub(crate) fn read(stream: TcpStream) -> String {
     io::read_to_string(stream).unwrap()
+}
+
+/// All that comes back of these bytes until the other side hangs up, which it may do before it
+/// has taken them all.
+pub(crate) fn exchange(address: SocketAddr, sent: &[u8]) -> String {
+    drain(&written(address, sent))
+}
+
+/// All that comes back where nothing can follow these bytes.
+pub(crate) fn cut_off(address: SocketAddr, sent: &[u8]) -> String {
+    let stream = written(address, sent);
+    let _ = stream.shutdown(Shutdown::Write);
+    drain(&stream)
+}
+
+fn written(address: SocketAddr, sent: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let _ = stream.write_all(sent);
+    stream
+}
+
+fn drain(mut stream: &TcpStream) -> String {
+    let patience = Duration::from_secs(30);
+    stream.set_read_timeout(Some(patience)).unwrap();
+    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        match stream.read(&mut piece) {
+            Ok(length @ 1..) => answer.extend_from_slice(&piece[..length]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                panic!("no end of {}", String::from_utf8_lossy(&answer))
+            }
+            // Where bytes were left unread, the connection is reset.
+            Ok(0) | Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
+        }
+    }
+}
+
+/// Asserts an answer of this status in the shape of every failure.
+#[track_caller]
+pub(crate) fn assert_failed(answer: &str, status: u16, what: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    assert!(
+        head.starts_with(&format!("HTTP/1.1 {status} ")),
+        "{what}: {answer}"
+    );
+    let head = head.to_ascii_lowercase();
+    assert!(
+        head.contains("content-type: text/html; charset=utf-8"),
+        "{what}: {head}"
+    );
+    let body: serde_json::Value =
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{what}: {error} in {answer}"));
+    assert_eq!(body["status"], "ERROR", "{what}");
+    let messages = body["messages"].as_array().map_or(0, Vec::len);
+    assert!(messages > 0, "{what}: no messages");
 }

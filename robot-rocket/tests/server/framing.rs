@@ -1,0 +1,237 @@
+//! Where a request ends: broken chunks, contradictory lengths, requests inside of bodies.
+
+use crate::{
+    Server, call, draft, names,
+    process::{assert_failed, cut_off, exchange},
+};
+
+const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+
+/// A request behind which the server hangs up.
+const LAST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+/// A request on a connection that is to be closed behind it.
+fn request(line: &str, headers: &str, body: &str) -> Vec<u8> {
+    format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n{body}")
+        .into_bytes()
+}
+
+fn length(body: &str) -> String {
+    format!("Content-Length: {}\r\n", body.len())
+}
+
+/// A body in chunks of so many bytes.
+fn chunks(body: &str, size: usize) -> String {
+    let mut chunked: String = body
+        .as_bytes()
+        .chunks(size)
+        .map(|chunk| {
+            format!(
+                "{:X}\r\n{}\r\n",
+                chunk.len(),
+                String::from_utf8_lossy(chunk)
+            )
+        })
+        .collect();
+    chunked.push_str("0\r\n\r\n");
+    chunked
+}
+
+fn server(folder: &tempfile::TempDir) -> Server {
+    Server::start(folder.path(), &[("DATABASE_URL", "memory:")])
+}
+
+#[test]
+fn chunks_that_break_off_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let whole = draft("C-3PO");
+    let size = whole.len();
+    for body in [
+        "",
+        "\r\n",
+        "zz\r\n",
+        "-1\r\n",
+        "+2\r\n{}\r\n0\r\n\r\n",
+        "0x2\r\n{}\r\n0\r\n\r\n",
+        "fffffffffffffffff\r\n",
+        "ffffffffffffffff\r\n{}",
+        "2\r\n{}0\r\n\r\n",
+        "2\r\n{}",
+        "5\r\n{}",
+        "2\r\n{}\r\n",
+        "2\r\n{}\r\n0",
+        "0\r\n",
+        "0\r\nno trailer\r\n\r\n",
+        "e\r\n{\"name\":\"C-3P",
+        &format!("{size:x}\r\n{whole}"),
+        &format!("{size:x}\r\n{whole}\r\n"),
+        &format!("{size:x}\r\n{whole}\r\n0\r\n"),
+        &format!("{size:x}\r\n{whole}0\r\n\r\n"),
+        &format!("{size:x}\r\n{whole}\r\nzz\r\n\r\n"),
+        &format!("{size:x}\r\n{whole}\r\n0\r\nno trailer\r\n\r\n"),
+    ] {
+        for line in [
+            "DELETE /api/robots/1",
+            "PUT /api/robots/1",
+            "POST /api/robots",
+        ] {
+            let answer = cut_off(server.address(), &request(line, CHUNKED, body));
+            assert_failed(&answer, 400, &format!("{line} {body:?}"));
+            assert!(
+                answer.contains("The body ended early"),
+                "{line} {body:?}: {answer}"
+            );
+        }
+    }
+    assert_eq!(names(&server), ["R2-D2"]);
+    let answer = exchange(
+        server.address(),
+        &request("DELETE /api/robots/1", CHUNKED, "2\r\n{}\r\n0\r\n\r\n"),
+    );
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert_eq!(names(&server), [""; 0]);
+}
+
+#[test]
+fn chunks_are_put_together_up_to_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let padded = |name: &str, length: usize| {
+        let draft = draft(name);
+        let blanks = " ".repeat(length - draft.len());
+        draft + &blanks
+    };
+    for (name, body) in [
+        ("bytes", chunks(&draft("bytes"), 1)),
+        (
+            "extensions",
+            chunks(&draft("extensions"), 7).replace("7\r\n", "07;a=b;c=\"d\"\r\n"),
+        ),
+        (
+            "trailers",
+            chunks(&draft("trailers"), 9).replace(
+                "\r\n0\r\n",
+                "\r\n000\r\nHost: evil\r\nContent-Length: 1\r\n",
+            ),
+        ),
+        ("longest", chunks(&padded("longest", 65_536), 4000)),
+    ] {
+        let answer = exchange(
+            server.address(),
+            &request("POST /api/robots", CHUNKED, &body),
+        );
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{name}: {answer}");
+    }
+    for (size, chunk) in [(65_537, 4000), (65_537, 65_537), (1_000_000, 100)] {
+        let body = chunks(&padded("too long", size), chunk);
+        let answer = exchange(
+            server.address(),
+            &request("POST /api/robots", CHUNKED, &body),
+        );
+        assert_failed(&answer, 413, &size.to_string());
+    }
+    assert_eq!(
+        names(&server),
+        ["bytes", "extensions", "longest", "trailers"]
+    );
+}
+
+#[test]
+fn a_length_that_is_none_or_two_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let body = draft("x");
+    let true_length = body.len();
+    for headers in [
+        "Content-Length: +44\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: 0x2c\r\n",
+        "Content-Length: \r\n",
+        "Content-Length: 44 44\r\n",
+        "Content-Length: 44.0\r\n",
+        "Content-Length: 1e1\r\n",
+        "Content-Length: ٤٤\r\n",
+        "Content-Length: 18446744073709551616\r\n",
+        "Content-Length: 99999999999999999999999999999\r\n",
+        "Content-Length : 44\r\n",
+        "Transfer-Encoding: identity\r\n",
+        "Transfer-Encoding: chunked, identity\r\n",
+        "Transfer-Encoding: xchunked\r\n",
+        "Transfer-Encoding: \u{b}chunked\r\n",
+        "Transfer-Encoding : chunked\r\n",
+        &format!("Content-Length: {true_length}\r\nContent-Length: 5\r\n"),
+        &format!("Content-Length: {true_length}, 5\r\n"),
+    ] {
+        let sent = request("POST /api/robots", headers, &body);
+        let answer = exchange(server.address(), &sent);
+        assert!(answer.starts_with("HTTP/1.1 4"), "{headers:?}: {answer}");
+    }
+    assert_eq!(names(&server), [""; 0]);
+}
+
+#[test]
+fn a_request_inside_of_a_refused_body_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let body = draft("smuggled");
+    let hidden = format!(
+        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{}\r\n{body}",
+        length(&body)
+    );
+    let large = hidden.repeat(70_000 / hidden.len() + 1);
+    let ends_early = format!("Content-Length: 5\r\n{CHUNKED}");
+    for (headers, sent) in [
+        (length(&hidden), hidden.clone()),
+        (length(&large), large.clone()),
+        (CHUNKED.to_owned(), chunks(&hidden, 50)),
+        (CHUNKED.to_owned(), chunks(&large, large.len())),
+        // Of both, the chunks count, and nothing behind them.
+        (ends_early, format!("0\r\n\r\n{hidden}")),
+    ] {
+        for (line, refused) in [
+            ("POST /nothing HTTP/1.1\r\nHost: localhost", "HTTP/1.1 404 "),
+            (
+                "POST /api/robots HTTP/1.1\r\nHost: evil.example",
+                "HTTP/1.1 421 ",
+            ),
+            (
+                "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example",
+                "HTTP/1.1 403 ",
+            ),
+            (
+                "BREW /api/robots HTTP/1.1\r\nHost: localhost",
+                "HTTP/1.1 405 ",
+            ),
+            ("GET /nothing HTTP/1.1\r\nHost: localhost", "HTTP/1.1 404 "),
+        ] {
+            let sent = format!("{line}\r\n{headers}\r\n{sent}{LAST}");
+            let answer = exchange(server.address(), sent.as_bytes());
+            assert!(answer.starts_with(refused), "{line}: {answer}");
+            assert_eq!(names(&server), [""; 0], "{line} {headers}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_hundred_requests_in_one_write_are_answered_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let mut sent = String::new();
+    for number in 1..=100 {
+        let body = draft(&format!("{number:03}"));
+        sent += &format!(
+            "POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{}\r\n{body}",
+            length(&body)
+        );
+    }
+    sent += LAST;
+    let answer = exchange(server.address(), sent.as_bytes());
+    let ids: Vec<usize> = answer
+        .match_indices("1977,\"id\":\"")
+        .filter_map(|(at, start)| answer[at + start.len()..].split('"').next()?.parse().ok())
+        .collect();
+    assert_eq!(ids, (1..=100).collect::<Vec<_>>());
+    assert_eq!(names(&server).len(), 100);
+}
