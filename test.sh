@@ -86,6 +86,8 @@ need rsync rsync
 need strace strace
 need openssl openssl
 need curl curl
+need /usr/sbin/nginx nginx-light
+need /usr/sbin/haproxy haproxy
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)

@@ -14,6 +14,8 @@ mod framing;
 mod hosts;
 mod overload;
 mod process;
+mod proxies;
+mod proxy;
 mod readme;
 mod slow_disk;
 mod start;

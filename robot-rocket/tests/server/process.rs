@@ -13,7 +13,7 @@ use std::{
 use robot_core::conformance::TcpClient;
 
 /// How long a server may take to start, and to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server that runs, until it is dropped.
 pub(crate) struct Server {

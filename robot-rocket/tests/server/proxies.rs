@@ -1,0 +1,312 @@
+//! What the reverse proxies of the README promise.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use robot_core::{Catalogue, Draft, conformance::Answer};
+
+use crate::{
+    Server, call, draft, names,
+    process::{PATIENCE, assert_failed, exchange, wait_for},
+    proxy::{KINDS, Kind, Proxy, free_port},
+};
+
+/// What the contract and its clients look at.
+fn seen(answer: &Answer) -> (u16, String, [Option<&str>; 6]) {
+    let headers = [
+        "content-type",
+        "allow",
+        "link",
+        "vary",
+        "content-security-policy",
+        "x-content-type-options",
+    ];
+    (
+        answer.status,
+        answer.text(),
+        headers.map(|name| answer.header(name)),
+    )
+}
+
+const TAKEN: &str = r#"{"name":"a/b","type":"droid","year":1}"#;
+
+/// Calls that change nothing.
+const CALLS: [(&str, &str); 27] = [
+    ("GET /api/robots", ""),
+    ("HEAD /api/robots/1", ""),
+    ("OPTIONS /api/robots", ""),
+    ("GET /api/robots?limit=2&fields=name,id", ""),
+    ("GET /api/robots/search/a?limit=1&after=a%2520%2Fb", ""),
+    ("GET /api/robots/search/a%2Fb", ""),
+    ("GET /api/robots/search/a%2fb", ""),
+    ("GET /api/robots/search/a%252Fb", ""),
+    ("GET /api/robots/search/%2F%2F", ""),
+    ("GET /api/robots/search/%2E%2E%2Fx", ""),
+    ("GET /api/robots/search/..", ""),
+    ("GET /api/robots/search/a+b", ""),
+    ("GET /api/robots/search/%C3%A9", ""),
+    ("GET /api/robots/search/%FF", ""),
+    ("GET /api/robots/search/", ""),
+    ("GET /api/robots/search//", ""),
+    ("GET //api/robots", ""),
+    ("GET /api/./robots", ""),
+    ("GET /api/x/../robots", ""),
+    ("GET /nothing", ""),
+    ("PATCH /api/robots", "{}"),
+    ("BREW /api/robots", ""),
+    ("POST /api/robots", TAKEN),
+    ("POST /api/robots", "{"),
+    ("PUT /api/robots/1", TAKEN),
+    ("PUT /api/robots/9999", TAKEN),
+    ("DELETE /api/robots/9999", ""),
+];
+
+#[test]
+fn answers_pass_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/robots.db", folder.path().display());
+    let catalogue = robot_core::open(&url).unwrap();
+    let names = ["a/b", "a%2Fb", "a+b", "..", "../x", "é", "<b>", "//"];
+    // More than are sent in one piece.
+    let many = (0..2100).map(|number| format!("RX-{number:04}"));
+    for name in names.into_iter().map(str::to_owned).chain(many) {
+        catalogue.add(Draft::new(name, "droid", 1)).unwrap();
+    }
+    let server = Server::start(folder.path(), &[]);
+    for kind in KINDS {
+        let proxy = Proxy::start(kind, server.address(), &[]);
+        for (line, body) in CALLS {
+            let (method, target) = line.split_once(' ').unwrap();
+            let direct = call(&server.client(), method, target, body);
+            let passed = call(&proxy.client(), method, target, body);
+            assert_eq!(seen(&passed), seen(&direct), "{kind:?}: {line}");
+        }
+        let new = draft(&format!("{kind:?}"));
+        let added = call(&proxy.client(), "POST", "/api/robots", &new);
+        assert_eq!(added.status, 201, "{}", added.text());
+    }
+}
+
+#[test]
+fn headers_pass_unchanged() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    for kind in KINDS {
+        let proxy = Proxy::start(kind, server.address(), &[]);
+        let port = proxy.port;
+        for (headers, start) in [
+            (
+                format!("localhost:{port}\r\nOrigin: http://localhost:{port}"),
+                "HTTP/1.1 409 ",
+            ),
+            (
+                format!("localhost:{port}\r\nOrigin: http://localhost:1"),
+                "HTTP/1.1 403 ",
+            ),
+            (
+                "localhost\r\nOrigin: https://evil.example".to_owned(),
+                "HTTP/1.1 403 ",
+            ),
+            (
+                "localhost\r\nSec-Fetch-Site: cross-site".to_owned(),
+                "HTTP/1.1 403 ",
+            ),
+            ("evil.example".to_owned(), "HTTP/1.1 421 "),
+        ] {
+            let sent = format!(
+                "POST /api/robots HTTP/1.1\r\nHost: {headers}\r\nConnection: close\r\n\
+                 Content-Length: 2\r\n\r\n{{}}"
+            );
+            let answer = exchange(proxy.address(), sent.as_bytes());
+            assert!(answer.starts_with(start), "{kind:?}: {headers}: {answer}");
+        }
+        let sent = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+                    Accept: application/json\r\n\r\n";
+        let answer = exchange(proxy.address(), sent.as_bytes()).to_lowercase();
+        assert!(
+            answer.contains("content-type: application/json"),
+            "{kind:?}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn a_head_that_never_ends_is_cut_off_while_others_are_served() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    for kind in KINDS {
+        let limit = match kind {
+            Kind::Nginx => ("client_header_timeout 10s", "client_header_timeout 1s"),
+            Kind::Haproxy => ("timeout http-request 10s", "timeout http-request 1s"),
+        };
+        let proxy = Proxy::start(kind, server.address(), &[limit]);
+        let slow: Vec<_> = (0..30)
+            .map(|_| {
+                let mut stream = TcpStream::connect(proxy.address()).unwrap();
+                stream
+                    .write_all(b"GET /api/robots HTTP/1.1\r\nHost: localhost\r\nX: ")
+                    .unwrap();
+                thread::spawn(move || trickle(stream))
+            })
+            .collect();
+        let answer = call(&proxy.client(), "GET", "/api/robots", "");
+        assert_eq!(
+            (answer.status, answer.text().as_str()),
+            (200, "[]"),
+            "{kind:?}"
+        );
+        for trickling in slow {
+            let lasted = trickling.join().unwrap();
+            assert!(lasted < Duration::from_secs(5), "{kind:?}: {lasted:?}");
+        }
+    }
+}
+
+/// Sends byte after byte until the other side hangs up; how long that took.
+fn trickle(mut stream: TcpStream) -> Duration {
+    let started = Instant::now();
+    stream
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
+    let mut piece = [0; 4096];
+    while started.elapsed() < PATIENCE {
+        match stream.read(&mut piece) {
+            Ok(1..) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(0) | Err(_) => break,
+        }
+        if stream.write_all(b"x").is_err() {
+            break;
+        }
+    }
+    started.elapsed()
+}
+
+#[test]
+fn a_body_that_is_too_large_is_refused_in_the_contracts_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let padded = |length: usize| format!("{}{}", draft("x"), " ".repeat(length - draft("x").len()));
+    let expected = call(&server.client(), "POST", "/api/robots", &padded(65_537));
+    let head = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+    let large = padded(200_000);
+    for kind in KINDS {
+        let proxy = Proxy::start(kind, server.address(), &[]);
+        for sent in [
+            format!("{head}Content-Length: 65537\r\n\r\n{}", padded(65_537)),
+            format!(
+                "{head}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
+                large.len()
+            ),
+            format!("{head}Content-Length: 1000000000\r\n\r\n{{"),
+        ] {
+            let answer = exchange(proxy.address(), sent.as_bytes());
+            assert_failed(&answer, 413, &format!("{kind:?}"));
+            assert!(answer.ends_with(&expected.text()), "{kind:?}: {answer}");
+        }
+        assert_eq!(names(&server), [""; 0], "{kind:?}");
+        let longest = call(&proxy.client(), "POST", "/api/robots", &padded(65_536));
+        assert_eq!(longest.status, 201, "{kind:?}: {}", longest.text());
+        assert_eq!(
+            call(
+                &proxy.client(),
+                "DELETE",
+                &format!("/api/robots/{}", id(&longest)),
+                ""
+            )
+            .status,
+            200
+        );
+    }
+}
+
+fn id(answer: &Answer) -> String {
+    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    body["data"]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn others_are_served_while_silent_connections_are_at_their_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    for kind in KINDS {
+        let fewer: &[(&str, &str)] = match kind {
+            Kind::Nginx => &[("worker_connections 4096", "worker_connections 80")],
+            Kind::Haproxy => &[],
+        };
+        let proxy = Proxy::start(kind, server.address(), fewer);
+        // HAProxy hangs up on those beyond the limit, some of them in the middle of connecting.
+        let silent: Vec<_> = (0..200)
+            .filter_map(|_| TcpStream::connect(proxy.address()).ok())
+            .collect();
+        assert!(silent.len() >= 64, "{kind:?}: {}", silent.len());
+        for number in 0..5 {
+            let added = call(
+                &proxy.other_client(),
+                "POST",
+                "/api/robots",
+                &draft(&format!("{kind:?} {number}")),
+            );
+            assert_eq!(added.status, 201, "{kind:?}: {}", added.text());
+        }
+        drop(silent);
+        wait_for("the first client, served again", PATIENCE, || {
+            let request = b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            exchange(proxy.address(), request).starts_with("HTTP/1.1 404 ")
+        });
+    }
+}
+
+#[test]
+fn a_catalogue_that_is_down_is_told_in_the_contracts_shape() {
+    for kind in KINDS {
+        let proxy = Proxy::start(kind, (Ipv4Addr::LOCALHOST, free_port()).into(), &[]);
+        let request = b"GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        let status = match kind {
+            Kind::Nginx => 502,
+            Kind::Haproxy => 503,
+        };
+        assert_failed(
+            &exchange(proxy.address(), request),
+            status,
+            &format!("{kind:?}"),
+        );
+    }
+}
+
+#[test]
+fn a_write_whose_outcome_is_unknown_is_not_sent_again() {
+    for kind in KINDS {
+        let breaking = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let proxy = Proxy::start(kind, breaking.local_addr().unwrap(), &[]);
+        let received = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&received);
+        // It reads each request and hangs up; it ends with the test.
+        thread::spawn(move || {
+            while let Ok((mut stream, _)) = breaking.accept() {
+                if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+                    counted.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+        });
+        for number in 1..=3 {
+            let body = draft("x");
+            let sent = format!(
+                "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            let answer = exchange(proxy.address(), sent.as_bytes());
+            assert_failed(&answer, 502, &format!("{kind:?}"));
+            assert!(answer.contains("unknown"), "{kind:?}: {answer}");
+            assert_eq!(received.load(Ordering::SeqCst), number, "{kind:?}");
+        }
+    }
+}

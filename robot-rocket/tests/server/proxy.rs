@@ -1,0 +1,173 @@
+//! The reverse proxies of the README as processes, configured as they stand there, but for ports.
+
+use std::{
+    fs,
+    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream},
+    path::Path,
+    process::{Child, Command, Stdio},
+};
+
+use robot_core::conformance::TcpClient;
+use tempfile::TempDir;
+
+use crate::process::{PATIENCE, wait_for};
+
+const README: &str = include_str!("../../../README.md");
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Kind {
+    Nginx,
+    Haproxy,
+}
+
+pub(crate) const KINDS: [Kind; 2] = [Kind::Nginx, Kind::Haproxy];
+
+/// A proxy that runs, until it is dropped.
+pub(crate) struct Proxy {
+    process: Child,
+    pub(crate) port: u16,
+    folder: TempDir,
+}
+
+impl Proxy {
+    /// Starts a proxy of the README before a server, with other words in place of some.
+    pub(crate) fn start(kind: Kind, server: SocketAddr, changes: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let mut configuration = changed(
+            &kind.of_the_readme(),
+            &kind.substitutes(folder.path(), port),
+        );
+        configuration = changed(&configuration, &[("127.0.0.1:8000", &server.to_string())]);
+        configuration = changed(&configuration, changes);
+        fs::write(folder.path().join("configuration"), configuration).unwrap();
+        let process = kind
+            .command(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(folder.path().join("log")).unwrap())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", kind.package()));
+        let mut proxy = Self {
+            process,
+            port,
+            folder,
+        };
+        wait_for("a proxy that listens", PATIENCE, || {
+            let ended = proxy.process.try_wait().unwrap();
+            let log = || fs::read_to_string(proxy.folder.path().join("log")).unwrap();
+            assert!(ended.is_none(), "{kind:?} ended: {}", log());
+            TcpStream::connect(proxy.address()).is_ok()
+        });
+        proxy
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        (Ipv4Addr::LOCALHOST, self.port).into()
+    }
+
+    /// Who comes by this one is another client than who comes by the first.
+    pub(crate) fn other_address(&self) -> SocketAddr {
+        (Ipv6Addr::LOCALHOST, self.port).into()
+    }
+
+    pub(crate) fn client(&self) -> TcpClient {
+        TcpClient::new(self.address())
+    }
+
+    pub(crate) fn other_client(&self) -> TcpClient {
+        TcpClient::new(self.other_address())
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Kind {
+    /// The configuration in the README.
+    fn of_the_readme(self) -> String {
+        let name = match self {
+            Self::Nginx => "nginx",
+            Self::Haproxy => "haproxy",
+        };
+        let (_, rest) = README.split_once(&format!("\n```{name}\n")).unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    }
+
+    /// What differs on a machine where others have the ports, and by somebody who is not root.
+    fn substitutes(self, folder: &Path, port: u16) -> Vec<(&'static str, String)> {
+        let folder = folder.display();
+        match self {
+            Self::Nginx => {
+                let temporary: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+                    .map(|kind| format!("    {kind}_temp_path {folder}/{kind};\n"))
+                    .concat();
+                vec![
+                    ("user www-data;", String::new()),
+                    ("/run/nginx.pid", format!("{folder}/pid")),
+                    (
+                        "http {\n",
+                        format!("http {{\n    access_log off;\n{temporary}"),
+                    ),
+                    (
+                        "listen 80;",
+                        format!("listen 127.0.0.1:{port}; listen [::1]:{port};"),
+                    ),
+                ]
+            }
+            Self::Haproxy => vec![(
+                "bind :80\n",
+                format!("bind 127.0.0.1:{port},[::1]:{port}\n"),
+            )],
+        }
+    }
+
+    /// The command that runs it as one process, which is easy to end.
+    fn command(self, folder: &Path) -> Command {
+        let configuration = folder.join("configuration");
+        let mut command = match self {
+            Self::Nginx => Command::new("/usr/sbin/nginx"),
+            Self::Haproxy => Command::new("/usr/sbin/haproxy"),
+        };
+        match self {
+            Self::Nginx => command
+                .args([
+                    "-e",
+                    "stderr",
+                    "-g",
+                    "daemon off; master_process off;",
+                    "-p",
+                ])
+                .arg(folder)
+                .arg("-c"),
+            Self::Haproxy => command.args(["-db", "-f"]),
+        };
+        command.arg(configuration);
+        command
+    }
+
+    fn package(self) -> &'static str {
+        match self {
+            Self::Nginx => "/usr/sbin/nginx, of Debian's package nginx-light",
+            Self::Haproxy => "/usr/sbin/haproxy, of Debian's package haproxy",
+        }
+    }
+}
+
+/// A port that was free a moment ago.
+pub(crate) fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// A text with other words in place of some, each of which must be there.
+fn changed(text: &str, changes: &[(&str, impl AsRef<str>)]) -> String {
+    changes.iter().fold(text.to_owned(), |text, (old, new)| {
+        assert!(text.contains(old), "'{old}' is not in the README");
+        text.replace(old, new.as_ref())
+    })
+}
