@@ -283,30 +283,76 @@ fn a_catalogue_that_is_down_is_told_in_the_contracts_shape() {
 }
 
 #[test]
-fn a_write_whose_outcome_is_unknown_is_not_sent_again() {
+fn a_body_that_does_not_come_is_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let sent = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"na";
     for kind in KINDS {
-        let breaking = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let proxy = Proxy::start(kind, breaking.local_addr().unwrap(), &[]);
-        let received = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&received);
-        // It reads each request and hangs up; it ends with the test.
-        thread::spawn(move || {
-            while let Ok((mut stream, _)) = breaking.accept() {
-                if matches!(stream.read(&mut [0; 4096]), Ok(1..)) {
+        let limit = match kind {
+            Kind::Nginx => ("client_body_timeout 10s", "client_body_timeout 1s"),
+            Kind::Haproxy => ("wait-for-body time 10s", "wait-for-body time 1s"),
+        };
+        let proxy = Proxy::start(kind, server.address(), &[limit]);
+        let started = Instant::now();
+        let answer = exchange(proxy.address(), sent.as_bytes());
+        let lasted = started.elapsed();
+        assert!(lasted < Duration::from_secs(5), "{kind:?}: {lasted:?}");
+        match kind {
+            Kind::Nginx => assert_eq!(answer, ""),
+            Kind::Haproxy => assert_failed(&answer, 408, "HAProxy"),
+        }
+    }
+}
+
+/// Answers the first request, and hangs up on those behind it without an answer; how many of
+/// these there were.
+fn break_after_one(listener: TcpListener) -> Arc<AtomicUsize> {
+    let broken = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&broken);
+    // It ends with the test.
+    thread::spawn(move || {
+        let mut is_first = true;
+        while let Ok((mut stream, _)) = listener.accept() {
+            while let Ok(1..) = stream.read(&mut [0; 4096]) {
+                if !std::mem::take(&mut is_first) {
                     counted.fetch_add(1, Ordering::SeqCst);
+                    break;
                 }
+                stream
+                    .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+                    .unwrap();
             }
-        });
+        }
+    });
+    broken
+}
+
+#[test]
+fn a_write_whose_outcome_is_unknown_is_not_sent_again() {
+    for (kind, line) in KINDS.into_iter().flat_map(|kind| {
+        [
+            "POST /api/robots",
+            "PUT /api/robots/1",
+            "DELETE /api/robots/1",
+        ]
+        .map(|line| (kind, line))
+    }) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let proxy = Proxy::start(kind, listener.local_addr().unwrap(), &[]);
+        let broken = break_after_one(listener);
+        // This leaves a connection that the proxy keeps for the next request.
+        assert_eq!(call(&proxy.client(), "GET", "/api/robots", "").text(), "[]");
         for number in 1..=3 {
             let body = draft("x");
             let sent = format!(
-                "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+                 Content-Length: {}\r\n\r\n{body}",
                 body.len()
             );
             let answer = exchange(proxy.address(), sent.as_bytes());
-            assert_failed(&answer, 502, &format!("{kind:?}"));
-            assert!(answer.contains("unknown"), "{kind:?}: {answer}");
-            assert_eq!(received.load(Ordering::SeqCst), number, "{kind:?}");
+            assert_failed(&answer, 502, &format!("{kind:?} {line}"));
+            assert!(answer.contains("unknown"), "{kind:?} {line}: {answer}");
+            assert_eq!(broken.load(Ordering::SeqCst), number, "{kind:?} {line}");
         }
     }
 }
