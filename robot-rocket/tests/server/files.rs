@@ -1,10 +1,18 @@
 //! The static files: an existing one goes first, and nothing else of the disk is shown.
 
-use std::{fs, os::unix::fs::symlink};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::symlink, net::UnixListener},
+    process::Command,
+};
 
 use robot_core::conformance::Client;
 
-use crate::{Server, call};
+use crate::{
+    Server, call,
+    process::{assert_failed, exchange},
+};
 
 #[test]
 fn an_existing_file_goes_before_the_routes() {
@@ -156,4 +164,78 @@ fn a_folder_that_vanishes_leaves_the_routes() {
     fs::remove_dir(&files).unwrap();
     let client: &dyn Client = &server.client();
     assert_eq!(call(client, "GET", "/api/robots", "").text(), "[]");
+}
+
+#[test]
+fn what_is_no_file_of_the_folder_is_none_and_nobody_waits_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("files");
+    fs::create_dir_all(files.join("sub/index.html")).unwrap();
+    let made = Command::new("mkfifo").arg(files.join("pipe")).status();
+    assert!(made.unwrap().success());
+    let _socket = UnixListener::bind(files.join("socket")).unwrap();
+    fs::write(files.join(".env"), "secret").unwrap();
+    fs::write(files.join(OsStr::from_bytes(b"\xff.txt")), "odd").unwrap();
+    for (target, link) in [
+        ("pipe", "to-pipe"),
+        ("/dev/zero", "zeros"),
+        ("/dev/stdin", "input"),
+        ("/proc/self/environ", "environment"),
+        ("loop", "loop"),
+        ("missing", "broken"),
+        (".env", "env.txt"),
+    ] {
+        symlink(target, files.join(link)).unwrap();
+    }
+    let server = Server::start(
+        folder.path(),
+        &[("DATABASE_URL", "memory:"), ("ROCKET_STATIC_DIR", "files")],
+    );
+    for target in [
+        "/pipe",
+        "/to-pipe",
+        "/socket",
+        "/zeros",
+        "/input",
+        "/environment",
+        "/loop",
+        "/broken",
+        "/env.txt",
+        "/sub/",
+        "/sub/index.html",
+        "/%FF.txt",
+        "/%00",
+        "/..%2ffiles%2f.env",
+        &format!("/{}", "a".repeat(300)),
+        &format!("/{}", "a/".repeat(10_000)),
+    ] {
+        let answer = call(&server.client(), "GET", target, "");
+        assert_eq!(answer.status, 404, "{target}: {}", answer.text());
+        assert!(
+            answer.text().starts_with(r#"{"status":"ERROR""#),
+            "{target}"
+        );
+    }
+}
+
+#[test]
+fn a_foreign_host_is_shown_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("files")).unwrap();
+    fs::write(folder.path().join("files/page.html"), "<p>page").unwrap();
+    let server = Server::start(
+        folder.path(),
+        &[("DATABASE_URL", "memory:"), ("ROCKET_STATIC_DIR", "files")],
+    );
+    let ask = |headers: &str| {
+        let sent = format!("GET /page.html HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n");
+        exchange(server.address(), sent.as_bytes())
+    };
+    assert_failed(&ask("Host: evil.example"), 421, "a foreign host");
+    // What is not understood is a whole file all the same.
+    for headers in ["Range: bytes=0-1", "If-None-Match: *", "If-Match: \"x\""] {
+        let answer = ask(&format!("Host: localhost\r\n{headers}"));
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{headers}: {answer}");
+        assert!(answer.ends_with("<p>page"), "{headers}: {answer}");
+    }
 }

@@ -22,7 +22,7 @@ fn length(body: &str) -> String {
 
 /// A body in chunks of so many bytes.
 fn chunks(body: &str, size: usize) -> String {
-    let mut chunked: String = body
+    let mut chunked: Vec<_> = body
         .as_bytes()
         .chunks(size)
         .map(|chunk| {
@@ -33,8 +33,8 @@ fn chunks(body: &str, size: usize) -> String {
             )
         })
         .collect();
-    chunked.push_str("0\r\n\r\n");
-    chunked
+    chunked.push("0\r\n\r\n".to_owned());
+    chunked.concat()
 }
 
 fn server(folder: &tempfile::TempDir) -> Server {
@@ -218,16 +218,15 @@ fn a_request_inside_of_a_refused_body_is_none() {
 fn a_hundred_requests_in_one_write_are_answered_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
-    let mut sent = String::new();
-    for number in 1..=100 {
-        let body = draft(&format!("{number:03}"));
-        sent += &format!(
-            "POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{}\r\n{body}",
-            length(&body)
-        );
-    }
-    sent += LAST;
-    let answer = exchange(server.address(), sent.as_bytes());
+    let mut sent: Vec<_> = (1..=100)
+        .map(|number| draft(&format!("{number:03}")))
+        .map(|body| {
+            let length = length(&body);
+            format!("POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{length}\r\n{body}")
+        })
+        .collect();
+    sent.push(LAST.to_owned());
+    let answer = exchange(server.address(), sent.concat().as_bytes());
     let ids: Vec<usize> = answer
         .match_indices("1977,\"id\":\"")
         .filter_map(|(at, start)| answer[at + start.len()..].split('"').next()?.parse().ok())

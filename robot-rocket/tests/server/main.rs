@@ -8,10 +8,12 @@
 
 mod access;
 mod calls;
+mod crowds;
 mod faults;
 mod files;
 mod framing;
 mod hosts;
+mod oddities;
 mod overload;
 mod process;
 mod proxies;

@@ -1,0 +1,61 @@
+//! More connections than the system lets the server have.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    process::Command,
+    time::Duration,
+};
+
+use crate::{
+    Server, call, draft, names,
+    process::{PATIENCE, connection, wait_for},
+};
+
+/// The first bytes of the answer to a request on a connection that stays open.
+fn ask(stream: &mut TcpStream, method: &str, body: &str) -> String {
+    let length = body.len();
+    let sent = format!(
+        "{method} /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(sent.as_bytes()).unwrap();
+    let mut answer = [0; 4096];
+    let length = stream.read(&mut answer).unwrap();
+    String::from_utf8_lossy(&answer[..length]).into_owned()
+}
+
+#[test]
+fn silent_connections_beyond_the_limit_of_files_harm_nobody_who_is_connected() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]);
+    let mut early = connection(&server, "");
+    assert!(ask(&mut early, "POST", &draft("first")).starts_with("HTTP/1.1 201 "));
+    // Lists have their connection to the database from now on.
+    assert!(ask(&mut early, "GET", "").starts_with("HTTP/1.1 200 "));
+    let limited = Command::new("prlimit")
+        .args(["--nofile=64:64", "--pid", &server.id().to_string()])
+        .status()
+        .unwrap_or_else(|error| panic!("prlimit, of the package util-linux: {error}"));
+    assert!(limited.success());
+    let silent: Vec<_> = (0..100).map(|_| connection(&server, "")).collect();
+    wait_for("as many files as it may open", PATIENCE, || {
+        let open = std::fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap();
+        open.count() >= 64
+    });
+    for number in 0..10 {
+        let answer = ask(&mut early, "POST", &draft(&number.to_string()));
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+        let answer = ask(&mut early, "GET", "");
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    drop(silent);
+    let mut late = connection(&server, "");
+    late.set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    assert!(ask(&mut late, "GET", "").starts_with("HTTP/1.1 200 "));
+    assert_eq!(names(&server).len(), 11);
+    assert_eq!(
+        call(&server.client(), "DELETE", "/api/robots/1", "").status,
+        200
+    );
+}
