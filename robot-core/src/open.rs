@@ -213,10 +213,7 @@ fn cores() -> usize {
 #[must_use]
 pub fn redact(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
-        return url
-            .split(':')
-            .next()
-            .map_or_else(String::new, |scheme| format!("{scheme}:"));
+        return format!("{}:", scheme_of(url));
     };
     if scheme == "sqlite" {
         return url.to_owned();
@@ -227,6 +224,15 @@ pub fn redact(url: &str) -> String {
         [address] | [_, address] if !query.contains('@') => format!("{scheme}://{address}"),
         _ => format!("{scheme}://..."),
     }
+}
+
+/// What a URL begins with. Of what is no URL it is no more than a word, for there may be a
+/// password among the others.
+fn scheme_of(url: &str) -> &str {
+    let is_of_a_scheme =
+        |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);
+    let end = url.find(|character| !is_of_a_scheme(character));
+    end.map_or(url, |end| &url[..end])
 }
 
 /// The database that a URL is of.
@@ -240,7 +246,7 @@ fn database_of(url: &str) -> Option<&'static Database> {
 /// The backend for the database that a URL is of.
 pub(crate) fn backend_of(url: &str) -> Result<Backend, OpenError> {
     let database = database_of(url).ok_or_else(|| OpenError::UnknownScheme {
-        scheme: url.split(':').next().unwrap_or_default().to_owned(),
+        scheme: scheme_of(url).to_owned(),
         known: known_forms(),
     })?;
     database.backend.ok_or_else(|| OpenError::NotCompiledIn {
@@ -280,5 +286,8 @@ mod tests {
         assert!(left_out.ends_with("(build it with the cargo feature 'sqlite' to have them)"));
         let unknown = message("ftp://x");
         assert!(unknown.starts_with("'ftp' is no store that this program knows; it knows memory:"));
+        let no_url = message("host=db user=robots password=secret");
+        assert!(no_url.starts_with("'host' is no store that this program knows"));
+        assert!(!no_url.contains("secret"));
     }
 }

@@ -96,6 +96,13 @@ impl<C, T> Pages<C, T> {
         self
     }
 
+    /// Goes on behind this name, with pages of at most so many robots.
+    pub(crate) fn go_back_to(&mut self, name: &str, page_size: usize) {
+        name.clone_into(&mut self.after);
+        self.page_size = page_size;
+        self.finished = false;
+    }
+
     /// Whether it is known that there are no more pages.
     #[must_use]
     pub fn is_finished(&self) -> bool {

@@ -10,8 +10,8 @@ use std::{
 
 use clap::Parser;
 use robot_core::redact;
-use robot_rocket::{Settings, database_url, mount, open_options};
-use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, figment};
+use robot_rocket::{Settings, SettingsError, database_url, mount, open_options};
+use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc};
 
 /// Serves a catalogue of robots as JSON over HTTP.
 ///
@@ -65,7 +65,9 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let figment = robot_rocket::figment();
-    let config: Config = figment.extract().map_err(|error| unreadable(&error))?;
+    let config: Config = figment
+        .extract()
+        .map_err(|error| SettingsError::from(error).to_string())?;
     if config.workers == 0 || config.max_blocking == 0 {
         return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
     }
@@ -89,25 +91,6 @@ fn run() -> Result<(), String> {
             kind => Err(explain(kind, &config)),
         },
     }
-}
-
-/// Says in one line which setting is wrong.
-fn unreadable(error: &figment::Error) -> String {
-    let text = error.to_string();
-    let mut lines: Vec<_> = text.lines().map(str::trim).collect();
-    // A key of Rocket.toml that stands above all tables is taken for a table itself.
-    let remedy = if text.contains("expected a map") {
-        "; in Rocket.toml, settings stand below a line [default]"
-    } else {
-        ""
-    };
-    if let [place, .., file] = lines[..]
-        && place.starts_with("TOML parse error")
-    {
-        // Between these the parser shows a line of the file, which may have a password.
-        lines = vec![place, file];
-    }
-    format!("wrong setting: {}{remedy}", lines.join(" "))
 }
 
 /// Tells the person who starts the server where it listens, once it does.

@@ -93,6 +93,12 @@ pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http:
     for header in request.headers().iter() {
         question.header(header.name.as_str(), header.value.as_bytes());
     }
+    // HTTP/2, which an application may have Rocket speak, names the host outside of the headers.
+    if !request.headers().contains("host")
+        && let Some(host) = request.host()
+    {
+        question.header("host", host.to_string().as_bytes());
+    }
     question
 }
 

@@ -48,8 +48,8 @@ pub struct Settings {
 #[non_exhaustive]
 pub enum SettingsError {
     /// The configuration cannot be read, or a value is of the wrong type.
-    #[error("wrong setting: {0}")]
-    Unreadable(#[from] Box<figment::Error>),
+    #[error("wrong setting: {}", in_one_line(.0))]
+    Unreadable(Box<figment::Error>),
     /// The behaviour is neither A nor B.
     #[error("wrong setting: {0} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)")]
     Behaviour(#[from] robot_core::http::ParseBehaviourError),
@@ -297,6 +297,25 @@ fn network(figment: &Figment) -> Option<IpAddr> {
         .extract_inner("address")
         .ok()
         .filter(|address: &IpAddr| !address.is_loopback())
+}
+
+/// What is wrong with the configuration, without what may be secret.
+fn in_one_line(error: &figment::Error) -> String {
+    let text = error.to_string();
+    let mut lines: Vec<_> = text.lines().map(str::trim).collect();
+    // A key of Rocket.toml that stands above all tables is taken for a table itself.
+    let remedy = if text.contains("expected a map") {
+        "; in Rocket.toml, settings stand below a line [default]"
+    } else {
+        ""
+    };
+    if let [place, .., file] = lines[..]
+        && place.starts_with("TOML parse error")
+    {
+        // Between these the parser shows a line of the file, which may have a password.
+        lines = vec![place, file];
+    }
+    format!("{}{remedy}", lines.join(" "))
 }
 
 /// The folder, if it can be read.

@@ -48,6 +48,9 @@ struct Settings {
 /// How many robots of a list are read and sent at a time. A list of fewer is sent as a whole.
 const PAGE_SIZE: usize = 2000;
 
+/// How many bytes of a list are enough for a piece of it.
+const PIECE_SIZE: usize = 256 * 1024;
+
 /// A reply, or why there is none.
 type Answer = Result<Reply, Failure>;
 
@@ -353,19 +356,18 @@ fn stream<T: Visible + 'static>(
     mut pages: Pages<Arc<dyn Catalogue>, T>,
     fields: Vec<Field>,
 ) -> Answer {
-    let first = pages
-        .next()
-        .transpose()
-        .map_err(logged)?
-        .unwrap_or_default();
+    let Some(first) = pages.next().transpose().map_err(logged)? else {
+        return Ok(whole(200, b"[]".to_vec()));
+    };
+    let mut opening = piece(&mut pages, &first, &fields, b'[');
     if pages.is_finished() {
-        return Ok(whole(200, array(&first, &fields)));
+        opening.push(b']');
+        return Ok(whole(200, opening));
     }
-    let opening = elements(&first, &fields, b'[');
     let mut is_open = true;
     let rest = iter::from_fn(move || {
         is_open.then(|| match pages.next() {
-            Some(Ok(robots)) => Ok(elements(&robots, &fields, b',')),
+            Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
             Some(Err(error)) => {
                 is_open = false;
                 log::error!("a list broke off: {error:?}");
@@ -382,4 +384,19 @@ fn stream<T: Visible + 'static>(
         headers: Vec::new(),
         body: Body::Streamed(Chunks::new(iter::once(Ok(opening)).chain(rest))),
     })
+}
+
+/// The bytes of a page, or of its beginning where they are too many: then the pages go on from
+/// there, and are as long as that. So a client that stops reading costs little memory.
+fn piece<T: Visible>(
+    pages: &mut Pages<Arc<dyn Catalogue>, T>,
+    robots: &[T],
+    fields: &[Field],
+    before: u8,
+) -> Vec<u8> {
+    let (bytes, count) = elements(robots, fields, before, PIECE_SIZE);
+    if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
+        pages.go_back_to(last.name(), count);
+    }
+    bytes
 }

@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{error::Category, value::RawValue};
 
-use super::failure::Failure;
+use super::failure::{Failure, excerpt};
 use crate::robot::Draft;
 
 /// Reads the body of a `POST` or `PUT`.
@@ -32,7 +32,8 @@ pub(super) fn read(body: &[u8]) -> Result<Draft, Failure> {
     let members: Members<'_> = serde_json::from_str(text).map_err(|error| not_an_object(&error))?;
     if let Some(member) = members.repeated {
         return Err(malformed(format!(
-            "The body has the member '{member}' twice; send it once"
+            "The body has the member '{}' twice; send it once",
+            excerpt(&member)
         )));
     }
 

@@ -4,7 +4,11 @@ use std::{borrow::Cow, num::NonZeroUsize};
 
 use percent_encoding::{percent_decode, utf8_percent_encode};
 
-use super::{failure::Failure, render::Field, route::ENCODED};
+use super::{
+    failure::{Failure, excerpt},
+    render::Field,
+    route::ENCODED,
+};
 
 /// The most robots that a page may have.
 const LIMIT_MAXIMUM: usize = 1000;
@@ -90,6 +94,7 @@ fn fields(value: &str) -> Result<Vec<Field>, Cow<'static, str>> {
     let mut fields = Vec::new();
     for name in value.split(',') {
         let field = Field::from_name(name).ok_or_else(|| {
+            let name = excerpt(name);
             format!("fields has '{name}', which is no field; the fields are id,name,type,year")
         })?;
         if fields.contains(&field) {
@@ -154,6 +159,19 @@ mod tests {
             let failure = Query::of_list(query).err();
             assert!(matches!(failure, Some(Failure::Malformed(_))), "{query}");
         }
+    }
+
+    #[test]
+    fn what_is_long_is_not_repeated_as_a_whole() {
+        let long = "é".repeat(1000);
+        let message = format!(
+            "fields has '{}…', which is no field; the fields are id,name,type,year",
+            "é".repeat(40)
+        );
+        assert_eq!(
+            Query::of_robot(&format!("fields={long}")).err(),
+            Some(Failure::Malformed(vec![message.into()]))
+        );
     }
 
     #[test]

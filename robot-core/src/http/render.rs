@@ -164,22 +164,30 @@ pub(super) fn array<T: Visible>(robots: &[T], fields: &[Field]) -> Vec<u8> {
     if robots.is_empty() {
         return b"[]".to_vec();
     }
-    let mut bytes = elements(robots, fields, b'[');
+    let (mut bytes, _) = elements(robots, fields, b'[', usize::MAX);
     bytes.push(b']');
     bytes
 }
 
 /// The bytes of robots within an array, each with what stands before it: `before_first`,
-/// then commas.
-pub(super) fn elements<T: Visible>(robots: &[T], fields: &[Field], before_first: u8) -> Vec<u8> {
+/// then commas. Behind so many bytes it stops; how many robots they are of.
+pub(super) fn elements<T: Visible>(
+    robots: &[T],
+    fields: &[Field],
+    before_first: u8,
+    enough: usize,
+) -> (Vec<u8>, usize) {
     let mut bytes = Vec::with_capacity(64 * robots.len());
     let mut before = before_first;
-    for robot in robots {
+    for (number, robot) in (1..).zip(robots) {
         bytes.push(before);
         append(&mut bytes, &View { robot, fields });
         before = b',';
+        if bytes.len() >= enough {
+            return (bytes, number);
+        }
     }
-    bytes
+    (bytes, robots.len())
 }
 
 fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
@@ -242,14 +250,32 @@ mod tests {
     #[test]
     fn a_view_has_the_fields_in_their_order() {
         let robots: Vec<_> = robot("HAL").into_iter().collect();
-        let elements = elements(
+        let (elements, count) = elements(
             &robots,
             &[Field::Year, Field::Type, Field::Name, Field::Id],
             b'[',
+            usize::MAX,
         );
         assert_eq!(
-            String::from_utf8_lossy(&elements),
-            r#"[{"year":2001,"type":"virtual","name":"HAL","id":"9"}"#
+            (String::from_utf8_lossy(&elements).as_ref(), count),
+            (
+                r#"[{"year":2001,"type":"virtual","name":"HAL","id":"9"}"#,
+                1
+            )
         );
+    }
+
+    #[test]
+    fn enough_bytes_are_enough() {
+        let robots: Vec<_> = ["R2-D2", "HAL", "Bender"]
+            .into_iter()
+            .filter_map(robot)
+            .collect();
+        for (enough, expected) in [(0, 1), (17, 1), (18, 2), (32, 2), (33, 3), (usize::MAX, 3)] {
+            let (bytes, count) = elements(&robots, &[Field::Name], b',', enough);
+            assert_eq!(count, expected, "{enough}");
+            let found = String::from_utf8_lossy(&bytes).matches("name").count();
+            assert_eq!(found, expected, "{enough}");
+        }
     }
 }

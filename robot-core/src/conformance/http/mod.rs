@@ -145,12 +145,17 @@ impl<'a> Session<'a> {
     /// Adds so many robots and returns their names, in order.
     fn add_many(&self, count: usize) -> Vec<String> {
         let names: Vec<_> = (0..count).map(|number| format!("RX-{number:04}")).collect();
+        self.add_all(&names);
+        names
+    }
+
+    /// Adds robots, several at a time.
+    fn add_all(&self, names: &[String]) {
         thread::scope(|scope| {
-            for part in names.chunks(300) {
+            for part in names.chunks(names.len() / 8 + 1) {
                 scope.spawn(move || part.iter().for_each(|name| drop(self.add(name))));
             }
         });
-        names
     }
 
     /// The names that a list or a search answers with.

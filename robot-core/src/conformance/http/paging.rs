@@ -11,6 +11,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     a_limit_out_of_range_is_refused,
     a_name_to_begin_behind_must_be_utf_8,
     a_long_list_is_whole,
+    a_list_of_long_names_is_whole,
 ];
 
 fn link(answer: &Answer) -> Option<String> {
@@ -129,4 +130,18 @@ fn a_long_list_is_whole(session: &Session<'_>) {
         session.names("/api/robots/search/-20"),
         expected[2000..2100]
     );
+}
+
+fn a_list_of_long_names_is_whole(session: &Session<'_>) {
+    // Escaped, each is six times as long.
+    let long = "<".repeat(250);
+    let expected: Vec<_> = (0..600)
+        .map(|number| format!("{number:04} {long}"))
+        .collect();
+    session.add_all(&expected);
+    assert_eq!(session.names("/api/robots"), expected);
+    assert_eq!(session.names("/api/robots/search/%3C%3C%3C"), expected);
+    let page = session.names("/api/robots?limit=500");
+    assert_eq!(page, expected[..500]);
+    assert_eq!(session.names("/api/robots?fields=name,year"), expected);
 }
