@@ -57,6 +57,9 @@ pub(crate) fn a_server_that_ends_while_the_disk_is_full_has_lost_nothing(run: &R
             workload.is_served();
             ledger = workload.end();
             ledger.is_true_of(&server);
+            // The log goes into the file, or there would be less room in each round.
+            let (status, log) = server.stop("TERM");
+            assert!(status.success(), "{status}: {log}");
         }
         ledger
     });

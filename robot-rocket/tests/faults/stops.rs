@@ -56,6 +56,7 @@ fn stop(server: Server, looks: Vec<Look>) -> Vec<(u64, Write)> {
     let asked = Instant::now();
     let address = server.address();
     let begun: Vec<_> = looks.iter().map(|look| begin(&server, look)).collect();
+    let told = Instant::now();
     let stopping = thread::spawn(move || server.stop("TERM"));
     wait_for("new ones are refused", Duration::from_secs(5), || {
         TcpStream::connect(address).is_err()
@@ -64,9 +65,10 @@ fn stop(server: Server, looks: Vec<Look>) -> Vec<(u64, Write)> {
         stream.write_all(rest.as_bytes()).unwrap();
         let answer = read(stream);
         let is_finished = answer.starts_with("HTTP/1.1 201 ");
+        let took = told.elapsed();
         assert!(
             is_finished,
-            "what was under way was answered with {answer:?}"
+            "what was under way was answered with {answer:?}, {took:?} after the signal"
         );
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let write = Write {

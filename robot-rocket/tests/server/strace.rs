@@ -4,7 +4,8 @@
 use std::{
     fs,
     process::{Child, Command, Stdio},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use crate::process::{Server, wait_for};
@@ -16,6 +17,17 @@ impl Injection {
     /// Has these calls of a server's (`fsync,fdatasync`) fail or wait, in strace's words
     /// (`error=EIO`), from now on.
     pub(crate) fn into(server: &Server, calls: &str, what: &str) -> Self {
+        let mut injection = None;
+        wait_for("strace at the server", Duration::from_secs(60), || {
+            let mut attached = Self::attach(server, calls, what);
+            // A thread that was made meanwhile may have been missed.
+            injection = attached.reaches_all_of(server).then_some(attached);
+            injection.is_some()
+        });
+        injection.unwrap()
+    }
+
+    fn attach(server: &Server, calls: &str, what: &str) -> Self {
         let strace = Command::new("strace")
             .args(["--follow-forks", "--output=/dev/null"])
             .arg(format!("--trace={calls}"))
@@ -23,16 +35,23 @@ impl Injection {
             .arg("--attach")
             .arg(server.id().to_string())
             .stderr(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| panic!("strace, of the package of this name: {error}"));
-        let mut injection = Self(strace);
-        wait_for("strace at the server", Duration::from_secs(10), || {
-            let ended = injection.0.try_wait().unwrap();
+            .spawn();
+        Self(strace.unwrap_or_else(|error| panic!("strace, of the package of this name: {error}")))
+    }
+
+    /// Whether strace is at every thread, for which it has a few seconds.
+    fn reaches_all_of(&mut self, server: &Server) -> bool {
+        let started = Instant::now();
+        let id = self.0.id();
+        while started.elapsed() < Duration::from_secs(3) {
+            let ended = self.0.try_wait().unwrap();
             assert!(ended.is_none(), "strace may not trace here: {ended:?}");
-            let id = injection.0.id();
-            threads(server).all(|thread| tracer(&thread) == Some(id))
-        });
-        injection
+            if threads(server).all(|thread| tracer(&thread) == Some(id)) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 }
 
