@@ -28,6 +28,7 @@ mod judge;
 mod kills;
 mod ledger;
 mod look;
+mod maintenance;
 mod options;
 #[path = "../server/process.rs"]
 #[expect(dead_code, reason = "the tests of the server need more of it")]
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
         files::replaced_by_no_database,
         files::truncated_to_nothing,
         files::truncated_to_a_half,
+        maintenance::another_program_that_cares_for_the_files_is_in_nobodys_way,
         #[cfg(all(feature = "postgres", feature = "mysql"))]
         databases::postgres_is_frozen_and_killed,
         #[cfg(all(feature = "postgres", feature = "mysql"))]
