@@ -1,73 +1,19 @@
-//! Kills, locks, slow clients, many at once.
+//! Locks, slow clients, many at once. Kills, stops and bad disks are for the fault driver.
 
 use std::{
     collections::HashSet,
-    io::{Read, Write},
+    io::Read,
     net::Shutdown,
-    sync::Mutex,
     thread,
     time::{Duration, Instant},
 };
 
-use robot_core::{
-    Catalogue, Draft,
-    conformance::{Call, Client},
-};
+use robot_core::{Catalogue, Draft};
 
 use crate::{
     Server, call, draft, names,
     process::{connection, read},
 };
-
-#[test]
-fn a_kill_loses_no_answered_write() {
-    let folder = tempfile::tempdir().unwrap();
-    let answered = Mutex::new(Vec::new());
-    for round in 0..4 {
-        let server = Server::start(folder.path(), &[]);
-        let client = server.client();
-        thread::scope(|scope| {
-            for writer in 0..8 {
-                let (answered, client) = (&answered, &client);
-                scope.spawn(move || {
-                    for number in 0.. {
-                        let name = format!("{round} {writer} {number}");
-                        let sent = client.send(&Call {
-                            method: "POST".to_owned(),
-                            target: "/api/robots".to_owned(),
-                            headers: Vec::new(),
-                            body: draft(&name).into_bytes(),
-                        });
-                        match sent {
-                            Ok(answer) if answer.status == 201 => {
-                                answered.lock().unwrap().push(name);
-                            }
-                            Ok(answer) => panic!("{}", answer.text()),
-                            // Killed: whether this one was stored is unknown.
-                            Err(_) => break,
-                        }
-                    }
-                });
-            }
-            thread::sleep(Duration::from_millis(200 + 70 * round));
-            server.stop("KILL");
-        });
-    }
-    let answered = answered.into_inner().unwrap();
-    assert!(
-        answered.len() > 50,
-        "only {} writes were answered",
-        answered.len()
-    );
-    let kept: HashSet<String> = names(&Server::start(folder.path(), &[]))
-        .into_iter()
-        .collect();
-    let lost: Vec<_> = answered
-        .iter()
-        .filter(|name| !kept.contains(*name))
-        .collect();
-    assert!(lost.is_empty(), "{lost:?}");
-}
 
 #[test]
 fn four_hundred_writers_at_once_are_all_served() {
@@ -279,27 +225,6 @@ fn a_store_that_fails_is_logged_and_reveals_nothing() {
     }
     let (_, log) = server.stop("TERM");
     assert!(log.contains("no such table: robots"), "{log}");
-}
-
-#[test]
-fn requests_under_way_are_finished_when_it_is_stopped() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[]);
-    let body = draft("last");
-    let (first, rest) = body.split_at(20);
-    let head = format!(
-        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{first}",
-        body.len()
-    );
-    let mut stream = connection(&server, &head);
-    thread::sleep(Duration::from_millis(300));
-    let stopping = thread::spawn(move || server.stop("TERM"));
-    thread::sleep(Duration::from_millis(300));
-    stream.write_all(rest.as_bytes()).unwrap();
-    let answer = read(stream);
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
-    assert!(stopping.join().unwrap().0.success());
-    assert_eq!(names(&Server::start(folder.path(), &[])), ["last"]);
 }
 
 #[test]
