@@ -63,13 +63,6 @@ pub(crate) fn replaced_by_no_database(run: &Run) {
     });
 }
 
-pub(crate) fn overwritten_by_another_catalogue(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
-        let other = another_catalogue(folder);
-        fs::copy(other, folder.join(DATABASE)).unwrap();
-    });
-}
-
 pub(crate) fn truncated_to_nothing(run: &Run) {
     nothing_is_promised_in_vain(run, |folder| truncate(&folder.join(DATABASE), |_| 0));
 }

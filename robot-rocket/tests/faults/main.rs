@@ -76,7 +76,6 @@ fn main() -> ExitCode {
         files::replaced_by_another_catalogue,
         files::replaced_by_another_catalogue_in_the_place_of_all_files,
         files::replaced_by_no_database,
-        files::overwritten_by_another_catalogue,
         files::truncated_to_nothing,
         files::truncated_to_a_half,
         files::its_log_truncated_to_nothing,
