@@ -22,36 +22,32 @@ use crate::{
     workload::Workload,
 };
 
-const DATABASE: &str = "robots.db";
-const LOG: &str = "robots.db-wal";
-const INDEX_OF_THE_LOG: &str = "robots.db-shm";
+const FILES: [&str; 3] = ["robots.db", "robots.db-wal", "robots.db-shm"];
 
 pub(crate) fn deleted_without_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| delete(folder, &[DATABASE]));
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[..1]));
 }
 
 pub(crate) fn deleted_with_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
-        delete(folder, &[DATABASE, LOG, INDEX_OF_THE_LOG]);
-    });
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES));
 }
 
 pub(crate) fn bereft_of_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| delete(folder, &[LOG, INDEX_OF_THE_LOG]));
+    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[1..]));
 }
 
 pub(crate) fn replaced_by_another_catalogue(run: &Run) {
     nothing_is_promised_in_vain(run, |folder| {
         let other = another_catalogue(folder);
-        fs::rename(other, folder.join(DATABASE)).unwrap();
+        fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
 pub(crate) fn replaced_by_another_catalogue_in_the_place_of_all_files(run: &Run) {
     nothing_is_promised_in_vain(run, |folder| {
         let other = another_catalogue(folder);
-        delete(folder, &[LOG, INDEX_OF_THE_LOG]);
-        fs::rename(other, folder.join(DATABASE)).unwrap();
+        delete(folder, &FILES[1..]);
+        fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
@@ -59,28 +55,16 @@ pub(crate) fn replaced_by_no_database(run: &Run) {
     nothing_is_promised_in_vain(run, |folder| {
         let other = folder.join("other");
         fs::write(&other, "no database at all\n".repeat(1000)).unwrap();
-        fs::rename(other, folder.join(DATABASE)).unwrap();
+        fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
 pub(crate) fn truncated_to_nothing(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| truncate(&folder.join(DATABASE), |_| 0));
+    nothing_is_promised_in_vain(run, |folder| truncate(folder, |_| 0));
 }
 
 pub(crate) fn truncated_to_a_half(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
-        truncate(&folder.join(DATABASE), |length| length / 2);
-    });
-}
-
-pub(crate) fn its_log_truncated_to_nothing(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| truncate(&folder.join(LOG), |_| 0));
-}
-
-pub(crate) fn its_log_truncated_to_a_half(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
-        truncate(&folder.join(LOG), |length| length / 2);
-    });
+    nothing_is_promised_in_vain(run, |folder| truncate(folder, |length| length / 2));
 }
 
 fn delete(folder: &Path, names: &[&str]) {
@@ -89,7 +73,8 @@ fn delete(folder: &Path, names: &[&str]) {
     }
 }
 
-fn truncate(path: &Path, length: impl Fn(u64) -> u64) {
+fn truncate(folder: &Path, length: impl Fn(u64) -> u64) {
+    let path = folder.join("robots.db");
     let file = File::options().write(true).open(path).unwrap();
     let whole = file.metadata().unwrap().len();
     file.set_len(length(whole)).unwrap();
@@ -174,7 +159,7 @@ fn objection_to_the_log(log: &str) -> Option<String> {
     last.reverse();
     if log.contains("panicked") {
         Some(format!("there was a panic: {log}"))
-    } else if !log.contains(DATABASE) {
+    } else if !log.contains("robots.db") {
         Some(format!("the log does not name the file: {last:?}"))
     } else {
         None
