@@ -451,6 +451,19 @@ fn nothing_is_added_to_a_file_that_was_cut_short() {
 }
 
 #[test]
+fn nothing_is_added_to_a_log_that_was_cut_short() {
+    for keep in [0, 50_000] {
+        let (_folder, added) = added_after(|folder| {
+            let path = folder.join("robots.db-wal");
+            let file = fs::File::options().write(true).open(path).unwrap();
+            assert!(file.metadata().unwrap().len() > keep);
+            file.set_len(keep).unwrap();
+        });
+        is_told(added, "was cut short or damaged");
+    }
+}
+
+#[test]
 fn a_file_that_another_program_cleared_up_is_written_on() {
     let (folder, added) = added_after(|folder| {
         let path = folder.join("robots.db");

@@ -37,49 +37,53 @@ pub(super) enum Lost {
 pub(super) struct Files {
     location: Location,
     database: PathBuf,
-    /// Which file it is, and the least that it has been long.
-    opened: (Identity, u64),
-    /// The write-ahead log and its index, each with its identity, once it is known.
-    beside: [(PathBuf, Option<Identity>); 2],
+    opened: Seen,
+    /// The write-ahead log and its index, once they are there.
+    beside: [(PathBuf, Option<Seen>); 2],
+}
+
+/// What was last seen of a file.
+#[derive(Clone, Copy)]
+struct Seen {
+    identity: Identity,
+    length: u64,
+}
+
+impl From<Metadata> for Seen {
+    fn from(metadata: Metadata) -> Self {
+        Self {
+            identity: identity(&metadata),
+            length: metadata.len(),
+        }
+    }
 }
 
 impl Files {
     /// Those of a database that has just been opened.
     pub(super) fn of(location: &Location, path: &str) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
+        let opened = fs::metadata(path)?.into();
         let beside = |ending| (PathBuf::from(format!("{path}{ending}")), None);
         Ok(Self {
             location: location.clone(),
             database: PathBuf::from(path),
-            opened: (identity(&metadata), metadata.len()),
+            opened,
             beside: [beside("-wal"), beside("-shm")],
         })
     }
 
     /// Another connection is to have a log of its own, if it is the only one.
     pub(super) fn forget_the_log(&mut self) {
-        for (_, identity) in &mut self.beside {
-            *identity = None;
+        for (_, seen) in &mut self.beside {
+            *seen = None;
         }
     }
 
     /// Whether what was opened is still what the path names.
     pub(super) fn are_there(&mut self) -> Result<(), Lost> {
-        let metadata = self.look(&self.database)?;
-        let (opened, length) = self.opened;
-        if identity(&metadata) != opened {
-            return Err(self.another());
-        }
-        if metadata.len() < length {
-            // Either somebody has cleared it up (VACUUM), or it was cut.
-            self.examine()?;
-        }
-        self.opened.1 = metadata.len();
-        for (path, known) in &self.beside {
-            if let Some(known) = known
-                && identity(&self.look(path)?) != *known
-            {
-                return Err(self.another());
+        self.opened = self.again(&self.database, self.opened)?;
+        for index in 0..self.beside.len() {
+            if let (path, Some(seen)) = &self.beside[index] {
+                self.beside[index].1 = Some(self.again(path, *seen)?);
             }
         }
         Ok(())
@@ -88,16 +92,29 @@ impl Files {
     /// Whether what was committed just now is where it will be found.
     pub(super) fn have_it(&mut self) -> Result<(), Lost> {
         for index in 0..self.beside.len() {
-            if self.beside[index].1.is_none() {
-                let found = identity(&self.look(&self.beside[index].0)?);
-                self.beside[index].1 = Some(found);
+            if let (path, None) = &self.beside[index] {
+                self.beside[index].1 = Some(self.look(path)?);
             }
         }
         self.are_there()
     }
 
-    fn look(&self, path: &PathBuf) -> Result<Metadata, Lost> {
-        fs::metadata(path).map_err(|cause| match cause.kind() {
+    /// Looks at a file again.
+    fn again(&self, path: &PathBuf, before: Seen) -> Result<Seen, Lost> {
+        let now = self.look(path)?;
+        if now.identity != before.identity {
+            return Err(self.another());
+        }
+        if now.length < before.length {
+            // Either somebody has cleared it up (VACUUM, a checkpoint), or it was cut.
+            self.examine()?;
+        }
+        Ok(now)
+    }
+
+    fn look(&self, path: &PathBuf) -> Result<Seen, Lost> {
+        let found = fs::metadata(path).map(Seen::from);
+        found.map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => self.another(),
             _ => Lost::Unreadable {
                 database: self.location.name(),
