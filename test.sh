@@ -88,6 +88,8 @@ need openssl openssl
 need curl curl
 need /usr/sbin/nginx nginx-light
 need /usr/sbin/haproxy haproxy
+need script bsdutils
+need groff groff-base
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)

@@ -6,8 +6,16 @@
 
 use std::fmt;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
+
+use crate::{
+    completions::{self, Completions},
+    delete::Deletion,
+    failure::Failure,
+    help,
+    manual::{self, Manual},
+};
 
 /// Keeps a catalogue of robots.
 ///
@@ -15,7 +23,7 @@ use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
 /// year (0 or later) and an id, which the catalogue gives it and never gives again. The
 /// catalogue is a database file, which is created when it is first used.
 #[derive(Debug, Parser)]
-#[command(version, after_help = EXAMPLES, max_term_width = 100)]
+#[command(version, after_help = help::EXAMPLES, max_term_width = 100, subcommand_value_name = "COMMAND")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -46,6 +54,10 @@ pub(crate) struct Arguments {
     /// How robots are printed
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
+
+    /// Whether tables, help and errors are coloured: auto is on a terminal
+    #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    pub(crate) color: ColorChoice,
 }
 
 const DATABASE_HELP: &str = "\
@@ -57,23 +69,6 @@ there; its folder is not. Where the program was built for them, \
 postgres://user:password@host/database and mysql://user:password@host/database name a database \
 on a server, whose tables are created when they are not there. The option outweighs the environment variable, which is the better \
 place for a URL with a password in it.";
-
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
-  robot-cli list                                   Show all robots, by name
-  robot-cli search R2 --format csv > robots.csv    Save those with R2 in the name
-  robot-cli get 1 --format json                    Show one robot as a JSON object
-  robot-cli update 1 --year 1980                   Change a year and nothing else
-  robot-cli delete 1 2 3                           Delete three robots
-  robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
-  robot-cli --database sqlite:///tmp/my.db list    Use another database file
-  robot-cli token new write                        Make a token for clients of the server
-
-Exit status:
-  0  it is done
-  1  it failed, and the message on standard error says why
-  2  the command line is wrong";
 
 /// How robots are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -94,8 +89,16 @@ pub(crate) enum Command {
     OfTheCatalogue(CatalogueCommand),
 
     /// Make tokens, by which the server knows who may read and write
-    #[command(subcommand, after_help = TOKEN_EXAMPLES)]
+    #[command(subcommand, after_help = TOKEN_EXAMPLES, subcommand_value_name = "COMMAND")]
     Token(TokenCommand),
+
+    /// Print a script that lets a shell complete what is typed
+    #[command(after_help = completions::PLACES)]
+    Completions(Completions),
+
+    /// Print the manual, or write a page for each command into a folder
+    #[command(after_help = manual::EXAMPLES)]
+    Manual(Manual),
 }
 
 const TOKEN_EXAMPLES: &str = "\
@@ -200,18 +203,10 @@ pub(crate) enum CatalogueCommand {
     /// Delete robots
     ///
     /// Those that exist are deleted even where others do not; the others are named on standard
-    /// error, and the exit status is 1.
-    #[command(after_help = "Example:\n  robot-cli delete 1 2 3")]
-    Delete {
-        /// The ids of the robots
-        #[arg(
-            required = true,
-            value_name = "ID",
-            allow_negative_numbers = true,
-            value_parser = parse_id
-        )]
-        ids: Vec<GivenId>,
-    },
+    /// error, and the exit status is 1. Several robots are shown on the terminal first, and are
+    /// deleted after a yes; without a terminal it takes --yes.
+    #[command(after_help = "Examples:\n  robot-cli delete 1\n  robot-cli delete --yes 1 2 3")]
+    Delete(Deletion),
 }
 
 /// The members of a robot that an update is to change: at least one.
@@ -251,6 +246,16 @@ pub(crate) enum GivenId {
     NeverAssigned(String),
 }
 
+impl GivenId {
+    /// The id, where it is one that a robot may have.
+    pub(crate) fn assignable(self) -> Result<RobotId, Failure> {
+        match self {
+            Self::Assignable(id) => Ok(id),
+            Self::NeverAssigned(digits) => Err(Failure::NeverAssigned(digits)),
+        }
+    }
+}
+
 impl fmt::Display for GivenId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -260,7 +265,7 @@ impl fmt::Display for GivenId {
     }
 }
 
-fn parse_id(text: &str) -> Result<GivenId, ParseIdError> {
+pub(crate) fn parse_id(text: &str) -> Result<GivenId, ParseIdError> {
     match text.parse() {
         Ok(id) => Ok(GivenId::Assignable(id)),
         Err(ParseIdError::NeverAssigned) => Ok(GivenId::NeverAssigned(text.to_owned())),

@@ -2,12 +2,14 @@
 
 use std::io::{self, Write};
 
-use robot_core::{Catalogue, Draft, Error, Pages, RobotId};
+use robot_core::{Catalogue, Draft, Error, Pages};
 
 use crate::{
     arguments::{CatalogueCommand as Command, Changes, Format, GivenId},
+    delete,
     failure::Failure,
     output,
+    printable::printable,
 };
 
 /// Carries out a command on a catalogue. What is printed has been flushed at the end.
@@ -29,12 +31,12 @@ pub(crate) fn run(
         Command::List => print_containing(catalogue, "", format, output),
         Command::Search { text } => print_containing(catalogue, &text, format, output),
         Command::Get { id } => {
-            let id = assignable(id)?;
+            let id = id.assignable()?;
             let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
             output::print_robot(&robot, format, output).map_err(Failure::Output)
         }
         Command::Update { id, changes } => update(catalogue, id, changes, format, output),
-        Command::Delete { ids } => delete(catalogue, ids, format, output),
+        Command::Delete(deletion) => delete::run(catalogue, deletion, format, output),
     }
 }
 
@@ -48,10 +50,22 @@ fn print_containing(
     // A table without rows is nothing but its header. The remark is for a person and no
     // result, so a program that reads the output does not get it.
     if format == Format::Table && pages.peek().is_none() {
-        let _ = writeln!(io::stderr(), "No robots.");
+        let _ = writeln!(io::stderr(), "{}", remark_on_none(text));
         return Ok(());
     }
     output::print_pages(pages, format, output)
+}
+
+fn remark_on_none(text: &str) -> String {
+    if text.is_empty() {
+        return "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977"
+            .to_owned();
+    }
+    format!(
+        "No robot has '{}' in its name; upper and lower case differ. \
+         See all robots with: robot-cli list",
+        printable(text)
+    )
 }
 
 fn update(
@@ -61,7 +75,7 @@ fn update(
     format: Format,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let id = assignable(id)?;
+    let id = id.assignable()?;
     catalogue.amend(id, changes.into())?;
     // The change is made; from here on nothing may say that it failed.
     let robot = match catalogue.get(id) {
@@ -74,53 +88,4 @@ fn update(
         Err(error) => return Err(Failure::ChangeNotShown(io::Error::other(error))),
     };
     output::print_robot(&robot, format, output).map_err(Failure::ChangeNotShown)
-}
-
-/// Deletes the robots that exist, whatever becomes of the output, and then tells all: a
-/// reader who has gone away must not keep half of the robots alive.
-fn delete(
-    catalogue: &dyn Catalogue,
-    ids: Vec<GivenId>,
-    format: Format,
-    output: &mut dyn Write,
-) -> Result<(), Failure> {
-    let mut deleted = Vec::new();
-    let mut failures = Vec::new();
-    for id in ids {
-        let outcome = assignable(id).and_then(|id| {
-            catalogue.delete(id)?;
-            Ok(id)
-        });
-        match outcome {
-            Ok(id) => deleted.push(id),
-            Err(failure) => {
-                let goes_on = failure.is_missing_robot();
-                failures.push(failure);
-                if !goes_on {
-                    break;
-                }
-            }
-        }
-    }
-    if format == Format::Table
-        && let Err(error) = print_deleted(&deleted, output)
-    {
-        failures.push(Failure::ChangeNotShown(error));
-    }
-    Failure::all(failures)
-}
-
-fn print_deleted(ids: &[RobotId], output: &mut dyn Write) -> io::Result<()> {
-    for id in ids {
-        writeln!(output, "Deleted robot {id}.")?;
-    }
-    output.flush()
-}
-
-/// The id, where it is one that a robot may have.
-fn assignable(id: GivenId) -> Result<RobotId, Failure> {
-    match id {
-        GivenId::Assignable(id) => Ok(id),
-        GivenId::NeverAssigned(digits) => Err(Failure::NeverAssigned(digits)),
-    }
 }

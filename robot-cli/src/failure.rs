@@ -2,12 +2,17 @@
 
 use std::{
     io::{self, Write},
+    path::PathBuf,
     process::ExitCode,
 };
 
+use anstyle::{AnsiColor, Style};
 use robot_core::{Error, OpenError};
 
 use crate::printable::printable;
+
+/// How the parser marks its errors, too.
+const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
@@ -29,8 +34,20 @@ pub(crate) enum Failure {
     Output(#[source] io::Error),
     #[error("the change was made, but cannot be shown: {0}; see the robots with 'robot-cli list'")]
     ChangeNotShown(#[source] io::Error),
-    #[error("no token was made, because the system gives no random numbers: {0}")]
+    #[error("no token was made, because the system gives no random numbers: {0}; try again")]
     NoRandomness(#[source] io::Error),
+    /// Who was asked whether to delete robots did not say yes.
+    #[error("Nothing was deleted.")]
+    NotConsented,
+    #[error(
+        "the manual could not be written to {}: {cause}; name a folder that you may write to",
+        directory.display()
+    )]
+    ManualNotWritten {
+        directory: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
     /// One command failed in several ways, each of which is told.
     #[error("several failures")]
     Several(Vec<Failure>),
@@ -60,9 +77,16 @@ impl Failure {
             Self::CommandLine(error) => report_command_line(&error),
             failure if failure.is_broken_pipe() => ExitCode::SUCCESS,
             failure => {
-                for line in failure.lines() {
+                // Colours that standard error does not have are taken out on the way.
+                let mut said = anstream::stderr().lock();
+                for line in failure
+                    .lines()
+                    .iter()
+                    .map(String::as_str)
+                    .chain(failure.advice())
+                {
                     // Where standard error is gone, there is nobody left to tell.
-                    let _ = writeln!(io::stderr(), "{line}");
+                    let _ = writeln!(said, "{line}");
                 }
                 ExitCode::FAILURE
             }
@@ -95,19 +119,33 @@ impl Failure {
                 .collect(),
             // These keep the store's words out of their text, because servers show it to
             // strangers. Who runs this program may see them and needs them.
-            Self::Catalogue(
-                error @ (Error::Unavailable(cause) | Error::Store(cause) | Error::Unknown(cause)),
-            ) => {
+            Self::Catalogue(error @ (Error::Unavailable(cause) | Error::Unknown(cause))) => {
                 vec![marked(&format!("{error}: {cause}"))]
             }
+            Self::Catalogue(error @ Error::Store(cause)) => vec![marked(&format!(
+                "{error}: {cause}; nothing was changed; see to the database and its disk, and run \
+                 the command again"
+            ))],
+            Self::NotConsented => vec![self.to_string()],
             failure => vec![marked(&failure.to_string())],
+        }
+    }
+
+    /// What to do next, where the lines do not say it: once, however many there are.
+    fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Several(failures) => failures.iter().find_map(Self::advice),
+            failure if failure.is_missing_robot() => {
+                Some("See which robots there are with: robot-cli list")
+            }
+            _ => None,
         }
     }
 }
 
 /// A line of its own, whatever a URL or a driver put into the message.
 fn marked(message: &str) -> String {
-    format!("error: {}", printable(message))
+    format!("{ERROR}error:{ERROR:#} {}", printable(message))
 }
 
 /// Prints what the parser has to say. Help that cannot be written is a failure, too.
@@ -121,18 +159,28 @@ fn report_command_line(error: &clap::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use anstream::adapter::strip_str;
     use robot_core::{Violation, Violations};
 
     use super::*;
 
+    /// The lines, as they are where there are no colours.
+    fn plain(failure: &Failure) -> Vec<String> {
+        let lines = failure.lines();
+        let stripped = lines.iter().map(|line| strip_str(line).to_string());
+        stripped.collect()
+    }
+
     #[test]
     fn the_words_of_the_store_are_shown_once_and_on_the_same_line() {
         assert_eq!(
-            Failure::from(Error::store("disk I/O error\nat page 7")).lines(),
-            [r"error: The store failed: disk I/O error\nat page 7"]
+            plain(&Failure::from(Error::store("disk I/O error\nat page 7"))),
+            [
+                r"error: The store failed: disk I/O error\nat page 7; nothing was changed; see to the database and its disk, and run the command again"
+            ]
         );
         assert_eq!(
-            Failure::from(Error::unavailable("database is locked")).lines(),
+            plain(&Failure::from(Error::unavailable("database is locked"))),
             [
                 "error: The catalogue is busy or cannot be reached; try again in a moment: \
                  database is locked"
@@ -151,7 +199,7 @@ mod tests {
         ]);
         assert!(!several.is_broken_pipe());
         assert_eq!(
-            several.lines(),
+            plain(&several),
             [
                 "error: No robot has the id 0",
                 "The robot name must be unique"

@@ -1,29 +1,36 @@
 //! The robot catalogue from a shell.
 //!
 //! This file maps the outcome of a run to an exit status. What can be typed stands in
-//! [`arguments`], what it does in [`commands`], how robots are printed in [`output`] and
-//! [`table`], tokens for the server are made in [`token`], and what a failure says in [`failure`]. What is true about robots is not here
-//! but in `robot-core`.
+//! [`arguments`], what it does in [`commands`] and, for all that is more than a few lines, in
+//! files named like the commands. How robots are printed is in [`output`] and [`table`], what
+//! the terminal is good for in [`terminal`], and what a failure says in [`failure`]. What is true
+//! about robots is not here but in `robot-core`.
 
 mod arguments;
 mod commands;
+mod completions;
+mod delete;
 mod failure;
+mod help;
+mod manual;
 mod output;
 mod printable;
 mod table;
+mod terminal;
 mod token;
 
 use std::{
+    env,
     io::{self, BufWriter},
     process::ExitCode,
     time::Duration,
 };
 
-use clap::Parser;
+use clap::FromArgMatches;
 use robot_core::OpenOptions;
 
 use crate::{
-    arguments::{Arguments, Command},
+    arguments::{Arguments, CatalogueCommand, Command},
     failure::Failure,
 };
 
@@ -35,15 +42,35 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Failure> {
-    let arguments = Arguments::try_parse()?;
+    let arguments = parse()?;
     let mut output = BufWriter::new(io::stdout().lock());
     match arguments.command {
         Command::Token(command) => token::run(command, arguments.format, &mut output),
+        Command::Completions(completions) => completions::run(&completions, &mut output),
+        Command::Manual(manual) => manual::run(&manual, &mut output),
         Command::OfTheCatalogue(command) => {
+            if let CatalogueCommand::Delete(deletion) = &command {
+                deletion.check()?;
+            }
             let catalogue = OpenOptions::new()
                 .timeout(Duration::from_secs(arguments.timeout))
                 .open(&arguments.database)?;
             commands::run(&catalogue, command, arguments.format, &mut output)
         }
     }
+}
+
+/// What was typed. The colours are chosen twice, because the parser's own messages have some.
+fn parse() -> Result<Arguments, clap::Error> {
+    if let Some(choice) = terminal::colours_of(env::args_os().skip(1)) {
+        terminal::choose_colours(choice);
+    }
+    let mut command = help::command();
+    if env::args_os().len() <= 1 {
+        // The help is for who types nothing, and a variable in the environment is not typed.
+        command = command.mut_arg("database", |database| database.env(None::<&str>));
+    }
+    let arguments = Arguments::from_arg_matches(&command.try_get_matches()?)?;
+    terminal::choose_colours(arguments.color);
+    Ok(arguments)
 }

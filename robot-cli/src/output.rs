@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 use robot_core::Robot;
 
-use crate::{arguments::Format, failure::Failure, table::Table};
+use crate::{arguments::Format, failure::Failure, table::Table, terminal::Screen};
 
 /// A form that robots can be printed in.
 trait Layout {
@@ -46,7 +46,7 @@ pub(crate) fn print_pages(
 
 fn layout(format: Format) -> Box<dyn Layout> {
     match format {
-        Format::Table => Box::new(Table::default()),
+        Format::Table => Box::new(Table::new(Screen::of_standard_output())),
         Format::Json => Box::new(JsonArray::default()),
         Format::Ndjson => Box::new(JsonLines),
         Format::Csv => Box::new(Csv::default()),

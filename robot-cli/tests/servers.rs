@@ -47,9 +47,9 @@ fn the_url_is_all_that_changes() {
             .success()
             .stdout("id,name,type,year\n1,R2-D2,droid,1980\n");
         let _ = run(&url, "delete 1").success().stdout("Deleted robot 1.\n");
-        let _ = run(&url, "delete 1")
-            .code(1)
-            .stderr("error: No robot has the id 1\n");
+        let _ = run(&url, "delete 1").code(1).stderr(
+            "error: No robot has the id 1\nSee which robots there are with: robot-cli list\n",
+        );
         let _ = run(&url, "list --format ndjson").success().stdout("");
     }
 }

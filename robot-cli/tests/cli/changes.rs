@@ -1,6 +1,6 @@
 //! What update changes and leaves alone, what delete removes, and ids that no robot has.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ADVICE, Sandbox};
 
 #[test]
 fn update_keeps_what_is_not_given() {
@@ -51,7 +51,7 @@ fn an_id_that_no_robot_has_is_named() {
         "9223372036854775808",
         "99999999999999999999",
     ] {
-        let message = format!("error: No robot has the id {id}\n");
+        let message = format!("error: No robot has the id {id}\n{ADVICE}");
         sandbox.fails(&["get", id], &message);
         sandbox.fails(&["get", id, "--format", "json"], &message);
         sandbox.fails(&["update", id, "--year", "1"], &message);
@@ -67,7 +67,10 @@ fn leading_zeros_of_an_id_count_for_nothing() {
         &["get", "0000000000000000000000001", "--format", "csv"],
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
-    sandbox.fails(&["get", "007"], "error: No robot has the id 7\n");
+    sandbox.fails(
+        &["get", "007"],
+        &format!("error: No robot has the id 7\n{ADVICE}"),
+    );
 }
 
 #[test]
@@ -95,7 +98,7 @@ fn an_id_that_is_not_digits_is_a_wrong_command_line() {
 fn delete_removes_several_robots() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
-        &["delete", "3", "1"],
+        &["delete", "--yes", "3", "1"],
         "Deleted robot 3.\nDeleted robot 1.\n",
     );
     sandbox.prints(
@@ -108,14 +111,15 @@ fn delete_removes_several_robots() {
 fn delete_removes_what_it_can_and_names_the_rest() {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox
-        .run(&["delete", "1", "9", "0", "3", "1"])
+        .run(&["delete", "1", "9", "0", "3", "1", "--yes"])
         .code(1)
         .stdout("Deleted robot 1.\nDeleted robot 3.\n")
-        .stderr(
+        .stderr(format!(
             "error: No robot has the id 9\n\
              error: No robot has the id 0\n\
-             error: No robot has the id 1\n",
-        );
+             error: No robot has the id 1\n\
+             {ADVICE}",
+        ));
     sandbox.prints(
         &["list", "--format", "csv"],
         "id,name,type,year\n2,Bender,mechanical,2996\n",
@@ -126,10 +130,13 @@ fn delete_removes_what_it_can_and_names_the_rest() {
 fn delete_names_missing_robots_in_machine_formats_too() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.fails(
-        &["delete", "2", "9", "--format", "json"],
-        "error: No robot has the id 9\n",
+        &["delete", "2", "9", "-y", "--format", "json"],
+        &format!("error: No robot has the id 9\n{ADVICE}"),
     );
-    sandbox.fails(&["get", "2"], "error: No robot has the id 2\n");
+    sandbox.fails(
+        &["get", "2"],
+        &format!("error: No robot has the id 2\n{ADVICE}"),
+    );
 }
 
 #[test]

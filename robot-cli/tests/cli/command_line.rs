@@ -4,7 +4,17 @@ use robot_core::{DEFAULT_URL, RobotType};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 6] = ["add", "list", "search", "get", "update", "delete"];
+const COMMANDS: [&str; 9] = [
+    "add",
+    "list",
+    "search",
+    "get",
+    "update",
+    "delete",
+    "token",
+    "completions",
+    "manual",
+];
 
 fn help(arguments: &[&str]) -> String {
     let outcome = Sandbox::new().run(arguments).success().stderr("");
@@ -21,7 +31,7 @@ fn help_alone_teaches_the_program() {
                 "{command}: {help}"
             );
             assert!(
-                command == "get"
+                ["get", "completions"].contains(&command)
                     || help.contains(&format!("robot-cli {command} "))
                     || help.contains(&format!(" {command} ")),
                 "{command}: {help}"
@@ -35,11 +45,43 @@ fn help_alone_teaches_the_program() {
             "--format <FORMAT>",
             "[default: table]",
             "Examples:\n  robot-cli add R2-D2 --type droid --year 1977 ",
+            "\nRead:\n  list ",
+            "\nChange:\n  add ",
+            "\nOther:\n  token ",
             "Exit status:",
+            "Environment:\n  DATABASE_URL ",
         ] {
             assert!(help.contains(part), "{part}: {help}");
         }
     }
+}
+
+#[test]
+fn the_program_alone_prints_its_help_wherever_the_catalogue_is() {
+    for url in [None, Some("sqlite://robots.db")] {
+        let sandbox = Sandbox::new();
+        let mut command = sandbox.command([""; 0]);
+        command.envs(url.map(|url| ("DATABASE_URL", url)));
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            said.starts_with("Keeps a catalogue of robots\n\nUsage: robot-cli "),
+            "{said}"
+        );
+        assert!(said.contains("\nExamples:\n"), "{said}");
+        assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
+        assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+    }
+}
+
+#[test]
+fn a_mistyped_command_or_option_is_told_with_the_one_that_was_meant() {
+    let sandbox = Sandbox::new();
+    sandbox.is_a_wrong_command_line(&["lst"], "tip: a similar subcommand exists: 'list'");
+    sandbox.is_a_wrong_command_line(
+        &["list", "--fromat=csv"],
+        "tip: a similar argument exists: '--format'",
+    );
 }
 
 #[test]

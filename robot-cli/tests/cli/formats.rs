@@ -94,15 +94,15 @@ fn an_empty_search_text_finds_everything() {
 #[test]
 fn no_robots_are_an_empty_result_and_no_failure() {
     let sandbox = Sandbox::with_three_robots();
-    for (sandbox, arguments) in [
-        (&Sandbox::new(), &["list"][..]),
-        (&sandbox, &["search", "bender"]),
+    let empty = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977\n";
+    let none = "No robot has 'bender\\n' in its name; upper and lower case differ. \
+                See all robots with: robot-cli list\n";
+    for (sandbox, arguments, said) in [
+        (&Sandbox::new(), &["list"][..], empty),
+        (&Sandbox::new(), &["search", ""], empty),
+        (&sandbox, &["search", "bender\n"], none),
     ] {
-        let _ = sandbox
-            .run(arguments)
-            .success()
-            .stdout("")
-            .stderr("No robots.\n");
+        let _ = sandbox.run(arguments).success().stdout("").stderr(said);
         sandbox.prints(&in_format(arguments, "json"), "[]\n");
         sandbox.prints(&in_format(arguments, "ndjson"), "");
         sandbox.prints(&in_format(arguments, "csv"), "id,name,type,year\n");

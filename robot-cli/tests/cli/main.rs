@@ -7,12 +7,19 @@
 )]
 
 mod changes;
+#[cfg(target_os = "linux")]
+mod color;
 mod command_line;
 mod databases;
+mod deleting;
 mod formats;
+mod manual;
 mod names;
 mod output_failures;
 mod processes;
 mod rules;
 mod sandbox;
+mod shells;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod tokens;

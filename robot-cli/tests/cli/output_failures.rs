@@ -7,7 +7,7 @@ use std::{
 
 use robot_core::Draft;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{ADVICE, Sandbox};
 
 /// More than a pipe and the program's buffer hold together.
 fn sandbox_with_much_to_print() -> Sandbox {
@@ -46,7 +46,7 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
 fn a_reader_who_is_gone_keeps_no_robot_alive() {
     let sandbox = Sandbox::with_three_robots();
     let mut child = sandbox
-        .command(["delete", "1", "2", "9"])
+        .command(["delete", "--yes", "1", "2", "9"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -56,7 +56,7 @@ fn a_reader_who_is_gone_keeps_no_robot_alive() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
-        "error: No robot has the id 9\n"
+        format!("error: No robot has the id 9\n{ADVICE}")
     );
     sandbox.prints(
         &["list", "--format=csv"],
@@ -114,7 +114,7 @@ fn a_change_that_was_made_is_told_although_it_cannot_be_shown() {
     for arguments in [
         &["add", "Marvin", "--type=droid", "--year=1978"][..],
         &["update", "1", "--year", "1980"],
-        &["delete", "2", "3"],
+        &["delete", "--yes", "2", "3"],
     ] {
         assert_eq!(
             run_on_a_full_disk(&sandbox, arguments),

@@ -6,6 +6,9 @@ use assert_cmd::{Command, assert::Assert};
 use robot_core::{Catalogue, Draft};
 use tempfile::TempDir;
 
+/// What is said, once, below the ids that no robot has.
+pub(crate) const ADVICE: &str = "See which robots there are with: robot-cli list\n";
+
 /// A temporary folder, which is the working directory of each run. So the default catalogue
 /// is a new one.
 pub(crate) struct Sandbox {
@@ -53,8 +56,11 @@ impl Sandbox {
             .args(arguments)
             .current_dir(self.path())
             .env_remove("DATABASE_URL")
+            .env_remove("CI")
+            .env_remove("CLICOLOR")
             .env_remove("CLICOLOR_FORCE")
-            .env_remove("COLUMNS");
+            .env_remove("COLUMNS")
+            .env_remove("NO_COLOR");
         command
     }
 

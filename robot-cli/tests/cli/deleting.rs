@@ -1,0 +1,152 @@
+//! Several robots are deleted only after a yes: typed on a terminal, or given beforehand.
+
+use crate::sandbox::Sandbox;
+
+const REFUSAL: &str = "error: several robots are deleted only after a yes, and without a \
+                       terminal nobody can be asked; nothing was deleted, add --yes to delete them\n";
+
+#[test]
+fn without_a_terminal_several_take_a_yes_beforehand() {
+    let sandbox = Sandbox::with_three_robots();
+    for arguments in [
+        &["delete", "1", "2", "3"][..],
+        &["delete", "1", "9"],
+        &["delete", "2", "0", "--format=json"],
+    ] {
+        sandbox.is_a_wrong_command_line(arguments, REFUSAL);
+    }
+    sandbox.prints(
+        &["delete", "--yes", "1", "2"],
+        "Deleted robot 1.\nDeleted robot 2.\n",
+    );
+    sandbox.prints(
+        &["list", "--format=csv"],
+        "id,name,type,year\n3,HAL 9000,virtual,0\n",
+    );
+}
+
+#[test]
+fn a_refusal_creates_no_database() {
+    let sandbox = Sandbox::new();
+    sandbox.is_a_wrong_command_line(&["delete", "1", "2"], REFUSAL);
+    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn one_robot_takes_no_yes() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(&["delete", "1"], "Deleted robot 1.\n");
+    sandbox.prints(&["delete", "2", "-y"], "Deleted robot 2.\n");
+    let _ = sandbox
+        .run(&["delete", "3", "03"])
+        .code(1)
+        .stdout("Deleted robot 3.\n");
+}
+
+#[cfg(target_os = "linux")]
+mod on_a_terminal {
+    use super::Sandbox;
+    use crate::terminal::Terminal;
+    use robot_core::Draft;
+
+    const TWO: &str = "\
+ID  NAME    TYPE        YEAR
+ 1  R2-D2   droid       1977
+ 2  Bender  mechanical  2996
+Delete these 2 robots? [y/N] ";
+
+    fn delete(sandbox: &Sandbox, arguments: &str, typed: &str) -> (String, Option<i32>) {
+        Terminal::new(sandbox).run(&format!("delete --color=never {arguments}"), typed)
+    }
+
+    #[test]
+    fn several_are_shown_and_deleted_after_a_yes() {
+        for answer in ["y\n", "YES\n", " y \n"] {
+            let sandbox = Sandbox::with_three_robots();
+            assert_eq!(
+                delete(&sandbox, "1 2", answer),
+                (
+                    format!("{TWO}Deleted robot 1.\nDeleted robot 2.\n"),
+                    Some(0)
+                )
+            );
+            sandbox.prints(
+                &["list", "--format=csv"],
+                "id,name,type,year\n3,HAL 9000,virtual,0\n",
+            );
+        }
+    }
+
+    #[test]
+    fn any_other_answer_deletes_nothing() {
+        let sandbox = Sandbox::with_three_robots();
+        for answer in ["n\n", "\n", "yess\n", "delete\n", "\u{4}"] {
+            let (shown, status) = delete(&sandbox, "1 2", answer);
+            assert!(shown.starts_with(TWO), "{answer:?}: {shown}");
+            assert!(
+                shown.ends_with("Nothing was deleted.\n"),
+                "{answer:?}: {shown}"
+            );
+            assert_eq!(status, Some(1), "{answer:?}");
+        }
+        sandbox.prints(
+            &["list", "--format=csv"],
+            "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
+        );
+    }
+
+    #[test]
+    fn the_question_is_about_those_that_there_are() {
+        let sandbox = Sandbox::with_three_robots();
+        let (shown, status) = delete(&sandbox, "3 9 3", "y\n");
+        assert_eq!(
+            shown,
+            "ID  NAME      TYPE     YEAR\n 3  HAL 9000  virtual     0\n\
+             Delete this robot? [y/N] Deleted robot 3.\n\
+             error: No robot has the id 9\nerror: No robot has the id 3\n\
+             See which robots there are with: robot-cli list\n"
+        );
+        assert_eq!(status, Some(1));
+        let (shown, _) = delete(&sandbox, "7 8", "");
+        assert!(
+            shown.starts_with("error: No robot has the id 7\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn of_very_many_the_first_are_shown() {
+        let sandbox = Sandbox::new();
+        sandbox.keep((1..=25).map(|n| Draft::new(format!("RX-{n}"), "virtual", n)));
+        let (shown, status) = delete(&sandbox, "$(seq 25)", "y\n");
+        assert!(
+            shown.contains("\n20  RX-20  virtual    20\n… and 5 more\nDelete these 25 robots?"),
+            "{shown}"
+        );
+        assert!(!shown.contains("RX-21"), "{shown}");
+        assert_eq!(status, Some(0));
+        sandbox.prints(&["list", "--format=ndjson"], "");
+    }
+
+    #[test]
+    fn a_yes_beforehand_and_a_single_robot_are_not_asked_about() {
+        let sandbox = Sandbox::with_three_robots();
+        assert_eq!(
+            delete(&sandbox, "1", ""),
+            ("Deleted robot 1.\n".to_owned(), Some(0))
+        );
+        assert_eq!(
+            delete(&sandbox, "2 3 --yes", ""),
+            ("Deleted robot 2.\nDeleted robot 3.\n".to_owned(), Some(0))
+        );
+    }
+
+    #[test]
+    fn the_question_does_not_get_into_the_output() {
+        let sandbox = Sandbox::with_three_robots();
+        let (shown, _) = delete(&sandbox, "1 2 > deleted.txt", "y\n");
+        assert_eq!(shown, TWO);
+        let deleted = std::fs::read_to_string(sandbox.path().join("deleted.txt")).unwrap();
+        assert_eq!(deleted, "Deleted robot 1.\nDeleted robot 2.\n");
+    }
+}
