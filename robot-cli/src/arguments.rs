@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
     pub(crate) format: Format,
 
-    /// Whether tables, help and errors are coloured: auto is on a terminal
+    /// Whether tables, help and errors are coloured; auto means on a terminal
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
     pub(crate) color: ColorChoice,
 }
