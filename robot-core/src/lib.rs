@@ -38,6 +38,7 @@
 //! | open a store by its URL | [`open`] |
 //! | work with robots | [`Catalogue`], [`Pages`] |
 //! | add many at once | [`load`] |
+//! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
 //! | call it from async code | [`Pending`], [`Catalogue::begin_add`] and its like |
 //! | know the rules and their messages | [`Violation`] |
 //! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
@@ -72,6 +73,8 @@ mod pages;
 mod pending;
 mod robot;
 mod rules;
+pub mod transfer;
+mod view;
 
 /// The Rust of the README, compiled.
 #[cfg(doctest)]
@@ -89,3 +92,4 @@ pub use pages::{PageItem, PageRequest, Pages};
 pub use pending::Pending;
 pub use robot::{Draft, Entry, ParseIdError, Robot, RobotId, RobotType};
 pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};
+pub use view::{Field, ParseFieldsError};

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// How many additions are under way at a time. A store has room for more, from other callers.
-const UNDER_WAY: usize = 1024;
+pub(crate) const UNDER_WAY: usize = 1024;
 
 /// Adds robots as [`Catalogue::add`] does, and tells of each in their order what it came to. Many
 /// are under way at a time, so that a store in a file makes them durable together, which takes a

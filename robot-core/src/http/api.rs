@@ -15,7 +15,7 @@ use super::{
     host::Hosts,
     origin::{self, Origin},
     query::Query,
-    render::{Envelope, Field, View, Visible, array, elements, json},
+    render::{Envelope, array, elements, json},
     reply::{Body, Chunks, Reply},
     request::Request,
     route::{Resource, list_path},
@@ -27,6 +27,7 @@ use crate::{
     pending::Pending,
     robot::{Entry, Robot, RobotId},
     rules::NAME_LENGTH_LIMIT,
+    view::{Field, View, Visible},
 };
 
 /// The contract over one catalogue. A clone answers for the same catalogue.

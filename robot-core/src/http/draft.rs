@@ -1,160 +1,19 @@
 //! What a body must be to become a draft.
 
-use std::{borrow::Cow, collections::HashSet, fmt};
-
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{error::Category, value::RawValue};
-
-use super::failure::{Failure, excerpt};
-use crate::robot::Draft;
+use super::failure::Failure;
+use crate::{
+    robot::Draft,
+    transfer::object::{self, Place},
+};
 
 /// Reads the body of a `POST` or `PUT`.
-///
-/// The members stay raw text until their own turn, so that each one that is wrong is named,
-/// all of them at once, and nothing in a member of no interest can do harm.
 pub(super) fn read(body: &[u8]) -> Result<Draft, Failure> {
-    let text = str::from_utf8(body).map_err(|error| {
-        malformed(format!(
-            "The body is not UTF-8 (at byte {})",
-            error.valid_up_to()
-        ))
-    })?;
-    if text.starts_with('\u{feff}') {
-        return Err(malformed(
-            "The body begins with a byte order mark; send it without",
-        ));
-    }
-    if text.trim_ascii().is_empty() {
-        return Err(malformed(
-            "The body is empty; send a JSON object with name, type and year",
-        ));
-    }
-    let members: Members<'_> = serde_json::from_str(text).map_err(|error| not_an_object(&error))?;
-    if let Some(member) = members.repeated {
-        return Err(malformed(format!(
-            "The body has the member '{}' twice; send it once",
-            excerpt(&member)
-        )));
-    }
-
-    let mut messages = Vec::new();
-    let draft = Draft {
-        robot_type: string("type", members.robot_type, &mut messages),
-        name: string("name", members.name, &mut messages),
-        year: integer("year", members.year, &mut messages),
-    };
-    if messages.is_empty() {
-        Ok(draft)
-    } else {
-        Err(Failure::Malformed(messages))
-    }
+    object::read(body).map_err(|error| Failure::Malformed(error.messages("The body", place)))
 }
 
-fn malformed(message: impl Into<Cow<'static, str>>) -> Failure {
-    Failure::Malformed(vec![message.into()])
+fn place(Place { line, column }: Place) -> String {
+    format!("line {line}, column {column}")
 }
-
-/// Says why a text is no JSON object, in words of ours: the parser's own are for programmers.
-fn not_an_object(error: &serde_json::Error) -> Failure {
-    let place = format!("line {}, column {}", error.line(), error.column());
-    match error.classify() {
-        Category::Data => malformed("The body must be a JSON object with name, type and year"),
-        Category::Eof => malformed(format!("The body ends before its JSON does ({place})")),
-        Category::Syntax | Category::Io => {
-            malformed(format!("The body is not valid JSON ({place})"))
-        }
-    }
-}
-
-/// A member that must be a string, if it is there. `null` counts as not there.
-fn string(
-    member: &'static str,
-    value: Option<&RawValue>,
-    messages: &mut Vec<Cow<'static, str>>,
-) -> Option<String> {
-    let text = value?.get();
-    match serde_json::from_str(text) {
-        Ok(string) => string,
-        Err(_) if text.starts_with('"') => {
-            messages.push(
-                format!("{member} has an escape sequence that stands for no character").into(),
-            );
-            None
-        }
-        Err(_) => {
-            messages.push(format!("{member} must be a string").into());
-            None
-        }
-    }
-}
-
-/// A member that must be an integer, if it is there. `null` counts as not there.
-fn integer(
-    member: &'static str,
-    value: Option<&RawValue>,
-    messages: &mut Vec<Cow<'static, str>>,
-) -> Option<i64> {
-    let text = value?.get();
-    // Rust reads every integer that JSON can write, and JSON writes none with a plus.
-    match text.parse() {
-        Ok(integer) => Some(integer),
-        Err(_) if text == "null" => None,
-        Err(_) => {
-            messages.push(format!("{member} must be an integer from 0 to {}", i64::MAX).into());
-            None
-        }
-    }
-}
-
-/// The members of a body, each still as text.
-#[derive(Default)]
-struct Members<'a> {
-    name: Option<&'a RawValue>,
-    robot_type: Option<&'a RawValue>,
-    year: Option<&'a RawValue>,
-    /// The first member that stands there twice.
-    repeated: Option<Cow<'a, str>>,
-}
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Members::default();
-        let mut seen = HashSet::new();
-        while let Some(Key(key)) = map.next_key()? {
-            let value = Some(map.next_value()?);
-            match key.as_ref() {
-                "name" => members.name = value,
-                "type" => members.robot_type = value,
-                "year" => members.year = value,
-                _ => {}
-            }
-            if seen.contains(&key) {
-                members.repeated.get_or_insert(key);
-            } else {
-                seen.insert(key);
-            }
-        }
-        Ok(members)
-    }
-}
-
-/// The name of a member, borrowed from the body where it has no escapes.
-#[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -144,15 +144,6 @@ impl Failure {
     }
 }
 
-/// A client's own text as a message repeats it: enough of it to be recognised.
-pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
-    const LIMIT: usize = 40;
-    match text.char_indices().nth(LIMIT) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
-    }
-}
-
 /// What a client needs to be let in, as RFC 6750 tells it.
 fn challenge(error: AccessError) -> &'static str {
     match error {

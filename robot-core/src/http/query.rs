@@ -4,11 +4,8 @@ use std::{borrow::Cow, num::NonZeroUsize};
 
 use percent_encoding::{percent_decode, utf8_percent_encode};
 
-use super::{
-    failure::{Failure, excerpt},
-    render::Field,
-    route::ENCODED,
-};
+use super::{failure::Failure, route::ENCODED};
+use crate::view::Field;
 
 /// The most robots that a page may have.
 const LIMIT_MAXIMUM: usize = 1000;
@@ -63,7 +60,10 @@ impl Query {
     fn take(&mut self, name: &str, value: &str) -> Result<(), Cow<'static, str>> {
         let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8"))?;
         match name {
-            "fields" => self.fields = Some(fields(&value)?),
+            "fields" => {
+                let fields = Field::list(&value).map_err(|error| error.to_string())?;
+                self.fields = Some(fields);
+            }
             "limit" => self.limit = Some(limit(&value)?),
             _ => self.after = Some(value),
         }
@@ -88,21 +88,6 @@ fn decode(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");
     let decoded = percent_decode(spaced.as_bytes()).decode_utf8().ok()?;
     Some(decoded.into_owned())
-}
-
-fn fields(value: &str) -> Result<Vec<Field>, Cow<'static, str>> {
-    let mut fields = Vec::new();
-    for name in value.split(',') {
-        let field = Field::from_name(name).ok_or_else(|| {
-            let name = excerpt(name);
-            format!("fields has '{name}', which is no field; the fields are id,name,type,year")
-        })?;
-        if fields.contains(&field) {
-            return Err(format!("fields has '{name}' twice; name it once").into());
-        }
-        fields.push(field);
-    }
-    Ok(fields)
 }
 
 fn limit(value: &str) -> Result<NonZeroUsize, Cow<'static, str>> {

@@ -5,103 +5,10 @@
 
 use std::io::{self, Write};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::{
-    pages::PageItem,
-    robot::{Entry, Robot, RobotId},
-};
-
-/// A field of a robot, for a client to choose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Field {
-    Id,
-    Name,
-    Type,
-    Year,
-}
-
-impl Field {
-    /// The fields of a robot in a list, in a search and by id, unless a client chooses others.
-    pub(super) const OF_A_VIEW: &[Self] = &[Self::Id, Self::Name];
-    /// The fields of a robot that was added.
-    pub(super) const OF_A_CREATION: &[Self] = &[Self::Name, Self::Type, Self::Year, Self::Id];
-
-    /// Whether the entry of a robot has this field.
-    pub(super) fn is_of_an_entry(self) -> bool {
-        matches!(self, Self::Id | Self::Name)
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Id => "id",
-            Self::Name => "name",
-            Self::Type => "type",
-            Self::Year => "year",
-        }
-    }
-
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        [Self::Id, Self::Name, Self::Type, Self::Year]
-            .into_iter()
-            .find(|field| field.as_str() == name)
-    }
-}
-
-/// What a client gets to see some fields of: a robot, or its entry, which has id and name alone.
-pub(super) trait Visible: PageItem {
-    fn id(&self) -> RobotId;
-
-    /// The whole robot, if this is one.
-    fn whole(&self) -> Option<&Robot>;
-}
-
-impl Visible for Robot {
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn whole(&self) -> Option<&Robot> {
-        Some(self)
-    }
-}
-
-impl Visible for Entry {
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn whole(&self) -> Option<&Robot> {
-        None
-    }
-}
-
-/// A robot as a client sees it: some of its fields.
-pub(super) struct View<'a, T = Robot> {
-    pub(super) robot: &'a T,
-    pub(super) fields: &'a [Field],
-}
-
-impl<T: Visible> Serialize for View<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.fields.len()))?;
-        for field in self.fields {
-            let key = field.as_str();
-            match (field, self.robot.whole()) {
-                (Field::Id, _) => object.serialize_entry(key, &self.robot.id())?,
-                (Field::Name, _) => object.serialize_entry(key, self.robot.name())?,
-                (Field::Type, Some(robot)) => {
-                    object.serialize_entry(key, robot.robot_type().as_str())?;
-                }
-                (Field::Year, Some(robot)) => object.serialize_entry(key, &robot.year())?,
-                // Nobody asks an entry for these.
-                (Field::Type | Field::Year, None) => {}
-            }
-        }
-        object.end()
-    }
-}
+use crate::view::{Field, View, Visible};
 
 /// The object that every reply but a list is.
 #[derive(Serialize)]
@@ -229,7 +136,7 @@ impl Formatter for NoMarkup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Draft, RobotId, ValidDraft};
+    use crate::{Draft, Robot, RobotId, ValidDraft};
 
     fn robot(name: &str) -> Option<Robot> {
         let draft = ValidDraft::new(Draft::new(name, "virtual", 2001)).ok()?;

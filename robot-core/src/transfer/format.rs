@@ -1,0 +1,102 @@
+//! The formats that robots are read and written in.
+
+use std::{fmt, path::Path, str::FromStr};
+
+/// A format for many robots.
+///
+/// ```
+/// use std::path::Path;
+/// use robot_core::transfer::Format;
+///
+/// assert_eq!(Format::of_path(Path::new("robots.CSV")), Some(Format::Csv));
+/// assert_eq!(Format::of_path(Path::new("robots")), None);
+/// assert_eq!("ndjson".parse(), Ok(Format::Ndjson));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A header row, then a row for each robot (RFC 4180).
+    Csv,
+    /// One array of objects.
+    Json,
+    /// An object a line.
+    Ndjson,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Ndjson];
+
+    /// Its name, which is also what the names of its files end in.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+        }
+    }
+
+    /// The format of a file, by the ending of its name: `csv`, `json`, `ndjson` or `jsonl`.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "jsonl" => Some(Self::Ndjson),
+            ending => ending.parse().ok(),
+        }
+    }
+
+    /// The type by which HTTP knows it.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Csv => "text/csv; charset=utf-8; header=present",
+            Self::Json => "application/json",
+            Self::Ndjson => "application/x-ndjson",
+        }
+    }
+
+    /// The format of a `Content-Type`, whatever its parameters are.
+    ///
+    /// ```
+    /// use robot_core::transfer::Format;
+    ///
+    /// assert_eq!(Format::of_media_type("Text/CSV; charset=utf-8"), Some(Format::Csv));
+    /// assert_eq!(Format::of_media_type("text/plain"), None);
+    /// ```
+    #[must_use]
+    pub fn of_media_type(content_type: &str) -> Option<Self> {
+        let (kind, _) = content_type.split_once(';').unwrap_or((content_type, ""));
+        match kind.trim().to_ascii_lowercase().as_str() {
+            "text/csv" => Some(Self::Csv),
+            "application/json" => Some(Self::Json),
+            "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
+                Some(Self::Ndjson)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+/// A text is the name of no [`Format`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the formats are csv, json and ndjson")]
+#[non_exhaustive]
+pub struct ParseFormatError;
+
+impl FromStr for Format {
+    type Err = ParseFormatError;
+
+    fn from_str(text: &str) -> Result<Self, ParseFormatError> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text)
+            .ok_or(ParseFormatError)
+    }
+}
