@@ -12,8 +12,10 @@ use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
 use crate::{
     completions::{self, Completions},
     delete::Deletion,
+    export::ExportArguments,
     failure::Failure,
     help,
+    import::ImportArguments,
     manual::{self, Manual},
 };
 
@@ -51,9 +53,10 @@ pub(crate) struct Arguments {
     )]
     pub(crate) timeout: u64,
 
-    /// How robots are printed
-    #[arg(long, global = true, value_enum, default_value_t = Format::Table)]
-    pub(crate) format: Format,
+    /// How robots are printed [default: table]; for import and export, how they are written in the
+    /// file [default: as its name ends]
+    #[arg(long, global = true, value_enum)]
+    pub(crate) format: Option<Format>,
 
     /// Whether tables, help and errors are coloured; auto means on a terminal
     #[arg(long, global = true, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
@@ -71,9 +74,10 @@ on a server, whose tables are created when they are not there. The option outwei
 place for a URL with a password in it.";
 
 /// How robots are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Aligned columns for people; control characters in names are shown as escapes
+    #[default]
     Table,
     /// An array of objects, or a single object from add, get and update
     Json,
@@ -87,6 +91,12 @@ pub(crate) enum Format {
 pub(crate) enum Command {
     #[command(flatten)]
     OfTheCatalogue(CatalogueCommand),
+
+    /// Add the robots of a file, or of standard input
+    Import(ImportArguments),
+
+    /// Write robots to a file, or to standard output
+    Export(ExportArguments),
 
     /// Make tokens, by which the server knows who may read and write
     #[command(subcommand, after_help = TOKEN_EXAMPLES, subcommand_value_name = "COMMAND")]

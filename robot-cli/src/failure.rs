@@ -48,6 +48,36 @@ pub(crate) enum Failure {
         #[source]
         cause: io::Error,
     },
+    #[error("'{place}' cannot be read: {cause}; name a file that is there and that you may read")]
+    Input {
+        place: String,
+        #[source]
+        cause: io::Error,
+    },
+    #[error(
+        "'{file}' could not be written: {cause}; what was there before is unchanged, so make room \
+         or name another place, and run the command again"
+    )]
+    NotExported {
+        file: String,
+        #[source]
+        cause: io::Error,
+    },
+    #[error("the system does not tell of Ctrl-C: {0}; run the command again")]
+    Signals(#[source] io::Error),
+    /// Records failed, each of which has been told already.
+    #[error("some records failed")]
+    Records,
+    /// An import ended at a record or line that failed, which has been told already.
+    #[error(
+        "stopped at line {line}; nothing behind it was stored. Mend it and run the command again with \
+         --on-conflict skip, or with --keep-going to leave out what fails"
+    )]
+    StoppedAt { line: u64 },
+    /// The user asked for the end, by a signal that comes to this exit status, and has been told
+    /// how far the command got.
+    #[error("stopped")]
+    Interrupted(u8),
     /// One command failed in several ways, each of which is told.
     #[error("several failures")]
     Several(Vec<Failure>),
@@ -75,6 +105,7 @@ impl Failure {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::CommandLine(error) => report_command_line(&error),
+            Self::Interrupted(status) => ExitCode::from(status),
             failure if failure.is_broken_pipe() => ExitCode::SUCCESS,
             failure => {
                 // Colours that standard error does not have are taken out on the way.
@@ -127,6 +158,7 @@ impl Failure {
                  the command again"
             ))],
             Self::NotConsented => vec![self.to_string()],
+            Self::Records | Self::Interrupted(_) => Vec::new(),
             failure => vec![marked(&failure.to_string())],
         }
     }

@@ -32,12 +32,15 @@ Examples:
   robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
   robot-cli token new write                        Make a token for clients of the server
+  robot-cli import robots.csv                      Add all robots of a file
+  robot-cli export robots.csv                      Save all robots to a file
   robot-cli manual | man -l -                      Read the manual
 
 Exit status:
   0  it is done
   1  it failed, and the message on standard error says why
   2  the command line is wrong
+  130  Ctrl-C stopped it, and the message says how far it got
 
 Environment:
   DATABASE_URL    The catalogue, where --database does not name it

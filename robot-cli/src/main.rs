@@ -10,11 +10,14 @@ mod arguments;
 mod commands;
 mod completions;
 mod delete;
+mod export;
 mod failure;
 mod help;
+mod import;
 mod interrupt;
 mod manual;
 mod output;
+mod place;
 mod printable;
 mod progress;
 mod table;
@@ -45,19 +48,24 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     let arguments = parse()?;
+    let format = arguments.format.unwrap_or_default();
+    let open = || {
+        OpenOptions::new()
+            .timeout(Duration::from_secs(arguments.timeout))
+            .open(&arguments.database)
+    };
     let mut output = BufWriter::new(io::stdout().lock());
     match arguments.command {
-        Command::Token(command) => token::run(command, arguments.format, &mut output),
+        Command::Token(command) => token::run(command, format, &mut output),
         Command::Completions(completions) => completions::run(&completions, &mut output),
         Command::Manual(manual) => manual::run(&manual, &mut output),
+        Command::Import(command) => import::run(&command, arguments.format, open, &mut output),
+        Command::Export(command) => export::run(&command, arguments.format, open, &mut output),
         Command::OfTheCatalogue(command) => {
             if let CatalogueCommand::Delete(deletion) = &command {
                 deletion.check()?;
             }
-            let catalogue = OpenOptions::new()
-                .timeout(Duration::from_secs(arguments.timeout))
-                .open(&arguments.database)?;
-            commands::run(&catalogue, command, arguments.format, &mut output)
+            commands::run(&open()?, command, format, &mut output)
         }
     }
 }

@@ -38,6 +38,13 @@ impl Progress {
         Self { bar }
     }
 
+    /// No progress that anybody sees.
+    pub(crate) fn hidden() -> Self {
+        Self {
+            bar: ProgressBar::hidden(),
+        }
+    }
+
     /// So many parts are done, which is this many robots: "12,345 robots read".
     pub(crate) fn tell(&self, parts: u64, robots: u64, what: &str) {
         // Nobody is to pay for a text that is not shown.

@@ -4,13 +4,15 @@ use robot_core::{DEFAULT_URL, RobotType};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 11] = [
     "add",
     "list",
     "search",
     "get",
     "update",
     "delete",
+    "import",
+    "export",
     "token",
     "completions",
     "manual",
@@ -47,6 +49,7 @@ fn help_alone_teaches_the_program() {
             "Examples:\n  robot-cli add R2-D2 --type droid --year 1977 ",
             "\nRead:\n  list ",
             "\nChange:\n  add ",
+            "\nMove data:\n  import ",
             "\nOther:\n  token ",
             "Exit status:",
             "Environment:\n  DATABASE_URL ",

@@ -12,7 +12,11 @@ mod color;
 mod command_line;
 mod databases;
 mod deleting;
+mod exporting;
 mod formats;
+mod importing;
+#[cfg(unix)]
+mod interrupts;
 mod manual;
 mod names;
 mod output_failures;

@@ -204,7 +204,7 @@ struct Racing {
 }
 
 impl Racing {
-    fn new(blind: u32) -> Arc<dyn Catalogue> {
+    fn with_old(blind: u32) -> Arc<dyn Catalogue> {
         let inner = MemoryCatalogue::new();
         inner.add(Draft::new("old", "droid", 0)).unwrap();
         let blind = Mutex::new(blind);
@@ -246,7 +246,7 @@ fn a_name_that_somebody_else_takes_meanwhile_is_dealt_with_as_one_that_was_taken
         (OnConflict::Skip, "1 skipped".to_owned(), 0),
         (OnConflict::Replace, "1 replaced".to_owned(), 7),
     ] {
-        let catalogue = Racing::new(2);
+        let catalogue = Racing::with_old(2);
         let options = options()
             .on_conflict(on_conflict)
             .after_failure(AfterFailure::GoOn);
@@ -263,7 +263,7 @@ fn a_name_that_somebody_else_takes_meanwhile_is_dealt_with_as_one_that_was_taken
 
 #[test]
 fn a_race_that_is_lost_stops_an_import_that_stops() {
-    let catalogue = Racing::new(2);
+    let catalogue = Racing::with_old(2);
     assert_eq!(
         outcomes(&catalogue, &file(&[("old", 7), ("new", 8)]), options()),
         [format!("1: {TAKEN}")]

@@ -47,7 +47,7 @@ impl Read for ByteByByte<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let position = self.0.position();
         // The cursor counts double, so that every other call is an interruption.
-        if position % 2 == 0 {
+        if position.is_multiple_of(2) {
             self.0.set_position(position + 1);
             return Err(io::ErrorKind::Interrupted.into());
         }
