@@ -38,14 +38,17 @@ fn wait_for_robots(sandbox: &Sandbox, count: usize) {
     }
 }
 
+/// A robot of this number.
+fn line(number: usize) -> String {
+    format!("{{\"name\":\"RX-{number}\",\"type\":\"droid\",\"year\":1}}\n")
+}
+
 /// Writes robots of these numbers, a line each.
 fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
-    let lines: String = names
-        .map(|number| format!("{{\"name\":\"RX-{number}\",\"type\":\"droid\",\"year\":1}}\n"))
-        .collect();
     let input = child.stdin.as_mut().unwrap();
-    input.write_all(lines.as_bytes()).unwrap();
-    input.flush().unwrap();
+    for number in names {
+        input.write_all(line(number).as_bytes()).unwrap();
+    }
 }
 
 /// What an import says that is stopped by a signal while it waits for more, and its status.
@@ -84,8 +87,7 @@ fn an_import_that_was_stopped_goes_on_where_it_was() {
     let writer = thread::spawn(move || {
         // The pipe breaks when the import stops.
         for number in 0.. {
-            let line = format!("{{\"name\":\"RX-{number}\",\"type\":\"droid\",\"year\":1}}\n");
-            if input.write_all(line.as_bytes()).is_err() {
+            if input.write_all(line(number).as_bytes()).is_err() {
                 return;
             }
         }
