@@ -5,6 +5,7 @@
 
 use std::io::{self, Write};
 
+use memchr::memchr3_iter;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
@@ -117,12 +118,11 @@ impl Formatter for NoMarkup {
     ) -> io::Result<()> {
         let bytes = fragment.as_bytes();
         let mut written = 0;
-        for (index, byte) in bytes.iter().enumerate() {
-            let escape = match byte {
+        for index in memchr3_iter(b'<', b'>', b'&', bytes) {
+            let escape = match bytes[index] {
                 b'<' => b"\\u003c",
                 b'>' => b"\\u003e",
-                b'&' => b"\\u0026",
-                _ => continue,
+                _ => b"\\u0026",
             };
             self.0
                 .write_string_fragment(writer, &fragment[written..index])?;

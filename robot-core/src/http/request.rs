@@ -2,6 +2,8 @@
 
 use std::{fmt, time::Duration};
 
+use memchr::memchr;
+
 /// The most bytes that a request body may have. A frontend stops reading behind them and
 /// passes [`BodyError::TooLarge`].
 pub const BODY_LIMIT: usize = 64 * 1024;
@@ -160,14 +162,16 @@ impl Request {
 
     /// The path, as it was sent.
     pub(super) fn path(&self) -> &str {
-        self.target
-            .split_once('?')
-            .map_or(self.target.as_str(), |(path, _)| path)
+        &self.target[..self.path_end()]
     }
 
     /// The query, as it was sent; empty where there is none.
     pub(super) fn query(&self) -> &str {
-        self.target.split_once('?').map_or("", |(_, query)| query)
+        self.target.get(self.path_end() + 1..).unwrap_or_default()
+    }
+
+    fn path_end(&self) -> usize {
+        memchr(b'?', self.target.as_bytes()).unwrap_or(self.target.len())
     }
 }
 

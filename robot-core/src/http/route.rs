@@ -5,7 +5,7 @@
 
 use std::{array, borrow::Cow};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
 use crate::robot::{ParseIdError, RobotId};
 
@@ -39,8 +39,9 @@ impl Resource {
         let mut segments = path
             .strip_prefix('/')?
             // One more than the longest path has is enough to tell that it is none.
-            .splitn(5, '/')
-            .map(|segment| Cow::from(percent_decode_str(segment)));
+            .as_bytes()
+            .splitn(5, |byte| *byte == b'/')
+            .map(|segment| Cow::from(percent_decode(segment)));
         let segments: [Option<Cow<'_, [u8]>>; 5] = array::from_fn(|_| segments.next());
         match segments.each_ref().map(Option::as_deref) {
             [Some(b"api"), Some(b"robots"), None, ..] => Some(Self::Robots),
