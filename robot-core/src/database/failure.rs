@@ -96,7 +96,8 @@ pub(super) fn is_passing(error: &(dyn std::error::Error + 'static)) -> bool {
 pub(super) fn is_read_only(error: &DieselError) -> bool {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _) => true,
-        DieselError::DatabaseError(_, information) => {
+        // Other kinds repeat what a client wrote: MariaDB shows the name that is taken.
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
             information.message().contains("read-only option")
         }
         _ => false,
@@ -126,3 +127,24 @@ const PASSING: &[&str] = &[
     // Ourselves.
     "another process is bringing the tables up to date",
 ];
+
+#[cfg(all(test, any(feature = "postgres", feature = "mysql")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_reads_like_a_failure_is_none() {
+        let told = |kind, words: String| DieselError::DatabaseError(kind, Box::new(words));
+        for name in PASSING {
+            let words = format!("Duplicate entry '{name}' for key 'robots_name'");
+            let taken = told(DatabaseErrorKind::UniqueViolation, words);
+            assert!(!is_read_only(&taken), "{name}");
+            assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
+        }
+        let words = "The server is running with the --read-only option so it cannot execute this";
+        assert!(is_read_only(&told(
+            DatabaseErrorKind::Unknown,
+            words.to_owned()
+        )));
+    }
+}
