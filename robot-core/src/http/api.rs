@@ -194,12 +194,14 @@ impl Api {
             // It tells what is in the documentation, and browsers send no token with it.
             "OPTIONS" => return Ok(()),
             "GET" | "HEAD" => Permission::Read,
+            // Before it is told what the path takes, so that a form is refused for where it is
+            // from, whichever method it claims to be.
+            _ if origin::is_foreign(&request.headers, origins) => {
+                return Err(Failure::ForeignOrigin);
+            }
             method if resource.allows(method) => Permission::Write,
             _ => return Err(Failure::MethodNotAllowed(resource.allow())),
         };
-        if needed == Permission::Write && origin::is_foreign(&request.headers, origins) {
-            return Err(Failure::ForeignOrigin);
-        }
         let credentials = request.headers.authorization.as_deref();
         access
             .check(credentials, needed)

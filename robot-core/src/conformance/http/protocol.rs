@@ -183,6 +183,16 @@ fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
             let answer = session.call(method, target, &[header], body.as_bytes());
             assert_failure(&answer, 403);
         }
+        // Whatever else would be wrong with it.
+        let form = [
+            header,
+            ("Content-Type", "application/x-www-form-urlencoded"),
+        ];
+        for method in ["DELETE", "PUT", "GET"] {
+            let body = format!("_method={method}&x=1");
+            let answer = session.call("POST", &by_id, &form, body.as_bytes());
+            assert_failure(&answer, 403);
+        }
     }
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
     for (name, value) in [
