@@ -119,7 +119,14 @@ mod tests {
                 b"{\"name\":",
                 "The body ends before its JSON does (line 1, column 8)",
             ),
-            (b"{} {}", "The body is not valid JSON (line 1, column 4)"),
+            (
+                b"{} {}",
+                "The body goes on behind its JSON object (line 1, column 4); send one object alone",
+            ),
+            (
+                b"{\"name\":1}\0",
+                "The body goes on behind its JSON object (line 1, column 11); send one object alone",
+            ),
             (
                 b"{'name':1}",
                 "The body is not valid JSON (line 1, column 2)",

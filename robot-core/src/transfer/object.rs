@@ -25,6 +25,8 @@ pub(crate) enum ObjectError {
     NotJson(Place),
     /// It breaks off at this place.
     BreaksOff(Place),
+    /// It is an object, and something else behind it, at this place.
+    GoesOn(Place),
     /// It has this member twice.
     Repeated(String),
     /// Members have values of the wrong type: these messages tell which.
@@ -36,6 +38,15 @@ pub(crate) enum ObjectError {
 pub(crate) struct Place {
     pub(crate) line: usize,
     pub(crate) column: usize,
+}
+
+impl Place {
+    fn of(error: &serde_json::Error) -> Self {
+        Self {
+            line: error.line(),
+            column: error.column(),
+        }
+    }
 }
 
 impl ObjectError {
@@ -54,6 +65,10 @@ impl ObjectError {
             }
             Self::NotJson(at) => format!("{subject} is not valid JSON ({})", place(at)),
             Self::BreaksOff(at) => format!("{subject} ends before its JSON does ({})", place(at)),
+            Self::GoesOn(at) => format!(
+                "{subject} goes on behind its JSON object ({}); send one object alone",
+                place(at)
+            ),
             Self::Repeated(member) => format!(
                 "{subject} has the member '{}' twice; send it once",
                 excerpt(&member)
@@ -66,10 +81,7 @@ impl ObjectError {
 impl From<serde_json::Error> for ObjectError {
     /// The parser's own words are for programmers.
     fn from(error: serde_json::Error) -> Self {
-        let place = Place {
-            line: error.line(),
-            column: error.column(),
-        };
+        let place = Place::of(&error);
         match error.classify() {
             Category::Data => Self::NotAnObject,
             Category::Eof => Self::BreaksOff(place),
@@ -90,7 +102,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Draft, ObjectError> {
     if text.trim_ascii().is_empty() {
         return Err(ObjectError::Empty);
     }
-    let members: Members<'_> = serde_json::from_str(text)?;
+    let mut parser = serde_json::Deserializer::from_str(text);
+    let members = Members::deserialize(&mut parser)?;
+    parser
+        .end()
+        .map_err(|error| ObjectError::GoesOn(Place::of(&error)))?;
     if let Some(member) = members.repeated {
         return Err(ObjectError::Repeated(member.into_owned()));
     }

@@ -132,7 +132,11 @@ impl<R: Read> Records<R> {
         };
         let draft = match (object::read(bytes), &self.layout) {
             (
-                Err(ObjectError::NotJson(place) | ObjectError::BreaksOff(place)),
+                Err(
+                    ObjectError::NotJson(place)
+                    | ObjectError::BreaksOff(place)
+                    | ObjectError::GoesOn(place),
+                ),
                 Layout::Elements(_),
             ) => {
                 let further = place.line.saturating_sub(1).try_into().unwrap_or(u64::MAX);

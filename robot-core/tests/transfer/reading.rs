@@ -210,7 +210,7 @@ fn a_bad_ndjson_line_does_not_keep_the_next_from_being_read() {
             "1! The record ends before its JSON does (column 8)",
             "2! The record must be a JSON object with name, type and year",
             "3! The record must be a JSON object with name, type and year",
-            "4! The record is not valid JSON (column 12)",
+            "4! The record goes on behind its JSON object (column 12); send one object alone",
             "5! The record is not UTF-8 (at byte 0)",
             "6: - - 2",
         ],
