@@ -62,6 +62,12 @@ pub enum SettingsError {
     /// A token cannot be read.
     #[error("wrong setting: api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
     Tokens(#[from] ParseTokenError),
+    /// There is a list of tokens, and nothing is in it.
+    #[error(
+        "wrong setting: api_tokens is empty, and who meant to ask for tokens would let everybody \
+         in; write what 'robot-cli token new' says, or leave it out"
+    )]
+    NoTokens,
     /// `allow_anonymous` is none of the things that it can be.
     #[error(
         "wrong setting: allow_anonymous is true, false or read, not '{0}' (set it with \
@@ -250,7 +256,11 @@ fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError
 }
 
 fn access(figment: &Figment) -> Result<Access, SettingsError> {
-    let tokens: Vec<AccessToken> = list(figment, "api_tokens")?
+    let tokens = list(figment, "api_tokens")?;
+    if tokens.as_ref().is_some_and(Vec::is_empty) {
+        return Err(SettingsError::NoTokens);
+    }
+    let tokens: Vec<AccessToken> = tokens
         .unwrap_or_default()
         .iter()
         .map(|token| token.parse())

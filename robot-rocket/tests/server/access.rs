@@ -143,6 +143,16 @@ fn settings_that_contradict_each_other_are_named() {
             ],
             "nobody needs the api_tokens",
         ),
+        // As a variable that was never set leaves it behind.
+        (&[("ROCKET_API_TOKENS", "")], "api_tokens is empty"),
+        (&[("ROCKET_API_TOKENS", " , ")], "api_tokens is empty"),
+        (
+            &[
+                ("ROCKET_API_TOKENS", ""),
+                ("ROCKET_ALLOW_ANONYMOUS", "read"),
+            ],
+            "api_tokens is empty",
+        ),
         (&[("ROCKET_ALLOW_ANONYMOUS", "false")], "lets nobody in"),
         (
             &[("ROCKET_ALLOW_ANONYMOUS", "write")],
