@@ -103,6 +103,11 @@ impl<C, T> Pages<C, T> {
         self.finished = false;
     }
 
+    /// Goes on after an error, with the page that could not be read.
+    pub(crate) fn try_again(&mut self) {
+        self.finished = false;
+    }
+
     /// Whether it is known that there are no more pages.
     #[must_use]
     pub fn is_finished(&self) -> bool {

@@ -1,7 +1,7 @@
 //! From a request to a reply.
 
 use std::{
-    fmt, iter,
+    fmt,
     panic::{self, AssertUnwindSafe},
     sync::Arc,
 };
@@ -13,10 +13,11 @@ use super::{
     draft,
     failure::{Failure, logged},
     host::Hosts,
+    list,
     origin::{self, Origin},
     query::Query,
-    render::{Envelope, array, elements, json},
-    reply::{Body, Chunks, Reply},
+    render::{Envelope, array, json},
+    reply::{Body, Reply},
     request::Request,
     route::{Resource, list_path},
 };
@@ -45,12 +46,6 @@ struct Settings {
     origins: Vec<Origin>,
     base: String,
 }
-
-/// How many robots of a list are read and sent at a time. A list of fewer is sent as a whole.
-const PAGE_SIZE: usize = 2000;
-
-/// How many bytes of a list are enough for a piece of it.
-const PIECE_SIZE: usize = 256 * 1024;
 
 /// A reply, or why there is none.
 type Answer = Result<Reply, Failure>;
@@ -277,7 +272,7 @@ impl Api {
         let after = query.after.unwrap_or_default();
         let fields = query.fields.unwrap_or_else(|| Field::OF_A_VIEW.to_vec());
         let pages = Pages::<_, T>::of(self.catalogue, containing, after);
-        stream(pages.page_size(PAGE_SIZE), fields)
+        list::stream(pages, fields)
     }
 
     fn page<T: Visible>(&self, containing: &str, limit: usize, query: &Query) -> Answer {
@@ -351,55 +346,4 @@ fn whole(status: u16, bytes: Vec<u8>) -> Reply {
         headers: Vec::new(),
         body: Body::Whole(bytes),
     }
-}
-
-/// The array of all robots of the pages. The first page is read at once, so that a store
-/// which fails is told by the status; a list that ends with it needs no streaming.
-fn stream<T: Visible + 'static>(
-    mut pages: Pages<Arc<dyn Catalogue>, T>,
-    fields: Vec<Field>,
-) -> Answer {
-    let Some(first) = pages.next().transpose().map_err(logged)? else {
-        return Ok(whole(200, b"[]".to_vec()));
-    };
-    let mut opening = piece(&mut pages, &first, &fields, b'[');
-    if pages.is_finished() {
-        opening.push(b']');
-        return Ok(whole(200, opening));
-    }
-    let mut is_open = true;
-    let rest = iter::from_fn(move || {
-        is_open.then(|| match pages.next() {
-            Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
-            Some(Err(error)) => {
-                is_open = false;
-                log::error!("a list broke off: {error:?}");
-                Err(error)
-            }
-            None => {
-                is_open = false;
-                Ok(b"]".to_vec())
-            }
-        })
-    });
-    Ok(Reply {
-        status: 200,
-        headers: Vec::new(),
-        body: Body::Streamed(Chunks::new(iter::once(Ok(opening)).chain(rest))),
-    })
-}
-
-/// The bytes of a page, or of its beginning where they are too many: then the pages go on from
-/// there, and are as long as that. So a client that stops reading costs little memory.
-fn piece<T: Visible>(
-    pages: &mut Pages<Arc<dyn Catalogue>, T>,
-    robots: &[T],
-    fields: &[Field],
-    before: u8,
-) -> Vec<u8> {
-    let (bytes, count) = elements(robots, fields, before, PIECE_SIZE);
-    if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
-        pages.go_back_to(last.name(), count);
-    }
-    bytes
 }

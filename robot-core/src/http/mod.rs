@@ -32,6 +32,7 @@
 //! | `access` | who may read, and who may write |
 //! | `host` | whether a request was sent to a name of this service |
 //! | `failure` | every failure: status, messages, headers |
+//! | `list` | how a list is sent that may be long |
 //! | `render` | the bytes of a reply |
 
 mod accept;
@@ -42,6 +43,7 @@ mod behaviour;
 mod draft;
 mod failure;
 mod host;
+mod list;
 mod origin;
 mod query;
 mod render;

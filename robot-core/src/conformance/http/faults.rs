@@ -11,6 +11,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     a_store_that_is_broken_reveals_nothing,
     a_bug_costs_the_request_that_met_it,
     a_list_that_breaks_off_does_not_look_whole,
+    a_list_that_has_begun_waits_for_a_store_that_is_busy,
 ];
 
 /// Sends every request that reaches the store while it fails so.
@@ -73,5 +74,11 @@ fn a_list_that_breaks_off_does_not_look_whole(session: &Session<'_>) {
         assert!(whole.is_err(), "half a list passes for a whole one");
     }
     session.store.fail(None);
+    assert_eq!(session.names("/api/robots").len(), 2100);
+}
+
+fn a_list_that_has_begun_waits_for_a_store_that_is_busy(session: &Session<'_>) {
+    session.add_many(2100);
+    session.store.fail(Fault::OnceAfterTheFirstPage);
     assert_eq!(session.names("/api/robots").len(), 2100);
 }

@@ -25,6 +25,8 @@ pub(super) enum Fault {
     Panic,
     /// No page but the first can be read.
     AfterTheFirstPage,
+    /// The second page is asked for while the store is unavailable, and then it is back.
+    OnceAfterTheFirstPage,
 }
 
 /// A store that does what another one does, until it is told to fail.
@@ -50,14 +52,22 @@ impl Faulty {
     }
 
     fn checked(&self, is_first_page: bool) -> Result<&Arc<dyn Catalogue>> {
-        let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        match fault {
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        let current = *fault;
+        if current == Some(Fault::OnceAfterTheFirstPage) && !is_first_page {
+            *fault = None;
+        }
+        drop(fault);
+        match current {
             Some(Fault::Unavailable) => Err(Error::unavailable(SECRET)),
             Some(Fault::Broken) => Err(Error::store(SECRET)),
             // Without the hook of panics, which would fill the test's output.
             Some(Fault::Panic) => panic::resume_unwind(Box::new(SECRET)),
             Some(Fault::AfterTheFirstPage) if !is_first_page => Err(Error::store(SECRET)),
-            Some(Fault::AfterTheFirstPage) | None => Ok(&self.catalogue),
+            Some(Fault::OnceAfterTheFirstPage) if !is_first_page => Err(Error::unavailable(SECRET)),
+            Some(Fault::AfterTheFirstPage | Fault::OnceAfterTheFirstPage) | None => {
+                Ok(&self.catalogue)
+            }
         }
     }
 }
