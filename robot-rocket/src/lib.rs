@@ -63,7 +63,7 @@ pub fn mount(
         .attach(reply::no_sniffing(base))
         .attach(driver::Listening::default())
         .mount(base, routes::all(base, &api, &threads))
-        .register(base, catchers::all(&api));
+        .register(base, catchers::all(&api, &threads));
     match &settings.static_dir {
         Some(folder) => rocket.mount(base, files::routes(base, folder, &api)),
         None => rocket,

@@ -4,15 +4,10 @@ use std::io::{self, Cursor};
 
 use futures_util::stream;
 use robot_core::http::{Body, Chunks, Reply};
-use rocket::{
-    Response,
-    fairing::AdHoc,
-    http::Status,
-    tokio::{io::AsyncRead, task::spawn_blocking},
-};
+use rocket::{Response, fairing::AdHoc, http::Status, tokio::io::AsyncRead};
 use tokio_util::io::StreamReader;
 
-use crate::forms::is_below;
+use crate::{forms::is_below, threads::BlockingThreads};
 
 /// The most bytes that go into one piece of a body. Rocket's own choice, 4 KiB, costs a list
 /// of robots more time than reading it.
@@ -22,8 +17,8 @@ const PIECE: usize = 64 * 1024;
 /// too, and warns of each response that brings its own.
 const NO_SNIFF: &str = "x-content-type-options";
 
-/// The response of a reply.
-pub(crate) fn response(reply: Reply) -> Response<'static> {
+/// The response of a reply, of which what is still to be read is read on these threads.
+pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'static> {
     let mut response = Response::build();
     response.status(Status::new(reply.status));
     for (name, value) in reply.headers {
@@ -33,7 +28,7 @@ pub(crate) fn response(reply: Reply) -> Response<'static> {
     }
     match reply.body {
         Body::Whole(bytes) => response.sized_body(bytes.len(), Cursor::new(bytes)),
-        Body::Streamed(chunks) => response.streamed_body(reader(chunks)),
+        Body::Streamed(chunks) => response.streamed_body(reader(chunks, threads.clone())),
     };
     // Each body begins with Rocket's own size, so this comes behind it.
     response.max_chunk_size(PIECE).finalize()
@@ -41,8 +36,8 @@ pub(crate) fn response(reply: Reply) -> Response<'static> {
 
 /// The response of a reply to a request that Rocket could not make sense of, which no
 /// fairing gets to see.
-pub(crate) fn unseen_by_fairings(reply: Reply) -> Response<'static> {
-    let mut response = response(reply);
+pub(crate) fn unseen_by_fairings(reply: Reply, threads: &BlockingThreads) -> Response<'static> {
+    let mut response = response(reply, threads);
     response.set_raw_header(NO_SNIFF, "nosniff");
     response
 }
@@ -59,12 +54,14 @@ pub(crate) fn no_sniffing(base: &str) -> AdHoc {
 }
 
 /// Reads the pieces, each on a thread that may block, when the client has taken the last.
-fn reader(chunks: Chunks) -> impl AsyncRead + Send {
-    StreamReader::new(Box::pin(stream::try_unfold(chunks, |mut chunks| async {
-        let (piece, chunks) = spawn_blocking(move || (chunks.next(), chunks))
+fn reader(chunks: Chunks, threads: BlockingThreads) -> impl AsyncRead + Send {
+    let pieces = stream::try_unfold((chunks, threads), |(mut chunks, threads)| async {
+        let (piece, chunks) = threads
+            .run_in_turn(move || (chunks.next(), chunks))
             .await
-            .map_err(io::Error::other)?;
+            .map_err(|_| io::Error::other("the list was given up"))?;
         let piece = piece.transpose().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), chunks)))
-    })))
+        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), (chunks, threads))))
+    });
+    StreamReader::new(Box::pin(pieces))
 }

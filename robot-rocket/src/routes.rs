@@ -77,7 +77,7 @@ impl Handler for ToTheApi {
                     .refuse(failure, &question(method.as_str(), request)),
             },
         };
-        Outcome::Success(response(reply))
+        Outcome::Success(response(reply, &self.threads))
     }
 }
 

@@ -6,7 +6,10 @@ use robot_core::http::Failure;
 use rocket::{
     Config,
     figment::Figment,
-    tokio::{sync::Semaphore, task::spawn_blocking},
+    tokio::{
+        sync::{OwnedSemaphorePermit, Semaphore},
+        task::spawn_blocking,
+    },
 };
 
 /// As many as Rocket has (`max_blocking`), so that no request waits behind more others than are
@@ -28,17 +31,36 @@ impl BlockingThreads {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let thread = Arc::clone(&self.0)
-            .try_acquire_owned()
-            .map_err(|_| Failure::Unavailable)?;
-        let work = move || {
-            let outcome = work();
-            drop(thread);
-            outcome
-        };
-        spawn_blocking(work).await.map_err(|error| {
-            log::error!("a request was given up: {error}");
-            Failure::Internal
-        })
+        match Arc::clone(&self.0).try_acquire_owned() {
+            Ok(thread) => run_on(thread, work).await,
+            Err(_) => Err(Failure::Unavailable),
+        }
     }
+
+    /// Runs work on one of them as soon as one is free, before those who come later: for what has
+    /// begun and can no longer be refused.
+    pub(crate) async fn run_in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        match Arc::clone(&self.0).acquire_owned().await {
+            Ok(thread) => run_on(thread, work).await,
+            Err(_) => Err(Failure::Unavailable),
+        }
+    }
+}
+
+async fn run_on<T: Send + 'static>(
+    thread: OwnedSemaphorePermit,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let work = move || {
+        let outcome = work();
+        drop(thread);
+        outcome
+    };
+    spawn_blocking(work).await.map_err(|error| {
+        log::error!("a request was given up: {error}");
+        Failure::Internal
+    })
 }

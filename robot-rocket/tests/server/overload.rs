@@ -2,12 +2,19 @@
 //! answered.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    io::Read,
+    net::TcpStream,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use crate::{Server, call, draft, slow_disk::slow_reads};
+use robot_core::{Draft, load};
+
+use crate::{Server, call, draft, process::connection, slow_disk::slow_reads};
 
 #[test]
 fn requests_that_find_all_threads_taken_are_told_so_at_once() {
@@ -64,4 +71,43 @@ fn requests_that_find_all_threads_taken_are_told_so_at_once() {
     });
     assert_eq!(listed.load(Ordering::SeqCst), THREADS);
     assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 200);
+}
+
+#[test]
+fn lists_that_have_begun_go_before_those_who_come_later() {
+    const THREADS: usize = 4;
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/robots.db", folder.path().display());
+    let catalogue = robot_core::open(&url).unwrap();
+    let long = "🤖".repeat(240);
+    // More than the system takes of a list which nobody reads.
+    let drafts = (0..20_000).map(|number| Draft::new(format!("{number} {long}"), "droid", 1));
+    assert!(load(Arc::clone(&catalogue), drafts).all(|added| added.is_ok()));
+    drop(catalogue);
+    let server = Server::start(
+        folder.path(),
+        &[("ROCKET_MAX_BLOCKING", &THREADS.to_string())],
+    );
+    let ask = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let begun: Vec<_> = (0..THREADS).map(|_| connection(&server, ask)).collect();
+    thread::sleep(Duration::from_secs(1));
+    let slow = slow_reads(&server);
+    thread::scope(|scope| {
+        for stream in begun {
+            scope.spawn(|| assert!(is_whole(stream)));
+        }
+        thread::sleep(Duration::from_secs(1));
+        let started = Instant::now();
+        let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        assert!(started.elapsed() < Duration::from_secs(2));
+        drop(slow);
+    });
+}
+
+/// Whether a list comes to its end.
+fn is_whole(mut stream: TcpStream) -> bool {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap();
+    bytes.ends_with(b"]\r\n0\r\n\r\n")
 }
