@@ -9,12 +9,15 @@
 use std::{
     fs,
     path::Path,
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
-use robot_core::{Catalogue, DatabaseCatalogue, Draft, Error, OpenError, Robot, open};
+use robot_core::{
+    Catalogue, DatabaseCatalogue, Draft, Error, OpenError, OpenOptions, Pending, Robot, open,
+};
 
 fn url(folder: &Path) -> String {
     format!("sqlite://{}/robots.db", folder.display())
@@ -345,6 +348,26 @@ fn a_lock_that_stays_makes_the_store_unavailable_to_all_within_its_patience() {
     other.batch_execute("ROLLBACK").unwrap();
     catalogue.add(draft("a")).unwrap();
     assert_eq!(catalogue.list().unwrap().len(), 1);
+}
+
+#[test]
+fn more_writes_than_may_wait_are_refused_at_once() {
+    const WRITES: usize = 10_000;
+    let folder = tempfile::tempdir().unwrap();
+    let patient = OpenOptions::new().timeout(Duration::from_secs(60));
+    let catalogue = patient.open(&url(folder.path())).unwrap();
+    let mut other = beside(folder.path());
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let (refused, waiting): (Vec<_>, Vec<_>) = (0..WRITES)
+        .map(|number| Arc::clone(&catalogue).begin_add(draft(&number.to_string())))
+        .partition(|write| matches!(write, Pending::Ready(Err(Error::Unavailable(_)))));
+    // The queue is full, and a batch of those before it is with the writer.
+    assert!(refused.len() >= WRITES - 4096 - 1024, "{}", refused.len());
+    assert!(waiting.len() >= 4096, "{}", waiting.len());
+    other.batch_execute("COMMIT").unwrap();
+    let count = waiting.len();
+    assert!(waiting.into_iter().all(|write| write.wait().is_ok()));
+    assert_eq!(catalogue.list().unwrap().len(), count);
 }
 
 #[test]
