@@ -2,7 +2,8 @@
 //!
 //! A robot has an id, a unique name, a type and a year. A [`Catalogue`] keeps robots: adds,
 //! replaces and deletes them, finds them by id, by name and by any part of the name. Where it
-//! keeps them is a matter of one URL.
+//! keeps them is a matter of one URL. This is all of it in short; the [guide](#a-guide) below goes
+//! through it at leisure.
 //!
 //! ```
 //! use robot_core::{Catalogue, Draft, Error, Pages};
@@ -31,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+#![doc = include_str!("guide.md")]
 //! # What is where
 //!
 //! | To | see |
@@ -40,7 +42,7 @@
 //! | add many at once | [`load`] |
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
 //! | call it from async code | [`Pending`], [`Catalogue::begin_add`] and its like |
-//! | know the rules and their messages | [`Violation`] |
+//! | know the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
 //! | serve the catalogue by another web framework | [`http`] |
 //!
