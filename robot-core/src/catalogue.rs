@@ -40,6 +40,37 @@ use crate::{
 ///   caller passes makes a method panic.
 ///
 /// The feature `conformance` has the cases that prove most of this.
+///
+/// ```
+/// use robot_core::{
+///     Catalogue, Draft, Error, MemoryCatalogue, PageRequest, RobotId, ValidChanges, ValidDraft,
+///     Violation,
+/// };
+///
+/// /// What holds for every store.
+/// fn check(store: &dyn Catalogue) -> Result<(), Box<dyn std::error::Error>> {
+///     let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+///     let id = store.insert(draft.clone())?.id();
+///     let again = store.insert(draft).unwrap_err();
+///     assert_eq!(again.to_string(), Violation::NameTaken.to_string());
+///
+///     store.update(id, ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?)?;
+///     assert_eq!(store.get(id)?.map(|robot| robot.year()), Some(1980));
+///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
+///
+///     let request = PageRequest { containing: "2-D", after: "", limit: 10 };
+///     assert_eq!(store.page(request)?.len(), 1);
+///     assert_eq!(store.entries(request)?[0].id(), id);
+///
+///     store.delete(id)?;
+///     assert!(matches!(store.delete(id), Err(Error::NotFound(_))));
+///     assert!(store.list()?.is_empty());
+///     Ok(())
+/// }
+///
+/// check(&MemoryCatalogue::new())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Catalogue: Send + Sync {
     /// Keeps a new robot and returns it with the id that it was given.
     ///
@@ -108,6 +139,16 @@ pub trait Catalogue: Send + Sync {
     }
 
     /// Begins what [`add`](Self::add) does, for callers who must not block.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{Catalogue, Draft};
+    /// let catalogue = robot_core::open("memory:")?;
+    /// let pending = Arc::clone(&catalogue).begin_add(Draft::new("R2-D2", "droid", 1977));
+    /// let robot = pending.wait()?;
+    /// assert_eq!(Arc::clone(&catalogue).begin_get(robot.id()).wait()?, Some(robot));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn begin_add(self: Arc<Self>, draft: Draft) -> Pending<Result<Robot>>
     where
         Self: 'static,
@@ -124,6 +165,16 @@ pub trait Catalogue: Send + Sync {
     }
 
     /// Begins what [`replace`](Self::replace) does, for callers who must not block.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{Catalogue, Draft};
+    /// let catalogue = robot_core::open("memory:")?;
+    /// let id = catalogue.add(Draft::new("R2", "droid", 1977))?.id();
+    /// Arc::clone(&catalogue).begin_replace(id, Draft::new("R2-D2", "droid", 1977)).wait()?;
+    /// assert!(catalogue.find("R2-D2")?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn begin_replace(self: Arc<Self>, id: RobotId, draft: Draft) -> Pending<Result<()>>
     where
         Self: 'static,
@@ -141,6 +192,15 @@ pub trait Catalogue: Send + Sync {
 
     /// Begins what [`get`](Self::get) does, for callers who must not block. A store that finds
     /// the robot in less time than it takes to hand the question to another thread does so.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{Catalogue, Draft};
+    /// let catalogue = robot_core::open("memory:")?;
+    /// let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(Arc::clone(&catalogue).begin_get(robot.id()).wait()?, Some(robot));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>>
     where
         Self: 'static,
@@ -283,6 +343,17 @@ fn complete<C: Catalogue + ?Sized>(
 
 /// A change of a catalogue, none of whose rules is broken but for those that only the store can
 /// check.
+///
+/// ```
+/// use robot_core::{Catalogue, Change, Draft, MemoryCatalogue, ValidDraft};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+/// let id = Change::Insert(draft).apply_to(&catalogue)?;
+/// assert_eq!(Change::Delete(id).apply_to(&catalogue)?, id);
+/// assert!(catalogue.list()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// [`Catalogue::insert`].

@@ -6,12 +6,46 @@ use crate::{robot::RobotId, rules::Violations};
 
 /// The cause that a store reports, kept for logs and never shown to clients. One cause may
 /// fail many calls at once.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{Cause, Error};
+///
+/// let cause: Cause = Arc::from(Box::from("the tape is torn"));
+/// let failures = [Error::Store(cause.clone()), Error::Unknown(cause)];
+/// assert_eq!(failures[0].to_string(), "The store failed");
+/// ```
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// The result of an operation on a catalogue.
+///
+/// ```
+/// use robot_core::{Catalogue, Robot};
+///
+/// /// The first robot by name.
+/// fn first(catalogue: &dyn Catalogue) -> robot_core::Result<Option<Robot>> {
+///     Ok(catalogue.list()?.into_iter().next())
+/// }
+///
+/// assert_eq!(first(&robot_core::MemoryCatalogue::new())?, None);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why an operation on a catalogue failed. Nothing was stored, but for [`Error::Unknown`].
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let message = match catalogue.add(Draft::new("R2-D2", "toaster", 1977)) {
+///     Ok(robot) => format!("added as {}", robot.id()),
+///     Err(Error::Rejected(violations)) => format!("mend this:\n{violations}"),
+///     Err(Error::Unavailable(_)) => "try again in a moment".to_owned(),
+///     Err(error) => error.to_string(),
+/// };
+/// assert!(message.starts_with("mend this:\nValue of field 'type'"));
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -71,6 +105,16 @@ impl From<crate::rules::Violation> for Error {
 }
 
 /// Why a catalogue could not be opened. Each message names the remedy.
+///
+/// ```
+/// use robot_core::OpenError;
+///
+/// match robot_core::open("ftp://robots") {
+///     Err(OpenError::UnknownScheme { scheme, .. }) => assert_eq!(scheme, "ftp"),
+///     Err(error) => panic!("{error}"),
+///     Ok(_) => panic!("it was opened"),
+/// }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -167,6 +211,12 @@ pub enum OpenError {
 impl OpenError {
     /// Whether opening may succeed later, although nobody changes anything: the database is
     /// away or busy.
+    ///
+    /// ```
+    /// let error = robot_core::open("ftp://robots").err().ok_or("it was opened")?;
+    /// assert!(!error.is_passing());
+    /// # Ok::<(), &str>(())
+    /// ```
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy { .. } | Self::Unreachable { .. })

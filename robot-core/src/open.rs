@@ -5,6 +5,11 @@ use std::{sync::Arc, time::Duration};
 use crate::{catalogue::Catalogue, error::OpenError, memory::MemoryCatalogue};
 
 /// The catalogue that the programs use unless told otherwise: a file in the working directory.
+///
+/// ```
+/// let url = std::env::var("DATABASE_URL").unwrap_or_else(|_| robot_core::DEFAULT_URL.to_owned());
+/// # assert_eq!(robot_core::DEFAULT_URL, "sqlite://robots.db");
+/// ```
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
 /// What can work on a database, as far as it is compiled in.
@@ -145,6 +150,13 @@ impl OpenOptions {
     /// How many connections there may be at a time (for SQLite, how many that read): by
     /// default 4 for each core, but 4 at least and 32 at most. 0 counts as 1, and more than
     /// 1000 as 1000.
+    ///
+    /// ```
+    /// # use robot_core::OpenOptions;
+    /// // For a program that has a thread for each of eight clients.
+    /// let catalogue = OpenOptions::new().connections(8).open("memory:")?;
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
     pub fn connections(mut self, connections: u32) -> Self {
         self.pool_size = Some(connections.clamp(1, 1000));
         self
@@ -153,6 +165,13 @@ impl OpenOptions {
     /// How many threads the caller has that must not block and call
     /// [`Catalogue::begin_get`]: by default as many as there are cores. A store in a file reads on
     /// all of them but one, so that one at least never waits for a disk.
+    ///
+    /// ```
+    /// # use robot_core::OpenOptions;
+    /// // For an async runtime of two threads.
+    /// let catalogue = OpenOptions::new().workers(2).open("memory:")?;
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self

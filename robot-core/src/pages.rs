@@ -9,6 +9,18 @@ use crate::{
 };
 
 /// Which robots a page is to hold.
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, MemoryCatalogue, PageRequest};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// for name in ["C-3PO", "R2-D2", "R5-D4"] {
+///     catalogue.add(Draft::new(name, "droid", 1977))?;
+/// }
+/// let page = catalogue.page(PageRequest { containing: "-D", after: "R2-D2", limit: 10 })?;
+/// assert_eq!(page[0].name(), "R5-D4");
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest<'a> {
     /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
@@ -38,6 +50,10 @@ pub struct PageRequest<'a> {
 ///     .map(|page| page.map(|robots| robots.len()))
 ///     .collect();
 /// assert_eq!(sizes?, [10, 10, 5]);
+///
+/// // Ids and names alone, from behind a name on.
+/// let entries = Pages::new(&catalogue, "").after("RX-8").entries().next().transpose()?;
+/// assert_eq!(entries.map(|page| page[0].name().to_owned()).as_deref(), Some("RX-9"));
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -109,6 +125,20 @@ impl<C, T> Pages<C, T> {
     }
 
     /// Whether it is known that there are no more pages.
+    ///
+    /// ```
+    /// use robot_core::{Catalogue, Draft, MemoryCatalogue, Pages};
+    ///
+    /// let catalogue = MemoryCatalogue::new();
+    /// for name in ["C-3PO", "R2-D2", "R5-D4"] {
+    ///     catalogue.add(Draft::new(name, "droid", 1977))?;
+    /// }
+    /// let mut pages = Pages::new(&catalogue, "").after("C-3PO").page_size(1);
+    /// assert_eq!(pages.next().transpose()?.map(|page| page.len()), Some(1));
+    /// assert!(!pages.is_finished());
+    /// assert_eq!(pages.flatten().count(), 1);
+    /// # Ok::<(), robot_core::Error>(())
+    /// ```
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.finished
@@ -116,6 +146,21 @@ impl<C, T> Pages<C, T> {
 }
 
 /// What a page is made of: a [`Robot`] or its [`Entry`].
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, Entry, MemoryCatalogue, PageItem, PageRequest, Robot};
+///
+/// /// The first name, read with its robot or alone.
+/// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
+///     let request = PageRequest { containing: "", after: "", limit: 1 };
+///     Ok(T::page(catalogue, request)?.first().map(|item| item.name().to_owned()))
+/// }
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// assert_eq!(first::<Robot>(&catalogue)?, first::<Entry>(&catalogue)?);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 pub trait PageItem: Sized {
     /// The page of a catalogue.
     ///

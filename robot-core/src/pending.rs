@@ -31,11 +31,25 @@ pub enum Pending<T> {
 
 impl<T> Pending<T> {
     /// Work that another thread is at.
+    ///
+    /// ```
+    /// use robot_core::Pending;
+    ///
+    /// let pending = Pending::awaited(async { 7 });
+    /// assert_eq!(pending.wait(), 7);
+    /// ```
     pub fn awaited(outcome: impl Future<Output = T> + Send + 'static) -> Self {
         Self::Awaited(Box::pin(outcome))
     }
 
     /// Work that may block whoever does it.
+    ///
+    /// ```
+    /// use robot_core::Pending;
+    ///
+    /// let pending = Pending::blocking(|| std::fs::read_dir("."));
+    /// assert!(pending.wait().is_ok());
+    /// ```
     pub fn blocking(work: impl FnOnce() -> T + Send + 'static) -> Self {
         Self::Blocking(Box::new(work))
     }

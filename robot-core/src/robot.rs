@@ -21,6 +21,12 @@ pub struct RobotId(i64);
 
 impl RobotId {
     /// The id of this number; `None` where it is not positive.
+    ///
+    /// ```
+    /// # use robot_core::RobotId;
+    /// assert_eq!(RobotId::new(7).map(RobotId::get), Some(7));
+    /// assert_eq!(RobotId::new(0), None);
+    /// ```
     #[must_use]
     pub const fn new(number: i64) -> Option<Self> {
         if number > 0 { Some(Self(number)) } else { None }
@@ -46,6 +52,13 @@ impl Serialize for RobotId {
 }
 
 /// Why a text names no robot.
+///
+/// ```
+/// use robot_core::{ParseIdError, RobotId};
+///
+/// assert_eq!("seven".parse::<RobotId>(), Err(ParseIdError::NotDigits));
+/// assert_eq!("0".parse::<RobotId>(), Err(ParseIdError::NeverAssigned));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseIdError {
     /// The text is not one or more of the digits 0 to 9: it is no id at all.
@@ -73,6 +86,13 @@ impl FromStr for RobotId {
 }
 
 /// The sorts of robot that the contract knows.
+///
+/// ```
+/// use robot_core::RobotType;
+///
+/// let names: Vec<_> = RobotType::ALL.iter().map(|known| known.as_str()).collect();
+/// assert_eq!(names, ["droid", "mechanical", "virtual"]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RobotType {
     /// `droid`
@@ -120,6 +140,14 @@ impl fmt::Display for RobotType {
 ///
 /// A member that the client left out is `None`. [`ValidDraft::new`](crate::ValidDraft::new)
 /// tells which rules it breaks.
+///
+/// ```
+/// use robot_core::Draft;
+///
+/// let whole = Draft::new("R2-D2", "droid", 1977);
+/// let part = Draft { year: Some(1980), ..Draft::default() };
+/// assert_eq!((whole.year, part.year, part.name), (Some(1977), Some(1980), None));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Draft {
     /// The name that the robot is to have.
@@ -165,6 +193,8 @@ impl From<Robot> for Draft {
 ///
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
+/// assert_eq!((robot.id().get(), robot.name()), (7, "R2-D2"));
+/// assert_eq!((robot.robot_type().as_str(), robot.year()), ("droid", 1977));
 /// assert_eq!(
 ///     serde_json::to_string(&robot)?,
 ///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977}"#,
@@ -237,6 +267,13 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a robot that a store keeps.
+    ///
+    /// ```
+    /// # use robot_core::{Entry, RobotId};
+    /// let entry = Entry::new(RobotId::new(7).ok_or("not positive")?, "R2-D2");
+    /// assert_eq!(entry.name(), "R2-D2");
+    /// # Ok::<(), &str>(())
+    /// ```
     #[must_use]
     pub fn new(id: RobotId, name: impl Into<String>) -> Self {
         Self {

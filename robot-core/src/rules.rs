@@ -10,10 +10,22 @@ use std::fmt;
 use crate::robot::{Draft, Robot, RobotId, RobotType};
 
 /// The most characters (Unicode scalar values) that a name may have.
+///
+/// ```
+/// use robot_core::{Draft, NAME_LENGTH_LIMIT, ValidDraft};
+///
+/// let draft = |length| Draft::new("é".repeat(length), "droid", 1977);
+/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT)).is_ok());
+/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT + 1)).is_err());
+/// ```
 pub const NAME_LENGTH_LIMIT: usize = 255;
 
 /// One broken rule. Its text, by [`Display`](fmt::Display), is part of the contract
 /// ("Validation rules") or, where the contract is silent, of the README's decisions.
+///
+/// ```
+/// assert_eq!(robot_core::Violation::NameTaken.to_string(), "The robot name must be unique");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
@@ -46,6 +58,15 @@ pub enum Violation {
 /// All the rules that one request broke: at least one, each once, in the contract's order.
 ///
 /// As text: the messages, a line each.
+///
+/// ```
+/// use robot_core::{Draft, ValidDraft, Violation};
+///
+/// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
+/// let violations = rejection.violations();
+/// assert_eq!(violations.iter().next(), Some(Violation::TypeMissing));
+/// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violations(Vec<Violation>);
 
@@ -86,6 +107,16 @@ impl std::error::Error for Violations {}
 
 /// A draft that breaks no rule, but for the one that only a store can check: that its name
 /// is free. This is what stores are given to keep.
+///
+/// ```
+/// use robot_core::{Draft, RobotId, RobotType, ValidDraft};
+///
+/// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+/// assert_eq!((draft.name(), draft.robot_type(), draft.year()), ("R2-D2", RobotType::Droid, 1977));
+/// let robot = draft.with_id(RobotId::new(7).ok_or("not positive")?);
+/// assert_eq!(robot.id().get(), 7);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidDraft {
     name: String,
@@ -95,6 +126,18 @@ pub struct ValidDraft {
 
 /// The members of a robot that are to change, none of which breaks a rule but for the one
 /// that only a store can check. The members that are `None` are to stay as they are.
+///
+/// ```
+/// use robot_core::{Draft, RobotId, ValidChanges, ValidDraft};
+///
+/// let id = RobotId::new(7).ok_or("not positive")?;
+/// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?.with_id(id);
+/// let changes = ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?;
+/// assert_eq!((changes.name(), changes.robot_type(), changes.year()), (None, None, Some(1980)));
+/// let robot = changes.apply_to(&robot);
+/// assert_eq!((robot.name(), robot.year()), ("R2-D2", 1980));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidChanges {
     /// The new name: 1 to 255 characters, none of them NUL.
@@ -105,6 +148,13 @@ pub struct ValidChanges {
 
 /// A draft that broke rules: which, and the name where that was not at fault, so that a
 /// store can still be asked whether it is free.
+///
+/// ```
+/// use robot_core::{Draft, ValidDraft};
+///
+/// let rejection = ValidDraft::new(Draft::new("R2-D2", "droid", -1)).unwrap_err();
+/// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{violations}")]
 pub struct Rejection {

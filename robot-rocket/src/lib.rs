@@ -42,6 +42,20 @@ pub use settings::{Settings, SettingsError, database_url, figment, open_options}
 /// there in the contract's shape: it registers the catchers for 400 and 500 under the base.
 /// Where `settings` have a folder of static files, a file of it goes before the catalogue.
 /// The application's own routes, also those with a rank up to 1000, win over both.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_rocket::{Settings, mount};
+/// use rocket::{http::Status, local::blocking::Client};
+///
+/// let catalogue = Arc::new(MemoryCatalogue::new());
+/// let rocket = mount(rocket::build(), "/robots", catalogue, &Settings::default());
+/// let client = Client::untracked(rocket)?;
+/// assert_eq!(client.get("/robots/api/robots").dispatch().into_string().as_deref(), Some("[]"));
+/// assert_eq!(client.get("/elsewhere").dispatch().status(), Status::NotFound);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[must_use]
 pub fn mount(
     rocket: Rocket<Build>,

@@ -26,6 +26,16 @@ use rocket::{
 };
 
 /// What an application may decide about a mounted catalogue.
+///
+/// ```
+/// use robot_core::http::{Access, AccessToken, Permission};
+/// use robot_rocket::Settings;
+///
+/// // For a program that does not read them from Rocket's configuration.
+/// let mut settings = Settings::default();
+/// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+/// settings.access = Access::new(vec![token], Some(Permission::Read));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -44,6 +54,18 @@ pub struct Settings {
 }
 
 /// A setting that cannot be. The message is one line that names it.
+///
+/// ```
+/// use robot_rocket::Settings;
+///
+/// let figment = rocket::Config::figment().merge(("behaviour", "C"));
+/// let error = Settings::read(&figment).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "wrong setting: the behaviour is A (current) or B (older), not 'C' \
+///      (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)"
+/// );
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -162,6 +184,12 @@ impl Settings {
 
 /// Rocket's configuration, from the same places as [`Config::figment`], with one worker more than
 /// there are cores unless told otherwise: all but one may read from the disk.
+///
+/// ```
+/// let rocket = rocket::custom(robot_rocket::figment());
+/// let settings = robot_rocket::Settings::read(rocket.figment());
+/// # drop(settings);
+/// ```
 #[must_use]
 pub fn figment() -> Figment {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -184,6 +212,16 @@ pub fn figment() -> Figment {
 ///
 /// # Errors
 /// The value is no text.
+///
+/// ```
+/// let figment = rocket::Config::figment().merge(("database_url", "sqlite:///var/lib/robots.db"));
+/// // Unless DATABASE_URL is set:
+/// let url = robot_rocket::database_url(&figment)?;
+/// # if std::env::var_os("DATABASE_URL").or(std::env::var_os("ROCKET_DATABASE_URL")).is_none() {
+/// assert_eq!(url, "sqlite:///var/lib/robots.db");
+/// # }
+/// # Ok::<(), robot_rocket::SettingsError>(())
+/// ```
 pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
     let figment = figment
         .clone()

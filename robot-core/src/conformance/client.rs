@@ -9,6 +9,21 @@ use std::{
 use crate::http::{Api, Request};
 
 /// What a client sends.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, conformance::{Call, Client}, http::Api};
+///
+/// let call = Call {
+///     method: "GET".to_owned(),
+///     target: "/api/robots".to_owned(),
+///     headers: vec![("accept".to_owned(), "application/json".to_owned())],
+///     body: Vec::new(),
+/// };
+/// let answer = Api::new(Arc::new(MemoryCatalogue::new())).send(&call)?;
+/// assert_eq!((answer.status, answer.text()), (200, "[]".to_owned()));
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
     /// The method, as it goes into the request line.
@@ -22,6 +37,17 @@ pub struct Call {
 }
 
 /// What comes back.
+///
+/// ```
+/// use robot_core::conformance::Answer;
+///
+/// let answer = Answer {
+///     status: 200,
+///     headers: vec![("vary".to_owned(), "Accept".to_owned())],
+///     body: b"[]".to_vec(),
+/// };
+/// assert_eq!((answer.header("vary"), answer.text().as_str()), (Some("Accept"), "[]"));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The status code.
@@ -50,6 +76,27 @@ impl Answer {
 }
 
 /// A client of one service, for any number of threads.
+///
+/// ```
+/// use std::{io, sync::Arc};
+/// use robot_core::{MemoryCatalogue, conformance::{Answer, Call, Client}, http::Api};
+///
+/// /// Tells of each call that goes through it.
+/// struct Talkative<C>(C);
+///
+/// impl<C: Client> Client for Talkative<C> {
+///     fn send(&self, call: &Call) -> io::Result<Answer> {
+///         println!("{} {}", call.method, call.target);
+///         self.0.send(call)
+///     }
+/// }
+///
+/// let client = Talkative(Api::new(Arc::new(MemoryCatalogue::new())));
+/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
+/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// assert_eq!(client.send(&call)?.status, 200);
+/// # io::Result::Ok(())
+/// ```
 pub trait Client: Send + Sync {
     /// Sends a call and waits for the answer.
     ///
@@ -99,6 +146,26 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A client over HTTP/1.1, a connection for each call. It sends what it is told to the
 /// letter, malformed or not, which is why it is not one of the usual libraries.
+///
+/// ```
+/// use std::{io::{Read, Write}, net::TcpListener, thread};
+/// use robot_core::conformance::{Call, Client, Service, TcpClient};
+///
+/// // A service that answers one call, whatever it is.
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let client = TcpClient::new(listener.local_addr()?).under("/catalogue");
+/// let server = thread::spawn(move || -> std::io::Result<()> {
+///     let (mut connection, _) = listener.accept()?;
+///     let read = connection.read(&mut [0; 1024])?;
+///     connection.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+/// });
+/// let service = Service::new(client, || drop(server.join()));
+///
+/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
+/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// assert_eq!(service.send(&call)?.text(), "[]");
+/// # std::io::Result::Ok(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct TcpClient {
     address: SocketAddr,
@@ -155,6 +222,20 @@ impl Client for TcpClient {
 }
 
 /// A client of a service that was started for it and ends with it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, conformance::{Call, Client, Service}, http::Api};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let service = Service::new(api, || println!("stopped"));
+/// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
+/// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
+/// assert_eq!(service.send(&call)?.status, 200);
+/// // Here it stops.
+/// drop(service);
+/// # std::io::Result::Ok(())
+/// ```
 pub struct Service<C> {
     client: C,
     stop: Option<Box<dyn FnOnce() + Send + Sync>>,

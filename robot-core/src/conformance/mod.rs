@@ -57,6 +57,22 @@ macro_rules! cases {
 use cases;
 
 /// Cases to run: for each store and each frontend all of them.
+///
+/// ```
+/// use std::process::ExitCode;
+/// use robot_core::{MemoryCatalogue, conformance::Suite, http::Api};
+///
+/// fn main() -> ExitCode {
+///     Suite::new()
+///         .store("memory", |_folder| MemoryCatalogue::new())
+///         .http(
+///             "api",
+///             |_folder| MemoryCatalogue::new(),
+///             |catalogue, behaviour| Api::new(catalogue).behaviour(behaviour),
+///         )
+///         .run()
+/// }
+/// ```
 #[derive(Default)]
 pub struct Suite {
     trials: Vec<Trial>,

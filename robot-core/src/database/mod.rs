@@ -102,6 +102,17 @@ impl DatabaseCatalogue {
     ///
     /// # Errors
     /// As [`open`](Self::open).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use robot_core::{DatabaseCatalogue, OpenOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let catalogue = DatabaseCatalogue::open_with(&url, &OpenOptions::new().connections(2))?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let location = Location::parse(url, options)?;
         let engine = match location.residence() {

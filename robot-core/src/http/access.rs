@@ -10,6 +10,13 @@ use sha2::{Digest, Sha256};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 /// What somebody may do. Who may write may read, too.
+///
+/// ```
+/// use robot_core::http::Permission;
+///
+/// assert!(Permission::Write > Permission::Read);
+/// assert_eq!(Permission::Write.name(), "write");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
     /// To get, list and search robots.
@@ -89,6 +96,13 @@ impl fmt::Debug for AccessToken {
 
 /// A text is no token as a configuration writes it. The message does not repeat the text, which
 /// may be a token itself.
+///
+/// ```
+/// use robot_core::http::AccessToken;
+///
+/// let error = "robots_of_my_own".parse::<AccessToken>().unwrap_err();
+/// assert!(!error.to_string().contains("of_my_own"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a token is written read:sha256:HASH or write:sha256:HASH, with 64 hexadecimal digits; \
@@ -120,6 +134,23 @@ impl FromStr for AccessToken {
 }
 
 /// Who may do what.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
+///
+/// // Everybody may read, and who has the token may write, too.
+/// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+/// let access = Access::new(vec![token], Some(Permission::Read));
+/// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(access);
+/// assert_eq!(api.handle(Request::new("GET", "/api/robots")).status, 200);
+///
+/// let post = || Request::new("POST", "/api/robots").body(r#"{"name":"R2","type":"droid","year":1}"#);
+/// assert_eq!(api.handle(post()).status, 401);
+/// let mut request = post();
+/// request.header("Authorization", b"Bearer robots_of_my_own");
+/// assert_eq!(api.handle(request).status, 201);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     tokens: Vec<AccessToken>,
@@ -194,6 +225,13 @@ fn bearer(credentials: &str) -> Option<&str> {
 }
 
 /// Why somebody may not do something.
+///
+/// ```
+/// use robot_core::http::{AccessError, Behaviour, Failure};
+///
+/// let failure = Failure::NotPermitted(AccessError::MayOnlyRead);
+/// assert_eq!(failure.status(Behaviour::A), 403);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessError {

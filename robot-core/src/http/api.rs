@@ -32,6 +32,20 @@ use crate::{
 };
 
 /// The contract over one catalogue. A clone answers for the same catalogue.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Access, Api, Behaviour, Hosts, Request}};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()))
+///     .behaviour(Behaviour::B)
+///     .hosts(Hosts::Any)
+///     .access(Access::default())
+///     .origins(vec!["https://app.example".parse()?])
+///     .under("/catalogue");
+/// assert_eq!(api.handle(Request::new("GET", "/catalogue/api/robots")).status, 200);
+/// # Ok::<(), robot_core::http::ParseOriginError>(())
+/// ```
 #[derive(Clone)]
 pub struct Api {
     catalogue: Arc<dyn Catalogue>,
@@ -106,6 +120,14 @@ impl Api {
     /// Begins to answer a request, without blocking: what is quickly done is done, what another
     /// thread is at can be awaited, and for the rest the frontend has a thread that may block.
     /// Nothing of it panics.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let pending = api.start(Request::new("GET", "/api/robots/1"));
+    /// assert_eq!(pending.wait().status, 200);
+    /// ```
     pub fn start(&self, request: Request) -> Pending<Reply> {
         let asker = self.asker(&request);
         let api = self.clone();
@@ -119,12 +141,29 @@ impl Api {
 
     /// Whether a request was sent to a name that this service answers to: for a frontend that
     /// answers some requests by itself.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Hosts, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(Hosts::Only(Vec::new()));
+    /// let mut request = Request::new("GET", "/logo.svg");
+    /// request.header("Host", b"evil.example");
+    /// assert!(!api.is_addressed_by(&request));
+    /// ```
     #[must_use]
     pub fn is_addressed_by(&self, request: &Request) -> bool {
         self.settings.hosts.include(request.headers.host.as_deref())
     }
 
     /// The reply to a request for a failure that a frontend met by itself.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Failure, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let reply = api.refuse(Failure::Internal, &Request::new("GET", "/api/robots"));
+    /// assert_eq!(reply.status, 500);
+    /// ```
     #[must_use]
     pub fn refuse(&self, failure: Failure, request: &Request) -> Reply {
         self.finish(Err(failure), &self.asker(request))

@@ -4,6 +4,18 @@ use std::{fmt, str::FromStr};
 
 /// Which status codes the mutating operations answer with (contract, "HTTP status codes of
 /// the mutating operations").
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, Behaviour, Request}};
+///
+/// for (behaviour, status) in [("A", 201), ("B", 200)] {
+///     let api = Api::new(Arc::new(MemoryCatalogue::new())).behaviour(behaviour.parse()?);
+///     let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
+///     assert_eq!(api.handle(Request::new("POST", "/api/robots").body(body)).status, status);
+/// }
+/// # Ok::<(), robot_core::http::ParseBehaviourError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Behaviour {
     /// The current one: 201 for a robot that was added, 409 for a rule that was broken.
@@ -41,6 +53,11 @@ impl fmt::Display for Behaviour {
 }
 
 /// A text is no [`Behaviour`].
+///
+/// ```
+/// let error = "C".parse::<robot_core::http::Behaviour>().unwrap_err();
+/// assert_eq!(error.to_string(), "the behaviour is A (current) or B (older), not 'C'");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the behaviour is A (current) or B (older), not '{0}'")]
 pub struct ParseBehaviourError(String);

@@ -13,6 +13,14 @@ use crate::{error::Error, robot::RobotId, rules::Violations};
 ///
 /// Frontends need [`Failure::Internal`] and little else: the other failures are found by
 /// [`Api::handle`](super::Api::handle).
+///
+/// ```
+/// use robot_core::http::{Behaviour, BodyError, Failure};
+///
+/// let failure = Failure::Body(BodyError::TooSlow);
+/// assert_eq!(failure.status(Behaviour::A), 408);
+/// assert_eq!(failure.messages(), ["The body was not there in time; send it again"]);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {

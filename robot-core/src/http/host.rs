@@ -7,6 +7,20 @@
 use std::net::{IpAddr, Ipv6Addr};
 
 /// The names that a service answers to.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, Hosts, Request}};
+///
+/// let hosts = Hosts::Only(vec!["robots.example".to_owned()]);
+/// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(hosts);
+/// for (host, status) in [("robots.example:8000", 200), ("localhost", 200), ("evil.example", 421)] {
+///     let mut request = Request::new("GET", "/api/robots");
+///     request.header("Host", host.as_bytes());
+///     assert_eq!(api.is_addressed_by(&request), status == 200);
+///     assert_eq!(api.handle(request).status, status);
+/// }
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Hosts {
     /// All names: for a service that is meant for a network, or stands behind a proxy which

@@ -27,6 +27,10 @@ impl fmt::Display for Origin {
 }
 
 /// A text is no origin.
+///
+/// ```
+/// assert!("https://robots.example/path".parse::<robot_core::http::Origin>().is_err());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is no origin; write scheme, name and port alone, as in https://robots.example:8443")]
 #[non_exhaustive]

@@ -5,6 +5,16 @@ use std::{borrow::Cow, fmt};
 use crate::error::Result;
 
 /// A reply, for a frontend to send as it is.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, Request}};
+///
+/// let reply = Api::new(Arc::new(MemoryCatalogue::new())).handle(Request::new("GET", "/api/robots"));
+/// assert_eq!((reply.status, reply.header("vary")), (200, Some("Accept")));
+/// assert_eq!(reply.body.into_bytes()?, b"[]");
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Reply {
     /// The status code.
@@ -37,6 +47,29 @@ impl Reply {
 }
 
 /// The body of a reply.
+///
+/// ```
+/// use std::io::Write;
+/// use robot_core::http::Body;
+///
+/// /// Sends a body piece by piece, as it is read.
+/// fn send(body: Body, socket: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
+///     match body {
+///         Body::Whole(bytes) => socket.write_all(&bytes)?,
+///         Body::Streamed(chunks) => {
+///             for chunk in chunks {
+///                 socket.write_all(&chunk?)?;
+///             }
+///         }
+///     }
+///     Ok(())
+/// }
+///
+/// let mut sent = Vec::new();
+/// send(Body::Whole(b"[]".to_vec()), &mut sent)?;
+/// assert_eq!(sent, Body::Whole(b"[]".to_vec()).into_bytes()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum Body {
     /// All of it.
@@ -69,6 +102,19 @@ impl Body {
 ///
 /// After an error there are no more pieces: what was sent is incomplete, and a frontend
 /// breaks the connection off so that the client can tell.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{Draft, MemoryCatalogue, http::{Api, Body, Request}, load};
+///
+/// let catalogue = Arc::new(MemoryCatalogue::new());
+/// let drafts = (0..5000).map(|number| Draft::new(format!("RX-{number}"), "virtual", number));
+/// assert!(load(Arc::clone(&catalogue), drafts).all(|outcome| outcome.is_ok()));
+///
+/// let reply = Api::new(catalogue).handle(Request::new("GET", "/api/robots"));
+/// let Body::Streamed(chunks) = reply.body else { panic!("whole") };
+/// assert!(chunks.count() > 1);
+/// ```
 pub struct Chunks(Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>);
 
 impl Chunks {

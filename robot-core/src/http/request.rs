@@ -6,13 +6,48 @@ use memchr::memchr;
 
 /// The most bytes that a request body may have. A frontend stops reading behind them and
 /// passes [`BodyError::TooLarge`].
+///
+/// ```
+/// use std::io::{self, Read};
+/// use robot_core::http::{BODY_LIMIT, BodyError, within_limit};
+///
+/// /// Reads a body, and no more than a byte behind the limit.
+/// fn read(socket: impl Read) -> io::Result<Result<Vec<u8>, BodyError>> {
+///     let mut bytes = Vec::new();
+///     socket.take(BODY_LIMIT as u64 + 1).read_to_end(&mut bytes)?;
+///     Ok(within_limit(bytes))
+/// }
+///
+/// assert_eq!(read(io::repeat(b' '))?, Err(BodyError::TooLarge));
+/// # io::Result::Ok(())
+/// ```
 pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// How long a whole body may take to arrive. A frontend stops waiting then and passes
 /// [`BodyError::TooSlow`].
+///
+/// ```
+/// use std::net::{TcpListener, TcpStream};
+/// use robot_core::http::BODY_DEADLINE;
+///
+/// let listener = TcpListener::bind("127.0.0.1:0")?;
+/// let connection = TcpStream::connect(listener.local_addr()?)?;
+/// // No single read waits longer; a frontend counts all of them together.
+/// connection.set_read_timeout(Some(BODY_DEADLINE))?;
+/// # std::io::Result::Ok(())
+/// ```
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why there is no body.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, BodyError, Request}};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let request = Request::new("POST", "/api/robots").body_read(Err(BodyError::TooLarge));
+/// assert_eq!(api.handle(request).status, 413);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BodyError {
@@ -113,6 +148,12 @@ impl Request {
     }
 
     /// With what reading the body came to.
+    ///
+    /// ```
+    /// use robot_core::http::{Request, within_limit};
+    ///
+    /// let request = Request::new("POST", "/api/robots").body_read(within_limit(b"{}".to_vec()));
+    /// ```
     #[must_use]
     pub fn body_read(mut self, body: Result<Vec<u8>, BodyError>) -> Self {
         self.body = body;
