@@ -32,7 +32,8 @@ use crate::{
 ///   others fail with [`Violation::NameTaken`]. That violation is reported only when it is
 ///   so, never inferred from an unexplained failure.
 /// * **Ids never come back.** Each insert gives an id that no robot has had before, not even
-///   a deleted one. Ids need not be consecutive.
+///   a deleted one, and that is greater than that of every robot that was restored. Ids need not be
+///   consecutive.
 /// * **Order and comparison by bytes.** Names are kept, compared, ordered and searched by
 ///   their UTF-8 bytes: no trimming, no folding, no normalising, no wildcards.
 /// * **Errors.** [`Error::Unavailable`] where the same call may succeed later, within about
@@ -113,6 +114,42 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Store`].
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
+
+    /// Keeps robots with the ids that they have, all of them or none: for copies and backups, where
+    /// [`insert`](Self::insert) would give them other ids. From then on, no new robot gets an id up
+    /// to the greatest of theirs, nor one up to `last_id`, which is the [`last_id`](Self::last_id)
+    /// of where they come from.
+    ///
+    /// Ids and names are looked at in the order of the ids. Some thousands of robots at a time are
+    /// restored fast, and keep others waiting for less than a second.
+    ///
+    /// # Errors
+    /// [`Error::NotRestored`], with the first robot whose id is taken ([`Violation::IdTaken`]) or
+    /// greater than [`RobotId::GREATEST_RESTORED`] ([`Violation::IdTooGreat`]), or else whose name is
+    /// taken ([`Violation::NameTaken`]), be it by another of these robots;
+    /// [`Error::Unavailable`], [`Error::Store`], [`Error::Unknown`].
+    ///
+    /// ```
+    /// use robot_core::{Catalogue, Draft, MemoryCatalogue, RobotId, ValidDraft};
+    ///
+    /// let id = RobotId::new(42).ok_or("not positive")?;
+    /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?.with_id(id);
+    ///
+    /// let catalogue = MemoryCatalogue::new();
+    /// catalogue.restore(&[robot.clone()], None)?;
+    /// assert_eq!(catalogue.get(id)?, Some(robot));
+    /// assert!(catalogue.add(Draft::new("C-3PO", "droid", 1977))?.id() > id);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()>;
+
+    /// An id which no robot has ever had a greater one than, as small as the store knows one:
+    /// usually that of the newest robot, also where it was deleted. `None` where no robot was ever
+    /// added.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn last_id(&self) -> Result<Option<RobotId>>;
 
     /// Begins a change, for callers who must not block, such as a web server. It comes to the
     /// id of the robot that was added, changed or deleted, or to the error that
@@ -400,6 +437,12 @@ macro_rules! forward_to_the_catalogue_behind {
             }
             fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
                 (**self).page(request)
+            }
+            fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+                (**self).restore(robots, last_id)
+            }
+            fn last_id(&self) -> Result<Option<RobotId>> {
+                (**self).last_id()
             }
             fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
                 (**self).entries(request)

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{robot::RobotId, rules::Violations};
+use crate::{
+    robot::RobotId,
+    rules::{Violation, Violations},
+};
 
 /// The cause that a store reports, kept for logs and never shown to clients. One cause may
 /// fail many calls at once.
@@ -52,6 +55,14 @@ pub enum Error {
     /// The draft broke rules. Mend it and send it again.
     #[error(transparent)]
     Rejected(#[from] Violations),
+    /// This robot could not be restored, and neither was any that came with it.
+    #[error("The robot {id} cannot be restored: {violation}")]
+    NotRestored {
+        /// The id with which the robot was to be restored.
+        id: RobotId,
+        /// The rule that it would have broken.
+        violation: Violation,
+    },
     /// No robot has this id: it was never given, or its robot was deleted.
     #[error("No robot has the id {0}")]
     NotFound(RobotId),
@@ -98,8 +109,8 @@ impl Error {
     }
 }
 
-impl From<crate::rules::Violation> for Error {
-    fn from(violation: crate::rules::Violation) -> Self {
+impl From<Violation> for Error {
+    fn from(violation: Violation) -> Self {
         Self::Rejected(violation.into())
     }
 }
@@ -187,6 +198,12 @@ pub enum OpenError {
     #[error("the database {database} belongs to another program; name another one")]
     Foreign {
         /// The database, without credentials.
+        database: String,
+    },
+    /// There is no such file, and none was to be created.
+    #[error("there is no database {database}; check its path")]
+    Missing {
+        /// The database.
         database: String,
     },
     /// Another program keeps the database locked.

@@ -73,6 +73,7 @@ mod memory;
 mod open;
 mod pages;
 mod pending;
+mod restoration;
 mod robot;
 mod rules;
 pub mod transfer;

@@ -14,8 +14,9 @@ use crate::{
     error::{Error, Result},
     pages::PageRequest,
     pending::Pending,
+    restoration::{Restoration, refused},
     robot::{Entry, Robot, RobotId},
-    rules::{ValidChanges, ValidDraft},
+    rules::{ValidChanges, ValidDraft, Violation},
 };
 
 /// A catalogue in memory, gone with its process.
@@ -39,6 +40,19 @@ struct Robots {
     by_id: HashMap<RobotId, Arc<Robot>>,
     /// The number of the newest id, kept when its robot is deleted.
     last_id: i64,
+}
+
+impl Robots {
+    /// Keeps a robot with its id, where neither that nor its name is taken.
+    fn keep(&mut self, robot: &Robot) -> Result<(), Violation> {
+        if self.by_id.contains_key(&robot.id()) {
+            return Err(Violation::IdTaken);
+        }
+        let kept = Arc::new(robot.clone());
+        self.by_name.insert(Arc::clone(&kept))?;
+        self.by_id.insert(kept.id(), kept);
+        Ok(())
+    }
 }
 
 impl MemoryCatalogue {
@@ -109,6 +123,26 @@ impl Catalogue for MemoryCatalogue {
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         Ok(self.read().by_name.page(request, Robot::clone))
+    }
+
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        let restoration = Restoration::new(robots, last_id)?;
+        let mut robots = self.write();
+        for (count, robot) in restoration.robots().iter().enumerate() {
+            if let Err(violation) = robots.keep(robot) {
+                for kept in &restoration.robots()[..count] {
+                    robots.by_id.remove(&kept.id());
+                    robots.by_name.remove(kept.name());
+                }
+                return Err(refused(robot, violation));
+            }
+        }
+        robots.last_id = robots.last_id.max(restoration.last_number());
+        Ok(())
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        Ok(RobotId::new(self.read().last_id))
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {

@@ -112,6 +112,7 @@ pub struct OpenOptions {
     pool_size: Option<u32>,
     workers: Option<usize>,
     pub(crate) when_away: WhenAway,
+    pub(crate) when_missing: WhenMissing,
 }
 
 /// What to do about a database server that cannot be reached.
@@ -119,6 +120,13 @@ pub struct OpenOptions {
 pub(crate) enum WhenAway {
     Fail,
     Wait,
+}
+
+/// What to do about a database file that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WhenMissing {
+    Fail,
+    Create,
 }
 
 impl Default for OpenOptions {
@@ -135,6 +143,7 @@ impl OpenOptions {
             pool_size: None,
             workers: None,
             when_away: WhenAway::Fail,
+            when_missing: WhenMissing::Create,
         }
     }
 
@@ -181,6 +190,12 @@ impl OpenOptions {
     /// [`Error::Unavailable`](crate::Error::Unavailable) until it can.
     pub fn wait_for_server(mut self) -> Self {
         self.when_away = WhenAway::Wait;
+        self
+    }
+
+    /// Creates no file: where there is none, opening fails with [`OpenError::Missing`].
+    pub fn existing(mut self) -> Self {
+        self.when_missing = WhenMissing::Fail;
         self
     }
 

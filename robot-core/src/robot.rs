@@ -20,6 +20,11 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 pub struct RobotId(i64);
 
 impl RobotId {
+    /// The greatest id that a robot can be restored with (see
+    /// [`Catalogue::restore`](crate::Catalogue::restore)): 9223090561878065151. Behind it 2^48 are
+    /// left for new robots, so that no robot that is restored keeps others from being added.
+    pub const GREATEST_RESTORED: Self = Self(i64::MAX - (1 << 48));
+
     /// The id of this number; `None` where it is not positive.
     ///
     /// ```

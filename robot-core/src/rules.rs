@@ -29,6 +29,12 @@ pub const NAME_LENGTH_LIMIT: usize = 255;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Violation {
+    /// Another robot has the id. Only a store can tell, and only where a robot is restored.
+    #[error("The robot id must be unique")]
+    IdTaken,
+    /// The id is greater than [`RobotId::GREATEST_RESTORED`], with which no robot is restored.
+    #[error("The robot id must be at most {}", RobotId::GREATEST_RESTORED)]
+    IdTooGreat,
     /// No type was submitted.
     #[error("type is required")]
     TypeMissing,

@@ -158,6 +158,18 @@ impl Location {
         }
     }
 
+    /// Makes sure that there is a file to open.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn must_exist(&self) -> Result<(), OpenError> {
+        match std::fs::exists(&self.address) {
+            Ok(false) => Err(OpenError::Missing {
+                database: self.name(),
+            }),
+            // What else is wrong is found out in the course of opening.
+            Ok(true) | Err(_) => Ok(()),
+        }
+    }
+
     /// The files of a database that has just been opened.
     #[cfg(feature = "sqlite")]
     pub(super) fn files(&self) -> std::io::Result<Files> {

@@ -11,13 +11,14 @@ use super::{
     failure::{classify, no_connection},
     in_place::InPlace,
     migrations,
-    writer::Writer,
+    writer::{Work, Writer},
 };
 use crate::{
     catalogue::Change,
     error::{OpenError, Result},
-    open::OpenOptions,
+    open::{OpenOptions, WhenMissing},
     pending::Pending,
+    restoration::Restoration,
     robot::RobotId,
 };
 
@@ -30,7 +31,13 @@ pub(super) struct Embedded {
 
 impl Embedded {
     pub(super) fn open(location: &Location, options: &OpenOptions) -> Result<Self, OpenError> {
-        let mut first = location.connect(Purpose::Opening)?;
+        let mut first = match options.when_missing {
+            WhenMissing::Create => location.connect(Purpose::Opening)?,
+            WhenMissing::Fail => {
+                location.must_exist()?;
+                location.connect(Purpose::Writing)?
+            }
+        };
         migrations::bring_up_to_date(&mut first, location)?;
         let readers = r2d2::Pool::builder()
             .max_size(options.pool_size())
@@ -70,7 +77,12 @@ impl Embedded {
 
     /// Begins a change, which comes to its outcome when it is committed.
     pub(super) fn write(&self, change: Change) -> Pending<Result<RobotId>> {
-        self.writer.write(change)
+        self.writer.write(Work::Change(change))
+    }
+
+    /// Begins to restore robots, which comes to the last id when it is committed.
+    pub(super) fn restore(&self, restoration: Restoration) -> Pending<Result<RobotId>> {
+        self.writer.write(Work::Restore(restoration))
     }
 }
 

@@ -10,11 +10,7 @@ use crate::{error::Error, rules::Violation};
 /// The failure of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
     match error {
-        DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information)
-            if is_of_the_name(&*information) =>
-        {
-            Violation::NameTaken.into()
-        }
+        error if taken(&error) == Some(Violation::NameTaken) => Violation::NameTaken.into(),
         DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
             cause.downcast().map_or_else(Error::store, |error| *error)
         }
@@ -44,17 +40,35 @@ fn is_out_of_room(error: &DieselError) -> bool {
     }
 }
 
-/// Whether it was the name that is there already: the constraint `robots_name`, which SQLite
-/// and MariaDB tell in words alone.
-fn is_of_the_name(information: &dyn diesel::result::DatabaseErrorInformation) -> bool {
-    let words = information.message();
-    match information.constraint_name() {
-        Some(name) => name == "robots_name",
-        None => {
-            words == "UNIQUE constraint failed: robots.name"
-                || words.ends_with(" for key 'robots_name'")
-                || words.ends_with(" for key 'robots.robots_name'")
+/// What it was that is there already: the name or, where it was not given by the database, the id.
+pub(super) fn taken(error: &DieselError) -> Option<Violation> {
+    /// The constraints, and the words in which SQLite, MariaDB and MySQL tell of them.
+    const OF_THE_ID: [&str; 4] = [
+        "robots_pkey",
+        "UNIQUE constraint failed: robots.id",
+        " for key 'PRIMARY'",
+        " for key 'robots.PRIMARY'",
+    ];
+    const OF_THE_NAME: [&str; 4] = [
+        "robots_name",
+        "UNIQUE constraint failed: robots.name",
+        " for key 'robots_name'",
+        " for key 'robots.robots_name'",
+    ];
+    let DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information) = error else {
+        return None;
+    };
+    let is_one_of = |[constraint, sqlite, mariadb, mysql]: [&str; 4]| {
+        let words = information.message();
+        match information.constraint_name() {
+            Some(name) => name == constraint,
+            None => words == sqlite || words.ends_with(mariadb) || words.ends_with(mysql),
         }
+    };
+    if is_one_of(OF_THE_NAME) {
+        Some(Violation::NameTaken)
+    } else {
+        is_one_of(OF_THE_ID).then_some(Violation::IdTaken)
     }
 }
 

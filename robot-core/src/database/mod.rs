@@ -18,6 +18,7 @@ mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queries;
+mod restore;
 mod schema;
 mod search;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -37,6 +38,8 @@ mod writer;
 
 use std::sync::Arc;
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use diesel::Connection;
 use diesel::QueryResult;
 
 use crate::{
@@ -45,6 +48,7 @@ use crate::{
     open::OpenOptions,
     pages::PageRequest,
     pending::Pending,
+    restoration::Restoration,
     robot::{Entry, Robot, RobotId},
     rules::{ValidChanges, ValidDraft},
 };
@@ -179,6 +183,21 @@ impl DatabaseCatalogue {
         }
     }
 
+    /// Restores robots, and waits until they are on disk.
+    fn restore_all(&self, restoration: Restoration) -> Result<()> {
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.restore(restoration).wait().map(drop),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(server) => {
+                let restoration = Arc::new(restoration);
+                server.execute(Task::Restore, move |connection| {
+                    connection.transaction(|connection| restore::restore(connection, &restoration))
+                })
+            }
+        }
+    }
+
     /// Makes a change, and waits until it is on disk.
     fn write(&self, change: Change) -> Result<RobotId> {
         match &self.engine {
@@ -234,6 +253,18 @@ impl Catalogue for DatabaseCatalogue {
         rows.into_iter().map(Robot::try_from).collect()
     }
 
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        let restoration = Restoration::new(robots, last_id)?;
+        if restoration.last_number() == 0 {
+            return Ok(());
+        }
+        self.restore_all(restoration)
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.look_up(restore::last_number).map(RobotId::new)
+    }
+
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         let rows = self.read_page(request, queries::entries)?;
         rows.into_iter().map(entry).collect()
@@ -268,9 +299,14 @@ fn entry((number, name): (i64, String)) -> Result<Entry> {
 
 /// The id of the robot that a change is of, from what its statement returned.
 fn changed(change: &Change, number: Option<i64>) -> Result<RobotId> {
-    match (number.map(RobotId::new), change) {
-        (Some(Some(id)), _) => Ok(id),
+    match (number, change) {
+        (Some(number), _) => given(number),
         (None, Change::Update(id, _) | Change::Delete(id)) => Err(Error::NotFound(*id)),
-        _ => Err(Error::store("the store gave no id, or one below 1")),
+        (None, Change::Insert(_)) => Err(Error::store("the store gave no id")),
     }
+}
+
+/// The id of a number that a database gave.
+fn given(number: i64) -> Result<RobotId> {
+    RobotId::new(number).ok_or_else(|| Error::store("the store gave an id below 1"))
 }

@@ -46,6 +46,42 @@ impl<'a> From<&'a ValidDraft> for NewRow<'a> {
     }
 }
 
+/// A row as it is inserted with an id that it has already.
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+#[derive(Insertable)]
+#[diesel(table_name = robots, treat_none_as_default_value = false)]
+pub(super) struct KeptRow<'a> {
+    id: i64,
+    name: &'a str,
+    robot_type: &'static str,
+    year: i64,
+}
+
+#[cfg(feature = "mysql")]
+impl<'a> KeptRow<'a> {
+    /// A row that nobody gets to see.
+    pub(super) fn passing(id: i64, name: &'a str) -> Self {
+        Self {
+            id,
+            name,
+            robot_type: RobotType::Virtual.as_str(),
+            year: 0,
+        }
+    }
+}
+
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+impl<'a> From<&'a Robot> for KeptRow<'a> {
+    fn from(robot: &'a Robot) -> Self {
+        Self {
+            id: robot.id().get(),
+            name: robot.name(),
+            robot_type: robot.robot_type().as_str(),
+            year: robot.year(),
+        }
+    }
+}
+
 /// The columns of a row that are to change.
 #[derive(AsChangeset)]
 #[diesel(table_name = robots)]

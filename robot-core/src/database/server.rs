@@ -23,7 +23,7 @@ use crate::{
     open::OpenOptions,
 };
 
-/// So many times longer than for anything else, a scan of all names may take.
+/// So many times longer than anything else, a scan of all names or a restoration may take.
 pub(super) const SCAN_FACTOR: u32 = 10;
 
 /// How much longer than the server waits for others a write is waited for: what the server says
@@ -45,6 +45,15 @@ pub(super) enum Task {
     Scan,
     /// It changes something.
     Write,
+    /// It inserts many rows.
+    Restore,
+}
+
+impl Task {
+    /// Whether it may have changed something.
+    fn is_a_write(self) -> bool {
+        matches!(self, Self::Write | Self::Restore)
+    }
 }
 
 /// A database on a server.
@@ -79,8 +88,12 @@ impl Server {
         let deadline = Instant::now() + self.timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
         let _admission = match task {
-            Task::Write if self.sessions.is_stuck() => return Err(too_many_writes()),
-            Task::Write => Some(self.writers.enter(left()).ok_or_else(too_many_writes)?),
+            Task::Write | Task::Restore if self.sessions.is_stuck() => {
+                return Err(too_many_writes());
+            }
+            Task::Write | Task::Restore => {
+                Some(self.writers.enter(left()).ok_or_else(too_many_writes)?)
+            }
             Task::LookUp | Task::Scan => None,
         };
         let mut attempt = 1;
@@ -90,9 +103,10 @@ impl Server {
                 Task::LookUp => left() + READ_MARGIN,
                 Task::Scan => self.timeout * SCAN_FACTOR,
                 Task::Write => lock_patience(self.timeout) + WRITE_MARGIN,
+                Task::Restore => self.timeout * SCAN_FACTOR + WRITE_MARGIN,
             };
             let allowed = match task {
-                Task::Scan => self.timeout * SCAN_FACTOR,
+                Task::Scan | Task::Restore => self.timeout * SCAN_FACTOR,
                 Task::LookUp | Task::Write => self.timeout,
             };
             let result = session.execute_allowing(allowed, limit, statement.clone());
@@ -151,7 +165,7 @@ fn verdict(failed: Failed, task: Task) -> Verdict {
                 error => Verdict::Final(error),
             }
         }
-        lost if task == Task::Write => Verdict::Final(Error::unknown(lost)),
+        lost if task.is_a_write() => Verdict::Final(Error::unknown(lost)),
         lost => Verdict::Passing(Error::unavailable(lost)),
     }
 }

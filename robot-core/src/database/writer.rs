@@ -21,12 +21,13 @@ use super::{
     connection::{AnyConnection, Location, Purpose},
     failure::{classify, commit_failure},
     file::Files,
-    queries,
+    given, queries, restore,
 };
 use crate::{
     catalogue::Change,
     error::{Error, Result},
     pending::Pending,
+    restoration::Restoration,
     robot::RobotId,
     rules::ValidDraft,
 };
@@ -77,12 +78,12 @@ impl Writer {
         })
     }
 
-    /// Queues a change up, which comes to its outcome when it is committed. It fails where too
+    /// Queues work up, which comes to its outcome when it is committed. It fails where too
     /// many others wait.
-    pub(super) fn write(&self, change: Change) -> Pending<Result<RobotId>> {
+    pub(super) fn write(&self, work: Work) -> Pending<Result<RobotId>> {
         let (answer, answered) = oneshot::channel();
         let write = Write {
-            change,
+            work,
             outcome: None,
             answer,
         };
@@ -116,20 +117,34 @@ fn broken_down() -> Error {
     Error::store("the writer broke down")
 }
 
-/// A change that waits for its statement to run, and then for the commit.
+/// What is to be written.
+pub(super) enum Work {
+    Change(Change),
+    Restore(Restoration),
+}
+
+/// Work that waits for its statements to run, and then for the commit.
 struct Write {
-    change: Change,
-    /// What the statement came to, once it ran.
+    work: Work,
+    /// What the statements came to, once they ran.
     outcome: Option<Result<RobotId>>,
     answer: oneshot::Sender<Result<RobotId>>,
 }
 
 impl Write {
-    /// Runs the statement. An error means that the transaction is gone, and everything that
-    /// was done in it; any other failure of the statement is kept for the answer.
+    /// Runs the statements. An error means that the transaction is gone, and everything that
+    /// was done in it; any other failure of a statement is kept for the answer.
     fn run(&mut self, connection: &mut AnyConnection) -> QueryResult<()> {
-        self.outcome = Some(match queries::apply(connection, &self.change) {
-            Ok(number) => changed(&self.change, number),
+        let outcome = match &self.work {
+            Work::Change(change) => {
+                queries::apply(connection, change).map(|number| changed(change, number))
+            }
+            Work::Restore(restoration) => {
+                restore_whole(connection, restoration).map(|()| given(restoration.last_number()))
+            }
+        };
+        self.outcome = Some(match outcome {
+            Ok(outcome) => outcome,
             Err(error) if !is_in_transaction(connection) => return Err(error),
             Err(error) => Err(classify(error)),
         });
@@ -138,9 +153,9 @@ impl Write {
 
     /// The draft, where it is one that is to be added.
     fn draft(&self) -> Option<&ValidDraft> {
-        match &self.change {
-            Change::Insert(draft) => Some(draft),
-            Change::Update(..) | Change::Delete(_) => None,
+        match &self.work {
+            Work::Change(Change::Insert(draft)) => Some(draft),
+            Work::Change(Change::Update(..) | Change::Delete(_)) | Work::Restore(_) => None,
         }
     }
 
@@ -150,6 +165,19 @@ impl Write {
         // A caller that is gone has no use for the answer.
         let _ = self.answer.send(outcome);
     }
+}
+
+/// Restores robots, or, where one of them cannot be, leaves the transaction as it was before.
+fn restore_whole(connection: &mut AnyConnection, restoration: &Restoration) -> QueryResult<()> {
+    connection.batch_execute("SAVEPOINT restoration")?;
+    let outcome = restore::restore(connection, restoration);
+    if outcome.is_err() {
+        // Where the whole transaction is gone, this fails, and whoever runs the statements looks.
+        let _ = connection
+            .batch_execute("ROLLBACK TO SAVEPOINT restoration; RELEASE SAVEPOINT restoration");
+        return outcome;
+    }
+    connection.batch_execute("RELEASE SAVEPOINT restoration")
 }
 
 /// Runs a change, or additions that follow one another, which are made together. An error means
@@ -166,7 +194,7 @@ fn run(writes: &mut [Write], connection: &mut AnyConnection) -> QueryResult<()> 
     }
     for write in writes {
         match write.draft().and_then(|draft| added.remove(draft.name())) {
-            Some(number) => write.outcome = Some(changed(&write.change, Some(number))),
+            Some(number) => write.outcome = Some(given(number)),
             None => write.run(connection)?,
         }
     }

@@ -167,6 +167,7 @@ fn challenge(error: AccessError) -> &'static str {
 pub(super) fn logged(error: Error) -> Failure {
     match error {
         Error::Rejected(violations) => Failure::Rejected(violations),
+        Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),
         Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
         Error::Unavailable(cause) => {
             log::warn!("the store is unavailable: {cause}");

@@ -236,6 +236,12 @@ impl Catalogue for Racing {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.inner.page(request)
     }
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        self.inner.restore(robots, last_id)
+    }
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.inner.last_id()
+    }
 }
 
 #[test]

@@ -50,4 +50,13 @@ impl Catalogue for OneByOne {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.catalogue.page(request)
     }
+
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        let _turn = self.wait();
+        self.catalogue.restore(robots, last_id)
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.catalogue.last_id()
+    }
 }

@@ -91,6 +91,12 @@ impl Catalogue for Faulty {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.checked(request.after.is_empty())?.page(request)
     }
+    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        self.checked(false)?.restore(robots, last_id)
+    }
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.checked(false)?.last_id()
+    }
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         self.checked(request.after.is_empty())?.entries(request)
     }

@@ -6,6 +6,7 @@ mod histories;
 mod names;
 mod pages;
 mod races;
+mod restoring;
 
 use super::Case;
 use crate::{
@@ -25,6 +26,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         names::CASES,
         pages::CASES,
         races::CASES,
+        restoring::CASES,
         histories::CASES,
     ]
     .concat()

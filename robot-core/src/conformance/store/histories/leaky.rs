@@ -13,6 +13,7 @@ use crate::{
     catalogue::Catalogue,
     error::{Error, Result},
     pages::PageRequest,
+    restoration::{Restoration, refused},
     robot::{Robot, RobotId},
     rules::{ValidChanges, ValidDraft, Violation},
 };
@@ -235,5 +236,30 @@ impl Catalogue for Leaky {
             .filter(|robot| robot.name() > request.after)
             .filter(|robot| robot.name().contains(request.containing));
         Ok(wanted.take(request.limit).collect())
+    }
+
+    fn restore(&self, restored: &[Robot], last_id: Option<RobotId>) -> Result<()> {
+        let restoration = Restoration::new(restored, last_id)?;
+        self.write(|mut robots| {
+            let mut all = robots.all.clone();
+            for robot in restoration.robots() {
+                let is_taken = |one: &dyn Fn(&Robot) -> bool| all.iter().any(one);
+                if is_taken(&|other| other.id() == robot.id()) {
+                    return Err(refused(robot, Violation::IdTaken));
+                }
+                if is_taken(&|other| other.name() == robot.name()) {
+                    return Err(refused(robot, Violation::NameTaken));
+                }
+                all.push(robot.clone());
+            }
+            all.sort_by(|one, other| one.name().cmp(other.name()));
+            robots.all = all;
+            robots.last_id = robots.last_id.max(restoration.last_number());
+            Ok(())
+        })
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        Ok(RobotId::new(self.lock().last_id))
     }
 }
