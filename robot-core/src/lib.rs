@@ -41,6 +41,8 @@
 //! | work with robots | [`Catalogue`], [`Pages`] |
 //! | add many at once | [`load`] |
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
+//! | move a catalogue to another store | [`copy`], [`Catalogue::restore`] |
+//! | copy a file that is in use | [`backup`] |
 //! | call it from async code | [`Pending`], [`Catalogue::begin_add`] and its like |
 //! | know the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
@@ -61,9 +63,11 @@
 //! | `mysql` | `DatabaseCatalogue` over MariaDB and MySQL; needs libmariadb or libmysqlclient |
 //! | `conformance` | the cases that every store and every frontend must pass, for tests |
 
+mod backup;
 mod catalogue;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod copy;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod database;
 mod error;
@@ -84,7 +88,9 @@ mod view;
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
+pub use backup::{Backup, BackupError, Existing, backup};
 pub use catalogue::{Catalogue, Change};
+pub use copy::{CatalogueDigest, Checksum, CopyError, CopyProgress, CopyStage, copy, digest};
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub use database::DatabaseCatalogue;
 pub use error::{Cause, Error, OpenError, Result};

@@ -170,6 +170,12 @@ impl Location {
         }
     }
 
+    /// The path of a database file.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn path(&self) -> &std::path::Path {
+        std::path::Path::new(&self.address)
+    }
+
     /// The files of a database that has just been opened.
     #[cfg(feature = "sqlite")]
     pub(super) fn files(&self) -> std::io::Result<Files> {

@@ -4,6 +4,8 @@
 //! up in a module of the backend's name, how a row is inserted in [`queries`], and how a part of a
 //! name is searched for in [`search`]. The backends' types and constraints are in their migrations.
 
+#[cfg(feature = "sqlite")]
+pub(crate) mod backup;
 mod connection;
 #[cfg(feature = "sqlite")]
 mod embedded;

@@ -68,14 +68,19 @@ pub(super) fn connect(
         Purpose::Opening => "rwc",
         Purpose::Reading | Purpose::ReadingInPlace | Purpose::Writing => "rw",
     };
+    let mut connection = SqliteConnection::establish(&uri(path, mode))?;
+    set_up(&mut connection, purpose, timeout)
+        .map_err(ConnectionError::CouldntSetupConfiguration)?;
+    Ok(connection)
+}
+
+/// The URI by which SQLite opens a file in a mode.
+pub(super) fn uri(path: &str, mode: &str) -> String {
     // An absolute path has an empty host before it, or its own beginning could be taken for
     // one.
     let host = if path.starts_with('/') { "//" } else { "" };
     let path = utf8_percent_encode(path, ENCODED);
-    let mut connection = SqliteConnection::establish(&format!("file:{host}{path}?mode={mode}"))?;
-    set_up(&mut connection, purpose, timeout)
-        .map_err(ConnectionError::CouldntSetupConfiguration)?;
-    Ok(connection)
+    format!("file:{host}{path}?mode={mode}")
 }
 
 fn set_up(
