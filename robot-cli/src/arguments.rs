@@ -10,7 +10,9 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
 
 use crate::{
+    backup::{self, BackingUp},
     completions::{self, Completions},
+    copy::{self, Copying},
     delete::Deletion,
     export::ExportArguments,
     failure::Failure,
@@ -97,6 +99,23 @@ pub(crate) enum Command {
 
     /// Write robots to a file, or to standard output
     Export(ExportArguments),
+
+    /// Copy a catalogue into another store, every robot with its id
+    ///
+    /// The target must be empty. At the end both are read again, and compared by the number of
+    /// their robots and a checksum, which is the SHA-256 of what list --format ndjson prints. Let
+    /// nobody change the source meanwhile. New robots of the target get ids that no robot of the
+    /// source has ever had. It takes no --database.
+    #[command(after_help = copy::EXAMPLES)]
+    Copy(Copying),
+
+    /// Copy the catalogue's file, while others use it
+    ///
+    /// The copy is of one moment, holds all that was stored before, is checked, and gets its name
+    /// when it is complete and on disk. It is for catalogues in SQLite; a database server has
+    /// programs of its own for this.
+    #[command(after_help = backup::EXAMPLES)]
+    Backup(BackingUp),
 
     /// Make tokens, by which the server knows who may read and write
     #[command(subcommand, after_help = TOKEN_EXAMPLES, subcommand_value_name = "COMMAND")]

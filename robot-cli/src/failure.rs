@@ -7,9 +7,9 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{Error, OpenError};
+use robot_core::{BackupError, Error, OpenError};
 
-use crate::printable::printable;
+use crate::{copy::Incomplete, printable::printable};
 
 /// How the parser marks its errors, too.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -78,6 +78,14 @@ pub(crate) enum Failure {
     /// how far the command got.
     #[error("stopped")]
     Interrupted(u8),
+    #[error("both URLs are of the same catalogue; name another one to copy to")]
+    SameCatalogue,
+    #[error("the target has robots already; name an empty one")]
+    TargetNotEmpty,
+    #[error(transparent)]
+    Copy(#[from] Incomplete),
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// One command failed in several ways, each of which is told.
     #[error("several failures")]
     Several(Vec<Failure>),
@@ -119,8 +127,15 @@ impl Failure {
                     // Where standard error is gone, there is nobody left to tell.
                     let _ = writeln!(said, "{line}");
                 }
-                ExitCode::FAILURE
+                failure.status()
             }
+        }
+    }
+
+    fn status(&self) -> ExitCode {
+        match self {
+            Self::Copy(incomplete) => incomplete.status(),
+            _ => ExitCode::FAILURE,
         }
     }
 
@@ -148,14 +163,15 @@ impl Failure {
                 .iter()
                 .map(|violation| violation.to_string())
                 .collect(),
-            // These keep the store's words out of their text, because servers show it to
-            // strangers. Who runs this program may see them and needs them.
-            Self::Catalogue(error @ (Error::Unavailable(cause) | Error::Unknown(cause))) => {
-                vec![marked(&format!("{error}: {cause}"))]
-            }
-            Self::Catalogue(error @ Error::Store(cause)) => vec![marked(&format!(
-                "{error}: {cause}; nothing was changed; see to the database and its disk, and run \
-                 the command again"
+            Self::Catalogue(error @ Error::Store(_)) => vec![marked(&format!(
+                "{}; nothing was changed; see to the database and its disk, and run the command \
+                 again",
+                in_full(error)
+            ))],
+            Self::Catalogue(error) => vec![marked(&in_full(error))],
+            Self::Backup(BackupError::Exists(file)) => vec![marked(&format!(
+                "'{}' exists; name another file, or replace it with --force",
+                file.display()
             ))],
             Self::NotConsented => vec![self.to_string()],
             Self::Records | Self::Interrupted(_) => Vec::new(),
@@ -172,6 +188,17 @@ impl Failure {
             }
             _ => None,
         }
+    }
+}
+
+/// An error with the store's own words. They are kept out of its text, because servers show that
+/// to strangers. Who runs this program may see them and needs them.
+pub(crate) fn in_full(error: &Error) -> String {
+    match error {
+        Error::Unavailable(cause) | Error::Store(cause) | Error::Unknown(cause) => {
+            format!("{error}: {cause}")
+        }
+        error => error.to_string(),
     }
 }
 

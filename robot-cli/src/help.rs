@@ -31,6 +31,7 @@ Examples:
   robot-cli delete --yes 1 2 3                     Delete several without being asked
   robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
+  robot-cli backup copy.db                         Copy ./robots.db while others use it
   robot-cli token new write                        Make a token for clients of the server
   robot-cli import robots.csv                      Add all robots of a file
   robot-cli export robots.csv                      Save all robots to a file

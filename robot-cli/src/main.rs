@@ -7,8 +7,10 @@
 //! about robots is not here but in `robot-core`.
 
 mod arguments;
+mod backup;
 mod commands;
 mod completions;
+mod copy;
 mod delete;
 mod export;
 mod failure;
@@ -49,11 +51,9 @@ fn main() -> ExitCode {
 fn run() -> Result<(), Failure> {
     let arguments = parse()?;
     let format = arguments.format.unwrap_or_default();
-    let open = || {
-        OpenOptions::new()
-            .timeout(Duration::from_secs(arguments.timeout))
-            .open(&arguments.database)
-    };
+    let options = OpenOptions::new().timeout(Duration::from_secs(arguments.timeout));
+    let database = &arguments.database;
+    let open = || options.open(database);
     let mut output = BufWriter::new(io::stdout().lock());
     match arguments.command {
         Command::Token(command) => token::run(command, format, &mut output),
@@ -61,6 +61,8 @@ fn run() -> Result<(), Failure> {
         Command::Manual(manual) => manual::run(&manual, &mut output),
         Command::Import(command) => import::run(&command, arguments.format, open, &mut output),
         Command::Export(command) => export::run(&command, arguments.format, open, &mut output),
+        Command::Copy(copying) => copy::run(&copying, &options, format, &mut output),
+        Command::Backup(backup) => backup::run(&backup, database, &options, format, &mut output),
         Command::OfTheCatalogue(command) => {
             if let CatalogueCommand::Delete(deletion) = &command {
                 deletion.check()?;
@@ -80,7 +82,11 @@ fn parse() -> Result<Arguments, clap::Error> {
         // The help is for who types nothing, and a variable in the environment is not typed.
         command = command.mut_arg("database", |database| database.env(None::<&str>));
     }
-    let arguments = Arguments::from_arg_matches(&command.try_get_matches()?)?;
+    let matches = command.try_get_matches()?;
+    let arguments = Arguments::from_arg_matches(&matches)?;
+    if let Command::Copy(_) = arguments.command {
+        copy::check(&matches)?;
+    }
     terminal::choose_colours(arguments.color);
     Ok(arguments)
 }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use assert_cmd::{Command, assert::Assert};
-use robot_core::conformance::scratch_database;
+use robot_core::{Catalogue, Draft, RobotId, conformance::scratch_database};
 
 const SERVERS: [&str; 2] = ["TEST_POSTGRES_URL", "TEST_MYSQL_URL"];
 
@@ -51,6 +51,72 @@ fn the_url_is_all_that_changes() {
             "error: No robot has the id 1\nSee which robots there are with: robot-cli list\n",
         );
         let _ = run(&url, "list --format ndjson").success().stdout("");
+    }
+}
+
+/// The checksum of `list --format ndjson | sha256sum` is one that anybody can compute.
+#[test]
+fn a_catalogue_moves_from_store_to_store_and_back_with_its_ids() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| format!("sqlite://{}/{name}", folder.path().display());
+    let stores = [
+        file("first.db"),
+        scratch_database(SERVERS[0]),
+        scratch_database(SERVERS[1]),
+        file("last.db"),
+    ];
+    let first = robot_core::open(&stores[0]).unwrap();
+    for number in 0..50 {
+        let name = format!("RX-{number} \u{1f916}");
+        first.add(Draft::new(name, "virtual", number)).unwrap();
+    }
+    let newest = first.add(Draft::new("newest", "droid", 0)).unwrap().id();
+    for id in (1..20).map(RobotId::new).chain([Some(newest)]) {
+        first.delete(id.unwrap()).unwrap();
+    }
+    let digest = robot_core::digest(&first).unwrap();
+    let expected = format!(
+        "Copied 31 robots; both have the checksum {}.\n",
+        digest.checksum
+    );
+    for pair in stores.windows(2) {
+        let copy = |to: &str| {
+            Command::new(env!("CARGO_BIN_EXE_robot-cli"))
+                .args(["copy", "--from", &pair[0], "--to", to])
+                .assert()
+        };
+        let _ = copy(&pair[1]).success().stdout(expected.clone()).stderr("");
+        let said = said(&copy(&pair[1]).code(1).stdout(""));
+        assert_eq!(
+            said,
+            "error: the target has robots already; name an empty one\n"
+        );
+    }
+    let last = robot_core::open(&stores[3]).unwrap();
+    assert_eq!(last.list().unwrap(), first.list().unwrap());
+    for url in &stores[1..] {
+        let next = robot_core::open(url).unwrap();
+        let next = next.add(Draft::new("next", "droid", 0)).unwrap().id();
+        assert!(next > newest, "{next} in {}", robot_core::redact(url));
+    }
+}
+
+#[test]
+fn a_server_makes_its_own_backups() {
+    for (server, program) in SERVERS.into_iter().zip(["pg_dump", "mariadb-dump"]) {
+        let said = said(
+            &run(&scratch_database(server), "backup copy.db")
+                .code(1)
+                .stdout(""),
+        );
+        assert!(
+            said.starts_with("error: only SQLite files are backed up here"),
+            "{said}"
+        );
+        assert!(
+            said.contains(program) && !said.contains("robots@"),
+            "{said}"
+        );
     }
 }
 

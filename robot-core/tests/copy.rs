@@ -54,29 +54,22 @@ fn the_checksum_is_of_the_lines_of_json() {
 #[test]
 fn any_difference_makes_another_checksum() {
     let original = digest(&source(3)).unwrap();
-    let changes: [fn(&MemoryCatalogue, RobotId); 4] = [
-        |catalogue, id| catalogue.delete(id).unwrap(),
-        |catalogue, id| {
-            catalogue
-                .replace(id, Draft::new("RX-000000", "droid", 1978))
-                .unwrap()
-        },
-        |catalogue, id| {
-            catalogue
-                .replace(id, Draft::new("RX-000000", "virtual", 1977))
-                .unwrap()
-        },
-        |catalogue, id| {
-            catalogue
-                .replace(id, Draft::new("RX-000000 ", "droid", 1977))
-                .unwrap()
-        },
-    ];
-    for change in changes {
+    let id = RobotId::new(1).unwrap();
+    for changed in [
+        Draft::new("RX-000000", "droid", 1978),
+        Draft::new("RX-000000", "virtual", 1977),
+        Draft::new("RX-000000 ", "droid", 1977),
+    ] {
         let other = source(3);
-        change(&other, RobotId::new(1).unwrap());
+        other.replace(id, changed).unwrap();
         assert_ne!(digest(&other).unwrap().checksum, original.checksum);
     }
+    let other = source(3);
+    other.delete(id).unwrap();
+    other.restore(&[robot(2, "RX-000000")], None).unwrap();
+    let changed = digest(&other).unwrap();
+    assert_eq!(changed.robots, original.robots);
+    assert_ne!(changed.checksum, original.checksum);
 }
 
 #[test]

@@ -6,10 +6,12 @@
     reason = "a test that cannot set up its scene is to fail"
 )]
 
+mod backup;
 mod changes;
 #[cfg(target_os = "linux")]
 mod color;
 mod command_line;
+mod copy;
 mod databases;
 mod deleting;
 mod exporting;
