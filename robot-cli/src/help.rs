@@ -38,9 +38,9 @@ Examples:
   robot-cli manual | man -l -                      Read the manual
 
 Exit status:
-  0  it is done
-  1  it failed, and the message on standard error says why
-  2  the command line is wrong
+    0  it is done
+    1  it failed, and the message on standard error says why
+    2  the command line is wrong
   130  Ctrl-C stopped it, and the message says how far it got
 
 Environment:

@@ -44,6 +44,12 @@ impl Field {
     }
 
     /// The name of the field, as in JSON.
+    ///
+    /// ```
+    /// use robot_core::Field;
+    ///
+    /// assert_eq!(Field::ALL.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(","), "id,name,type,year");
+    /// ```
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -76,6 +82,12 @@ impl Field {
 }
 
 /// A text is no list of fields.
+///
+/// ```
+/// use robot_core::{Field, ParseFieldsError};
+///
+/// assert_eq!(Field::list("name,name"), Err(ParseFieldsError::Repeated(Field::Name)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseFieldsError {

@@ -27,6 +27,11 @@ impl Format {
     pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Ndjson];
 
     /// Its name, which is also what the names of its files end in.
+    ///
+    /// ```
+    /// # use robot_core::transfer::Format;
+    /// assert_eq!(Format::ALL.map(Format::as_str), ["csv", "json", "ndjson"]);
+    /// ```
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,6 +52,11 @@ impl Format {
     }
 
     /// The type by which HTTP knows it.
+    ///
+    /// ```
+    /// # use robot_core::transfer::Format;
+    /// assert_eq!(Format::Ndjson.media_type(), "application/x-ndjson");
+    /// ```
     #[must_use]
     pub const fn media_type(self) -> &'static str {
         match self {
@@ -85,6 +95,11 @@ impl fmt::Display for Format {
 }
 
 /// A text is the name of no [`Format`].
+///
+/// ```
+/// let error = "xml".parse::<robot_core::transfer::Format>().unwrap_err();
+/// assert_eq!(error.to_string(), "the formats are csv, json and ndjson");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the formats are csv, json and ndjson")]
 #[non_exhaustive]

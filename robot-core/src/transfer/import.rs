@@ -31,6 +31,21 @@ use crate::{
 /// Where the import [stops](AfterFailure::Stop) at a record that fails, nothing behind it is
 /// stored, unless somebody else takes a name, or the store fails, between a look at the catalogue and the write; then
 /// what was stored behind it is told as well.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{Catalogue, Draft};
+/// use robot_core::transfer::{ImportOptions, Record, import};
+///
+/// let catalogue = robot_core::open("memory:")?;
+/// let drafts = ["R2-D2", "C-3PO"].map(|name| Draft::new(name, "droid", 1977));
+/// let records = (1..).zip(drafts).map(|(line, draft)| Ok(Record { line, draft: Ok(draft) }));
+/// for outcome in import(Arc::clone(&catalogue), records, ImportOptions::default()) {
+///     outcome.result?;
+/// }
+/// assert_eq!(catalogue.list()?.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn import<C, I>(catalogue: Arc<C>, records: I, options: ImportOptions) -> Import<C, I::IntoIter>
 where
     C: Catalogue + ?Sized + 'static,
@@ -48,6 +63,16 @@ where
 }
 
 /// The outcomes of an [`import()`], in the order of the records.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_core::transfer::{Format, ImportOptions, Records, import};
+///
+/// let records = Records::new("[]".as_bytes(), Format::Json);
+/// let mut outcomes = import(Arc::new(MemoryCatalogue::new()), records, ImportOptions::default());
+/// assert!(outcomes.next().is_none());
+/// ```
 #[must_use = "nothing is stored before it is read"]
 pub struct Import<C: ?Sized, I> {
     catalogue: Arc<C>,

@@ -6,6 +6,20 @@ use super::records::ReadError;
 use crate::error::Error;
 
 /// What is done about a record whose name a robot has already.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_core::transfer::{Format, ImportOptions, OnConflict, Records, Stored, import};
+///
+/// let file = "name,type,year\nR2-D2,droid,1977\nR2-D2,droid,1980\n";
+/// let options = ImportOptions::default().on_conflict(OnConflict::Replace);
+/// let records = Records::new(file.as_bytes(), Format::Csv);
+/// let outcomes = import(Arc::new(MemoryCatalogue::new()), records, options);
+/// let stored: Vec<_> = outcomes.map(|outcome| outcome.result).collect::<Result<_, _>>()?;
+/// assert_eq!(stored, [Stored::Added, Stored::Replaced]);
+/// # Ok::<(), robot_core::transfer::ImportError>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnConflict {
     /// The record has failed: names are unique.
@@ -18,6 +32,19 @@ pub enum OnConflict {
 }
 
 /// What is done when a record has failed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_core::transfer::{AfterFailure, Format, ImportOptions, Records, import};
+///
+/// let file = "name,type,year\nR2-D2,droid,-1\nC-3PO,droid,1977\n";
+/// for (after_failure, outcomes) in [(AfterFailure::Stop, 1), (AfterFailure::GoOn, 2)] {
+///     let options = ImportOptions::default().after_failure(after_failure);
+///     let records = Records::new(file.as_bytes(), Format::Csv);
+///     assert_eq!(import(Arc::new(MemoryCatalogue::new()), records, options).count(), outcomes);
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AfterFailure {
     /// The import ends, and nothing behind the record is stored.
@@ -29,6 +56,19 @@ pub enum AfterFailure {
 }
 
 /// Whether anything is stored.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_core::{Catalogue, transfer::{Format, ImportOptions, Records, Rehearsal, import}};
+///
+/// let catalogue = Arc::new(MemoryCatalogue::new());
+/// let records = Records::new("name,type,year\nR2-D2,droid,1977\n".as_bytes(), Format::Csv);
+/// let options = ImportOptions::default().rehearsal(Rehearsal::Yes);
+/// assert_eq!(import(Arc::clone(&catalogue), records, options).count(), 1);
+/// assert!(catalogue.list()?.is_empty());
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Rehearsal {
     /// It is.
@@ -40,6 +80,16 @@ pub enum Rehearsal {
 }
 
 /// How an import goes.
+///
+/// ```
+/// use robot_core::transfer::{AfterFailure, ImportOptions, OnConflict, Rehearsal};
+///
+/// let options = ImportOptions::default()
+///     .on_conflict(OnConflict::Skip)
+///     .after_failure(AfterFailure::GoOn)
+///     .rehearsal(Rehearsal::No);
+/// assert_ne!(options, ImportOptions::default());
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {
@@ -75,6 +125,20 @@ impl ImportOptions {
 }
 
 /// What became of a record.
+///
+/// ```
+/// use robot_core::transfer::{ImportError, Outcome};
+///
+/// /// What is told of a record, if there is something to tell.
+/// fn told(outcome: &Outcome) -> Option<String> {
+///     let error = outcome.result.as_ref().err()?;
+///     Some(format!("line {}: {}", outcome.line, error.messages().join("; ")))
+/// }
+///
+/// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
+/// let outcome = Outcome { line: 7, result: Err(error) };
+/// assert_eq!(told(&outcome).as_deref(), Some("line 7: year must be an integer"));
+/// ```
 #[derive(Debug)]
 pub struct Outcome {
     /// The number of the line that the record begins on.
@@ -84,6 +148,13 @@ pub struct Outcome {
 }
 
 /// What was done with a record that did not fail.
+///
+/// ```
+/// use robot_core::transfer::{Outcome, Stored};
+///
+/// let outcome = Outcome { line: 7, result: Ok(Stored::Skipped) };
+/// assert!(matches!(outcome.result, Ok(Stored::Skipped)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stored {
     /// A robot was added.
@@ -95,6 +166,15 @@ pub enum Stored {
 }
 
 /// Why a record was not stored.
+///
+/// ```
+/// use robot_core::{Error, Violation, transfer::ImportError};
+///
+/// let error = ImportError::from(Error::from(Violation::NameTaken));
+/// assert_eq!(error.messages(), ["The robot name must be unique"]);
+/// assert!(error.is_of_the_record());
+/// assert!(!ImportError::from(Error::store("the tape is torn")).is_of_the_record());
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -132,6 +212,16 @@ impl ImportError {
 }
 
 /// How many records came to what.
+///
+/// ```
+/// use robot_core::transfer::{Outcome, Stored, Summary};
+///
+/// let mut summary = Summary::default();
+/// for (line, stored) in [(1, Stored::Added), (2, Stored::Skipped)] {
+///     summary.count(&Outcome { line, result: Ok(stored) });
+/// }
+/// assert_eq!((summary.added, summary.skipped, summary.records()), (1, 1, 2));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {

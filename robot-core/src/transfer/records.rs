@@ -16,6 +16,13 @@ use super::{
 use crate::robot::Draft;
 
 /// A record of a file: what is to be a robot.
+///
+/// ```
+/// use robot_core::{Draft, transfer::Record};
+///
+/// let record = Record { line: 7, draft: Ok(Draft::new("R2-D2", "droid", 1977)) };
+/// # assert!(record.draft.is_ok());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// The number of the line that it begins on, from 1.
@@ -26,6 +33,16 @@ pub struct Record {
 }
 
 /// Why no more records can be read.
+///
+/// ```
+/// use robot_core::transfer::{Format, Records};
+///
+/// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), Format::Csv);
+/// let error = records.next().ok_or("no record")?.unwrap_err();
+/// assert_eq!(error.line(), 1);
+/// assert!(error.to_string().contains("type"));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {

@@ -3,6 +3,15 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
 /// The most bytes that a record may have, so that memory is bounded whatever arrives.
+///
+/// ```
+/// use robot_core::transfer::{Format, RECORD_LIMIT, Records};
+///
+/// let line = format!("{{\"name\":\"{}\"}}\n", "R".repeat(RECORD_LIMIT));
+/// let records: Vec<_> = Records::new(line.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
+/// assert!(records[0].draft.is_err());
+/// # Ok::<(), robot_core::transfer::ReadError>(())
+/// ```
 pub const RECORD_LIMIT: usize = 64 * 1024;
 
 /// What some editors put before a text in UTF-8.
