@@ -10,6 +10,20 @@ use crate::{
 };
 
 /// What to do about a file that is there already.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// use robot_core::{Existing, backup};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+/// robot_core::open(&url)?;
+/// backup(&url, &file, Existing::Keep)?;
+/// assert!(backup(&url, &file, Existing::Keep).is_err());
+/// assert!(backup(&url, &file, Existing::Replace).is_ok());
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     /// It is left as it is, and the backup fails.
@@ -19,6 +33,19 @@ pub enum Existing {
 }
 
 /// A backup that was made.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// use robot_core::{Existing, backup};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+/// robot_core::open(&url)?;
+/// let made = backup(&url, &file, Existing::Keep)?;
+/// assert_eq!((made.robots, made.bytes), (0, std::fs::metadata(&file)?.len()));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backup {
@@ -29,6 +56,13 @@ pub struct Backup {
 }
 
 /// Why there is no backup. A file that was in its place is still there as it was.
+///
+/// ```
+/// use robot_core::{Existing, backup};
+///
+/// let error = backup("memory:", "copy.db", Existing::Keep).unwrap_err();
+/// assert!(error.to_string().starts_with("only SQLite files are backed up here"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackupError {
@@ -118,6 +152,20 @@ impl OpenOptions {
     ///
     /// # Errors
     /// As [`backup`](fn@backup).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use std::time::Duration;
+    /// use robot_core::{Existing, OpenOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+    /// robot_core::open(&url)?;
+    /// let patient = OpenOptions::new().timeout(Duration::from_secs(30));
+    /// assert_eq!(patient.backup(&url, &file, Existing::Keep)?.robots, 0);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn backup(
         &self,
         url: &str,

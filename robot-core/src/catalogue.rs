@@ -149,6 +149,16 @@ pub trait Catalogue: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Unavailable`], [`Error::Store`].
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// assert_eq!(catalogue.last_id()?, None);
+    /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
+    /// catalogue.delete(id)?;
+    /// assert_eq!(catalogue.last_id()?, Some(id));
+    /// # Ok::<(), Error>(())
+    /// ```
     fn last_id(&self) -> Result<Option<RobotId>>;
 
     /// Begins a change, for callers who must not block, such as a web server. It comes to the

@@ -17,6 +17,16 @@ const BATCH: usize = 4000;
 
 /// What a catalogue has, in short: catalogues of the same robots have the same digest, whatever
 /// store they are in.
+///
+/// ```
+/// use robot_core::{Catalogue, Draft, MemoryCatalogue, digest};
+///
+/// let (one, other) = (MemoryCatalogue::new(), MemoryCatalogue::new());
+/// assert_eq!(digest(&one)?, digest(&other)?);
+/// one.add(Draft::new("R2-D2", "droid", 1977))?;
+/// assert_ne!(digest(&one)?, digest(&other)?);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CatalogueDigest {
     /// How many robots there are.
@@ -27,6 +37,16 @@ pub struct CatalogueDigest {
 
 /// The SHA-256 of robots in the order of their names, each as JSON on a line of its own. It is what
 /// `robot-cli list --format ndjson | sha256sum` prints.
+///
+/// ```
+/// use robot_core::{MemoryCatalogue, digest};
+///
+/// // Of no robots, and so of no bytes.
+/// let checksum = digest(&MemoryCatalogue::new())?.checksum;
+/// assert_eq!(checksum.as_bytes()[..4], [0xe3, 0xb0, 0xc4, 0x42]);
+/// assert!(checksum.to_string().starts_with("e3b0c442"));
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Checksum([u8; 32]);
 
@@ -54,6 +74,19 @@ impl fmt::Debug for Checksum {
 }
 
 /// What is being done in the course of a copy.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use robot_core::{CopyStage, MemoryCatalogue, copy};
+///
+/// let mut stages = Vec::new();
+/// copy(&MemoryCatalogue::new(), &MemoryCatalogue::new(), |progress| {
+///     stages.push(progress.stage);
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!(stages.last(), Some(&CopyStage::VerifyingTarget));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CopyStage {
@@ -68,6 +101,18 @@ pub enum CopyStage {
 }
 
 /// How far a copy has got.
+///
+/// ```
+/// use robot_core::CopyProgress;
+///
+/// /// A line for people.
+/// fn line(progress: CopyProgress) -> String {
+///     match progress.total {
+///         Some(total) => format!("{} of {total}", progress.robots),
+///         None => progress.robots.to_string(),
+///     }
+/// }
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyProgress {
@@ -80,6 +125,17 @@ pub struct CopyProgress {
 }
 
 /// Why a copy failed. What the target has got by then stays there, and is of no use.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use robot_core::{Catalogue, CopyError, Draft, MemoryCatalogue, copy};
+///
+/// let (source, target) = (MemoryCatalogue::new(), MemoryCatalogue::new());
+/// target.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let outcome = copy(&source, &target, |_| ControlFlow::Continue(()));
+/// assert!(matches!(outcome, Err(CopyError::NotEmpty)));
+/// # Ok::<(), robot_core::Error>(())
+/// ```
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {

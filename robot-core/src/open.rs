@@ -194,6 +194,18 @@ impl OpenOptions {
     }
 
     /// Creates no file: where there is none, opening fails with [`OpenError::Missing`].
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use robot_core::{OpenError, OpenOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let error = OpenOptions::new().existing().open(&url).err();
+    /// assert!(matches!(error, Some(OpenError::Missing { .. })));
+    /// # }
+    /// # std::io::Result::Ok(())
+    /// ```
     pub fn existing(mut self) -> Self {
         self.when_missing = WhenMissing::Fail;
         self
