@@ -1,15 +1,22 @@
 //! The routes: every path and method under the base goes to the core, which knows them.
 
+use std::{iter, pin::pin};
+
+use futures_util::future::{Either, select};
 use robot_core::{
     Pending,
-    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, within_limit},
+    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, IMPORT_LIMIT, Reply, within_limit},
 };
 use rocket::{
     Data, Request, Route,
     data::ToByteUnit,
     http::Method,
     route::{Handler, Outcome},
-    tokio::time::timeout,
+    tokio::{
+        io::AsyncReadExt,
+        sync::mpsc::{self, Sender},
+        time::timeout,
+    },
 };
 
 use crate::{
@@ -21,6 +28,11 @@ use crate::{
 
 /// Behind the routes of applications, and behind the static files.
 const RANK: isize = 3000;
+
+/// How many bytes of a body that is streamed are read at a time, and how many such pieces wait for
+/// who takes them.
+const PIECE: usize = 64 * 1024;
+const PIECES: usize = 4;
 
 /// A route for each method that Rocket knows. Those that it does not know end in the catchers.
 pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
@@ -60,6 +72,10 @@ impl Handler for ToTheApi {
         let broke_off = broke_off(&mut data).await;
         let method = true_method(request, &mut data).await;
         let asked = question(method.as_str(), request);
+        if self.api.streams_body(&asked) {
+            let reply = self.streamed(asked, data, broke_off).await;
+            return Outcome::Success(response(reply, &self.threads));
+        }
         let body = if broke_off {
             Err(BodyError::Incomplete)
         } else if asked.takes_body() {
@@ -67,17 +83,70 @@ impl Handler for ToTheApi {
         } else {
             Ok(Vec::new())
         };
-        let reply = match self.api.start(asked.body_read(body)) {
-            Pending::Ready(reply) => reply,
-            Pending::Awaited(reply) => reply.await,
-            Pending::Blocking(work) => match self.threads.run(work).await {
-                Ok(reply) => reply,
-                Err(failure) => self
-                    .api
-                    .refuse(failure, &question(method.as_str(), request)),
-            },
-        };
+        let pending = self.api.start(asked.body_read(body));
+        let reply = self.finish(pending).await;
+        let reply = reply.unwrap_or_else(|failure| {
+            let asked = question(method.as_str(), request);
+            self.api.refuse(failure, &asked)
+        });
         Outcome::Success(response(reply, &self.threads))
+    }
+}
+
+impl ToTheApi {
+    /// The reply, when it is there, or why there is none.
+    async fn finish(&self, pending: Pending<Reply>) -> Result<Reply, Failure> {
+        match pending {
+            Pending::Ready(reply) => Ok(reply),
+            Pending::Awaited(reply) => Ok(reply.await),
+            Pending::Blocking(work) => self.threads.run(work).await,
+        }
+    }
+
+    /// The reply to a request whose body is read while it is being answered.
+    async fn streamed(
+        &self,
+        asked: robot_core::http::Request,
+        data: Data<'_>,
+        broke_off: bool,
+    ) -> Reply {
+        let (pieces, mut arriving) = mpsc::channel(PIECES);
+        let body = iter::from_fn(move || arriving.blocking_recv());
+        let pending = self.api.start_streamed(asked.clone(), body);
+        let feeding = async {
+            if broke_off {
+                // Pieces without an end are what that means.
+                drop(pieces);
+            } else {
+                feed(data, pieces).await;
+            }
+        };
+        // A reply that is there sooner than the body is given without it.
+        let finished = match select(pin!(self.finish(pending)), pin!(feeding)).await {
+            Either::Left((reply, _)) => reply,
+            Either::Right(((), reply)) => reply.await,
+        };
+        finished.unwrap_or_else(|failure| self.api.refuse(failure, &asked))
+    }
+}
+
+/// Reads a body piece by piece, as far as it is wanted.
+async fn feed(data: Data<'_>, pieces: Sender<Result<Vec<u8>, BodyError>>) {
+    let mut body = data.open((IMPORT_LIMIT + 1).bytes());
+    loop {
+        let mut piece = vec![0; PIECE];
+        let piece = match timeout(BODY_DEADLINE, body.read(&mut piece)).await {
+            Ok(Ok(length)) => {
+                piece.truncate(length);
+                Ok(piece)
+            }
+            Ok(Err(_)) => Err(BodyError::Incomplete),
+            Err(_) => Err(BodyError::TooSlow),
+        };
+        let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+        if pieces.send(piece).await.is_err() || is_last {
+            return;
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! this file: make a [`Request`] of what arrives, have [`Api::start`] begin to answer it, give the
 //! work that blocks to a thread that may, send the [`Reply`]. The cases of `robot_core::conformance` prove it.
 
+use std::{iter, pin::pin};
+
 use axum::{
     BoxError, Router,
     body::Body,
@@ -11,7 +13,11 @@ use axum::{
     http::{self, StatusCode, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use futures_util::{TryStreamExt, stream};
+use futures_util::{
+    TryStreamExt,
+    future::{Either, ready, select},
+    stream,
+};
 use robot_core::{
     Pending,
     http::{
@@ -19,7 +25,11 @@ use robot_core::{
         within_limit,
     },
 };
-use tokio::{task::spawn_blocking, time::timeout};
+use tokio::{
+    sync::mpsc::{self, Sender},
+    task::spawn_blocking,
+    time::timeout,
+};
 
 /// The catalogue as a router. It takes every path and every method, because the core knows
 /// which of them there are and what to answer to the others.
@@ -35,17 +45,48 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
     for (name, value) in &head.headers {
         request.header(name.as_str(), value.as_bytes());
     }
+    if api.streams_body(&request) {
+        let (pieces, mut arriving) = mpsc::channel(4);
+        let pending = api.start_streamed(request, iter::from_fn(move || arriving.blocking_recv()));
+        // A reply that is there sooner than the body is given without it.
+        return match select(pin!(finish(&api, pending)), pin!(feed(body, pieces))).await {
+            Either::Left((response, _)) => response,
+            Either::Right(((), response)) => response.await,
+        };
+    }
     if request.takes_body() {
         let body = timeout(BODY_DEADLINE, read(body)).await;
         request = request.body_read(body.unwrap_or(Err(BodyError::TooSlow)));
     }
-    response(match api.start(request) {
+    finish(&api, api.start(request)).await
+}
+
+/// The response, when the reply is there.
+async fn finish(api: &Api, pending: Pending<Reply>) -> Response {
+    response(match pending {
         Pending::Ready(reply) => reply,
         Pending::Awaited(reply) => reply.await,
         Pending::Blocking(work) => spawn_blocking(work)
             .await
             .unwrap_or_else(|_| api.refuse(Failure::Internal, &Request::new("", ""))),
     })
+}
+
+/// Hands over the pieces of a body, as far as they are wanted. An empty one is the end.
+async fn feed(body: Body, pieces: Sender<Result<Vec<u8>, BodyError>>) {
+    let body = body.into_data_stream();
+    let mut body = pin!(body.try_filter(|piece| ready(!piece.is_empty())));
+    loop {
+        let piece = match timeout(BODY_DEADLINE, body.try_next()).await {
+            Ok(Ok(piece)) => Ok(piece.map_or_else(Vec::new, Vec::from)),
+            Ok(Err(_)) => Err(BodyError::Incomplete),
+            Err(_) => Err(BodyError::TooSlow),
+        };
+        let is_last = piece.as_ref().map_or(true, Vec::is_empty);
+        if pieces.send(piece).await.is_err() || is_last {
+            return;
+        }
+    }
 }
 
 /// The body. It is read no further than the piece that goes beyond the limit.

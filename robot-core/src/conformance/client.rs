@@ -111,6 +111,9 @@ impl<C: Client + ?Sized> Client for &C {
     }
 }
 
+/// How many bytes a piece of a body has that is streamed: so few that there are many.
+const PIECE: usize = 7;
+
 /// The contract without any transport.
 impl Client for Api {
     fn send(&self, call: &Call) -> io::Result<Answer> {
@@ -121,8 +124,18 @@ impl Client for Api {
         for (name, value) in &call.headers {
             request.header(name, value.as_bytes());
         }
-        let body = crate::http::within_limit(call.body.clone());
-        let reply = self.handle(request.body_read(body));
+        let reply = if self.streams_body(&request) {
+            let mut pieces: Vec<_> = call
+                .body
+                .chunks(PIECE)
+                .map(|piece| Ok(piece.to_vec()))
+                .collect();
+            pieces.push(Ok(Vec::new()));
+            self.start_streamed(request, pieces.into_iter()).wait()
+        } else {
+            let body = crate::http::within_limit(call.body.clone());
+            self.handle(request.body_read(body))
+        };
         let headers = reply
             .headers
             .iter()

@@ -10,15 +10,16 @@ use super::{
     access::{Access, Permission},
     asker::Asker,
     behaviour::Behaviour,
-    draft,
+    draft, export,
     failure::{Failure, logged},
     host::Hosts,
+    import::{self, Pieces},
     list,
     origin::{self, Origin},
     query::Query,
     render::{Envelope, array, json},
     reply::{Body, Reply},
-    request::Request,
+    request::{BodyError, Request},
     route::{Resource, list_path},
 };
 use crate::{
@@ -62,7 +63,7 @@ struct Settings {
 }
 
 /// A reply, or why there is none.
-type Answer = Result<Reply, Failure>;
+pub(super) type Answer = Result<Reply, Failure>;
 
 impl Api {
     /// Behaviour A, at `/api/robots`, answering to any name, and to everybody who is no page of
@@ -129,10 +130,46 @@ impl Api {
     /// assert_eq!(pending.wait().status, 200);
     /// ```
     pub fn start(&self, request: Request) -> Pending<Reply> {
+        self.start_with(request, None)
+    }
+
+    /// Whether the body of a request may be so long that a frontend hands it over piece by piece, by
+    /// [`start_streamed`](Self::start_streamed).
+    #[must_use]
+    pub fn streams_body(&self, request: &Request) -> bool {
+        request.method == "POST" && self.resource(request) == Some(Resource::Import)
+    }
+
+    /// Begins to answer a request whose body still arrives: [`start`](Self::start) for those that
+    /// [stream](Self::streams_body). The thread that may block asks for one piece after the other.
+    ///
+    /// An empty piece, which no other may be, tells that the body is whole. An error, or that there
+    /// are no more pieces without it, tells that it broke off. A frontend waits for a piece no
+    /// longer than [`BODY_DEADLINE`](super::BODY_DEADLINE), and keeps a few at most.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    ///
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let request = Request::new("POST", "/api/robots/import?format=csv");
+    /// assert!(api.streams_body(&request));
+    /// let pieces = ["name,type,year\nR2-", "D2,droid,1977\n", ""].map(|piece| Ok(piece.into()));
+    /// assert_eq!(api.start_streamed(request, pieces.into_iter()).wait().status, 200);
+    /// ```
+    pub fn start_streamed(
+        &self,
+        request: Request,
+        pieces: impl Iterator<Item = Result<Vec<u8>, BodyError>> + Send + 'static,
+    ) -> Pending<Reply> {
+        self.start_with(request, Some(Box::new(pieces)))
+    }
+
+    fn start_with(&self, request: Request, pieces: Option<Pieces>) -> Pending<Reply> {
         let asker = self.asker(&request);
         let api = self.clone();
         let finish = move |answer: Answer| api.finish(answer, &asker);
-        match guarded(|| Ok(self.answer(request))) {
+        match guarded(|| Ok(self.answer(request, pieces))) {
             Ok(Pending::Blocking(work)) => Pending::blocking(move || finish(guarded(work))),
             Ok(pending) => pending.map(finish),
             Err(failure) => Pending::Ready(finish(Err(failure))),
@@ -179,25 +216,32 @@ impl Api {
             headers: failure.header().into_iter().collect(),
             body: Body::Whole(json(&Envelope::error(failure.messages()))),
         });
-        reply.headers.extend(asker.headers());
+        // A reply that is a file has a type of its own.
+        let further = asker.headers();
+        let missing = further.filter(|(name, _)| reply.header(name).is_none());
+        let missing: Vec<_> = missing.collect();
+        reply.headers.extend(missing);
         reply
     }
 
-    fn answer(&self, request: Request) -> Pending<Answer> {
-        self.begin(request)
+    fn answer(&self, request: Request, pieces: Option<Pieces>) -> Pending<Answer> {
+        self.begin(request, pieces)
             .unwrap_or_else(|failure| Pending::Ready(Err(failure)))
     }
 
-    fn begin(&self, request: Request) -> Result<Pending<Answer>, Failure> {
-        let Settings { base, .. } = &*self.settings;
+    /// What a request is for, if there is something at its path.
+    fn resource(&self, request: &Request) -> Option<Resource> {
+        let path = request.path().strip_prefix(self.settings.base.as_str());
+        path.and_then(Resource::of_path)
+    }
+
+    fn begin(&self, request: Request, pieces: Option<Pieces>) -> Result<Pending<Answer>, Failure> {
         if !self.is_addressed_by(&request) {
             return Err(Failure::ForeignHost);
         }
-        let resource = request
-            .path()
-            .strip_prefix(base.as_str())
-            .and_then(Resource::of_path)
-            .ok_or_else(|| Failure::NoSuchPath(base.clone()))?;
+        let resource = self
+            .resource(&request)
+            .ok_or_else(|| Failure::NoSuchPath(self.settings.base.clone()))?;
         self.admit(&request, &resource)?;
         match (request.method.as_str(), resource) {
             ("OPTIONS", resource) => {
@@ -212,6 +256,12 @@ impl Api {
                 self.list(&name, request.query())
             }
             ("GET" | "HEAD", Resource::Robot(id)) => self.get(id, request.query()),
+            ("GET" | "HEAD", Resource::Export) => {
+                export::begin(Arc::clone(&self.catalogue), request.query())
+            }
+            ("POST", Resource::Import) => {
+                import::begin(Arc::clone(&self.catalogue), request, pieces)
+            }
             ("POST", Resource::Robots) => self.create(request),
             ("PUT", Resource::Robot(id)) => self.replace(id, request),
             ("DELETE", Resource::Robot(id)) => self.delete(id, request),
@@ -379,7 +429,7 @@ fn confirm(changed: StoreResult<()>) -> Answer {
     Ok(whole(200, json(&Envelope::OK)))
 }
 
-fn whole(status: u16, bytes: Vec<u8>) -> Reply {
+pub(super) fn whole(status: u16, bytes: Vec<u8>) -> Reply {
     Reply {
         status,
         headers: Vec::new(),

@@ -36,6 +36,11 @@ pub enum Failure {
     MethodNotAllowed(&'static str),
     /// The body could not be read.
     Body(BodyError),
+    /// The body of an import has more bytes than this.
+    ImportTooLarge(u64),
+    /// Nothing of an import was stored, and something failed: the first failure, whose status
+    /// counts, and what is said of all of them.
+    NothingImported(Box<Failure>, Vec<String>),
     /// A page of another origin made a browser send a write.
     ForeignOrigin,
     /// Whoever sent the request may not do this.
@@ -62,8 +67,9 @@ impl Failure {
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
-            Self::Body(BodyError::TooLarge) => 413,
+            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) => 413,
             Self::ForeignHost => 421,
+            Self::NothingImported(first, _) => first.status(behaviour),
             Self::Internal | Self::OutcomeUnknown => 500,
             Self::Unavailable => 503,
         }
@@ -85,12 +91,14 @@ impl Failure {
                     .map(|message| message.clone().into_owned())
                     .collect();
             }
+            Self::NothingImported(_, messages) => return messages.clone(),
             Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
             Self::NoSuchRobot(None) => "No robot has this id",
             Self::NoSuchPath(base) => {
                 return vec![format!(
                     "There is nothing at this path; the robots are at {base}/api/robots, \
-                     {base}/api/robots/{{id}} and {base}/api/robots/search/{{name}}"
+                     {base}/api/robots/{{id}} and {base}/api/robots/search/{{name}}, many at once \
+                     go to {base}/api/robots/import and come from {base}/api/robots/export"
                 )];
             }
             Self::MethodNotAllowed(allow) => {
@@ -101,6 +109,11 @@ impl Failure {
             Self::Body(BodyError::TooLarge) => {
                 return vec![format!(
                     "The body has more than {BODY_LIMIT} bytes; send a shorter one"
+                )];
+            }
+            Self::ImportTooLarge(limit) => {
+                return vec![format!(
+                    "The body has more than {limit} bytes; send the robots in several requests"
                 )];
             }
             Self::Body(BodyError::TooSlow) => "The body was not there in time; send it again",
@@ -147,6 +160,7 @@ impl Failure {
                 Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
             }
             Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
+            Self::NothingImported(first, _) => first.header(),
             _ => None,
         }
     }

@@ -66,7 +66,9 @@ pub(super) fn stream<T: Visible + 'static>(
 
 /// The next page of a list that has begun, which can no longer be refused: a store that is busy is
 /// asked again. Each time it waits as long as it would for anybody.
-fn next_page<T: Visible>(pages: &mut Pages<Arc<dyn Catalogue>, T>) -> Option<Result<Vec<T>>> {
+pub(super) fn next_page<T: Visible>(
+    pages: &mut Pages<Arc<dyn Catalogue>, T>,
+) -> Option<Result<Vec<T>>> {
     let started = Instant::now();
     for _ in 1..PAGE_ATTEMPTS {
         match pages.next() {

@@ -25,7 +25,9 @@
 //! |---|---|
 //! | `route` | which paths there are, and which methods each allows |
 //! | `draft` | what a body must be to become a [`Draft`](crate::Draft) |
-//! | `query` | `?fields=`, `?limit=`, `?after=` |
+//! | `query` | `?fields=`, `?limit=`, `?after=`, and those of imports and exports |
+//! | `import` | what becomes of a body of many robots |
+//! | `export` | all robots as a file |
 //! | `accept` | the `Content-Type` of the reply |
 //! | `asker` | the headers that every reply has |
 //! | `origin` | whether a browser may send this write, and read the reply |
@@ -41,8 +43,10 @@ mod api;
 mod asker;
 mod behaviour;
 mod draft;
+mod export;
 mod failure;
 mod host;
+mod import;
 mod list;
 mod origin;
 mod query;
@@ -56,6 +60,7 @@ pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use failure::Failure;
 pub use host::Hosts;
+pub use import::{IMPORT_LIMIT, REHEARSAL_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};

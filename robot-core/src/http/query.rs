@@ -1,11 +1,14 @@
-//! The parameters that a `GET` takes: `fields`, `limit`, `after`.
+//! The parameters of a query: `fields`, `limit`, `after`; `format`, `on_conflict`, `dry_run`.
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
 use percent_encoding::{percent_decode, utf8_percent_encode};
 
 use super::{failure::Failure, route::ENCODED};
-use crate::view::Field;
+use crate::{
+    transfer::{AfterFailure, Format, ImportOptions, OnConflict, Rehearsal},
+    view::Field,
+};
 
 /// The most robots that a page may have.
 const LIMIT_MAXIMUM: usize = 1000;
@@ -32,33 +35,26 @@ impl Query {
         Self::read(query, &["fields"])
     }
 
-    fn read(query: &str, known: &[&str]) -> Result<Self, Failure> {
-        let mut read = Self::default();
-        let mut messages = Vec::new();
-        let mut taken = Vec::new();
-        for parameter in query.split('&') {
-            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-            let name = decode(name).unwrap_or_default();
-            let Some(name) = known.iter().copied().find(|known| *known == name) else {
-                continue;
-            };
-            // However often it is repeated, that is told once: an answer has few messages.
-            match taken.iter().filter(|taken| **taken == name).count() {
-                0 => messages.extend(read.take(name, value).err()),
-                1 => messages.push(format!("{name} is given twice; give it once").into()),
-                _ => continue,
+    /// Reads the query of an export: the fields, and the format, if it is named.
+    pub(super) fn of_export(query: &str) -> Result<(Self, Option<Format>), Failure> {
+        let (mut read, mut format) = (Self::default(), None);
+        parameters(query, &["fields", "format"], |name, value| {
+            if name == "format" {
+                format = Some(named_format(&value)?);
+                return Ok(());
             }
-            taken.push(name);
-        }
-        if messages.is_empty() {
-            Ok(read)
-        } else {
-            Err(Failure::Malformed(messages))
-        }
+            read.take(name, value)
+        })?;
+        Ok((read, format))
     }
 
-    fn take(&mut self, name: &str, value: &str) -> Result<(), Cow<'static, str>> {
-        let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8"))?;
+    fn read(query: &str, known: &[&'static str]) -> Result<Self, Failure> {
+        let mut read = Self::default();
+        parameters(query, known, |name, value| read.take(name, value))?;
+        Ok(read)
+    }
+
+    fn take(&mut self, name: &str, value: String) -> Result<(), Message> {
         match name {
             "fields" => {
                 let fields = Field::list(&value).map_err(|error| error.to_string())?;
@@ -83,6 +79,82 @@ impl Query {
     }
 }
 
+/// What is wrong with a parameter.
+type Message = Cow<'static, str>;
+
+/// Hands over the parameters that are known, each once. Those of other names count for nothing.
+fn parameters(
+    query: &str,
+    known: &[&'static str],
+    mut take: impl FnMut(&'static str, String) -> Result<(), Message>,
+) -> Result<(), Failure> {
+    let mut messages = Vec::new();
+    let mut taken = Vec::new();
+    for parameter in query.split('&') {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        let name = decode(name).unwrap_or_default();
+        let Some(name) = known.iter().copied().find(|known| *known == name) else {
+            continue;
+        };
+        // However often it is repeated, that is told once: an answer has few messages.
+        match taken.iter().filter(|taken| **taken == name).count() {
+            0 => {
+                let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
+                messages.extend(value.and_then(|value| take(name, value)).err());
+            }
+            1 => messages.push(format!("{name} is given twice; give it once").into()),
+            _ => continue,
+        }
+        taken.push(name);
+    }
+    if messages.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Malformed(messages))
+    }
+}
+
+/// What the query of an import asks for: the format, if it is named, and how it goes.
+pub(super) fn of_import(query: &str) -> Result<(Option<Format>, ImportOptions), Failure> {
+    let mut format = None;
+    let mut options = ImportOptions::default().after_failure(AfterFailure::GoOn);
+    parameters(
+        query,
+        &["format", "on_conflict", "dry_run"],
+        |name, value| {
+            match name {
+                "format" => format = Some(named_format(&value)?),
+                "on_conflict" => options.on_conflict = on_conflict(&value)?,
+                _ => options.rehearsal = rehearsal(&value)?,
+            }
+            Ok(())
+        },
+    )?;
+    Ok((format, options))
+}
+
+fn named_format(value: &str) -> Result<Format, Message> {
+    let format = value.parse();
+    format.map_err(|_| "format must be csv, json or ndjson".into())
+}
+
+fn on_conflict(value: &str) -> Result<OnConflict, Message> {
+    match value {
+        "fail" => Ok(OnConflict::Fail),
+        "skip" => Ok(OnConflict::Skip),
+        "replace" => Ok(OnConflict::Replace),
+        _ => Err("on_conflict must be fail, skip or replace".into()),
+    }
+}
+
+fn rehearsal(value: &str) -> Result<Rehearsal, Message> {
+    match value {
+        "false" => Ok(Rehearsal::No),
+        "true" => Ok(Rehearsal::Yes),
+        _ => Err("dry_run must be true or false".into()),
+    }
+}
+
 /// A name or value, decoded as forms write it (`+` is a blank); `None` where it is not UTF-8.
 fn decode(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");
@@ -90,7 +162,7 @@ fn decode(text: &str) -> Option<String> {
     Some(decoded.into_owned())
 }
 
-fn limit(value: &str) -> Result<NonZeroUsize, Cow<'static, str>> {
+fn limit(value: &str) -> Result<NonZeroUsize, Message> {
     Some(value)
         .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|value| value.parse().ok())

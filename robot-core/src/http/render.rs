@@ -51,6 +51,12 @@ impl<T> Envelope<T> {
         }
     }
 
+    /// With these messages, if there are any.
+    pub(super) fn with_messages(mut self, messages: Vec<String>) -> Self {
+        self.messages = Some(messages).filter(|messages| !messages.is_empty());
+        self
+    }
+
     pub(super) const fn found(data: T) -> Self {
         Self {
             status: "FOUND",

@@ -23,7 +23,8 @@ use memchr::memchr;
 /// ```
 pub const BODY_LIMIT: usize = 64 * 1024;
 
-/// How long a whole body may take to arrive. A frontend stops waiting then and passes
+/// How long a whole body may take to arrive, or a piece of one that is
+/// [streamed](super::Api::streams_body). A frontend stops waiting then and passes
 /// [`BodyError::TooSlow`].
 ///
 /// ```
@@ -86,6 +87,7 @@ pub(super) struct Headers {
     pub(super) accept: Option<String>,
     pub(super) authorization: Option<String>,
     pub(super) content_length: Option<String>,
+    pub(super) content_type: Option<String>,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
     pub(super) sec_fetch_site: Option<String>,
@@ -122,6 +124,7 @@ impl Request {
             ("accept", &mut headers.accept),
             ("authorization", &mut headers.authorization),
             ("content-length", &mut headers.content_length),
+            ("content-type", &mut headers.content_type),
             ("host", &mut headers.host),
             ("origin", &mut headers.origin),
             ("sec-fetch-site", &mut headers.sec_fetch_site),
@@ -196,7 +199,7 @@ impl Request {
 
     /// How long the body is to be. A number that is too large for us is as good as any that
     /// is too large; frontends let no text pass that is no number.
-    fn content_length(&self) -> Option<usize> {
+    pub(super) fn content_length(&self) -> Option<usize> {
         let length = self.headers.content_length.as_ref()?;
         Some(length.parse().unwrap_or(usize::MAX))
     }

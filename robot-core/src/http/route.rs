@@ -25,6 +25,10 @@ pub(super) enum Resource {
     Robots,
     /// `/api/robots/{id}`; `None` for an id that no robot ever has.
     Robot(Option<RobotId>),
+    /// `/api/robots/import`
+    Import,
+    /// `/api/robots/export`
+    Export,
     /// `/api/robots/search/{name}`; `None` where {name} is not UTF-8.
     Search(Option<String>),
 }
@@ -52,6 +56,8 @@ impl Resource {
                 Some(name),
                 None,
             ] => Some(Self::Search(str::from_utf8(name).ok().map(str::to_owned))),
+            [Some(b"api"), Some(b"robots"), Some(b"import"), None, ..] => Some(Self::Import),
+            [Some(b"api"), Some(b"robots"), Some(b"export"), None, ..] => Some(Self::Export),
             [Some(b"api"), Some(b"robots"), Some(id), None, ..] => {
                 match str::from_utf8(id).ok()?.parse() {
                     Ok(id) => Some(Self::Robot(Some(id))),
@@ -73,7 +79,8 @@ impl Resource {
         match self {
             Self::Robots => "GET, HEAD, POST, OPTIONS",
             Self::Robot(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
-            Self::Search(_) => "GET, HEAD, OPTIONS",
+            Self::Import => "POST, OPTIONS",
+            Self::Search(_) | Self::Export => "GET, HEAD, OPTIONS",
         }
     }
 }
@@ -106,6 +113,8 @@ mod tests {
                 "/api/robots/99999999999999999999",
                 Some(Resource::Robot(None)),
             ),
+            ("/api/robots/import", Some(Resource::Import)),
+            ("/api/robots/%65xport", Some(Resource::Export)),
             ("/api/robots/search/", search("")),
             ("/api/robots/search/a+b%20c%2Fd", search("a+b c/d")),
             ("/api/robots/search/100%", search("100%")),

@@ -6,6 +6,8 @@ use std::{
     hash::{BuildHasher, RandomState},
     iter::{Fuse, FusedIterator},
     sync::Arc,
+    thread,
+    time::{Duration, Instant},
 };
 
 use super::{
@@ -20,6 +22,10 @@ use crate::{
     robot::{Draft, RobotId},
     rules::{ValidDraft, Violation, Violations},
 };
+
+/// For how long a record is tried again, and how long each pause is.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Brings records into a catalogue, in their order, and tells what became of each.
 ///
@@ -55,7 +61,8 @@ where
         catalogue,
         records: records.into_iter().fuse(),
         options,
-        under_way: VecDeque::with_capacity(UNDER_WAY),
+        under_way: VecDeque::new(),
+        limit: UNDER_WAY,
         waiting: None,
         names: Names::default(),
         is_closed: false,
@@ -79,6 +86,8 @@ pub struct Import<C: ?Sized, I> {
     records: Fuse<I>,
     options: ImportOptions,
     under_way: VecDeque<(u64, Step)>,
+    /// How many may be under way.
+    limit: usize,
     /// A record whose name is that of one under way, so that it has to wait.
     waiting: Option<(u64, ValidDraft)>,
     /// The names of those under way; in a rehearsal, of all that would have been added.
@@ -106,9 +115,15 @@ impl<C: Catalogue + ?Sized + 'static, I> Import<C, I>
 where
     I: Iterator<Item = Result<Record, ReadError>>,
 {
+    /// With so many under way at most.
+    pub(crate) fn under_way(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
     /// Begins as much as there is room for.
     fn fill(&mut self) {
-        while self.under_way.len() < UNDER_WAY {
+        while self.under_way.len() < self.limit {
             let Some((line, draft)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
@@ -125,7 +140,7 @@ where
 
     /// The next record that breaks no rule; those before it that do are put into the queue.
     fn read(&mut self) -> Option<(u64, ValidDraft)> {
-        while !self.is_closed && self.under_way.len() < UNDER_WAY {
+        while !self.is_closed && self.under_way.len() < self.limit {
             match self.records.next()? {
                 Ok(Record { line, draft }) => {
                     match draft.map(|draft| (ValidDraft::new(draft.clone()), draft)) {
@@ -216,9 +231,8 @@ where
                 let Err(refused) = write.outcome.wait() else {
                     return Ok(write.to_be);
                 };
-                if is_a_race(&refused) {
-                    // Somebody else has added, renamed or deleted the robot since the look.
-                    self.again(&write.draft)
+                if may_fare_better(&refused) {
+                    self.again(&write.draft, refused)
                 } else {
                     Err(refused.into())
                 }
@@ -245,32 +259,32 @@ where
         }
     }
 
-    /// Deals with a record by itself, of whose name somebody else takes care, too.
-    fn again(&self, draft: &ValidDraft) -> Result<Stored, ImportError> {
-        const PATIENCE: usize = 10;
-        let mut last = Error::from(Violation::NameTaken);
-        for _ in 0..PATIENCE {
-            let holder = self.catalogue.find(draft.name())?;
-            let (written, to_be) = match holder {
-                Some(robot) => match self.without_a_write() {
-                    Some(result) => return result,
-                    None => (
-                        self.catalogue.update(robot.id(), draft.clone().into()),
-                        Stored::Replaced,
-                    ),
-                },
-                None => (
-                    self.catalogue.insert(draft.clone()).map(drop),
-                    Stored::Added,
-                ),
-            };
-            match written {
-                Ok(()) => return Ok(to_be),
-                Err(error) if is_a_race(&error) => last = error,
-                Err(error) => return Err(error.into()),
+    /// Deals with a record by itself, for a while: somebody else has added, renamed or deleted the
+    /// robot since the catalogue was looked at, or there was no room for one more write.
+    fn again(&self, draft: &ValidDraft, refused: Error) -> Result<Stored, ImportError> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut last = refused;
+        while Instant::now() < deadline {
+            match self.attempt(draft) {
+                Err(ImportError::Refused(error)) if may_fare_better(&error) => last = error,
+                outcome => return outcome,
             }
+            thread::sleep(PAUSE);
         }
         Err(last.into())
+    }
+
+    fn attempt(&self, draft: &ValidDraft) -> Result<Stored, ImportError> {
+        let Some(robot) = self.catalogue.find(draft.name())? else {
+            self.catalogue.insert(draft.clone())?;
+            return Ok(Stored::Added);
+        };
+        if let Some(result) = self.without_a_write() {
+            // What is found is no race any more.
+            return result;
+        }
+        self.catalogue.update(robot.id(), draft.clone().into())?;
+        Ok(Stored::Replaced)
     }
 
     /// Reads no more, and keeps of what is in the queue only what another thread is at already.
@@ -283,10 +297,11 @@ where
     }
 }
 
-/// Whether a write failed because the catalogue had changed since it was looked at.
-fn is_a_race(error: &Error) -> bool {
+/// Whether a write failed because the catalogue had changed since it was looked at, or was too
+/// busy.
+fn may_fare_better(error: &Error) -> bool {
     match error {
-        Error::NotFound(_) => true,
+        Error::NotFound(_) | Error::Unavailable(_) => true,
         Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),
         _ => false,
     }

@@ -27,7 +27,14 @@ pub(super) struct Source<R> {
 impl<R: Read> Source<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
-            input: BufReader::with_capacity(RECORD_LIMIT, Unmarked { input, start: None }),
+            input: BufReader::with_capacity(
+                RECORD_LIMIT,
+                Unmarked {
+                    input,
+                    start: None,
+                    is_over: false,
+                },
+            ),
             line: 1,
         }
     }
@@ -78,6 +85,8 @@ struct Unmarked<R> {
     input: R,
     /// As many bytes as a mark has, once they are read.
     start: Option<Cursor<Vec<u8>>>,
+    /// Whether the end has been met. Behind it, a terminal would have more.
+    is_over: bool,
 }
 
 impl<R: Read> Read for Unmarked<R> {
@@ -88,15 +97,19 @@ impl<R: Read> Read for Unmarked<R> {
             let mut start = Vec::with_capacity(BYTE_ORDER_MARK.len());
             let length = BYTE_ORDER_MARK.len().try_into().unwrap_or(u64::MAX);
             self.input.by_ref().take(length).read_to_end(&mut start)?;
+            self.is_over = start.len() < BYTE_ORDER_MARK.len();
             if start == BYTE_ORDER_MARK {
                 start.clear();
             }
             self.start.insert(Cursor::new(start))
         };
-        match start.read(buffer)? {
-            0 => self.input.read(buffer),
-            read => Ok(read),
+        let read = start.read(buffer)?;
+        if read > 0 || self.is_over {
+            return Ok(read);
         }
+        let read = self.input.read(buffer)?;
+        self.is_over = read == 0;
+        Ok(read)
     }
 }
 

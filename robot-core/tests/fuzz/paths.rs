@@ -17,6 +17,8 @@ const NAMES: [&str; 3] = ["R2-D2", "a/b", "100%"];
 enum Place {
     Nothing,
     Robots,
+    Import,
+    Export,
     /// By its number; `None` for one that no robot ever has.
     Robot(Option<u64>),
     /// `None` where the name is not UTF-8.
@@ -29,6 +31,8 @@ fn place(path: &str) -> Place {
     let segments: Vec<_> = segments.iter().map(Vec::as_slice).collect();
     match segments[..] {
         [b"", b"api", b"robots"] => Place::Robots,
+        [b"", b"api", b"robots", b"import"] => Place::Import,
+        [b"", b"api", b"robots", b"export"] => Place::Export,
         [b"", b"api", b"robots", b"search", name] => {
             Place::Search(String::from_utf8(name.to_vec()).ok())
         }
@@ -40,7 +44,7 @@ fn place(path: &str) -> Place {
 }
 
 fn segment() -> impl Strategy<Value = Vec<u8>> {
-    let known = ["api", "robots", "search", "", "..", "."];
+    let known = ["api", "robots", "search", "import", "export", "", "..", "."];
     prop_oneof![
         2 => prop::sample::select(known.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
         1 => "0{0,3}[0-9]{1,20}".prop_map(String::into_bytes),
@@ -98,11 +102,16 @@ proptest! {
         let status = answer.status;
         match place(path) {
             Place::Nothing => prop_assert_eq!(status, 404),
+            Place::Import => prop_assert_eq!(status, 405),
             _ if !query.is_empty() => prop_assert!([200, 400].contains(&status), "{}", status),
             Place::Search(None) => prop_assert_eq!(status, 400),
             Place::Search(Some(_)) | Place::Robots => {
                 prop_assert_eq!(status, 200);
                 prop_assert!(answer.body.starts_with('['), "{}", answer.body);
+            }
+            Place::Export => {
+                prop_assert_eq!(status, 200);
+                prop_assert_eq!(answer.body.lines().count(), NAMES.len());
             }
             Place::Robot(id) => {
                 let is_there = id.is_some_and(|id| (1..=3).contains(&id));
@@ -129,7 +138,7 @@ proptest! {
         prop_assert_eq!(status("OPTIONS"), 204);
         prop_assert_eq!(status("get"), 405);
         prop_assert_eq!(status("PATCH"), 405);
-        prop_assert_eq!(status("POST"), if place == Place::Robots { 400 } else { 405 });
+        prop_assert_eq!(status("POST"), if matches!(place, Place::Robots | Place::Import) { 400 } else { 405 });
         let is_robot = matches!(place, Place::Robot(_));
         prop_assert_eq!(status("PUT"), if is_robot { 400 } else { 405 });
         let is_there = matches!(place, Place::Robot(Some(1..=3)));

@@ -13,6 +13,7 @@ mod faults;
 mod files;
 mod framing;
 mod hosts;
+mod imports;
 mod oddities;
 mod overload;
 mod process;

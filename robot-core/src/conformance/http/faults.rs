@@ -12,6 +12,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     a_bug_costs_the_request_that_met_it,
     a_list_that_breaks_off_does_not_look_whole,
     a_list_that_has_begun_waits_for_a_store_that_is_busy,
+    an_export_that_breaks_off_does_not_look_whole,
 ];
 
 /// Sends every request that reaches the store while it fails so.
@@ -25,7 +26,9 @@ fn answers(session: &Session<'_>, fault: Fault) -> Vec<Answer> {
         ("GET", "/api/robots?limit=1"),
         ("GET", "/api/robots/search/R"),
         ("GET", &by_id),
+        ("GET", "/api/robots/export"),
         ("POST", "/api/robots"),
+        ("POST", "/api/robots/import?format=ndjson"),
         ("PUT", &by_id),
         ("DELETE", &by_id),
     ]
@@ -81,4 +84,33 @@ fn a_list_that_has_begun_waits_for_a_store_that_is_busy(session: &Session<'_>) {
     session.add_many(2100);
     session.store.fail(Fault::OnceAfterTheFirstPage);
     assert_eq!(session.names("/api/robots").len(), 2100);
+}
+
+fn an_export_that_breaks_off_does_not_look_whole(session: &Session<'_>) {
+    session.add_many(1100);
+    session.store.fail(Fault::AfterTheFirstPage);
+    let mut half_files = Vec::new();
+    for format in ["csv", "json", "ndjson"] {
+        // Either the client sees that the connection broke off, or the file says so.
+        let target = format!("/api/robots/export?format={format}&fields=name,type,year");
+        half_files.extend(session.try_get(&target).map(|answer| (format, answer)));
+    }
+    session.store.fail(None);
+    for (format, half) in half_files {
+        let target = format!("/api/robots/import?format={format}&on_conflict=skip");
+        let answer = session.call("POST", &target, &[], &half.body);
+        assert_failure(
+            &answer,
+            if format == "ndjson" {
+                session.rejected()
+            } else {
+                400
+            },
+        );
+        let text = half.text();
+        let end = text.lines().last().unwrap_or_default();
+        assert!(end.contains("The export broke off"), "{format}: {end}");
+    }
+    let answer = session.get("/api/robots/export");
+    assert_eq!(answer.text().lines().count(), 1100);
 }

@@ -8,6 +8,7 @@ mod faulty;
 mod paging;
 mod protocol;
 mod reading;
+mod transfer;
 
 use std::{io, thread};
 
@@ -24,6 +25,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
         bodies::CASES,
         paging::CASES,
         protocol::CASES,
+        transfer::CASES,
         faults::CASES,
     ]
     .concat()

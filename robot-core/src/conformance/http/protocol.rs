@@ -35,6 +35,9 @@ fn an_unknown_path_is_not_found(session: &Session<'_>) {
         "/api/robots/1/",
         "/api/robots/1/2",
         "/api/robots/search",
+        "/api/robots/import/",
+        "/api/robots/export/1",
+        "/api/robots/Import",
         "/api/robots/search/a/b",
         "/api/robots/search/a/",
         "/api//robots",
@@ -55,8 +58,10 @@ fn an_unknown_path_is_not_found(session: &Session<'_>) {
 }
 
 /// Each path with the methods that it takes.
-const PATHS: [(&str, &str); 5] = [
+const PATHS: [(&str, &str); 7] = [
     ("/api/robots", "GET, HEAD, POST, OPTIONS"),
+    ("/api/robots/import", "POST, OPTIONS"),
+    ("/api/robots/export", "GET, HEAD, OPTIONS"),
     ("/api/robots/1", "GET, HEAD, PUT, DELETE, OPTIONS"),
     (
         "/api/robots/99999999999999999999",
@@ -179,7 +184,12 @@ fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
     let by_id = format!("/api/robots/{id}");
     let body = draft("x", "droid", 1);
     for header in FOREIGN {
-        for (method, target) in [("POST", "/api/robots"), ("PUT", &by_id), ("DELETE", &by_id)] {
+        for (method, target) in [
+            ("POST", "/api/robots"),
+            ("POST", "/api/robots/import?format=ndjson"),
+            ("PUT", &by_id),
+            ("DELETE", &by_id),
+        ] {
             let answer = session.call(method, target, &[header], body.as_bytes());
             assert_failure(&answer, 403);
         }

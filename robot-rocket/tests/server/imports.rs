@@ -1,0 +1,97 @@
+//! Imports that arrive slowly, or not at all.
+
+use std::{
+    io::Write,
+    thread,
+    time::{Duration, Instant},
+};
+
+use robot_core::http::BODY_DEADLINE;
+
+use crate::{
+    Server, call, draft, names,
+    process::{PATIENCE, assert_failed, connection, cut_off, read, wait_for},
+};
+
+const HEAD: &str =
+    "POST /api/robots/import?format=csv HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+
+fn server(folder: &tempfile::TempDir) -> Server {
+    Server::start(folder.path(), &[("ROCKET_WORKERS", "2")])
+}
+
+#[test]
+fn of_an_import_that_breaks_off_no_half_a_record_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let file = "name,type,year\nR2-D2,droid,1977\nC-3PO,droid,1";
+    for framing in [
+        "Content-Length: 1000\r\n\r\n".to_owned(),
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", file.len()),
+    ] {
+        let request = format!("{HEAD}{framing}{file}");
+        // Whether or not there is an answer for who has hung up, it is this one.
+        let answer = cut_off(server.address(), request.as_bytes());
+        assert!(!answer.contains("\"added\":2"), "{answer}");
+    }
+    let is_there = || names(&server) == ["R2-D2"];
+    wait_for("the robot of the whole line", PATIENCE, is_there);
+    thread::sleep(Duration::from_millis(200));
+    assert_eq!(names(&server), ["R2-D2"]);
+}
+
+#[test]
+fn an_import_that_breaks_off_at_once_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type");
+    let answer = cut_off(server.address(), request.as_bytes());
+    assert_failed(&answer, 400, "a body of a few bytes");
+}
+
+#[test]
+fn an_import_may_take_its_time_as_long_as_it_goes_on_and_is_told_when_it_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let length = "Content-Length: 1000\r\n\r\n";
+    let mut slow = connection(&server, &format!("{HEAD}{length}name,type,year\n"));
+    let stalled = connection(
+        &server,
+        &format!("{HEAD}{length}name,type,year\nonly,droid"),
+    );
+    let start = Instant::now();
+    let pause = BODY_DEADLINE * 3 / 5;
+    for name in ["R2-D2", "C-3PO"] {
+        thread::sleep(pause);
+        writeln!(slow, "{name},droid,1977").unwrap();
+    }
+    // Others are served meanwhile.
+    let answer = call(&server.client(), "POST", "/api/robots", &draft("quick"));
+    assert_eq!(answer.status, 201);
+    assert_failed(&read(stalled), 408, "an import that stands still");
+    let answer = read(slow);
+    assert!(start.elapsed() > BODY_DEADLINE + pause);
+    // What had arrived was stored, so this is no failure, and yet it is told.
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(
+        answer.ends_with(
+            r#"{"status":"OK","data":{"added":2,"replaced":0,"skipped":0,"failed":1},"messages":["line 4: The body was not there in time; send it again"]}"#
+        ),
+        "{answer}"
+    );
+    assert_eq!(names(&server), ["C-3PO", "R2-D2", "quick"]);
+}
+
+#[test]
+fn an_import_that_says_it_is_too_long_is_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    for (query, length) in [("", 1_u64 << 31), ("&dry_run=true", 1 << 27)] {
+        let head = HEAD.replace("=csv", &format!("=csv{query}"));
+        let answer = cut_off(
+            server.address(),
+            format!("{head}Content-Length: {length}\r\n\r\nname,type,year\n").as_bytes(),
+        );
+        assert_failed(&answer, 413, "a body of gigabytes");
+    }
+}
