@@ -119,11 +119,13 @@ fn broken_off(format: Format, columns: usize) -> Vec<u8> {
     }
 }
 
-/// The bytes of the next page, and what comes behind the last one.
-fn piece(pages: &mut Pages<Arc<dyn Catalogue>>, writer: &mut RobotWriter) -> StoreResult<Vec<u8>> {
-    let robots = pages.next().transpose()?;
-    let is_last = pages.is_finished();
-    let robots = robots.unwrap_or_default();
+/// The bytes of a page that was read of these, and what comes behind the last one.
+fn piece(
+    page: Option<StoreResult<Vec<Robot>>>,
+    pages: &Pages<Arc<dyn Catalogue>>,
+    writer: &mut RobotWriter,
+) -> StoreResult<Vec<u8>> {
+    let robots = page.transpose()?.unwrap_or_default();
     let mut bytes = Vec::with_capacity(64 * robots.len());
     let mut written = writer.write(&robots, &mut bytes);
     if pages.is_finished() {
