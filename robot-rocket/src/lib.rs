@@ -22,6 +22,7 @@ mod catchers;
 mod driver;
 mod files;
 mod forms;
+mod page;
 mod reply;
 mod routes;
 mod settings;
@@ -40,8 +41,9 @@ pub use settings::{Settings, SettingsError, database_url, figment, open_options}
 ///
 /// It takes every path under the base that no other route takes, and answers its errors
 /// there in the contract's shape: it registers the catchers for 400 and 500 under the base.
-/// Where `settings` have a folder of static files, a file of it goes before the catalogue.
-/// The application's own routes, also those with a rank up to 1000, win over both.
+/// The base itself is a web page, whose other files are below `page/`. Where `settings` have a
+/// folder of static files, a file of it goes before the page and the catalogue. The application's
+/// own routes, also those with a rank up to 1000, win over all of these.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -76,6 +78,7 @@ pub fn mount(
         .attach(forms::NoDisguisedHeads::below(base))
         .attach(reply::no_sniffing(base))
         .attach(driver::Listening::default())
+        .mount(base, page::routes(base, &api, &threads))
         .mount(base, routes::all(base, &api, &threads))
         .register(base, catchers::all(&api, &threads));
     match &settings.static_dir {

@@ -6,7 +6,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use robot_core::{Catalogue, Draft, MemoryCatalogue};
 use robot_rocket::{Settings, mount};
-use rocket::{Build, Rocket, fs::FileServer, get, local::blocking::Client, routes};
+use rocket::{Build, Rocket, fs::FileServer, get, http::Status, local::blocking::Client, routes};
 
 #[get("/")]
 fn start() -> &'static str {
@@ -102,6 +102,29 @@ fn a_base_may_be_written_with_or_without_slashes() {
         get(&launch(rocket), "/api/robots"),
         r#"[{"id":"1","name":"R2-D2"}]"#
     );
+}
+
+#[test]
+fn the_page_is_at_the_base_with_its_slash() {
+    let client = launch(mount(
+        rocket::build(),
+        "/some/archive",
+        catalogue("R2-D2"),
+        &Settings::default(),
+    ));
+    let without = client.get("/some/archive?q=R2").dispatch();
+    assert_eq!(without.status(), Status::Found);
+    // Relative, so that it holds where a proxy has the base under another path.
+    assert_eq!(
+        without.headers().get_one("location"),
+        Some("./archive/?q=R2")
+    );
+    assert!(get(&client, "/some/archive/").starts_with("<!doctype html>"));
+    assert!(get(&client, "/some/archive/page/app.js").starts_with("//"));
+    for elsewhere in ["/", "/some", "/page/app.js", "/some/archivex"] {
+        let answer = client.get(elsewhere).dispatch();
+        assert_eq!(answer.status(), Status::NotFound, "{elsewhere}");
+    }
 }
 
 #[test]

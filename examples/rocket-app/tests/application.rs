@@ -82,11 +82,7 @@ fn a_page_that_is_missing_is_told_in_the_words_of_its_owner() {
         let message = format!("The museum has no room {path}\n");
         assert_eq!(get(&client, path), text(Status::NotFound, &message));
     }
-    for path in [
-        "/catalogue",
-        "/catalogue/nowhere",
-        "/catalogue/api/robots/x",
-    ] {
+    for path in ["/catalogue/nowhere", "/catalogue/api/robots/x"] {
         let (status, _, body) = get(&client, path);
         assert_eq!(status, Status::NotFound, "{path}");
         assert!(
@@ -94,6 +90,14 @@ fn a_page_that_is_missing_is_told_in_the_words_of_its_owner() {
             "{path}: {body}"
         );
     }
+}
+
+#[test]
+fn the_catalogue_has_a_page_of_its_own() {
+    let (client, _) = client();
+    let (status, kind, page) = get(&client, "/catalogue/");
+    assert_eq!((status, kind), (Status::Ok, Some(ContentType::HTML)));
+    assert!(page.contains("Robot Catalogue"), "{page}");
 }
 
 #[test]

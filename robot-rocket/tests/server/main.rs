@@ -16,6 +16,7 @@ mod hosts;
 mod imports;
 mod oddities;
 mod overload;
+mod page;
 mod process;
 mod proxies;
 mod proxy;

@@ -1,0 +1,227 @@
+//! The web page: the catalogue for people, at the base itself.
+//!
+//! Its files are in `static/` and become a part of the program. They ask the API, as any other
+//! client does, so that the page needs no token, and shows nothing that the API would not.
+
+use std::{
+    borrow::Cow,
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Cursor,
+};
+
+use robot_core::http::{Api, Failure};
+use rocket::{
+    Data, Request, Response, Route,
+    http::{Method, Status},
+    response::Builder,
+    route::{Handler, Outcome},
+};
+
+use crate::{forms::true_method, rank, reply, routes::question, threads::BlockingThreads};
+
+/// Before the routes of the catalogue, behind static files, which may replace each of these.
+const RANK: isize = 2500;
+
+/// What may be done with the files of the page.
+const METHODS: &str = "GET, HEAD, OPTIONS";
+
+/// The page takes scripts, styles and robots from where it comes from itself, and nothing from
+/// anywhere else; no text ever becomes markup or a script.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+                      connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
+                      form-action 'none'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// A file of the page.
+struct File {
+    /// Its path below the base.
+    path: &'static str,
+    content_type: &'static str,
+    content: &'static str,
+}
+
+/// The files of these names, which but for the first are below `page/`.
+macro_rules! files {
+    ($start:literal, $($name:literal),+ $(,)?) => {
+        &[
+            File {
+                path: "/",
+                content_type: content_type($start),
+                content: include_str!(concat!("../static/", $start)),
+            },
+            $(File {
+                path: concat!("/page/", $name),
+                content_type: content_type($name),
+                content: include_str!(concat!("../static/", $name)),
+            }),+
+        ]
+    };
+}
+
+const FILES: &[File] = files![
+    "index.html",
+    "style.css",
+    "favicon.svg",
+    "adding.js",
+    "announcements.js",
+    "api.js",
+    "app.js",
+    "chart.js",
+    "connection.js",
+    "elements.js",
+    "fields.js",
+    "list.js",
+    "pages.js",
+    "row.js",
+    "search.js",
+    "start.js",
+    "token.js",
+];
+
+const fn content_type(name: &str) -> &'static str {
+    match name.as_bytes() {
+        [.., b'.', b'j', b's'] => "text/javascript; charset=utf-8",
+        [.., b'.', b'c', b's', b's'] => "text/css; charset=utf-8",
+        [.., b'.', b's', b'v', b'g'] => "image/svg+xml",
+        _ => "text/html; charset=utf-8",
+    }
+}
+
+/// The routes that answer with the page, to those whom the catalogue answers.
+pub(crate) fn routes(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
+    let page = Page {
+        base: base.trim_end_matches('/').to_owned(),
+        api: api.clone(),
+        threads: threads.clone(),
+    };
+    [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Options,
+        Method::Patch,
+        Method::Trace,
+    ]
+    .into_iter()
+    .flat_map(|method| ["/", "/page/<file>"].map(|path| (method, path)))
+    .map(|(method, path)| {
+        let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
+        route.name = Some("page".into());
+        route
+    })
+    .collect()
+}
+
+#[derive(Clone)]
+struct Page {
+    base: String,
+    api: Api,
+    threads: BlockingThreads,
+}
+
+/// What a path under the base comes to.
+enum Found {
+    File(&'static File),
+    /// The base without its slash. The page's own paths are relative, so that it works wherever
+    /// a proxy puts it, and takes them for paths beside the base there.
+    BaseWithoutSlash,
+}
+
+impl Page {
+    fn find(&self, request: &Request<'_>) -> Option<Found> {
+        let path = request.uri().path().as_str().strip_prefix(&self.base)?;
+        if path.is_empty() {
+            return Some(Found::BaseWithoutSlash);
+        }
+        let file = FILES.iter().find(|file| file.path == path);
+        file.map(Found::File)
+    }
+}
+
+#[rocket::async_trait]
+impl Handler for Page {
+    async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
+        let method = true_method(request, &mut data).await;
+        let asked = question(method.as_str(), request);
+        let found = self.find(request);
+        let Some(found) = found.filter(|_| self.api.is_addressed_by(&asked)) else {
+            return Outcome::Forward((data, Status::NotFound));
+        };
+        Outcome::Success(match (method, found) {
+            (Method::Get | Method::Head, Found::File(file)) => file.response(request),
+            (Method::Get | Method::Head, Found::BaseWithoutSlash) => with_slash(request),
+            (Method::Options, _) => options(),
+            _ => {
+                let failure = Failure::MethodNotAllowed(METHODS);
+                reply::response(self.api.refuse(failure, &asked), &self.threads)
+            }
+        })
+    }
+}
+
+impl File {
+    /// The file, or that the browser has it already. It asks each time, so that it never shows
+    /// the page of another version of the server.
+    fn response(&self, request: &Request<'_>) -> Response<'static> {
+        let tag = self.tag();
+        let mut response = Response::build();
+        response
+            .raw_header("etag", tag.clone())
+            .raw_header("cache-control", "no-cache")
+            .raw_header("content-security-policy", POLICY)
+            .raw_header("cross-origin-resource-policy", "same-origin")
+            .raw_header("referrer-policy", "no-referrer");
+        if is_known(&tag, request) {
+            response.status(Status::NotModified);
+        } else {
+            response.raw_header("content-type", self.content_type);
+            sized(&mut response, self.content);
+        }
+        response.finalize()
+    }
+
+    /// A name for the content, which another content does not have.
+    fn tag(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        self.content.hash(&mut hasher);
+        format!("\"{:016x}\"", hasher.finish())
+    }
+}
+
+fn sized(response: &mut Builder<'static>, content: &'static str) {
+    response.sized_body(content.len(), Cursor::new(content));
+}
+
+/// Whether the browser says that it has what has this tag (`If-None-Match`).
+fn is_known(tag: &str, request: &Request<'_>) -> bool {
+    request
+        .headers()
+        .get("if-none-match")
+        .flat_map(|tags| tags.split(','))
+        .map(str::trim)
+        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
+}
+
+/// Sends the browser to the base with its slash, by a relative path for the proxy's sake.
+fn with_slash(request: &Request<'_>) -> Response<'static> {
+    let path = request.uri().path();
+    let last = path.as_str().rsplit('/').next().unwrap_or_default();
+    let query = match request.uri().query() {
+        Some(query) => Cow::Owned(format!("?{query}")),
+        None => Cow::Borrowed(""),
+    };
+    Response::build()
+        .status(Status::Found)
+        .raw_header("location", format!("./{last}/{query}"))
+        .raw_header("cache-control", "no-cache")
+        .finalize()
+}
+
+fn options() -> Response<'static> {
+    Response::build()
+        .status(Status::NoContent)
+        .raw_header("allow", METHODS)
+        .finalize()
+}

@@ -1,0 +1,191 @@
+// A small picture of the catalogue: how many robots of each type there are from each decade.
+
+import { find } from "./api.js";
+import { byId, drawn, element, show } from "./elements.js";
+
+/** As many robots are counted at most, so that the picture is quickly there. */
+const MOST_ROBOTS = 5000;
+
+/** As many decades have a bar of their own; two digits tell them apart. */
+const MOST_DECADES = 10;
+
+/** Waited for after a change, because more may follow. */
+const PAUSE = 400;
+
+const TYPES = ["droid", "mechanical", "virtual"];
+const [WIDTH, HEIGHT, BASE, TOP] = [360, 190, 160, 22];
+
+let calls = new AbortController();
+let timer;
+
+/** Draws the picture anew, soon. */
+export function redraw() {
+  clearTimeout(timer);
+  timer = setTimeout(draw, PAUSE);
+}
+
+async function draw() {
+  calls.abort();
+  calls = new AbortController();
+  const { signal } = calls;
+  try {
+    const { robots, isWhole } = await load(signal);
+    show(byId("picture"), robots.length > 0);
+    if (robots.length > 0) fill(barsOf(robots), robots.length, isWhole);
+  } catch {
+    // The list tells what is wrong. A picture that is old would be wrong, and none is not.
+    if (!signal.aborted) show(byId("picture"), false);
+  }
+}
+
+async function load(signal) {
+  const robots = [];
+  let next = "";
+  while (next !== undefined && robots.length < MOST_ROBOTS) {
+    const found = await find("", next, 1000, signal);
+    robots.push(...found.robots);
+    next = found.next;
+  }
+  return { robots, isWhole: next === undefined };
+}
+
+/** The bars in their order, each with a label and a count of each type. Those outside of the
+    densest span of decades are one bar on each side: years reach from 0 to more than 10^18. */
+function barsOf(robots) {
+  const counts = new Map();
+  for (const { type, year } of robots) {
+    const decade = BigInt(year) / 10n;
+    if (!counts.has(decade)) counts.set(decade, new Map());
+    const ofDecade = counts.get(decade);
+    ofDecade.set(type, (ofDecade.get(type) ?? 0) + 1);
+  }
+  const decades = [...counts.keys()].sort((one, other) => (one < other ? -1 : 1));
+  const first = densest(decades, (decade) => sum(counts.get(decade)));
+  const last = decades.findLast((decade) => decade < first + BigInt(MOST_DECADES));
+  const bars = [];
+  for (let decade = first; decade <= last; decade++) {
+    bars.push({ label: `${decade}0s`, counts: counts.get(decade) ?? new Map() });
+  }
+  const merged = (chosen) => mergedOf(chosen.map((decade) => counts.get(decade)));
+  const early = decades.filter((decade) => decade < first);
+  const late = decades.filter((decade) => decade > last);
+  if (early.length > 0) bars.unshift({ label: "older", counts: merged(early) });
+  if (late.length > 0) bars.push({ label: "newer", counts: merged(late) });
+  return bars;
+}
+
+/** Where the span begins that has the most robots. */
+function densest(decades, countOf) {
+  let [best, most] = [decades[0], 0];
+  for (const start of decades) {
+    const span = decades.filter((each) => each >= start && each < start + BigInt(MOST_DECADES));
+    const count = span.reduce((total, each) => total + countOf(each), 0);
+    if (count > most) [best, most] = [start, count];
+  }
+  return best;
+}
+
+function sum(counts) {
+  return [...counts.values()].reduce((total, count) => total + count, 0);
+}
+
+function mergedOf(several) {
+  const merged = new Map();
+  for (const [type, count] of several.flatMap((counts) => [...counts])) {
+    merged.set(type, (merged.get(type) ?? 0) + count);
+  }
+  return merged;
+}
+
+function fill(bars, count, isWhole) {
+  const words = isWhole ? "" : `Of the first ${count.toLocaleString("en")} by name.`;
+  const figure = element("figure", {}, picture(bars), key(), element("figcaption", {}, words));
+  const numbers = folding("numbers", false, "The numbers", table(bars));
+  const title = element("h2", { id: "picture-heading" }, "By decade and type");
+  // Where there is no room beside the list, it would stand in the way to it.
+  const hasRoom = matchMedia("(min-width: 62rem)").matches;
+  byId("picture").replaceChildren(folding("whole", hasRoom, title, figure, numbers));
+}
+
+/** A part that folds, and stays as it is when it is drawn anew. */
+function folding(kind, isOpen, title, ...parts) {
+  const before = byId("picture").querySelector(`details.${kind}`);
+  const summary = element("summary", {}, title);
+  return element("details", { class: kind, open: before?.open ?? isOpen }, summary, ...parts);
+}
+
+function picture(bars) {
+  const most = Math.max(...bars.map(({ counts }) => sum(counts)));
+  const step = WIDTH / bars.length;
+  const label = "Bars: how many robots there are from each decade. The numbers follow as a table.";
+  const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
+  svg.append(patterns());
+  bars.forEach((bar, index) => svg.append(...barOf(bar, index * step, step, most, bars.length)));
+  svg.append(drawn("path", { class: "axis", d: `M0 ${BASE + 0.5}H${WIDTH}` }));
+  return svg;
+}
+
+/** Types differ by a pattern, too, for those who do not tell the colours apart. */
+function patterns() {
+  const pattern = (id, size, ...shapes) =>
+    drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
+  const ground = (type) => drawn("rect", { class: `fill ${type}`, width: 8, height: 8 });
+  return drawn(
+    "defs",
+    {},
+    pattern("of-mechanical", 6, ground("mechanical"), drawn("path", { class: "mark", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" })),
+    pattern("of-virtual", 6, ground("virtual"), drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 })),
+  );
+}
+
+function barOf({ label, counts }, x, step, most, number) {
+  const width = Math.min(step * 0.72, 44);
+  const left = x + (step - width) / 2;
+  const total = sum(counts);
+  const parts = [];
+  let y = BASE;
+  for (const type of typesIn([counts])) {
+    const height = ((BASE - TOP) * (counts.get(type) ?? 0)) / most;
+    if (height === 0) continue;
+    y -= height;
+    parts.push(drawn("rect", { class: `bar ${type}`, x: left, y, width, height }));
+  }
+  const middle = x + step / 2;
+  if (total > 0) parts.push(drawn("text", { x: middle, y: y - 5, class: "total" }, total));
+  const short = number > 8 ? label.replace(/^\d+(\d\d)s$/, "’$1") : label;
+  parts.push(drawn("text", { x: middle, y: BASE + 17, class: "decade" }, shortened(short)));
+  return parts;
+}
+
+/** A decade of many digits has no room under its bar. */
+function shortened(label) {
+  return label.length > 8 ? `…${label.slice(-6)}` : label;
+}
+
+function typesIn(bars) {
+  const others = bars.flatMap((counts) => [...counts.keys()]).filter((type) => !TYPES.includes(type));
+  return [...TYPES, ...new Set(others)];
+}
+
+function key() {
+  const entry = (type) => {
+    const square = drawn("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
+    square.append(drawn("rect", { class: `bar ${type}`, width: 14, height: 14, rx: 3 }));
+    return element("li", {}, square, type);
+  };
+  return element("ul", { class: "key" }, ...TYPES.map(entry));
+}
+
+function table(bars) {
+  const types = typesIn(bars.map(({ counts }) => counts));
+  const heading = (text, scope) => element("th", { scope }, text);
+  const head = ["Decade", ...types, "all"].map((text) => heading(text, "col"));
+  const rows = bars.map(({ label, counts }) => {
+    const numbers = [...types.map((type) => counts.get(type) ?? 0), sum(counts)];
+    const cells = numbers.map((number) => element("td", {}, number));
+    return element("tr", {}, heading(label, "row"), ...cells);
+  });
+  const caption = element("caption", { class: "unseen" }, "Robots by decade and type");
+  const parts = [element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
+  return element("table", {}, caption, ...parts);
+}
