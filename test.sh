@@ -68,6 +68,19 @@ advisories_are_none() {
     fi
 }
 
+# Fetches axe-core, which finds what keeps people out of a page, into the folder $1 unless it is
+# there: a fixed version of the npm package, to the byte.
+fetch_axe_core() {
+    local package=axe-core-4.14.1 sum
+    sum=FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
+    mkdir -p "$1"
+    [ -f "$1/$package.tgz" ] || (cd "$1" && npm pack --silent "${package/-4/@4}" >/dev/null) ||
+        fail "axe-core could not be fetched. Put what 'npm pack ${package/-4/@4}' fetches into $1 and start again."
+    [ "$(openssl dgst -sha512 -binary "$1/$package.tgz" | base64 --wrap=0)" = "$sum" ] ||
+        fail "$1/$package.tgz is not what was published under this name. Remove it and start again."
+    tar --extract --gzip --file "$1/$package.tgz" --directory "$1" --strip-components=1 package/axe.min.js
+}
+
 [[ $# -eq 0 || "$*" = cluster ]] || fail "'$*' is not known. Usage: ./test.sh [cluster]"
 command -v cargo >/dev/null || fail "cargo is missing. Install Rust (https://rustup.rs) and start again."
 for component in fmt clippy; do
@@ -90,6 +103,9 @@ need /usr/sbin/nginx nginx-light
 need /usr/sbin/haproxy haproxy
 need script bsdutils
 need groff groff-base
+need chromium chromium
+need chromedriver chromium-driver
+need npm npm
 
 # Whatever happens, nothing stays behind.
 temporary=$(mktemp -d)
@@ -126,6 +142,8 @@ advisories_are_none
 
 step "Lints, all features"
 cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
+# These run only where they are asked for, and are no part of "all targets".
+cargo clippy --locked --package robot-rocket --all-features --test page --test cluster -- --deny warnings
 
 step "Each feature alone"
 for features in "" sqlite postgres mysql sqlite,postgres sqlite,mysql postgres,mysql conformance; do
@@ -145,6 +163,10 @@ export TEST_POSTGRES_URL TEST_MYSQL_URL
 
 step "Tests, all features"
 cargo test --locked --workspace --all-features
+
+step "The web page in a browser"
+fetch_axe_core "$tools/axe-core"
+AXE_CORE="$tools/axe-core/axe.min.js" cargo test --locked --package robot-rocket --all-features --test page
 
 step "Tests, no features"
 for package in robot-core robot-rocket robot-cli; do

@@ -1,0 +1,77 @@
+//! Catalogues that ask for a token.
+
+use robot_core::http::{AccessToken, Permission};
+
+use crate::{
+    keys::{ENTER, TAB},
+    visit::Visit,
+};
+
+const READER: &str = "robots_reader";
+const WRITER: &str = "robots_writer";
+
+fn settings(anonymous: &str) -> [(&str, String); 3] {
+    let token = |text, permission| AccessToken::of(text, permission).to_string();
+    let reader = token(READER, Permission::Read);
+    let writer = token(WRITER, Permission::Write);
+    [
+        ("DATABASE_URL", "memory:".to_owned()),
+        ("ROCKET_API_TOKENS", format!("{reader},{writer}")),
+        ("ROCKET_ALLOW_ANONYMOUS", anonymous.to_owned()),
+    ]
+}
+
+fn visit(anonymous: &str) -> Visit {
+    let settings = settings(anonymous);
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(key, value)| (*key, value.as_str()))
+        .collect();
+    Visit::with(&settings)
+}
+
+impl Visit {
+    fn enter_token(&self, token: &str) {
+        self.has_focus("Token");
+        self.browser.press(token.chars().chain([ENTER]));
+    }
+}
+
+#[test]
+fn a_token_is_asked_for_kept_and_forgotten() {
+    let visit = visit("false");
+    visit.reads("#token", "This takes a token");
+    visit.enter_token("robots_wrong");
+    visit.reads("#token", "is none of this service's");
+    visit.enter_token("no token at all");
+    visit.reads("#token-error", "A token is one word");
+    visit.ask("document.querySelector('#token-text').value = ''");
+    visit.enter_token(WRITER);
+    visit.reads("#start", "No robots yet");
+    visit.browser.reload();
+    visit.reads("#start", "No robots yet");
+    visit.tab_to("token-open");
+    visit.browser.press([ENTER]);
+    visit.has_focus("Token");
+    visit.tab_to("token-forget");
+    visit.browser.press([ENTER]);
+    visit.reads("#token", "This takes a token");
+    assert_eq!(visit.ask("return sessionStorage.length"), 0);
+}
+
+#[test]
+fn what_a_token_does_not_permit_waits_for_one_that_does() {
+    let visit = visit("read");
+    visit.reads("#start", "No robots yet");
+    visit.tab_to("Name");
+    visit.browser.press("R2-D2".chars().chain([TAB]));
+    visit.browser.press("d".chars().chain([TAB]));
+    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.reads("#token", "This takes a token");
+    visit.enter_token(READER);
+    visit.reads("#token", "This token permits reading alone");
+    visit.enter_token(WRITER);
+    visit.sees_rows(1);
+    visit.hears("Added R2-D2, droid, 1977.");
+    visit.has_focus("Name");
+}

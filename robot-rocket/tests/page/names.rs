@@ -1,0 +1,122 @@
+//! Whatever a name is, it is shown as that, and nothing else comes of it.
+
+use serde_json::json;
+
+use crate::{
+    keys::{CONTROL, ENTER, ESCAPE, TAB},
+    visit::Visit,
+};
+
+const HOSTILE: [&str; 6] = [
+    "<img src=x onerror=alert(1)>",
+    "</bdi></td><script>alert(1)</script>",
+    "\"><svg/onload=alert(1)>",
+    "' onfocus=alert(1) autofocus='",
+    "javascript:alert(1)",
+    "{{constructor.constructor('alert(1)')()}} ${alert(1)} &lt;b&gt;",
+];
+
+#[test]
+fn a_name_that_is_markup_is_shown_as_text_everywhere() {
+    let visit = Visit::of(&HOSTILE);
+    let mut sorted = HOSTILE.to_vec();
+    sorted.sort_unstable();
+    assert_eq!(visit.names(), sorted);
+    for name in HOSTILE {
+        let label = format!("Delete {name}");
+        let script = "const label = arguments[0]; const button = [...document.querySelectorAll(\
+                      'button')].find((each) => each.getAttribute('aria-label') === label); \
+                      button.focus()";
+        visit.browser.run(script, &[json!(label)]);
+        visit.browser.press([ENTER]);
+        visit.reads("#undo", name);
+        visit.sees_rows(HOSTILE.len() - 1);
+        visit.browser.press_with(CONTROL, 'z');
+        visit.sees_rows(HOSTILE.len());
+        visit.has_focus(&format!("Edit {name}"));
+        visit.browser.press([ENTER]);
+        visit.has_focus("Name");
+        assert_eq!(visit.ask("return document.activeElement.value"), name);
+        visit.browser.press([ESCAPE]);
+    }
+    let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
+                  box.form.requestSubmit()";
+    let nobody = "<img src=y onerror=alert(2)>";
+    visit.browser.run(script, &[json!(nobody)]);
+    visit.reads("#none", nobody);
+    let foreign = "return document.querySelectorAll('#table img, #table script, table svg, \
+                   #none img, #undo img').length";
+    assert_eq!(visit.ask(foreign), 0);
+}
+
+#[test]
+fn blanks_line_breaks_and_directions_stay_what_they_are() {
+    let names = [
+        "  two before",
+        "two\nlines",
+        "   ",
+        "\u{202e}abc",
+        "مرحبا 7",
+        "\u{7f}\u{1}",
+    ];
+    let visit = Visit::of(&names);
+    let mut sorted = names.to_vec();
+    sorted.sort_unstable();
+    assert_eq!(visit.names(), sorted);
+    let script = "const styles = [...document.querySelectorAll('#table .name')].map(\
+                  (name) => getComputedStyle(name)); return styles.every((style) => \
+                  style.unicodeBidi.includes('isolate') && style.whiteSpace === 'pre-wrap')";
+    assert_eq!(visit.ask(script), true);
+    assert_eq!(
+        visit.ask("return document.querySelectorAll('#table .blank').length"),
+        2
+    );
+    // A box that is left alone changes nothing in the name, whatever the box can show.
+    visit.tab_to("Edit two\nlines");
+    visit.browser.press([ENTER]);
+    visit.has_focus("Name");
+    visit.browser.press([TAB, TAB]);
+    visit.browser.press("1978".chars().chain([ENTER]));
+    visit.has_focus("Edit two\nlines");
+    let stored = visit.stored();
+    assert!(
+        stored.contains(r#"{"name":"two\nlines","type":"droid","year":1978}"#),
+        "{stored}"
+    );
+}
+
+#[test]
+fn numbers_of_nineteen_digits_are_shown_and_sent_to_the_last_one() {
+    let visit = Visit::of(&[]);
+    visit.add("late", "virtual", "9223372036854775807");
+    visit.add("later", "virtual", "9223372036854775806");
+    visit.browser.reload();
+    visit.sees_rows(2);
+    let years = visit.rows().into_iter().map(|(_, _, year)| year);
+    assert!(years.eq(["9223372036854775807", "9223372036854775806"]));
+    visit.tab_to("Edit late");
+    visit.browser.press([ENTER]);
+    visit.has_focus("Name");
+    visit.browser.press([TAB, TAB]);
+    visit
+        .browser
+        .press("9007199254740993".chars().chain([ENTER]));
+    visit.has_focus("Edit late");
+    assert_eq!(visit.rows()[0].2, "9007199254740993");
+    visit.tab_to("Name");
+    visit.browser.press("early".chars().chain([TAB]));
+    visit.browser.press("m".chars().chain([TAB]));
+    visit.browser.press("007".chars().chain([ENTER]));
+    visit.sees_rows(3);
+    assert_eq!(visit.rows()[0].2, "7");
+    let stored = visit.stored();
+    assert!(
+        stored.contains(r#""late","type":"virtual","year":9007199254740993"#),
+        "{stored}"
+    );
+    assert!(stored.contains(r#""year":9223372036854775806"#), "{stored}");
+    assert!(
+        stored.contains(r#"{"name":"early","type":"mechanical","year":7}"#),
+        "{stored}"
+    );
+}
