@@ -113,6 +113,12 @@ impl ToTheApi {
         let (pieces, mut arriving) = mpsc::channel(PIECES);
         let body = iter::from_fn(move || arriving.blocking_recv());
         let pending = self.api.start_streamed(asked.clone(), body);
+        let answering = async {
+            match pending {
+                Pending::Blocking(work) => self.threads.run_for_a_client(work).await,
+                pending => self.finish(pending).await,
+            }
+        };
         let feeding = async {
             if broke_off {
                 // Pieces without an end are what that means.
@@ -122,7 +128,7 @@ impl ToTheApi {
             }
         };
         // A reply that is there sooner than the body is given without it.
-        let finished = match select(pin!(self.finish(pending)), pin!(feeding)).await {
+        let finished = match select(pin!(answering), pin!(feeding)).await {
             Either::Left((reply, _)) => reply,
             Either::Right(((), reply)) => reply.await,
         };

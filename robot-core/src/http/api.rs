@@ -217,10 +217,11 @@ impl Api {
             body: Body::Whole(json(&Envelope::error(failure.messages()))),
         });
         // A reply that is a file has a type of its own.
-        let further = asker.headers();
-        let missing = further.filter(|(name, _)| reply.header(name).is_none());
-        let missing: Vec<_> = missing.collect();
-        reply.headers.extend(missing);
+        for (name, value) in asker.headers() {
+            if reply.header(name).is_none() {
+                reply.headers.push((name, value));
+            }
+        }
         reply
     }
 

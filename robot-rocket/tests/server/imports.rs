@@ -95,3 +95,34 @@ fn an_import_that_says_it_is_too_long_is_not_read() {
         assert_failed(&answer, 413, "a body of gigabytes");
     }
 }
+
+#[test]
+fn imports_that_stand_still_leave_threads_for_others() {
+    const THREADS: usize = 8;
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(
+        folder.path(),
+        &[
+            ("DATABASE_URL", "memory:"),
+            ("ROCKET_MAX_BLOCKING", &THREADS.to_string()),
+        ],
+    );
+    let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type,year\n");
+    let slow: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let connection = connection(&server, &request);
+            thread::sleep(Duration::from_millis(50));
+            connection
+        })
+        .collect();
+    // Lists take threads, too.
+    for _ in 0..3 {
+        assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 200);
+    }
+    let mut answers: Vec<_> = slow.into_iter().map(read).collect();
+    // The first is waited for until it is too slow, and the others are told to come again.
+    assert_failed(&answers.remove(0), 408, "an import that stands still");
+    for answer in answers {
+        assert_failed(&answer, 503, "one import too many");
+    }
+}
