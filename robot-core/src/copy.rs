@@ -77,10 +77,12 @@ impl fmt::Debug for Checksum {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use robot_core::{CopyStage, MemoryCatalogue, copy};
+/// use robot_core::{Catalogue, CopyStage, Draft, MemoryCatalogue, copy};
 ///
+/// let source = MemoryCatalogue::new();
+/// source.add(Draft::new("R2-D2", "droid", 1977))?;
 /// let mut stages = Vec::new();
-/// copy(&MemoryCatalogue::new(), &MemoryCatalogue::new(), |progress| {
+/// copy(&source, &MemoryCatalogue::new(), |progress| {
 ///     stages.push(progress.stage);
 ///     ControlFlow::Continue(())
 /// })?;
