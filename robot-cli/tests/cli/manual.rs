@@ -4,12 +4,16 @@ use std::{fs, path::Path, process::Command};
 
 use crate::sandbox::Sandbox;
 
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 14] = [
     "robot-cli",
     "robot-cli-add",
+    "robot-cli-backup",
     "robot-cli-completions",
+    "robot-cli-copy",
     "robot-cli-delete",
+    "robot-cli-export",
     "robot-cli-get",
+    "robot-cli-import",
     "robot-cli-list",
     "robot-cli-manual",
     "robot-cli-search",
