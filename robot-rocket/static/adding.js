@@ -48,7 +48,7 @@ function done(robot) {
   fields.clear();
   fields.name.box.value = "";
   fields.year.box.value = "";
-  fields.name.box.focus();
+  fields.focus(fields.name);
   welcome(robot);
   say(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
 }
@@ -58,13 +58,17 @@ function unknown(error, draft) {
   const words = "Whether the robot was added will be looked up as soon as the server answers.";
   fields.tell({ status: error.status, messages: [...error.messages, words] });
   whenBack(error, async () => {
-    try {
-      const robot = await named(draft.name);
-      if (robot && robot.type === draft.type) return done(robot);
-      const answer = robot === null ? "The robot was not added. Add it again." : "Add the robot again; it is refused if it is there.";
-      fields.tell({ status: 0, messages: [answer] });
-    } catch {
-      fields.tell({ status: 0, messages: ["Add the robot again; it is refused if it is there."] });
-    }
+    // Where that fails, too, it stays unknown.
+    const robot = await named(draft.name).catch(() => undefined);
+    if (robot?.type === draft.type && !isOld(robot, draft)) return done(robot);
+    const isMissing = robot === null;
+    const missing = "The robot was not added. Add it again.";
+    const untold = "Add the robot again; it is refused if its name is there.";
+    fields.tell({ status: 0, messages: [isMissing ? missing : untold] });
   });
+}
+
+/** Whether a robot of this name is another one than the draft would have become. */
+function isOld(robot, draft) {
+  return robot.year !== draft.year.trim().replace(/^0+(?=\d)/, "");
 }

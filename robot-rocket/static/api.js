@@ -39,7 +39,8 @@ export async function find(query, after, limit, signal) {
 
 async function page(path, after, limit, signal) {
   const behind = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-  const { value, headers } = await send("GET", `${path}?${FIELDS}&limit=${limit}${behind}`, { signal });
+  const asked = `${path}?${FIELDS}&limit=${limit}${behind}`;
+  const { value, headers } = await send("GET", asked, { signal });
   const hasNext = /rel="?next/.test(headers.get("link") ?? "");
   return { robots: value, next: hasNext ? value.at(-1).name : undefined };
 }

@@ -130,11 +130,13 @@ function patterns() {
   const pattern = (id, size, ...shapes) =>
     drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
   const ground = (type) => drawn("rect", { class: `fill ${type}`, width: 8, height: 8 });
+  const stripes = drawn("path", { class: "mark", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" });
+  const dots = drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 });
   return drawn(
     "defs",
     {},
-    pattern("of-mechanical", 6, ground("mechanical"), drawn("path", { class: "mark", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" })),
-    pattern("of-virtual", 6, ground("virtual"), drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 })),
+    pattern("of-mechanical", 6, ground("mechanical"), stripes),
+    pattern("of-virtual", 6, ground("virtual"), dots),
   );
 }
 
@@ -163,8 +165,7 @@ function shortened(label) {
 }
 
 function typesIn(bars) {
-  const others = bars.flatMap((counts) => [...counts.keys()]).filter((type) => !TYPES.includes(type));
-  return [...TYPES, ...new Set(others)];
+  return [...new Set([...TYPES, ...bars.flatMap((counts) => [...counts.keys()])])];
 }
 
 function key() {

@@ -25,9 +25,9 @@ export class Fields {
     // An input would lose the line breaks of a name.
     const isMultiline = /[\r\n]/.test(robot.name);
     const box = isMultiline ? element("textarea", { rows: 2 }) : element("input", { type: "text" });
-    for (const [key, value] of [["autocomplete", "off"], ["spellcheck", "false"], ["dir", "auto"]]) {
-      box.setAttribute(key, value);
-    }
+    box.dir = "auto";
+    box.autocomplete = "off";
+    box.spellcheck = false;
     this.name = new Field("name", "Name", box, robot.name, labels);
     this.type = new Field("type", "Type", choice(robot.type), robot.type, labels);
     const year = element("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
@@ -65,8 +65,14 @@ export class Fields {
     }
     this.general.textContent = left.join(" ");
     show(this.general, left.length > 0);
-    const wrong = this.all.find((field) => field.isWrong) ?? this.name;
-    wrong.box.focus();
+    this.focus(this.all.find((field) => field.isWrong) ?? this.name);
+  }
+
+  /** Moves the focus to a field, unless the person went on to something else meanwhile. */
+  focus(field) {
+    const place = field.box.closest("form, tr");
+    const { activeElement, body } = document;
+    if (activeElement === body || place?.contains(activeElement)) field.box.focus();
   }
 
   clear() {
@@ -101,7 +107,8 @@ class Field {
   }
 
   complain(message) {
-    this.#error.textContent = this.isWrong && message ? `${this.#error.textContent} ${message}` : message;
+    const both = this.isWrong && message;
+    this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
     if (message) {
       this.box.setAttribute("aria-invalid", "true");
       this.box.setAttribute("aria-describedby", this.#error.id);
@@ -116,5 +123,6 @@ function choice(type) {
   const none = type === "" ? [element("option", { value: "" }, "Choose…")] : [];
   // A service of another version may have types that this page does not know.
   const known = TYPES.includes(type) || type === "" ? TYPES : [...TYPES, type];
-  return element("select", {}, ...none, ...known.map((each) => element("option", { value: each }, each)));
+  const options = known.map((each) => element("option", { value: each }, each));
+  return element("select", {}, ...none, ...options);
 }

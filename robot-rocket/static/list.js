@@ -75,7 +75,8 @@ function told(what) {
   show(byId("none"), total === 0 && query !== "");
   const text = counted(total, isWhole);
   byId("count").textContent = text;
-  byId("none").replaceChildren("No name contains ", shownName(query), ". Capitals and blanks count.");
+  const hint = ". Capitals and blanks count.";
+  byId("none").replaceChildren("No name contains ", shownName(query), hint);
   if (what === "opened") say(query === "" ? text : `${text} found`);
   isChangedElsewhere(what, total > 0 || query !== "");
 }
@@ -197,7 +198,13 @@ function gone(robot, row) {
   added.delete(robot.id);
   row.remove();
   told("changed");
-  if (hadFocus) (buttonOf(next, "delete") ?? next?.querySelector("input") ?? byId("robots")).focus();
+  if (!hadFocus) return;
+  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? landing()).focus();
+}
+
+/** Where the focus goes when there is no robot left. */
+function landing() {
+  return byId("start").hidden ? byId("robots") : byId("start").querySelector("button");
 }
 
 /** Shows a robot that is back. */

@@ -8,6 +8,7 @@ import { open } from "./list.js";
 const PAUSE = 150;
 
 let timer;
+let shown;
 
 /** What the address says is looked for. */
 function ofAddress() {
@@ -26,7 +27,9 @@ export function startSearch() {
     event.preventDefault();
     look();
   });
+  // A link within the page counts as going somewhere, too, and changes nothing here.
   addEventListener("popstate", () => {
+    if (ofAddress() === shown) return;
     box.value = ofAddress();
     run(box.value);
   });
@@ -48,6 +51,7 @@ function look() {
 }
 
 function run(query) {
+  shown = query;
   document.title = query === "" ? "Robot Catalogue" : `${query} · Robot Catalogue`;
   open(query);
 }

@@ -19,6 +19,10 @@ const SAMPLES = [
   ["BB-8", "droid", "2015"],
 ].map(([name, type, year]) => ({ name, type, year }));
 
+const WELCOME =
+  "This catalogue keeps robots: each with a name of its own, a type and a year. Begin with some " +
+  "that everybody knows, or with yours in the form below.";
+
 const wrong = element("p", { class: "error", role: "alert" });
 
 /** Shows the start page while there is no robot, and else not. */
@@ -31,13 +35,16 @@ export function showStart(isEmpty) {
 function parts() {
   const address = new URL("api/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
+  const attributes = { type: "button", class: "main", onclick: fill };
+  // Where it is too long for the window, the arrow keys must get to its end.
+  const scrolled = { tabindex: "0", role: "group", "aria-label": "The same from a shell" };
   return [
     element("h2", { id: "start-heading" }, "No robots yet"),
-    element("p", {}, "This catalogue keeps robots: each with a name of its own, a type and a year. Begin with some that everybody knows, or with yours in the form below."),
-    element("p", {}, element("button", { type: "button", class: "main", onclick: fill }, "Add sample robots")),
+    element("p", {}, WELCOME),
+    element("p", {}, element("button", attributes, "Add sample robots")),
     wrong,
     element("p", { class: "hint" }, "From a shell:"),
-    element("pre", { tabindex: "0", role: "group", "aria-label": "The same from a shell" }, element("code", {}, call)),
+    element("pre", scrolled, element("code", {}, call)),
   ];
 }
 

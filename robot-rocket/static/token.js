@@ -31,10 +31,12 @@ function stored(use) {
   }
 }
 
-/** Asks for a token for the reason that the service gave, and does something again with it. */
+/** Asks for a token, or for another one, and does something again with it. */
 export function askForToken(refusal, retry) {
   again = retry;
-  open(refusal.messages.join(" "));
+  // What the service says of a token that is missing is for those who write programs.
+  const missing = "This takes a token. Whoever runs the catalogue has one for you.";
+  open(token ? refusal.messages.join(" ") : missing);
   if (token) complain("The service does not take the token that you gave for this.");
 }
 

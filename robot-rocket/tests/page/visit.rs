@@ -145,6 +145,12 @@ impl Visit {
         self.rows().into_iter().map(|(name, ..)| name).collect()
     }
 
+    /// Waits until the list has robots of these names and no others.
+    #[track_caller]
+    pub(crate) fn sees_names(&self, names: &[&str]) {
+        wait_for(&format!("{names:?}"), PATIENCE, || self.names() == names);
+    }
+
     /// What has the focus: the label of a box, or the name of anything else.
     pub(crate) fn focus(&self) -> String {
         let script = "const focus = document.activeElement; \
