@@ -108,7 +108,7 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
         let _ = writeln!(
             io::stdout(),
             "Robots at {scheme}://{address}/api/robots (store {store}, behaviour {behaviour}); \
-             Ctrl-C stops the server"
+             for people at {scheme}://{address}/; Ctrl-C stops the server"
         );
         Box::pin(async {})
     })

@@ -75,7 +75,7 @@ fn odd_targets_are_answered_in_the_contracts_shape() {
         ("/api/robots/1;x=1".to_owned(), 404),
         ("/;/api/robots".to_owned(), 404),
         ("*".to_owned(), 404),
-        ("http://localhost".to_owned(), 404),
+        ("http://localhost/x".to_owned(), 404),
         ("http://localhost/api/robots".to_owned(), 200),
         ("/api/robots/1#part".to_owned(), 200),
         ("/api/robots/search/é".to_owned(), 200),

@@ -16,7 +16,7 @@ fn it_serves_a_new_database_in_the_working_directory() {
         server.greeting,
         format!(
             "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A); \
-             Ctrl-C stops the server\n"
+             for people at http://{address}/; Ctrl-C stops the server\n"
         )
     );
     assert!(address.ip().is_loopback());
