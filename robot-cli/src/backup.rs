@@ -21,7 +21,10 @@ pub(crate) const EXAMPLES: &str = "\
 Examples:
   robot-cli backup robots-monday.db                                Copy ./robots.db
   robot-cli backup --force latest.db                               Put it in the place of another
-  robot-cli --database sqlite:///var/lib/robots.db backup copy.db  Copy another catalogue";
+  robot-cli --database sqlite:///var/lib/robots.db backup copy.db  Copy another catalogue
+
+The file gets its name when it is complete and on the disk. One that Ctrl-C broke off is called
+FILE.incomplete-… and may be deleted.";
 
 /// Where a backup goes.
 #[derive(Debug, Args)]

@@ -23,7 +23,7 @@ pub(crate) struct BlockingThreads {
 }
 
 /// Of so many threads, one may wait for a client.
-const SLOW_SHARE: usize = 8;
+const SLOW_SHARE: usize = 32;
 
 impl BlockingThreads {
     pub(crate) fn of(figment: &Figment) -> Self {

@@ -26,11 +26,32 @@ use crate::{
 };
 
 /// The most bytes that the body of an import may have.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, IMPORT_LIMIT, Request}};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let mut request = Request::new("POST", "/api/robots/import?format=csv");
+/// request.header("Content-Length", (IMPORT_LIMIT + 1).to_string().as_bytes());
+/// assert_eq!(api.handle(request).status, 413);
+/// ```
 pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 
 /// The most bytes that it may have where nothing is stored (`?dry_run=true`), since its names have
 /// to be remembered.
-pub const REHEARSAL_LIMIT: u64 = 64 * 1024 * 1024;
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
+/// use robot_core::http::REHEARSAL_LIMIT;
+///
+/// # let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let mut request = Request::new("POST", "/api/robots/import?format=csv&dry_run=true");
+/// request.header("Content-Length", (REHEARSAL_LIMIT + 1).to_string().as_bytes());
+/// assert_eq!(api.handle(request).status, 413);
+/// ```
+pub const REHEARSAL_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The most messages that a reply has about records that failed.
 const MESSAGES_LIMIT: usize = 100;
