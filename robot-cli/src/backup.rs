@@ -3,6 +3,9 @@
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
 };
 
 use clap::Args;
@@ -13,6 +16,7 @@ use serde_json::json;
 use crate::{
     arguments::Format,
     failure::Failure,
+    interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robots},
 };
@@ -23,8 +27,10 @@ Examples:
   robot-cli backup --force latest.db                               Put it in the place of another
   robot-cli --database sqlite:///var/lib/robots.db backup copy.db  Copy another catalogue
 
-The file gets its name when it is complete and on the disk. One that Ctrl-C broke off is called
-FILE.incomplete-… and may be deleted.";
+The file gets its name when it is complete and on the disk.";
+
+/// How long it takes at most until a Ctrl-C is noticed.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Where a backup goes.
 #[derive(Debug, Args)]
@@ -51,10 +57,36 @@ pub(crate) fn run(
     } else {
         Existing::Keep
     };
+    let interrupt = Interrupt::listen().map_err(Failure::Signals)?;
     let progress = Progress::of(None);
-    let backup = options.backup(database, file, existing)?;
+    let (finished, outcome) = mpsc::channel();
+    let (options, url, copy) = (options.clone(), database.to_owned(), file.clone());
+    // SQLite does not look up before it is done, so that somebody else has to.
+    thread::spawn(move || finished.send(options.backup(&url, &copy, existing)));
+    let backup = loop {
+        match outcome.recv_timeout(BETWEEN_LOOKS) {
+            Ok(backup) => break backup?,
+            Err(RecvTimeoutError::Disconnected) => return Err(Failure::BrokeDown),
+            Err(RecvTimeoutError::Timeout) if interrupt.is_asked() => {
+                drop(progress);
+                return Err(stopped(file, &interrupt));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    };
     drop(progress);
     print(&backup, file, format, output).map_err(Failure::ChangeNotShown)
+}
+
+/// Tells what a backup that was broken off leaves behind.
+fn stopped(file: &Path, interrupt: &Interrupt) -> Failure {
+    let file = file.display().to_string();
+    let file = printable(&file);
+    let _ = writeln!(
+        io::stderr(),
+        "Stopped; '{file}' is as it was before. Delete what begins with '{file}.incomplete-'"
+    );
+    Failure::Interrupted(interrupt.status())
 }
 
 fn print(backup: &Backup, file: &Path, format: Format, output: &mut dyn Write) -> io::Result<()> {

@@ -70,14 +70,15 @@ pub(crate) enum Failure {
     Records,
     /// An import ended at a record or line that failed, which has been told already.
     #[error(
-        "stopped at line {line}; nothing behind it was stored. Mend it and run the command again with \
-         --on-conflict skip, or with --keep-going to leave out what fails"
+        "stopped at line {line}; nothing behind it was stored. Mend it and run the command again{how}"
     )]
-    StoppedAt { line: u64 },
+    StoppedAt { line: u64, how: &'static str },
     /// The user asked for the end, by a signal that comes to this exit status, and has been told
     /// how far the command got.
     #[error("stopped")]
     Interrupted(u8),
+    #[error("a bug broke the command down; nothing is known of what it did")]
+    BrokeDown,
     #[error("both URLs are of the same catalogue; name another one to copy to")]
     SameCatalogue,
     #[error("the target has robots already; name an empty one")]

@@ -14,7 +14,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use indicatif::HumanCount;
 use robot_core::{
-    Catalogue, Error, OpenError,
+    Catalogue, Error, OpenError, OpenOptions,
     transfer::{
         self, AfterFailure, ImportError, ImportOptions, Outcome, ReadError, Records, Rehearsal,
         Summary,
@@ -42,7 +42,7 @@ pub(crate) struct ImportArguments {
     file: OsString,
 
     /// What is done about a name that a robot has already
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, value_name = "ACTION", default_value_t)]
     on_conflict: OnConflict,
 
     /// Store nothing, and tell what there would be to tell (this takes 20 bytes of memory a robot)
@@ -82,6 +82,21 @@ enum OnConflict {
 }
 
 impl ImportArguments {
+    /// Opens the catalogue. To try an import, none is created.
+    pub(crate) fn open(
+        &self,
+        options: &OpenOptions,
+        database: &str,
+    ) -> Result<Arc<dyn Catalogue>, OpenError> {
+        if !self.dry_run {
+            return options.open(database);
+        }
+        match options.clone().existing().open(database) {
+            Err(OpenError::Missing { .. }) => options.open("memory:"),
+            opened => opened,
+        }
+    }
+
     fn options(&self) -> ImportOptions {
         ImportOptions::default()
             .on_conflict(match self.on_conflict {
@@ -129,6 +144,7 @@ pub(crate) fn run(
         summary: Summary::default(),
         line: 0,
         failure: None,
+        is_of_the_record: true,
     };
     for outcome in transfer::import(catalogue, records, arguments.options()) {
         import.take(outcome, read.load(Ordering::Relaxed));
@@ -166,6 +182,8 @@ struct Import<'a> {
     line: u64,
     /// What ended the import, where the input failed.
     failure: Option<Failure>,
+    /// Whether all that failed was wrong by itself, so that it can be left out.
+    is_of_the_record: bool,
 }
 
 impl Import<'_> {
@@ -182,14 +200,17 @@ impl Import<'_> {
             Err(ImportError::Unreadable(ReadError::Input { cause, .. })) => {
                 self.failure = Some(not_read(self.place, cause));
             }
-            Err(error) => self.progress.aside(|| {
-                let mut said = io::stderr().lock();
-                for message in messages(&error) {
-                    // Where standard error is gone, there is nobody left to tell.
-                    let message = printable(&message).into_owned();
-                    let _ = writeln!(said, "{}:{}: {message}", self.place, outcome.line);
-                }
-            }),
+            Err(error) => {
+                self.is_of_the_record &= error.is_of_the_record();
+                self.progress.aside(|| {
+                    let mut said = io::stderr().lock();
+                    for message in messages(&error) {
+                        // Where standard error is gone, there is nobody left to tell.
+                        let message = printable(&message).into_owned();
+                        let _ = writeln!(said, "{}:{}: {message}", self.place, outcome.line);
+                    }
+                });
+            }
         }
     }
 
@@ -225,10 +246,21 @@ impl Import<'_> {
             failures.push(if arguments.keep_going && failures.is_empty() {
                 Failure::Records
             } else {
-                Failure::StoppedAt { line }
+                let how = how_to_go_on(&summary, self.is_of_the_record);
+                Failure::StoppedAt { line, how }
             });
         }
         Failure::all(failures)
+    }
+}
+
+/// How the command is run again, where that matters.
+fn how_to_go_on(summary: &Summary, is_of_the_record: bool) -> &'static str {
+    match (summary.added > 0, is_of_the_record) {
+        (true, true) => " with --on-conflict skip, or with --keep-going to leave out what fails",
+        (true, false) => " with --on-conflict skip",
+        (false, true) => ", or with --keep-going to leave out what fails",
+        (false, false) => "",
     }
 }
 

@@ -59,8 +59,14 @@ fn run() -> Result<(), Failure> {
         Command::Token(command) => token::run(command, format, &mut output),
         Command::Completions(completions) => completions::run(&completions, &mut output),
         Command::Manual(manual) => manual::run(&manual, &mut output),
-        Command::Import(command) => import::run(&command, arguments.format, open, &mut output),
-        Command::Export(command) => export::run(&command, arguments.format, open, &mut output),
+        Command::Import(command) => {
+            let open = || command.open(&options, database);
+            import::run(&command, arguments.format, open, &mut output)
+        }
+        Command::Export(command) => {
+            let open = || options.clone().existing().open(database);
+            export::run(&command, arguments.format, open, &mut output)
+        }
         Command::Copy(copying) => copy::run(&copying, &options, format, &mut output),
         Command::Backup(backup) => backup::run(&backup, database, &options, format, &mut output),
         Command::OfTheCatalogue(command) => {

@@ -22,7 +22,8 @@ struct Arguments {}
 
 const SETTINGS: &str = "\
 Settings:
-  DATABASE_URL          the store: sqlite://robots.db (default), sqlite:///var/lib/robots.db, memory:,
+  DATABASE_URL          the store: sqlite://robots.db (default), memory:,
+                        sqlite:///var/lib/robots.db,
                         postgres://user:password@host/database, mysql://user:password@host/database
                         (the last two where the server was built for them)
   ROCKET_DATABASE_TIMEOUT

@@ -23,7 +23,7 @@ export function shownRow(robot, { edit, remove }) {
   row.append(
     cell("of-name", shownName(robot.name)),
     cell("of-type", element("span", { class: `type ${robot.type}` }, robot.type)),
-    cell("of-year", robot.year),
+    cell(robot.year.length > 9 ? "of-year long" : "of-year", robot.year),
     cell(
       "of-actions",
       button("edit", "Edit", robot.name, () => edit(robot, row)),

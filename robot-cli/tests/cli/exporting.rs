@@ -54,6 +54,18 @@ fn the_fields_are_those_that_are_named_in_their_order() {
 }
 
 #[test]
+fn a_catalogue_that_is_not_there_is_no_empty_one() {
+    let sandbox = Sandbox::new();
+    sandbox.put("good.csv", "what was there before");
+    let outcome = sandbox.run(&["export", "good.csv", "--database", "sqlite://typo.db"]);
+    let outcome = outcome.code(1).stdout("");
+    let said = String::from_utf8_lossy(&outcome.get_output().stderr);
+    assert!(said.contains("typo.db"), "{said}");
+    assert_eq!(files(&sandbox), ["good.csv"]);
+    assert_eq!(content(&sandbox, "good.csv"), "what was there before");
+}
+
+#[test]
 fn a_file_is_replaced_when_the_new_one_is_complete() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.put("robots.csv", "what was there before");

@@ -226,6 +226,7 @@ fn a_dry_run_tells_the_same_and_stores_nothing() {
         .stderr(format!(
             "robots.csv:4: {ADDED_TWICE}\nrobots.csv:5: The year cannot be less than zero\n"
         ));
+    assert!(!sandbox.path().join("robots.db").exists());
     sandbox.has("");
 }
 

@@ -121,7 +121,10 @@ fn copy_to_incomplete(location: &Location, file: &Path) -> Result<NamedTempFile,
             .tempfile_in(folder_of(file))?;
         let path = incomplete.path().to_str();
         let path = path.ok_or("SQLite takes no path that is not UTF-8")?;
-        vacuum(connection, path)?;
+        vacuum(connection, path).inspect_err(|_| {
+            // What SQLite began to write about a copy is of no use without it.
+            let _ = fs::remove_file(with_ending(incomplete.path(), "-journal"));
+        })?;
         Ok(incomplete)
     };
     copied().map_err(Failure::Copy)

@@ -66,6 +66,7 @@ where
         waiting: None,
         names: Names::default(),
         is_closed: false,
+        has_given_up: false,
     }
 }
 
@@ -94,6 +95,8 @@ pub struct Import<C: ?Sized, I> {
     names: Names,
     /// Whether no more records are read.
     is_closed: bool,
+    /// Whether the store, or what is read, has failed for good.
+    has_given_up: bool,
 }
 
 /// What is to be known, or done, when those before it are done.
@@ -231,7 +234,7 @@ where
                 let Err(refused) = write.outcome.wait() else {
                     return Ok(write.to_be);
                 };
-                if may_fare_better(&refused) {
+                if may_fare_better(&refused) && !self.has_given_up {
                     self.again(&write.draft, refused)
                 } else {
                     Err(refused.into())
@@ -314,13 +317,21 @@ where
     type Item = Outcome;
 
     fn next(&mut self) -> Option<Outcome> {
-        self.fill();
-        let (line, step) = self.under_way.pop_front()?;
-        let result = self.settle(step);
-        if result.as_ref().is_err_and(|error| self.ends_with(error)) {
-            self.close();
+        loop {
+            self.fill();
+            let (line, step) = self.under_way.pop_front()?;
+            let result = self.settle(step);
+            match &result {
+                // Of a store that is full, or away, it is told once.
+                Err(ImportError::Refused(Error::Unavailable(_))) if self.has_given_up => continue,
+                Err(error) if self.ends_with(error) => {
+                    self.has_given_up |= !error.is_of_the_record();
+                    self.close();
+                }
+                _ => {}
+            }
+            return Some(Outcome { line, result });
         }
-        Some(Outcome { line, result })
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use robot_core::{
-    Catalogue, Draft, MemoryCatalogue, PageRequest, Pages, Result, Robot, RobotId, ValidChanges,
-    ValidDraft,
+    Catalogue, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending, Result, Robot,
+    RobotId, ValidChanges, ValidDraft,
     transfer::{
         AfterFailure, Format, ImportOptions, OnConflict, Records, Rehearsal, Stored, import,
     },
@@ -201,20 +201,45 @@ struct Racing {
     inner: MemoryCatalogue,
     /// How many looks find nothing.
     blind: Mutex<u32>,
+    /// How many robots there is room for, where there is too little.
+    room: Option<usize>,
 }
 
 impl Racing {
     fn with_old(blind: u32) -> Arc<dyn Catalogue> {
         let inner = MemoryCatalogue::new();
         inner.add(Draft::new("old", "droid", 0)).unwrap();
-        let blind = Mutex::new(blind);
-        Arc::new(Self { inner, blind })
+        Arc::new(Self {
+            inner,
+            blind: Mutex::new(blind),
+            room: None,
+        })
+    }
+
+    fn with_room(room: usize) -> Arc<dyn Catalogue> {
+        Arc::new(Self {
+            inner: MemoryCatalogue::new(),
+            blind: Mutex::new(0),
+            room: Some(room),
+        })
     }
 }
 
 impl Catalogue for Racing {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        if let Some(room) = self.room
+            && self.inner.list()?.len() >= room
+        {
+            return Err(Error::unavailable("the disk is full"));
+        }
         self.inner.insert(draft)
+    }
+    /// Where there is too little room, many writes are under way when that is noticed.
+    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>> {
+        match self.room {
+            Some(_) => Pending::Ready(change.apply_to(&*self)),
+            None => Pending::blocking(move || change.apply_to(&*self)),
+        }
     }
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         self.inner.update(id, changes)
@@ -264,6 +289,24 @@ fn a_name_that_somebody_else_takes_meanwhile_is_dealt_with_as_one_that_was_taken
             kept(&catalogue),
             [("new".to_owned(), 8), ("old".to_owned(), year)]
         );
+    }
+}
+
+#[test]
+fn a_store_that_is_full_is_told_of_once_and_ends_the_import() {
+    let names: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let robots: Vec<_> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    for after_failure in [AfterFailure::Stop, AfterFailure::GoOn] {
+        let catalogue = Racing::with_room(3);
+        let options = options().after_failure(after_failure);
+        let outcomes = outcomes(&catalogue, &file(&robots), options);
+        assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
+        assert!(
+            outcomes[3].starts_with("4: The catalogue is busy"),
+            "{}",
+            outcomes[3]
+        );
+        assert_eq!(outcomes.len(), 4);
     }
 }
 
