@@ -476,6 +476,47 @@ fn nothing_is_added_to_a_file_that_was_cut_short() {
 #[test]
 fn nothing_is_added_to_a_log_that_was_cut_short() {
     for keep in [0, 50_000] {
+/// SQLite would empty the shared memory that the readers of the old file have mapped, and the next
+/// of them would end the process.
+#[test]
+fn who_reads_a_file_lives_on_when_there_is_another_in_its_place() {
+    for contents in ["no database at all\n".repeat(1000), String::new()] {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = open(&url(folder.path())).unwrap();
+        let robot = catalogue.add(draft("a")).unwrap();
+        assert_eq!(catalogue.list().unwrap(), [robot.clone()]);
+        let other = folder.path().join("other");
+        fs::write(&other, contents).unwrap();
+        fs::rename(&other, folder.path().join("robots.db")).unwrap();
+        // More at a time than there are connections, so that some more would be made: again and
+        // again, for as long as a caller has patience.
+        thread::scope(|scope| {
+            for number in 0..64 {
+                let (catalogue, robot) = (&catalogue, &robot);
+                scope.spawn(move || {
+                    let started = Instant::now();
+                    while started.elapsed() < Duration::from_secs(2) {
+                        let robots = if number % 2 == 0 {
+                            catalogue.list()
+                        } else {
+                            catalogue
+                                .get(robot.id())
+                                .map(|robot| robot.into_iter().collect())
+                        };
+                        match robots {
+                            Ok(robots) => assert_eq!(robots, [robot.clone()]),
+                            Err(Error::Unavailable(_)) => {}
+                            Err(error) => panic!("{error:?}"),
+                        }
+                    }
+                });
+            }
+        });
+        let added = catalogue.add(draft("after"));
+        is_told(added, "was deleted, moved or replaced");
+    }
+}
+
         let (_folder, added) = added_after(|folder| {
             let path = folder.join("robots.db-wal");
             let file = fs::File::options().write(true).open(path).unwrap();

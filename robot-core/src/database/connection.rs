@@ -10,7 +10,7 @@ use diesel::{ConnectionError, QueryResult};
 
 use super::failure::is_passing;
 #[cfg(feature = "sqlite")]
-use super::file::Files;
+use super::file::{Files, Original};
 #[cfg(feature = "mysql")]
 use super::mysql;
 #[cfg(feature = "postgres")]
@@ -84,6 +84,9 @@ pub(super) struct Location {
     backend: Backend,
     /// The path of the file, or the URL of the server.
     address: String,
+    /// The file that every connection must be to, once one is in use.
+    #[cfg(feature = "sqlite")]
+    original: Original,
     pub(super) timeout: Duration,
 }
 
@@ -123,6 +126,8 @@ impl Location {
         Ok(Self {
             backend,
             address,
+            #[cfg(feature = "sqlite")]
+            original: Original::default(),
             timeout: options.timeout,
         })
     }
@@ -144,7 +149,7 @@ impl Location {
         } = self;
         match self.backend {
             #[cfg(feature = "sqlite")]
-            Backend::Sqlite => sqlite::connect(address, purpose, *timeout)
+            Backend::Sqlite => sqlite::connect(address, &self.original, purpose, *timeout)
                 .map(AnyConnection::Sqlite)
                 .map_err(|error| self.refusal(error.into())),
             #[cfg(feature = "postgres")]
@@ -179,7 +184,7 @@ impl Location {
     /// The files of a database that has just been opened.
     #[cfg(feature = "sqlite")]
     pub(super) fn files(&self) -> std::io::Result<Files> {
-        Files::of(self, &self.address)
+        Files::of(self, &self.address, &self.original)
     }
 
     /// The database as it is named in messages, without credentials.

@@ -9,6 +9,7 @@ use std::{
     fs::{self, Metadata},
     io,
     path::PathBuf,
+    sync::{Arc, OnceLock},
 };
 
 use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
@@ -31,6 +32,20 @@ pub(super) enum Lost {
     Damaged { database: String, cause: String },
     #[error("{database} cannot be looked at: {cause}")]
     Unreadable { database: String, cause: io::Error },
+}
+
+/// Which file it was that a path named at first, once that is known.
+#[derive(Clone, Default)]
+pub(super) struct Original(Arc<OnceLock<Identity>>);
+
+impl Original {
+    /// Whether the path still names it.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        let Some(original) = self.0.get() else {
+            return true;
+        };
+        fs::metadata(path).is_ok_and(|found| identity(&found) == *original)
+    }
 }
 
 /// The files of a database that is open.
@@ -59,9 +74,10 @@ impl From<Metadata> for Seen {
 }
 
 impl Files {
-    /// Those of a database that has just been opened.
-    pub(super) fn of(location: &Location, path: &str) -> io::Result<Self> {
-        let opened = fs::metadata(path)?.into();
+    /// Those of a database that has just been opened. It is the original from then on.
+    pub(super) fn of(location: &Location, path: &str, original: &Original) -> io::Result<Self> {
+        let opened: Seen = fs::metadata(path)?.into();
+        original.0.get_or_init(|| opened.identity);
         let beside = |ending| (PathBuf::from(format!("{path}{ending}")), None);
         Ok(Self {
             location: location.clone(),

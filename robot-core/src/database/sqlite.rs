@@ -19,6 +19,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use super::{
     connection::Purpose,
     failure::is_passing,
+    file::Original,
     migrations::{Failure, Migrated},
     trigrams::Indexed,
 };
@@ -59,8 +60,13 @@ pub(super) fn remedy(path: &str) -> &'static str {
 /// Connects to a file. Only the first connection of a catalogue creates it: where a file
 /// vanishes later, an empty one in its place would only hide the loss.
 /// Statements wait as long as `timeout` for a lock that another process holds.
+///
+/// Nothing is read of a file that is not the original. SQLite would take the log and the shared
+/// memory beside it for those of the new file, and empty the memory, which ends a process that
+/// still uses it for the old one.
 pub(super) fn connect(
     path: &str,
+    original: &Original,
     purpose: Purpose,
     timeout: Duration,
 ) -> ConnectionResult<SqliteConnection> {
@@ -69,6 +75,11 @@ pub(super) fn connect(
         Purpose::Reading | Purpose::ReadingInPlace | Purpose::Writing => "rw",
     };
     let mut connection = SqliteConnection::establish(&uri(path, mode))?;
+    // The file is open now, so that it cannot be exchanged any more, and nothing is read of it yet.
+    if !original.is_at(path) {
+        let words = "it was deleted, moved or replaced while it was in use".to_owned();
+        return Err(ConnectionError::BadConnection(words));
+    }
     set_up(&mut connection, purpose, timeout)
         .map_err(ConnectionError::CouldntSetupConfiguration)?;
     Ok(connection)
@@ -211,7 +222,7 @@ mod tests {
             (Purpose::Reading, 1),
             (Purpose::ReadingInPlace, 1),
         ] {
-            let mut connection = connect(path, purpose, TIMEOUT).unwrap();
+            let mut connection = connect(path, &Original::default(), purpose, TIMEOUT).unwrap();
             keep_a_write_ahead_log(&mut connection, TIMEOUT).unwrap();
             assert_eq!(setting(&mut connection, "synchronous"), FULL, "{purpose:?}");
             assert_eq!(setting(&mut connection, "fullfsync"), 1, "{purpose:?}");
@@ -228,10 +239,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("robots.db");
         let path = path.to_str().unwrap();
-        assert!(connect(path, Purpose::Reading, TIMEOUT).is_err());
-        assert!(connect(path, Purpose::Writing, TIMEOUT).is_err());
-        connect(path, Purpose::Opening, TIMEOUT).unwrap();
-        connect(path, Purpose::Reading, TIMEOUT).unwrap();
+        let connect = |purpose| connect(path, &Original::default(), purpose, TIMEOUT);
+        assert!(connect(Purpose::Reading).is_err());
+        assert!(connect(Purpose::Writing).is_err());
+        connect(Purpose::Opening).unwrap();
+        connect(Purpose::Reading).unwrap();
     }
 
     #[test]
