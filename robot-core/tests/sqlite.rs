@@ -300,6 +300,31 @@ fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
     let catalogue = open(&url(folder.path())).unwrap();
     assert_eq!(
         catalogue.search("").unwrap().len(),
+/// Its connection is given up after that. Where it was the only one, its log goes with it, and that
+/// of the next is a new one.
+#[test]
+fn a_writer_that_is_alone_goes_on_after_a_transaction_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    beside(folder.path())
+        .batch_execute(
+            "CREATE TRIGGER lose BEFORE INSERT ON robots WHEN NEW.name = 'x' \
+             BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
+        )
+        .unwrap();
+    for name in ["a", "b"] {
+        catalogue.add(draft(name)).unwrap();
+        let lost = catalogue.add(draft("x"));
+        assert!(matches!(lost, Err(Error::Store(_))), "{lost:?}");
+    }
+    catalogue.add(draft("c")).unwrap();
+    let names = catalogue.list().unwrap();
+    assert_eq!(
+        names.iter().map(Robot::name).collect::<Vec<_>>(),
+        ["a", "b", "c"]
+    );
+}
+
         1,
         "the first was alone"
     );

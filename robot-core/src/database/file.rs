@@ -87,10 +87,12 @@ impl Files {
         })
     }
 
-    /// Another connection is to have a log of its own, if it is the only one.
-    pub(super) fn forget_the_log(&mut self) {
-        for (_, seen) in &mut self.beside {
-            *seen = None;
+    /// The last connection took its log with it, and the next is to have one of its own.
+    pub(super) fn forget_a_log_that_is_gone(&mut self) {
+        for (path, seen) in &mut self.beside {
+            if matches!(fs::exists(path), Ok(false)) {
+                *seen = None;
+            }
         }
     }
 

@@ -270,11 +270,15 @@ impl Pen {
     /// Commits a batch, and sees to it that the commit is where it will be found, or that there
     /// is none.
     fn write(&mut self, batch: &mut [Write]) -> Result<()> {
+        if self.connection.is_none() {
+            self.files.forget_a_log_that_is_gone();
+        }
         self.files.are_there().map_err(Error::store)?;
         let mut connection = self.connection()?;
         let outcome = commit(&mut connection, batch);
         match (outcome, self.files.have_it()) {
             (Err(Error::Unknown(cause)), Ok(())) if overwrite(&self.location).is_ok() => {
+                self.replace(connection);
                 Err(Error::Store(cause))
             }
             // Another connection would begin a log of its own, beside the one that was lost.
@@ -285,17 +289,27 @@ impl Pen {
             (outcome, files) => {
                 if files.is_err() || matches!(outcome, Ok(()) | Err(Error::Unavailable(_))) {
                     self.connection = Some(connection);
+                } else {
+                    self.replace(connection);
                 }
                 outcome
             }
         }
     }
 
+    /// Gives up a connection for another one, at once: as long as there is one, the log that goes
+    /// missing was taken away by somebody else.
+    fn replace(&mut self, connection: AnyConnection) {
+        drop(connection);
+        self.files.forget_a_log_that_is_gone();
+        // Where it fails, the next write tries again, and tells of it.
+        self.connection = self.location.connect(Purpose::Writing).ok();
+    }
+
     fn connection(&mut self) -> Result<AnyConnection> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        self.files.forget_the_log();
         let connected = self.location.connect(Purpose::Writing);
         connected.map_err(Error::unavailable)
     }
