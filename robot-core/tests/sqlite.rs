@@ -247,20 +247,14 @@ fn in_one_commit(folder: &Path, names: &[&str]) -> Vec<robot_core::Result<Robot>
     let catalogue = open(&url(folder)).unwrap();
     let mut other = beside(folder);
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    thread::scope(|scope| {
-        // The first one waits for the lock, and the others for the first one.
-        let writers: Vec<_> = std::iter::once(&"first")
-            .chain(names)
-            .map(|name| {
-                let writer = scope.spawn(|| catalogue.add(draft(name)));
-                thread::sleep(Duration::from_millis(50));
-                writer
-            })
-            .collect();
-        other.batch_execute("ROLLBACK").unwrap();
-        let results = writers.into_iter().map(|writer| writer.join().unwrap());
-        results.skip(1).collect()
-    })
+    let begin = |name: &str| Arc::clone(&catalogue).begin_add(draft(name));
+    // The first one waits for the lock, once the writer has taken it up, and the others for it.
+    let first = begin("first");
+    thread::sleep(Duration::from_millis(500));
+    let others: Vec<_> = names.iter().map(|name| begin(name)).collect();
+    other.batch_execute("ROLLBACK").unwrap();
+    first.wait().unwrap();
+    others.into_iter().map(Pending::wait).collect()
 }
 
 #[test]
@@ -300,6 +294,12 @@ fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
     let catalogue = open(&url(folder.path())).unwrap();
     assert_eq!(
         catalogue.search("").unwrap().len(),
+        1,
+        "the first was alone"
+    );
+    catalogue.add(draft("a")).unwrap();
+}
+
 /// Its connection is given up after that. Where it was the only one, its log goes with it, and that
 /// of the next is a new one.
 #[test]
@@ -323,12 +323,6 @@ fn a_writer_that_is_alone_goes_on_after_a_transaction_is_lost() {
         names.iter().map(Robot::name).collect::<Vec<_>>(),
         ["a", "b", "c"]
     );
-}
-
-        1,
-        "the first was alone"
-    );
-    catalogue.add(draft("a")).unwrap();
 }
 
 #[test]
@@ -482,25 +476,6 @@ fn nothing_is_added_to_a_file_in_whose_place_there_is_another() {
     drop(folder);
 }
 
-#[test]
-fn nothing_is_added_to_a_file_that_was_cut_short() {
-    for keep in [0, 4096, 10_000] {
-        let (_folder, added) = added_after(|folder| {
-            // Of what is in the log nothing would be missing.
-            beside(folder)
-                .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
-                .unwrap();
-            let path = folder.join("robots.db");
-            let file = fs::File::options().write(true).open(path).unwrap();
-            file.set_len(keep).unwrap();
-        });
-        is_told(added, "was cut short or damaged");
-    }
-}
-
-#[test]
-fn nothing_is_added_to_a_log_that_was_cut_short() {
-    for keep in [0, 50_000] {
 /// SQLite would empty the shared memory that the readers of the old file have mapped, and the next
 /// of them would end the process.
 #[test]
@@ -542,6 +517,25 @@ fn who_reads_a_file_lives_on_when_there_is_another_in_its_place() {
     }
 }
 
+#[test]
+fn nothing_is_added_to_a_file_that_was_cut_short() {
+    for keep in [0, 4096, 10_000] {
+        let (_folder, added) = added_after(|folder| {
+            // Of what is in the log nothing would be missing.
+            beside(folder)
+                .batch_execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                .unwrap();
+            let path = folder.join("robots.db");
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_len(keep).unwrap();
+        });
+        is_told(added, "was cut short or damaged");
+    }
+}
+
+#[test]
+fn nothing_is_added_to_a_log_that_was_cut_short() {
+    for keep in [0, 50_000] {
         let (_folder, added) = added_after(|folder| {
             let path = folder.join("robots.db-wal");
             let file = fs::File::options().write(true).open(path).unwrap();

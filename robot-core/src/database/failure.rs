@@ -162,3 +162,24 @@ mod tests {
         )));
     }
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests_of_sqlite {
+    use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+
+    use super::*;
+
+    /// Not every statement leaves it to the commit to find out.
+    #[test]
+    fn a_statement_without_room_may_be_tried_again() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        connection
+            .batch_execute("CREATE TABLE texts (text TEXT); PRAGMA max_page_count = 3")
+            .unwrap();
+        let full = connection
+            .batch_execute("INSERT INTO texts VALUES (zeroblob(1000000))")
+            .unwrap_err();
+        assert!(matches!(classify(full), Error::Unavailable(_)));
+    }
+}
