@@ -6,19 +6,22 @@
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
-    time::Instant,
+    thread,
+    time::{Duration, Instant},
 };
 
 use fastrand::Rng;
 use robot_core::Draft;
 
 use crate::{
-    calls::call,
+    calls::{call, draft},
     judge::{nobody_objects, try_list},
     ledger::Ledger,
     look::Row,
     options::Run,
-    process::Server,
+    process::{Server, wait_for},
+    strace::Injection,
+    told::Told,
     workload::Workload,
 };
 
@@ -65,6 +68,31 @@ pub(crate) fn truncated_to_nothing(run: &Run) {
 
 pub(crate) fn truncated_to_a_half(run: &Run) {
     nothing_is_promised_in_vain(run, |folder| truncate(folder, |length| length / 2));
+}
+
+/// The commit waits for the disk when its files lose their names.
+pub(crate) fn deleted_during_a_commit(run: &Run) {
+    run.repeat(1, |_| {
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::start(folder.path(), &[]);
+        let first = call(&server.client(), "POST", "/api/robots", &draft("first"));
+        assert_eq!(first.status, 201, "{}", first.text());
+        let log = folder.path().join(FILES[1]);
+        let length = || fs::metadata(&log).unwrap().len();
+        let before = length();
+        let injection = Injection::into(&server, "fsync,fdatasync", "delay_enter=2000000");
+        let client = server.client();
+        let adding =
+            thread::spawn(move || call(&client, "POST", "/api/robots", &draft("on its way")));
+        wait_for("the commit is in the log", Duration::from_secs(10), || {
+            length() > before
+        });
+        delete(folder.path(), &FILES);
+        let answer = adding.join().unwrap();
+        drop(injection);
+        let told = Told::by(&Ok(answer), "a commit whose files were deleted");
+        assert_eq!(told, Told::Unknown);
+    });
 }
 
 fn delete(folder: &Path, names: &[&str]) {

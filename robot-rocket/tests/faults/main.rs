@@ -3,7 +3,7 @@
 //!
 //! `cargo test -p robot-rocket --test faults` takes about two minutes. Behind `--`,
 //! `--seconds 600` or `--rounds 100` makes each test go on for so long, `--seed N` has the
-//! clients and the faults decide as in the run that printed this seed, and words select tests.
+//! clients and the faults decide as in the run that printed this seed, and a word selects tests.
 
 #![expect(
     clippy::unwrap_used,
@@ -72,6 +72,7 @@ fn main() -> ExitCode {
         read_only::a_disk_that_becomes_read_only_refuses_writes_until_it_is_not,
         files::deleted_without_its_log,
         files::deleted_with_its_log,
+        files::deleted_during_a_commit,
         files::bereft_of_its_log,
         files::replaced_by_another_catalogue,
         files::replaced_by_another_catalogue_in_the_place_of_all_files,

@@ -20,11 +20,17 @@ pub(crate) fn a_disk_that_never_confirms_has_no_write_acknowledged(run: &Run) {
             let injection = Injection::into(server, SYNCS, "error=EIO");
             workload.is_refused();
             let (done, failed_reads) = (workload.told(Told::Done), workload.failed_reads());
+            let failed = workload.told(Told::Failed);
             workload.tries(10);
             assert_eq!(
                 workload.told(Told::Done),
                 done,
                 "not synced, but acknowledged"
+            );
+            assert_eq!(
+                workload.told(Told::Failed),
+                failed,
+                "what takes a commit back is not synced, either"
             );
             assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");
             if random.bool() {
