@@ -17,7 +17,12 @@ use rocket::{
     route::{Handler, Outcome},
 };
 
-use crate::{forms::true_method, rank, reply, routes::question, threads::BlockingThreads};
+use crate::{
+    forms::true_method,
+    rank, reply,
+    routes::{self, question},
+    threads::BlockingThreads,
+};
 
 /// Before the routes of the catalogue, behind static files, which may replace each of these.
 const RANK: isize = 2500;
@@ -94,24 +99,15 @@ pub(crate) fn routes(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Ro
         api: api.clone(),
         threads: threads.clone(),
     };
-    [
-        Method::Get,
-        Method::Head,
-        Method::Post,
-        Method::Put,
-        Method::Delete,
-        Method::Options,
-        Method::Patch,
-        Method::Trace,
-    ]
-    .into_iter()
-    .flat_map(|method| ["/", "/page/<file>"].map(|path| (method, path)))
-    .map(|(method, path)| {
-        let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
-        route.name = Some("page".into());
-        route
-    })
-    .collect()
+    routes::METHODS
+        .into_iter()
+        .flat_map(|method| ["/", "/page/<file>"].map(|path| (method, path)))
+        .map(|(method, path)| {
+            let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
+            route.name = Some("page".into());
+            route
+        })
+        .collect()
 }
 
 #[derive(Clone)]

@@ -34,30 +34,33 @@ const RANK: isize = 3000;
 const PIECE: usize = 64 * 1024;
 const PIECES: usize = 4;
 
-/// A route for each method that Rocket knows. Those that it does not know end in the catchers.
+/// Every method that Rocket knows. Requests of others end in the catchers.
+pub(crate) const METHODS: [Method; 9] = [
+    Method::Get,
+    Method::Head,
+    Method::Post,
+    Method::Put,
+    Method::Delete,
+    Method::Options,
+    Method::Patch,
+    Method::Trace,
+    Method::Connect,
+];
+
+/// A route for each method.
 pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
-    [
-        Method::Get,
-        Method::Head,
-        Method::Post,
-        Method::Put,
-        Method::Delete,
-        Method::Options,
-        Method::Patch,
-        Method::Trace,
-        Method::Connect,
-    ]
-    .into_iter()
-    .map(|method| {
-        let handler = ToTheApi {
-            api: api.clone(),
-            threads: threads.clone(),
-        };
-        let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
-        route.name = Some("robots".into());
-        route
-    })
-    .collect()
+    METHODS
+        .into_iter()
+        .map(|method| {
+            let handler = ToTheApi {
+                api: api.clone(),
+                threads: threads.clone(),
+            };
+            let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
+            route.name = Some("robots".into());
+            route
+        })
+        .collect()
 }
 
 #[derive(Clone)]
