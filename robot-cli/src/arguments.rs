@@ -4,10 +4,8 @@
 //! robot may have is for the catalogue's rules to say, so that every way to the catalogue
 //! says it in the same words.
 
-use std::fmt;
-
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
-use robot_core::{DEFAULT_URL, Draft, ParseIdError, RobotId, http};
+use robot_core::{DEFAULT_URL, Draft, http};
 
 use crate::{
     backup::{self, BackingUp},
@@ -15,7 +13,8 @@ use crate::{
     copy::{self, Copying},
     delete::Deletion,
     export::ExportArguments,
-    failure::Failure,
+    format::Format,
+    given_id::{GivenId, parse_id},
     help,
     import::ImportArguments,
     manual::{self, Manual},
@@ -74,20 +73,6 @@ there; its folder is not. Where the program was built for them, \
 postgres://user:password@host/database and mysql://user:password@host/database name a database \
 on a server, whose tables are created when they are not there. The option outweighs the environment variable, which is the better \
 place for a URL with a password in it.";
-
-/// How robots are printed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Aligned columns for people; control characters in names are shown as escapes
-    #[default]
-    Table,
-    /// An array of objects, or a single object from add, get and update
-    Json,
-    /// An object a line
-    Ndjson,
-    /// A header line, then a row for each robot
-    Csv,
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -262,43 +247,6 @@ impl From<Changes> for Draft {
             robot_type: changes.robot_type,
             year: changes.year,
         }
-    }
-}
-
-/// An id as it was typed. One that no robot can have is an id all the same: asking for it is
-/// no mistake on the command line, it only finds nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum GivenId {
-    /// Some robot may have it.
-    Assignable(RobotId),
-    /// No robot ever has it; the digits that were typed.
-    NeverAssigned(String),
-}
-
-impl GivenId {
-    /// The id, where it is one that a robot may have.
-    pub(crate) fn assignable(self) -> Result<RobotId, Failure> {
-        match self {
-            Self::Assignable(id) => Ok(id),
-            Self::NeverAssigned(digits) => Err(Failure::NeverAssigned(digits)),
-        }
-    }
-}
-
-impl fmt::Display for GivenId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Assignable(id) => id.fmt(formatter),
-            Self::NeverAssigned(digits) => formatter.write_str(digits),
-        }
-    }
-}
-
-pub(crate) fn parse_id(text: &str) -> Result<GivenId, ParseIdError> {
-    match text.parse() {
-        Ok(id) => Ok(GivenId::Assignable(id)),
-        Err(ParseIdError::NeverAssigned) => Ok(GivenId::NeverAssigned(text.to_owned())),
-        Err(error @ ParseIdError::NotDigits) => Err(error),
     }
 }
 

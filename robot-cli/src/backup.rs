@@ -14,8 +14,8 @@ use robot_core::{Backup, Existing, OpenOptions};
 use serde_json::json;
 
 use crate::{
-    arguments::Format,
     failure::Failure,
+    format::Format,
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robots},

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use robot_core::{Catalogue, Draft, Error, Pages};
 
 use crate::{
-    arguments::{CatalogueCommand as Command, Changes, Format, GivenId},
+    arguments::{CatalogueCommand as Command, Changes},
     delete,
     failure::Failure,
+    format::Format,
+    given_id::GivenId,
     output,
     printable::printable,
 };

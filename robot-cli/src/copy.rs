@@ -12,8 +12,8 @@ use robot_core::{CatalogueDigest, CopyError, CopyProgress, CopyStage, OpenOption
 use serde_json::json;
 
 use crate::{
-    arguments::Format,
     failure::{Failure, in_full},
+    format::Format,
     help,
     interrupt::Interrupt,
     progress::{Progress, robots},

@@ -14,8 +14,9 @@ use clap::{Args, error::ErrorKind};
 use robot_core::{Catalogue, Robot, RobotId};
 
 use crate::{
-    arguments::{Format, GivenId, parse_id},
     failure::Failure,
+    format::Format,
+    given_id::{GivenId, parse_id},
     help,
     table::Table,
     terminal::Screen,

@@ -16,8 +16,8 @@ use robot_core::{
 use tempfile::NamedTempFile;
 
 use crate::{
-    arguments::Format,
     failure::Failure,
+    format::Format,
     interrupt::Interrupt,
     place::{Place, folder},
     progress::{Progress, robots},

@@ -22,8 +22,8 @@ use robot_core::{
 };
 
 use crate::{
-    arguments::Format,
     failure::Failure,
+    format::Format,
     interrupt::Interrupt,
     place::{Place, wrong_format},
     printable::printable,

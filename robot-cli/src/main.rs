@@ -14,6 +14,8 @@ mod copy;
 mod delete;
 mod export;
 mod failure;
+mod format;
+mod given_id;
 mod help;
 mod import;
 mod interrupt;

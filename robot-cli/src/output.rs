@@ -10,7 +10,7 @@ use robot_core::{
     transfer::{self, RobotWriter},
 };
 
-use crate::{arguments::Format, failure::Failure, table::Table, terminal::Screen};
+use crate::{failure::Failure, format::Format, table::Table, terminal::Screen};
 
 /// A form that robots can be printed in.
 trait Layout {

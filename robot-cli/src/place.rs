@@ -9,11 +9,7 @@ use std::{
 use clap::{CommandFactory, error::ErrorKind};
 use robot_core::transfer;
 
-use crate::{
-    arguments::{Arguments, Format},
-    failure::Failure,
-    printable::printable,
-};
+use crate::{arguments::Arguments, failure::Failure, format::Format, printable::printable};
 
 /// A file or a standard stream, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,10 +8,7 @@ use std::{
 use robot_core::http::{AccessToken, Permission};
 use serde_json::json;
 
-use crate::{
-    arguments::{Format, TokenCommand},
-    failure::Failure,
-};
+use crate::{arguments::TokenCommand, failure::Failure, format::Format};
 
 /// What tokens begin with, so that one which turns up in the wrong place is known for what it is.
 const PREFIX: &str = "robots_";
