@@ -151,14 +151,24 @@ impl Rows {
         &self.bytes[start..self.ends[column]]
     }
 
+    /// What is told of the row that was read last where it has too few or too many fields.
+    fn other_count(&self, fields: usize, expected: usize) -> String {
+        let end = fields.checked_sub(1).map_or(0, |last| self.ends[last]);
+        let breaks = memchr::memchr_iter(b'\n', &self.bytes[..end]).count();
+        let hint = match breaks {
+            0 => String::new(),
+            more => format!("; it goes on for {more} more lines, perhaps for want of a quote"),
+        };
+        format!(
+            "The record has a different number of fields ({fields}) than the header ({expected}); \
+             put a field with commas, quotes or line breaks into quotes{hint}"
+        )
+    }
+
     fn draft(&self, row: &Row, columns: Columns) -> Result<Draft, Messages> {
         let fields = row.fields.ok_or_else(|| vec![too_long().into()])?;
         if fields != columns.count {
-            let message = format!(
-                "The record has a different number of fields ({fields}) than the header ({}); put \
-                 a field with commas, quotes or line breaks into quotes",
-                columns.count
-            );
+            let message = self.other_count(fields, columns.count);
             return Err(vec![message.into()]);
         }
         let mut messages = Vec::new();

@@ -87,6 +87,20 @@ fn csv_lines_are_counted_through_blank_lines_and_quoted_line_breaks() {
 }
 
 #[test]
+fn a_quote_that_is_not_closed_is_told_by_how_far_its_field_goes() {
+    reads(
+        Format::Csv,
+        "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n",
+        &[
+            "2! The record has a different number of fields (4) than the header (3); put a field \
+             with commas, quotes or line breaks into quotes; it goes on for 2 more lines, perhaps \
+             for want of a quote",
+            r#"5: "d" "droid" 5"#,
+        ],
+    );
+}
+
+#[test]
 fn an_empty_csv_field_counts_as_missing() {
     reads(Format::Csv, "name,type,year\n,,\n", &["2: - - -"]);
 }
