@@ -484,7 +484,7 @@ fn who_reads_a_file_lives_on_when_there_is_another_in_its_place() {
         let folder = tempfile::tempdir().unwrap();
         let catalogue = open(&url(folder.path())).unwrap();
         let robot = catalogue.add(draft("a")).unwrap();
-        assert_eq!(catalogue.list().unwrap(), [robot.clone()]);
+        assert_eq!(catalogue.list().unwrap(), std::slice::from_ref(&robot));
         let other = folder.path().join("other");
         fs::write(&other, contents).unwrap();
         fs::rename(&other, folder.path().join("robots.db")).unwrap();
@@ -504,7 +504,7 @@ fn who_reads_a_file_lives_on_when_there_is_another_in_its_place() {
                                 .map(|robot| robot.into_iter().collect())
                         };
                         match robots {
-                            Ok(robots) => assert_eq!(robots, [robot.clone()]),
+                            Ok(robots) => assert_eq!(robots, std::slice::from_ref(robot)),
                             Err(Error::Unavailable(_)) => {}
                             Err(error) => panic!("{error:?}"),
                         }

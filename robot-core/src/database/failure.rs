@@ -164,7 +164,6 @@ mod tests {
 }
 
 #[cfg(all(test, feature = "sqlite"))]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests_of_sqlite {
     use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 
