@@ -1,7 +1,7 @@
 //! The server is told to stop.
 
 use std::{
-    io::Write as _,
+    io::{self, Write as _},
     mem,
     net::TcpStream,
     thread,
@@ -12,7 +12,7 @@ use crate::{
     ledger::{Ledger, Span, Write},
     look::{Look, added_in},
     options::Run,
-    process::{Server, connection, read, wait_for},
+    process::{Server, connection, wait_for},
     told::Told,
     workload::Workload,
 };
@@ -63,7 +63,7 @@ fn stop(server: Server, looks: Vec<Look>) -> Vec<(u64, Write)> {
     });
     let finish = |(look, (mut stream, rest)): (Look, (TcpStream, String))| {
         stream.write_all(rest.as_bytes()).unwrap();
-        let answer = read(stream);
+        let answer = io::read_to_string(stream).unwrap_or_else(|error| error.to_string());
         let is_finished = answer.starts_with("HTTP/1.1 201 ");
         let took = told.elapsed();
         assert!(
