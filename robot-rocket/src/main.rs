@@ -6,12 +6,17 @@ use std::{
     io::{self, Write},
     net::SocketAddr,
     process::ExitCode,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
 
 use clap::Parser;
 use robot_core::redact;
 use robot_rocket::{Settings, SettingsError, database_url, mount, open_options};
-use rocket::{Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc};
+use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
 
 /// Serves a catalogue of robots as JSON over HTTP.
 ///
@@ -84,14 +89,39 @@ fn run() -> Result<(), String> {
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
     let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
         .attach(greeting(redact(&url), &settings));
-    match rocket::execute(rocket.launch()) {
-        Ok(_) => Ok(()),
+    match rocket::execute(served(rocket, &config)) {
+        Ok(()) => Ok(()),
         Err(error) => match error.kind() {
             // It was told to stop, and gave up the requests that took too long to finish.
             ErrorKind::Shutdown(_, None) => Ok(()),
             kind => Err(explain(kind, &config)),
         },
     }
+}
+
+/// Serves until the server is told to stop, and requests under way have had their time.
+async fn served(rocket: Rocket<Build>, config: &Config) -> Result<(), rocket::Error> {
+    let is_waited_for = Arc::new(AtomicBool::new(false));
+    let waits = Arc::clone(&is_waited_for);
+    let rocket = rocket.attach(AdHoc::on_shutdown("waiting", move |_| {
+        waits.store(true, Ordering::Relaxed);
+        Box::pin(async {})
+    }));
+    let Err(error) = rocket.launch().await else {
+        return Ok(());
+    };
+    // Rocket waits for nobody where it sees that it listens no more before it sees why, which is
+    // a matter of chance. It tells of neither.
+    if let ErrorKind::Shutdown(rocket, None) = error.kind()
+        && !is_waited_for.load(Ordering::Relaxed)
+    {
+        let seconds = config.shutdown.grace + config.shutdown.mercy;
+        let deadline = Instant::now() + Duration::from_secs(seconds.into());
+        while Arc::strong_count(rocket) > 1 && Instant::now() < deadline {
+            sleep(Duration::from_millis(10)).await;
+        }
+    }
+    Err(error)
 }
 
 /// Tells the person who starts the server where it listens, once it does.
