@@ -135,6 +135,14 @@ impl Api {
 
     /// Whether the body of a request may be so long that a frontend hands it over piece by piece, by
     /// [`start_streamed`](Self::start_streamed).
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// assert!(api.streams_body(&Request::new("POST", "/api/robots/import")));
+    /// assert!(!api.streams_body(&Request::new("POST", "/api/robots")));
+    /// ```
     #[must_use]
     pub fn streams_body(&self, request: &Request) -> bool {
         request.method == "POST" && self.resource(request) == Some(Resource::Import)
