@@ -58,7 +58,7 @@ pub(crate) fn run(
         Existing::Keep
     };
     let interrupt = Interrupt::listen().map_err(Failure::Signals)?;
-    let progress = Progress::of(None);
+    let progress = Progress::of(None, "backing up");
     let (finished, outcome) = mpsc::channel();
     let (options, url, copy) = (options.clone(), database.to_owned(), file.clone());
     // SQLite does not look up before it is done, so that somebody else has to.

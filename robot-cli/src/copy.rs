@@ -166,7 +166,7 @@ impl Shown {
         if !matches!(&self.0, Some((stage, _)) if *stage == now.stage) {
             // The line of the stage before is taken away before the next one is drawn.
             self.0 = None;
-            self.0 = Some((now.stage, Progress::of(now.total)));
+            self.0 = Some((now.stage, Progress::of(now.total, "copying")));
         }
         let what = match now.stage {
             CopyStage::Counting => "counted",

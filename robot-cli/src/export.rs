@@ -77,7 +77,7 @@ pub(crate) fn run(
         let progress = if io::stdout().is_terminal() {
             Progress::hidden()
         } else {
-            Progress::of(None)
+            Progress::of(None, "exporting")
         };
         let export = Export::new(arguments, format, open()?, progress);
         return export.write(output, &Interrupt::default()).map(drop);
@@ -88,7 +88,7 @@ pub(crate) fn run(
     };
     let mut file = Target::new(path).map_err(not_written)?;
     let interrupt = Interrupt::listen().map_err(Failure::Signals)?;
-    let export = Export::new(arguments, format, open()?, Progress::of(None));
+    let export = Export::new(arguments, format, open()?, Progress::of(None, "exporting"));
     let mut buffer = BufWriter::with_capacity(64 * 1024, file.file());
     let count = export
         .write(&mut buffer, &interrupt)

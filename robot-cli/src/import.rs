@@ -140,7 +140,7 @@ pub(crate) fn run(
     let records = Records::new(reader, format).take_while(|_| !interrupt.is_asked());
     let mut import = Import {
         place: &place,
-        progress: Progress::of(length),
+        progress: Progress::of(length, "importing"),
         summary: Summary::default(),
         line: 0,
         failure: None,

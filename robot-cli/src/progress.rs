@@ -25,10 +25,11 @@ const SPINNER: &str = "{spinner} {msg}, {elapsed}";
 const PAUSE: Duration = Duration::from_millis(200);
 
 impl Progress {
-    /// The progress of so many parts (bytes or robots), if their number is known.
-    pub(crate) fn of(total: Option<u64>) -> Self {
+    /// The progress of so many parts (bytes or robots), if their number is known. Until something
+    /// is told, the line says what begins.
+    pub(crate) fn of(total: Option<u64>, begins: &'static str) -> Self {
         let template = if total.is_some() { BAR } else { SPINNER };
-        let bar = ProgressBar::with_draw_target(total, target());
+        let bar = ProgressBar::with_draw_target(total, target()).with_message(begins);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
