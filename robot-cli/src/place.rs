@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{CommandFactory, error::ErrorKind};
+use clap::error::ErrorKind;
 use robot_core::transfer;
 
-use crate::{arguments::Arguments, failure::Failure, format::Format, printable::printable};
+use crate::{failure::Failure, format::Format, help, printable::printable};
 
 /// A file or a standard stream, as it was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl fmt::Display for Place {
 
 /// The command line is wrong about the format.
 pub(crate) fn wrong_format(message: &str) -> Failure {
-    Arguments::command()
+    help::command()
         .error(ErrorKind::InvalidValue, message)
         .into()
 }
