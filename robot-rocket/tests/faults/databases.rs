@@ -54,8 +54,13 @@ fn freeze(database: &Database, workload: &Workload, _: &mut Rng) {
 }
 
 /// Kills the database and starts it again: at once, or when everybody has noticed.
+///
+/// MariaDB shows a change to others while the commit still waits for the disk.
 fn kill(database: &Database, workload: &Workload, random: &mut Rng) {
     database.end("KILL");
+    if database.kind == Kind::Mariadb {
+        workload.unsynced_is_lost();
+    }
     if random.bool() {
         workload.is_refused();
     }

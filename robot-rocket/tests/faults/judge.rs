@@ -89,14 +89,18 @@ impl Ledger {
         let mut objections = Vec::new();
         for (id, look) in &read.seen {
             let is_right = match self.robots.get(id) {
-                Some(writes) => possible(writes, read.span).any(|other| other == Some(look)),
+                Some(writes) => {
+                    possible(writes, read.span).any(|other| other == Some(look))
+                        || self.is_lost(look, read.span, writes)
+                }
                 None => {
                     self.is_stray(look, read.span) && *keys.entry(look.year).or_insert(*id) == *id
                 }
             };
             if !is_right {
                 objections.push(format!(
-                    "robot {id} was seen as {look:?}, of a write that was told {:?}; its writes: {:?}",
+                    "robot {id} was seen as {look:?} ({:?}), of a write that was told {:?}; its writes: {:?}",
+                    read.span,
                     self.told_of(look),
                     self.robots.get(id)
                 ));
@@ -136,6 +140,15 @@ impl Ledger {
         self.strays
             .iter()
             .any(|write| write.look.as_ref() == Some(look) && write.span.asked <= span.answered)
+    }
+
+    /// Whether this is of an addition that was seen and lost, and its id given to another robot.
+    fn is_lost(&self, look: &Look, span: Span, writes: &[Write]) -> bool {
+        let first = writes.first();
+        self.is_stray(look, span)
+            && self.unsynced_lost.is_some_and(|moment| {
+                span.asked < moment && first.is_some_and(|first| first.span.answered > moment)
+            })
     }
 
     /// Whether another robot may have had the name.

@@ -83,6 +83,9 @@ pub(crate) struct Ledger {
     pub(crate) strays: Vec<Write>,
     pub(crate) reads: Vec<Read>,
     pub(crate) conflicts: Vec<Conflict>,
+    /// When a database ended that shows what is not on its disk yet: additions that nobody was
+    /// told of may have been seen before, and their ids given to others after.
+    pub(crate) unsynced_lost: Option<Instant>,
     /// How it goes with each client.
     pub(crate) progress: Vec<Progress>,
     /// Every id that was ever given, and those that were given twice.

@@ -118,6 +118,12 @@ impl Workload {
         });
     }
 
+    /// Takes down that a database has ended which shows what is not on its disk yet.
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn unsynced_is_lost(&self) {
+        self.shared.ledger().unsynced_lost = Some(std::time::Instant::now());
+    }
+
     /// How many writes were told this so far.
     pub(crate) fn told(&self, told: Told) -> usize {
         self.shared.ledger().writes(told)
