@@ -1,10 +1,9 @@
 //! A copy of a database file, made by SQLite while others write to it.
 
 use std::{
-    ffi::OsString,
     fs::{self, File},
     io,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use diesel::{
@@ -17,6 +16,7 @@ use tempfile::NamedTempFile;
 
 use super::{
     connection::{AnyConnection, Location, Purpose},
+    file::{itself, with_ending},
     sqlite,
 };
 use crate::{
@@ -63,8 +63,7 @@ enum Failure {
 
 /// Makes sure that the file is one that a backup may be put into.
 fn check_place(location: &Location, file: &Path, existing: Existing) -> Result<(), BackupError> {
-    // SQLite keeps them beside the file itself, and not beside a link to it.
-    let database = fs::canonicalize(location.path()).unwrap_or_else(|_| location.path().to_owned());
+    let database = itself(location.path());
     let mut beside = BESIDE.iter().map(|ending| with_ending(&database, ending));
     if is_same(&database, file) || beside.any(|path| is_same(&path, file)) {
         return Err(BackupError::Itself(file.to_owned()));
@@ -81,12 +80,6 @@ fn check_place(location: &Location, file: &Path, existing: Existing) -> Result<(
         Some(log) => Err(BackupError::LogBeside(log)),
         None => Ok(()),
     }
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut path = OsString::from(path);
-    path.push(ending);
-    path.into()
 }
 
 /// Whether two paths lead to one file, or would, if it were there.

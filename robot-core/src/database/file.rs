@@ -6,9 +6,10 @@
 //! after.
 
 use std::{
+    ffi::OsString,
     fs::{self, Metadata},
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
@@ -32,6 +33,19 @@ pub(super) enum Lost {
     Damaged { database: String, cause: String },
     #[error("{database} cannot be looked at: {cause}")]
     Unreadable { database: String, cause: io::Error },
+}
+
+/// The file that a path leads to. SQLite keeps what belongs to a database beside the file itself, and
+/// not beside a link to it.
+pub(super) fn itself(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The path with an ending more, as SQLite names what is beside a database.
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut path = OsString::from(path);
+    path.push(ending);
+    path.into()
 }
 
 /// Which file it was that a path named at first, once that is known.
@@ -78,10 +92,12 @@ impl Files {
     pub(super) fn of(location: &Location, path: &str, original: &Original) -> io::Result<Self> {
         let opened: Seen = fs::metadata(path)?.into();
         original.0.get_or_init(|| opened.identity);
-        let beside = |ending| (PathBuf::from(format!("{path}{ending}")), None);
+        let database = PathBuf::from(path);
+        let file = itself(&database);
+        let beside = |ending| (with_ending(&file, ending), None);
         Ok(Self {
             location: location.clone(),
-            database: PathBuf::from(path),
+            database,
             opened,
             beside: [beside("-wal"), beside("-shm")],
         })

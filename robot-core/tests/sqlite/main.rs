@@ -50,6 +50,21 @@ fn what_was_added_is_there_after_opening_again() {
     assert_eq!(catalogue.get(robot.id()).unwrap(), Some(robot));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_will_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let file = elsewhere.path().join("robots.db");
+    fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(&file, folder.path().join("robots.db")).unwrap();
+    let catalogue = open(&url(folder.path())).unwrap();
+    let robot = catalogue.add(draft("a")).unwrap();
+    assert_eq!(catalogue.get(robot.id()).unwrap(), Some(robot.clone()));
+    let other = open(&url(elsewhere.path())).unwrap();
+    assert_eq!(other.get(robot.id()).unwrap(), Some(robot));
+}
+
 #[test]
 fn ids_do_not_come_back_after_opening_again() {
     let folder = tempfile::tempdir().unwrap();
