@@ -103,27 +103,27 @@ fn set_up(
         Purpose::ReadingInPlace => 0,
         Purpose::Opening | Purpose::Reading | Purpose::Writing => timeout.as_millis(),
     };
+    // How many KiB of the file are at hand for the connection: many for the few that are busy.
+    let cache = match purpose {
+        Purpose::Reading => 2000,
+        Purpose::ReadingInPlace => 8000,
+        Purpose::Opening | Purpose::Writing => 16_000,
+    };
     // FULL makes a commit wait for the disk; without, a power cut takes back answered writes.
     // fullfsync does the same on macOS, where a plain sync stops half-way.
     connection.batch_execute(&format!(
-        "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;"
+        "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+         PRAGMA cache_size = -{cache};"
     ))?;
-    match purpose {
-        Purpose::Reading | Purpose::ReadingInPlace => {
-            connection.batch_execute("PRAGMA query_only = ON;")?;
-        }
+    // Every so many pages of the log are brought into the file, during which writes wait: four
+    // times as rarely as by default, so that fewer of them do. What a statement may have to take
+    // back is kept in memory, and not in a file that is made for it.
+    connection.batch_execute(match purpose {
+        Purpose::Reading | Purpose::ReadingInPlace => "PRAGMA query_only = ON;",
         Purpose::Opening | Purpose::Writing => {
-            // Every so many pages of the log are brought into the file, during which writes wait:
-            // four times as rarely as by default, so that fewer of them do.
-            connection.batch_execute("PRAGMA wal_autocheckpoint = 4000;")?;
+            "PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;"
         }
-    }
-    if purpose == Purpose::ReadingInPlace {
-        // There are few of these connections, and they are the busiest: so many KiB of the file
-        // are at hand for each, instead of 2000.
-        connection.batch_execute("PRAGMA cache_size = -8000;")?;
-    }
-    Ok(())
+    })
 }
 
 impl Migrated for SqliteConnection {
