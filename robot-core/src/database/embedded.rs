@@ -1,16 +1,19 @@
 //! A database in a file, worked on within this process: many connections that read, and one
 //! that writes.
 
+use std::sync::Arc;
+
 use diesel::{
     QueryResult,
     r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
 };
 
 use super::{
+    cache::Cache,
     connection::{AnyConnection, Location, Purpose},
     failure::{classify, no_connection},
     in_place::InPlace,
-    migrations,
+    migrations, queries,
     writer::{Work, Writer},
 };
 use crate::{
@@ -19,7 +22,7 @@ use crate::{
     open::{OpenOptions, WhenMissing},
     pending::Pending,
     restoration::Restoration,
-    robot::RobotId,
+    robot::{Robot, RobotId},
 };
 
 /// A database in a file.
@@ -27,6 +30,8 @@ pub(super) struct Embedded {
     readers: r2d2::Pool<ReaderManager>,
     in_place: InPlace,
     writer: Writer,
+    /// Not where the system does not let it be known what others commit.
+    cache: Option<Arc<Cache>>,
 }
 
 impl Embedded {
@@ -48,12 +53,14 @@ impl Embedded {
             .connection_timeout(location.timeout)
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(ReaderManager(location.clone()));
-        let writer = Writer::start(first, location.clone())
+        let cache = Cache::of(location).map(Arc::new);
+        let writer = Writer::start(first, location.clone(), cache.clone())
             .map_err(|error| location.refusal(error.into()))?;
         Ok(Self {
             readers,
             in_place: InPlace::new(location, options.reads_in_place()),
             writer,
+            cache,
         })
     }
 
@@ -66,13 +73,39 @@ impl Embedded {
         query(&mut connection).map_err(classify)
     }
 
-    /// Runs a query that follows an index on the caller's thread, although that must not block;
-    /// `None` where it cannot be done so.
-    pub(super) fn read_in_place<T>(
+    /// Finds a robot.
+    pub(super) fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        self.recall(id, || {
+            let row = self.read(|connection| queries::get(connection, id))?;
+            row.map(Robot::try_from).transpose()
+        })
+    }
+
+    /// Finds a robot on the caller's thread, although that must not block; `None` where it cannot
+    /// be done so.
+    pub(super) fn get_in_place(&self, id: RobotId) -> Option<Result<Option<Robot>>> {
+        let found = self.recall(id, || {
+            let row = self
+                .in_place
+                .read(|connection| queries::get(connection, id));
+            let row = row.ok_or(None)?.map_err(Some)?;
+            row.map(Robot::try_from).transpose().map_err(Some)
+        });
+        match found {
+            Ok(robot) => Some(Ok(robot)),
+            Err(error) => Some(Err(error?)),
+        }
+    }
+
+    fn recall<E>(
         &self,
-        query: impl FnOnce(&mut AnyConnection) -> QueryResult<T>,
-    ) -> Option<Result<T>> {
-        self.in_place.read(query)
+        id: RobotId,
+        find: impl FnOnce() -> Result<Option<Robot>, E>,
+    ) -> Result<Option<Robot>, E> {
+        match &self.cache {
+            Some(cache) => cache.get(id, find),
+            None => find(),
+        }
     }
 
     /// Begins a change, which comes to its outcome when it is committed.

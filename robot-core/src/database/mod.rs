@@ -6,6 +6,8 @@
 
 #[cfg(feature = "sqlite")]
 pub(crate) mod backup;
+#[cfg(feature = "sqlite")]
+mod cache;
 mod connection;
 #[cfg(feature = "sqlite")]
 mod embedded;
@@ -36,6 +38,8 @@ mod trigrams;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod turnstile;
 #[cfg(feature = "sqlite")]
+mod wal_index;
+#[cfg(feature = "sqlite")]
 mod writer;
 
 use std::sync::Arc;
@@ -64,7 +68,8 @@ use server::{Server, Task};
 /// or MySQL server (features `postgres` and `mysql`).
 ///
 /// A write is on disk before it is answered, and a read never waits for a write. Any number of
-/// processes may use one database at once; nothing is remembered between two calls.
+/// processes may use one database at once. Robots of an SQLite file that were read before are in memory
+/// (131,072 at most, some 30 MiB), and are read anew when any process has changed them.
 ///
 /// A server may go away and come back: calls fail with [`Error::Unavailable`] meanwhile, or
 /// with [`Error::Unknown`] where it went away in the middle of a write.
@@ -237,8 +242,16 @@ impl Catalogue for DatabaseCatalogue {
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        let row = self.look_up(move |connection| queries::get(connection, id))?;
-        row.map(Robot::try_from).transpose()
+        match &self.engine {
+            #[cfg(feature = "sqlite")]
+            Engine::Embedded(embedded) => embedded.get(id),
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(server) => {
+                let query = move |connection: &mut AnyConnection| queries::get(connection, id);
+                let row = server.execute(Task::LookUp, query)?;
+                row.map(Robot::try_from).transpose()
+            }
+        }
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
@@ -284,9 +297,9 @@ impl Catalogue for DatabaseCatalogue {
     fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>> {
         #[cfg(feature = "sqlite")]
         if let Engine::Embedded(embedded) = &self.engine
-            && let Some(row) = embedded.read_in_place(|connection| queries::get(connection, id))
+            && let Some(robot) = embedded.get_in_place(id)
         {
-            return Pending::Ready(row.and_then(|row| row.map(Robot::try_from).transpose()));
+            return Pending::Ready(robot);
         }
         Pending::blocking(move || self.get(id))
     }

@@ -5,10 +5,13 @@
 //! after that commit is on disk, and one whose statement fails, fails alone.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, VecDeque},
     io,
     panic::{self, AssertUnwindSafe},
-    sync::mpsc::{self, Receiver, SyncSender, TrySendError},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, SyncSender, TrySendError},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -17,6 +20,7 @@ use diesel::{QueryResult, connection::SimpleConnection};
 use futures_channel::oneshot;
 
 use super::{
+    cache::Cache,
     changed,
     connection::{AnyConnection, Location, Purpose},
     failure::{classify, commit_failure},
@@ -39,16 +43,13 @@ const QUEUE_LIMIT: usize = 4096;
 const COMMIT_LIMIT: usize = 1024;
 
 /// How long company is waited for.
-const COMPANY_PATIENCE: Duration = Duration::from_millis(2);
-
-/// From how many changes a commit on, company is waited for.
-const COMPANY_LEAST: f64 = 1.2;
+const COMPANY_PATIENCE: Duration = Duration::from_millis(4);
 
 /// From how many changes on, the costs of a commit are shared by enough of them.
-const COMPANY_ENOUGH: f64 = 16.0;
+const COMPANY_ENOUGH: usize = 16;
 
-/// Over how many commits their company is averaged.
-const COMPANY_MEMORY: f64 = 8.0;
+/// How many commits tell how much company there is.
+const COMPANY_MEMORY: usize = 8;
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
@@ -59,7 +60,11 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the writer of a database, on a connection that is meant for it.
-    pub(super) fn start(connection: AnyConnection, location: Location) -> io::Result<Self> {
+    pub(super) fn start(
+        connection: AnyConnection,
+        location: Location,
+        cache: Option<Arc<Cache>>,
+    ) -> io::Result<Self> {
         let files = location.files()?;
         let (queue, waiting) = mpsc::sync_channel(QUEUE_LIMIT);
         let thread = thread::Builder::new()
@@ -69,6 +74,7 @@ impl Writer {
                     connection: Some(connection),
                     location,
                     files,
+                    cache,
                 };
                 write_all(&mut pen, &waiting);
             })?;
@@ -121,6 +127,16 @@ fn broken_down() -> Error {
 pub(super) enum Work {
     Change(Change),
     Restore(Restoration),
+}
+
+impl Work {
+    /// The robot that was there before and is not the same afterwards.
+    fn changes(&self) -> Option<RobotId> {
+        match self {
+            Self::Change(Change::Update(id, _) | Change::Delete(id)) => Some(*id),
+            Self::Change(Change::Insert(_)) | Self::Restore(_) => None,
+        }
+    }
 }
 
 /// Work that waits for its statements to run, and then for the commit.
@@ -208,33 +224,33 @@ fn is_in_transaction(connection: &mut AnyConnection) -> bool {
     connection.batch_execute("BEGIN").is_err()
 }
 
-/// How many changes shared the last commits, on average.
-struct Company(f64);
+/// How many changes shared each of the last commits.
+#[derive(Default)]
+struct Company(VecDeque<usize>);
 
 impl Company {
-    /// A batch: the first change and those that wait. Where several have shared a commit of late,
-    /// as many are waited for, though not for long: a commit of two costs less than two commits.
-    /// Whoever waits in vain is alone now, and does not wait again.
+    /// A batch: the first change and those that wait. Where several have shared a commit of late, as
+    /// many as in the largest of them are waited for, though not for long: a commit of two costs less
+    /// than two commits. Callers who come back with the next change as soon as they have an answer
+    /// are all there at once. Whoever waits in vain is alone now, and does not wait again.
     fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
         let mut batch = vec![first];
         let deadline = Instant::now() + COMPANY_PATIENCE;
+        let expected = self.0.iter().copied().max().unwrap_or(1);
         loop {
             batch.extend(waiting.try_iter().take(COMMIT_LIMIT - batch.len()));
-            let size = f64::from(u32::try_from(batch.len()).unwrap_or(u32::MAX));
-            let is_alone = self.0 < COMPANY_LEAST;
             let left = deadline.saturating_duration_since(Instant::now());
-            if !is_alone
-                && size < self.0.min(COMPANY_ENOUGH)
+            if batch.len() < expected.min(COMPANY_ENOUGH)
                 && let Ok(write) = waiting.recv_timeout(left)
             {
                 batch.push(write);
                 continue;
             }
-            self.0 = if batch.len() == 1 {
-                1.0
-            } else {
-                self.0 + (size - self.0) / COMPANY_MEMORY
-            };
+            if batch.len() == 1 {
+                self.0.clear();
+            }
+            self.0.truncate(COMPANY_MEMORY - 1);
+            self.0.push_front(batch.len());
             return batch;
         }
     }
@@ -242,7 +258,7 @@ impl Company {
 
 /// What the thread of the writer does.
 fn write_all(pen: &mut Pen, waiting: &Receiver<Write>) {
-    let mut company = Company(1.0);
+    let mut company = Company::default();
     while let Ok(first) = waiting.recv() {
         let mut batch = company.gather(first, waiting);
         // Should there be a bug, it costs this batch and its connection and nothing else.
@@ -264,6 +280,8 @@ struct Pen {
     connection: Option<AnyConnection>,
     location: Location,
     files: Files,
+    /// Which is told what has changed.
+    cache: Option<Arc<Cache>>,
 }
 
 impl Pen {
@@ -275,7 +293,7 @@ impl Pen {
         }
         self.files.are_there().map_err(Error::store)?;
         let mut connection = self.connection()?;
-        let outcome = commit(&mut connection, batch);
+        let outcome = commit(&mut connection, batch, self.cache.as_deref());
         match (outcome, self.files.have_it()) {
             (Err(Error::Unknown(cause)), Ok(())) if overwrite(&self.location).is_ok() => {
                 self.replace(connection);
@@ -316,7 +334,11 @@ impl Pen {
 }
 
 /// Runs the statements of a batch in one transaction.
-fn commit(connection: &mut AnyConnection, batch: &mut [Write]) -> Result<()> {
+fn commit(
+    connection: &mut AnyConnection,
+    batch: &mut [Write],
+    cache: Option<&Cache>,
+) -> Result<()> {
     // A transaction that takes the lock of writers only later could not wait for it.
     connection
         .batch_execute("BEGIN IMMEDIATE")
@@ -325,7 +347,14 @@ fn commit(connection: &mut AnyConnection, batch: &mut [Write]) -> Result<()> {
         .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
         .try_for_each(|writes| run(writes, connection))
         .map_err(classify)
-        .and_then(|()| connection.batch_execute("COMMIT").map_err(commit_failure));
+        .and_then(|()| {
+            let committing = cache.map(|cache| cache.commit_begins(connection));
+            connection.batch_execute("COMMIT").map_err(commit_failure)?;
+            if let Some(committing) = committing {
+                committing.has_changed(batch.iter().filter_map(|write| write.work.changes()));
+            }
+            Ok(())
+        });
     if outcome.is_err() {
         // Where there is nothing to roll back, this fails, and all is as it should be.
         let _ = connection.batch_execute("ROLLBACK");

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod remembered;
 mod touched_files;
 
 use std::{
