@@ -3,13 +3,17 @@
 //! Any process may write to the file, so no robot is taken from here without a look at the state
 //! that the database is in ([`WalIndex`]). What this process commits takes out the robots that it
 //! changed; after a commit of another process all are forgotten.
+//!
+//! Threads that must not block read from here. So nobody waits for a lock of this module for longer
+//! than a robot is copied: who finds it taken goes to the database instead.
 
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard, TryLockError};
 
-use diesel::{QueryResult, RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::BigInt};
+use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
     connection::{AnyConnection, Location, Purpose},
+    sqlite,
     wal_index::{State, WalIndex},
 };
 use crate::robot::{Robot, RobotId};
@@ -87,7 +91,7 @@ impl Cache {
 
     /// What is known of a robot in this state of the database.
     fn known(&self, state: &State, id: RobotId) -> Option<Robot> {
-        let known = self.read();
+        let known = unless_taken(self.known.try_read())?;
         let remembered = known.robots.get(place(id))?.as_ref()?;
         let is_so = known.state.as_ref() == Some(state)
             && remembered.era == known.era
@@ -100,17 +104,19 @@ impl Cache {
     /// If it is a later one, and the robot was changed since, then either whoever changed it takes
     /// it out when that is told, or the state is not the known one any more.
     fn keep(&self, state: &State, robot: &Robot) {
-        if robot.name().len() > LONGEST_NAME {
+        if robot.name().len() > LONGEST_NAME || self.index.state().as_ref() != Some(state) {
             return;
         }
         let mut remembered = Box::new(Remembered {
             era: 0,
             robot: robot.clone(),
         });
-        let mut known = self.write();
+        let Some(mut known) = unless_taken(self.known.try_write()) else {
+            return;
+        };
         if known.state.as_ref() != Some(state) {
-            // Whoever commits knows better what is to be forgotten.
-            if known.is_committing || self.index.state().as_ref() != Some(state) {
+            // Most of what is known will be so after that commit, too.
+            if known.is_committing {
                 return;
             }
             known.state = Some(*state);
@@ -126,22 +132,25 @@ impl Cache {
     /// To be called by the one writer of this process, when it has the lock of writers and nothing
     /// more to do than to commit.
     pub(super) fn commit_begins(&self, connection: &mut AnyConnection) -> Committing<'_> {
-        let before = self.index.state();
         let mut known = self.write();
         known.is_committing = true;
-        let is_own = before.is_some() && known.committed == before;
+        let committed = known.committed;
         drop(known);
-        Committing {
+        let mut committing = Committing {
             cache: self,
-            // Only others have triggers made.
-            before: before.filter(|_| is_own || has_no_other_triggers(connection)),
+            before: None,
+        };
+        if let (Some(sqlite), Some(state)) = (sqlite_of(connection), self.index.state())
+            // As long as nobody else has committed, the tables are what they were at the last look.
+            && (committed == Some(state) || sqlite::is_as_we_made_it(sqlite) == Ok(true))
+        {
+            let version = sqlite::data_version(sqlite);
+            committing.before = version.ok().map(|version| (state, version));
         }
+        committing
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
+    /// For the writer, whom nobody keeps waiting for long.
     fn write(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
@@ -150,20 +159,34 @@ impl Cache {
 /// A commit of this process that is under way. Where it is dropped, it may have changed anything.
 pub(super) struct Committing<'a> {
     cache: &'a Cache,
-    before: Option<State>,
+    /// The state before it, and what the connection says of the commits of others.
+    before: Option<(State, i32)>,
 }
 
 impl Committing<'_> {
-    /// The commit has changed these robots, and no other that was there before.
-    pub(super) fn has_changed(self, robots: impl Iterator<Item = RobotId>) {
-        let mut known = self.cache.write();
-        let (Some(before), Some(after)) = (self.before, self.cache.index.state()) else {
+    /// The commit has changed these robots, and no other that was there before. Whether it has
+    /// added some tells that it has certainly written.
+    pub(super) fn has_changed(
+        self,
+        connection: &mut AnyConnection,
+        has_added: bool,
+        robots: impl Iterator<Item = RobotId>,
+    ) {
+        let after = self.cache.index.state();
+        let (Some((before, version)), Some(after)) = (self.before, after) else {
             return;
         };
-        if after != before && !after.is_next_after(&before) {
-            // Somebody else has committed, too.
+        if has_added && after == before {
+            // Here a file does not have what was written into memory that is mapped to it.
+            self.cache.index.give_up();
             return;
         }
+        // Somebody else may have committed behind it, or instead, where it had nothing to write.
+        let version_now: Option<QueryResult<i32>> = sqlite_of(connection).map(sqlite::data_version);
+        if version_now != Some(Ok(version)) {
+            return;
+        }
+        let mut known = self.cache.write();
         known.committed = Some(after);
         if known.state == Some(before) {
             known.state = Some(after);
@@ -173,6 +196,7 @@ impl Committing<'_> {
                 }
             }
         }
+        drop(known);
     }
 }
 
@@ -182,13 +206,20 @@ impl Drop for Committing<'_> {
     }
 }
 
-/// Whether a change of a robot changes that robot alone: no trigger of somebody else is there.
-fn has_no_other_triggers(connection: &mut AnyConnection) -> bool {
-    const OTHERS: &str = "(SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name NOT \
-                          IN ('robots_search_insert', 'robots_search_delete', \
-                          'robots_search_update'))";
-    let others: QueryResult<i64> = diesel::select(sql::<BigInt>(OTHERS)).get_result(connection);
-    others == Ok(0)
+fn unless_taken<T>(lock: Result<T, TryLockError<T>>) -> Option<T> {
+    match lock {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+fn sqlite_of(connection: &mut AnyConnection) -> Option<&mut SqliteConnection> {
+    match connection {
+        AnyConnection::Sqlite(connection) => Some(connection),
+        #[cfg(any(feature = "postgres", feature = "mysql"))]
+        _ => None,
+    }
 }
 
 fn place(id: RobotId) -> usize {
@@ -201,7 +232,7 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::Catalogue,
-        database::{DatabaseCatalogue, queries},
+        database::{DatabaseCatalogue, Engine, queries},
         open::OpenOptions,
         robot::Draft,
     };
@@ -209,7 +240,7 @@ mod tests {
     /// A robot that a cache knows, and two connections that write.
     struct Setting {
         _folder: tempfile::TempDir,
-        _catalogue: DatabaseCatalogue,
+        catalogue: DatabaseCatalogue,
         cache: Cache,
         ours: AnyConnection,
         theirs: AnyConnection,
@@ -226,7 +257,7 @@ mod tests {
             let [ours, theirs] = [(); 2].map(|()| location.connect(Purpose::Writing).unwrap());
             let mut setting = Self {
                 _folder: folder,
-                _catalogue: catalogue,
+                catalogue,
                 cache: Cache::of(&location).unwrap(),
                 ours,
                 theirs,
@@ -266,13 +297,13 @@ mod tests {
         let committing = setting.cache.commit_begins(&mut setting.ours);
         setting.ours.batch_execute("COMMIT").unwrap();
         assert!(!setting.is_known(), "nobody has told what was changed");
-        committing.has_changed([].into_iter());
+        committing.has_changed(&mut setting.ours, false, [].into_iter());
         assert!(setting.is_known());
         // One that changes nothing does not even write.
         setting.ours.batch_execute("BEGIN IMMEDIATE").unwrap();
         let committing = setting.cache.commit_begins(&mut setting.ours);
         setting.ours.batch_execute("COMMIT").unwrap();
-        committing.has_changed([].into_iter());
+        committing.has_changed(&mut setting.ours, false, [].into_iter());
         assert!(setting.is_known());
     }
 
@@ -286,8 +317,53 @@ mod tests {
         let committing = setting.cache.commit_begins(&mut setting.ours);
         setting.ours.batch_execute("COMMIT").unwrap();
         setting.theirs.batch_execute(UPDATE).unwrap();
-        committing.has_changed([].into_iter());
+        committing.has_changed(&mut setting.ours, false, [].into_iter());
         assert_eq!(setting.year(), 2);
+    }
+
+    #[test]
+    fn a_commit_of_another_process_is_not_taken_for_one_of_ours_that_wrote_nothing() {
+        let mut setting = Setting::new();
+        setting.ours.batch_execute("BEGIN IMMEDIATE").unwrap();
+        let committing = setting.cache.commit_begins(&mut setting.ours);
+        setting.ours.batch_execute("COMMIT").unwrap();
+        setting.theirs.batch_execute(UPDATE).unwrap();
+        committing.has_changed(&mut setting.ours, false, [].into_iter());
+        assert_eq!(setting.year(), 2);
+    }
+
+    #[test]
+    fn nothing_is_known_where_a_commit_cannot_be_seen() {
+        let mut setting = Setting::new();
+        let committing = setting.cache.commit_begins(&mut setting.ours);
+        committing.has_changed(&mut setting.ours, true, [].into_iter());
+        assert_eq!(setting.cache.index.state(), None);
+        setting.theirs.batch_execute(UPDATE).unwrap();
+        assert_eq!(setting.year(), 2);
+    }
+
+    #[test]
+    fn a_catalogue_knows_what_was_read_and_not_changed() {
+        let setting = Setting::new();
+        let catalogue = &setting.catalogue;
+        let embedded = match &catalogue.engine {
+            Engine::Embedded(embedded) => embedded,
+            #[cfg(any(feature = "postgres", feature = "mysql"))]
+            Engine::Server(_) => unreachable!(),
+        };
+        let cache = embedded.cache.as_ref().unwrap();
+        let is_known = |id| cache.known(&cache.index.state().unwrap(), id).is_some();
+        assert!(!is_known(setting.id));
+        catalogue.get(setting.id).unwrap();
+        assert!(is_known(setting.id));
+        let other = catalogue.add(Draft::new("C-3PO", "droid", 2)).unwrap().id();
+        catalogue.get(other).unwrap();
+        catalogue
+            .replace(other, Draft::new("C-3PO", "droid", 3))
+            .unwrap();
+        assert!(is_known(setting.id) && !is_known(other));
+        assert!(catalogue.delete(RobotId::new(99).unwrap()).is_err());
+        assert!(is_known(setting.id));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) struct Embedded {
     in_place: InPlace,
     writer: Writer,
     /// Not where the system does not let it be known what others commit.
-    cache: Option<Arc<Cache>>,
+    pub(super) cache: Option<Arc<Cache>>,
 }
 
 impl Embedded {
@@ -54,6 +54,9 @@ impl Embedded {
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(ReaderManager(location.clone()));
         let cache = Cache::of(location).map(Arc::new);
+        if cache.is_none() {
+            log::info!("{}: every robot is read from the file", location.name());
+        }
         let writer = Writer::start(first, location.clone(), cache.clone())
             .map_err(|error| location.refusal(error.into()))?;
         Ok(Self {

@@ -11,7 +11,7 @@ use diesel::{
     connection::{Connection, SimpleConnection},
     dsl::sql,
     sql_query,
-    sql_types::Text,
+    sql_types::{Integer, Text},
 };
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -124,6 +124,25 @@ fn set_up(
             "PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;"
         }
     })
+}
+
+/// A number that is another one for this connection as soon as another one has committed.
+pub(super) fn data_version(connection: &mut SqliteConnection) -> QueryResult<i32> {
+    sql::<Integer>("PRAGMA data_version").get_result(connection)
+}
+
+/// Whether the robots are in the table that was made for them, without triggers but those that keep
+/// the index: a change of a robot changes nothing but that robot then.
+pub(super) fn is_as_we_made_it(connection: &mut SqliteConnection) -> QueryResult<bool> {
+    const OURS: [&str; 2] = [
+        include_str!("../../migrations/sqlite/2026-11-21-000000_create_robots/up.sql"),
+        SqliteConnection::INDEX,
+    ];
+    let query = "SELECT sql FROM sqlite_master WHERE type = 'trigger' OR name = 'robots'";
+    let found: Vec<String> = sql::<Text>(query).load(connection)?;
+    Ok(found
+        .iter()
+        .all(|definition| OURS.iter().any(|ours| ours.contains(definition))))
 }
 
 impl Migrated for SqliteConnection {

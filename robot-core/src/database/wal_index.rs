@@ -10,7 +10,10 @@ use std::{
     fs::File,
     io,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use super::file::{itself, with_ending};
@@ -18,49 +21,48 @@ use super::file::{itself, with_ending};
 /// How long the header is.
 const HEADER: usize = 48;
 
-/// Where the header has the number of commits.
-const COMMITS: std::ops::Range<usize> = 8..12;
-
 /// Where the header tells whether it is one.
 const IS_THERE: usize = 12;
 
 /// The files that are open. To close one would take away all locks that this process has on it,
-/// SQLite's among them, so that is done only when the file is deleted.
+/// SQLite's among them, so that is done only some time after the file is deleted.
 static OPEN: Mutex<Vec<Arc<File>>> = Mutex::new(Vec::new());
 
 /// A state of a database. Between two moments with the same nothing was committed.
 ///
-/// The header has the checksum of all the log, which begins with a random number.
+/// The header has the number of commits, and the checksum of all that is in the log, which begins
+/// with a random number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State([u8; HEADER]);
 
-impl State {
-    /// Whether exactly one commit made this of another one.
-    pub(super) fn is_next_after(&self, before: &Self) -> bool {
-        self.commits() == before.commits().wrapping_add(1)
-    }
-
-    fn commits(&self) -> u32 {
-        let mut commits = [0; 4];
-        commits.copy_from_slice(&self.0[COMMITS]);
-        u32::from_ne_bytes(commits)
-    }
-}
-
 /// The index of the write-ahead log of a database.
-pub(super) struct WalIndex(Arc<File>);
+pub(super) struct WalIndex {
+    file: Arc<File>,
+    is_given_up: AtomicBool,
+}
 
 impl WalIndex {
     /// That of a database which is open, where this system lets files be read that are mapped.
     pub(super) fn of(database: &Path) -> Option<Self> {
         let path = with_ending(&itself(database), "-shm");
-        open(&path).ok().map(Self)
+        Some(Self {
+            file: open(&path).ok()?,
+            is_given_up: AtomicBool::new(false),
+        })
+    }
+
+    /// From now on there is no state that is known.
+    pub(super) fn give_up(&self) {
+        self.is_given_up.store(true, Ordering::Relaxed);
     }
 
     /// The state of the database now; `None` while somebody is at it.
     pub(super) fn state(&self) -> Option<State> {
+        if self.is_given_up.load(Ordering::Relaxed) {
+            return None;
+        }
         let mut headers = [0; 2 * HEADER];
-        read_beginning(&self.0, &mut headers).ok()?;
+        read_beginning(&self.file, &mut headers).ok()?;
         let (first, second) = headers.split_at(HEADER);
         let state = State(first.try_into().ok()?);
         (first == second && state.0[IS_THERE] == 1).then_some(state)

@@ -175,6 +175,11 @@ impl Write {
         }
     }
 
+    /// Whether a robot was added.
+    fn has_added(&self) -> bool {
+        self.draft().is_some() && matches!(self.outcome, Some(Ok(_)))
+    }
+
     /// Tells the caller how it went.
     fn answer(self, commit: Result<()>) {
         let outcome = commit.and_then(|()| self.outcome.unwrap_or_else(|| Err(broken_down())));
@@ -224,33 +229,40 @@ fn is_in_transaction(connection: &mut AnyConnection) -> bool {
     connection.batch_execute("BEGIN").is_err()
 }
 
-/// How many changes shared each of the last commits.
+/// What the last commits were like.
 #[derive(Default)]
-struct Company(VecDeque<usize>);
+struct Company {
+    /// How many changes shared each of them, the last first.
+    sizes: VecDeque<usize>,
+    /// How long the last took.
+    duration: Duration,
+}
 
 impl Company {
     /// A batch: the first change and those that wait. Where several have shared a commit of late, as
     /// many as in the largest of them are waited for, though not for long: a commit of two costs less
-    /// than two commits. Callers who come back with the next change as soon as they have an answer
-    /// are all there at once. Whoever waits in vain is alone now, and does not wait again.
+    /// than two commits. For each who may be next, no longer than a commit takes: then whoever is
+    /// missed costs the others no more than the commit that would have been theirs. Who waits in vain is
+    /// alone now, and does not wait again.
     fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
         let mut batch = vec![first];
         let deadline = Instant::now() + COMPANY_PATIENCE;
-        let expected = self.0.iter().copied().max().unwrap_or(1);
+        let expected = self.sizes.iter().copied().max().unwrap_or(1);
         loop {
             batch.extend(waiting.try_iter().take(COMMIT_LIMIT - batch.len()));
             let left = deadline.saturating_duration_since(Instant::now());
+            let gap = left.min(self.duration);
             if batch.len() < expected.min(COMPANY_ENOUGH)
-                && let Ok(write) = waiting.recv_timeout(left)
+                && let Ok(write) = waiting.recv_timeout(gap)
             {
                 batch.push(write);
                 continue;
             }
             if batch.len() == 1 {
-                self.0.clear();
+                self.sizes.clear();
             }
-            self.0.truncate(COMPANY_MEMORY - 1);
-            self.0.push_front(batch.len());
+            self.sizes.truncate(COMPANY_MEMORY - 1);
+            self.sizes.push_front(batch.len());
             return batch;
         }
     }
@@ -261,9 +273,11 @@ fn write_all(pen: &mut Pen, waiting: &Receiver<Write>) {
     let mut company = Company::default();
     while let Ok(first) = waiting.recv() {
         let mut batch = company.gather(first, waiting);
+        let started = Instant::now();
         // Should there be a bug, it costs this batch and its connection and nothing else.
         let write = AssertUnwindSafe(|| pen.write(&mut batch));
         let outcome = panic::catch_unwind(write).unwrap_or_else(|_| Err(broken_down()));
+        company.duration = started.elapsed();
         if matches!(outcome, Err(Error::Unavailable(_))) {
             // The lock that this batch has waited for in vain is in the way of the others, too.
             batch.extend(waiting.try_iter());
@@ -351,7 +365,9 @@ fn commit(
             let committing = cache.map(|cache| cache.commit_begins(connection));
             connection.batch_execute("COMMIT").map_err(commit_failure)?;
             if let Some(committing) = committing {
-                committing.has_changed(batch.iter().filter_map(|write| write.work.changes()));
+                let has_added = batch.iter().any(Write::has_added);
+                let changed = batch.iter().filter_map(|write| write.work.changes());
+                committing.has_changed(connection, has_added, changed);
             }
             Ok(())
         });

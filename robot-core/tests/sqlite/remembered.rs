@@ -100,23 +100,57 @@ fn what_both_change_by_turns_is_seen() {
     }
 }
 
-#[test]
-fn what_a_trigger_of_somebody_changes_is_seen() {
+/// What becomes of two robots when the first is replaced and then deleted, after another program has
+/// done this to the tables.
+fn changed_beside(
+    alteration: impl Fn(&[RobotId]) -> String,
+) -> (Arc<dyn Catalogue>, Vec<RobotId>, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = open(&url(folder.path())).unwrap();
     let ids = remembered(&catalogue, &[1, 2]);
-    let trigger = format!(
-        "CREATE TRIGGER theirs AFTER UPDATE OF year ON robots WHEN new.id = {} BEGIN
-             UPDATE robots SET year = new.year + 1 WHERE id = {};
-         END",
-        ids[0], ids[1]
-    );
-    beside(folder.path()).batch_execute(&trigger).unwrap();
+    // So that the last commit was one of the catalogue's.
+    catalogue.replace(ids[0], droid("first", 1)).unwrap();
+    beside(folder.path())
+        .batch_execute(&alteration(&ids))
+        .unwrap();
     assert_eq!(years_of(&catalogue, &ids), [Some(1), Some(2)]);
-    for year in [10, 20] {
-        catalogue.replace(ids[0], droid("first", year)).unwrap();
-        assert_eq!(years_of(&catalogue, &ids), [Some(year), Some(year + 1)]);
+    (catalogue, ids, folder)
+}
+
+#[test]
+fn what_a_trigger_of_somebody_changes_is_seen() {
+    for name in ["theirs", "robots_search_update"] {
+        let (catalogue, ids, _folder) = changed_beside(|ids| {
+            format!(
+                "DROP TRIGGER robots_search_update;
+                 CREATE TRIGGER {name} AFTER UPDATE OF year ON robots WHEN new.id = {} BEGIN
+                     UPDATE robots SET year = new.year + 1 WHERE id = {};
+                 END",
+                ids[0], ids[1]
+            )
+        });
+        for year in [10, 20] {
+            catalogue.replace(ids[0], droid("first", year)).unwrap();
+            assert_eq!(
+                years_of(&catalogue, &ids),
+                [Some(year), Some(year + 1)],
+                "{name}"
+            );
+        }
     }
+}
+
+#[test]
+fn what_goes_with_a_robot_that_is_deleted_is_gone() {
+    let (catalogue, ids, _folder) = changed_beside(|ids| {
+        format!(
+            "ALTER TABLE robots ADD COLUMN parent INTEGER REFERENCES robots (id) ON DELETE CASCADE;
+             UPDATE robots SET parent = {} WHERE id = {}",
+            ids[0], ids[1]
+        )
+    });
+    catalogue.delete(ids[0]).unwrap();
+    assert_eq!(years_of(&catalogue, &ids), [None, None]);
 }
 
 #[test]

@@ -80,7 +80,7 @@ pub(crate) fn deleted_during_a_commit(run: &Run) {
         let log = folder.path().join(FILES[1]);
         let length = || fs::metadata(&log).unwrap().len();
         let before = length();
-        let injection = Injection::into(&server, "fsync,fdatasync", "delay_enter=2000000");
+        let injection = Injection::into(&server, &[], "fsync,fdatasync", "delay_enter=2000000");
         let client = server.client();
         let adding =
             thread::spawn(move || call(&client, "POST", "/api/robots", &draft("on its way")));

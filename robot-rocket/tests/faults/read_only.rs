@@ -15,7 +15,7 @@ pub(crate) fn a_disk_that_becomes_read_only_refuses_writes_until_it_is_not(run: 
         let server = Server::start(folder.path(), &[]);
         let workload = Workload::start(&server, std::mem::take(&mut ledger), random);
         workload.writes(random.usize(1..50));
-        let injection = Injection::into(&server, CHANGES, "error=EROFS");
+        let injection = Injection::into(&server, &[], CHANGES, "error=EROFS");
         workload.is_refused();
         let (done, failed_reads) = (workload.told(Told::Done), workload.failed_reads());
         workload.tries(10);

@@ -17,7 +17,7 @@ pub(crate) fn a_disk_that_never_confirms_has_no_write_acknowledged(run: &Run) {
     repeat(run, 4, |server, workload, random| {
         workload.writes(random.usize(1..50));
         for _ in 0..2 {
-            let injection = Injection::into(server, SYNCS, "error=EIO");
+            let injection = Injection::into(server, &[], SYNCS, "error=EIO");
             workload.is_refused();
             let (done, failed_reads) = (workload.told(Told::Done), workload.failed_reads());
             let failed = workload.told(Told::Failed);
@@ -49,7 +49,7 @@ pub(crate) fn a_disk_that_fails_now_and_then_keeps_what_was_acknowledged_and_no_
         // Whether the next confirmation fails as well makes the difference between a commit that
         // is taken back and one that is not.
         let when = format!("{}+{}", random.u8(1..4), random.u8(2..5));
-        let injection = Injection::into(server, SYNCS, &format!("error=EIO:when={when}"));
+        let injection = Injection::into(server, &[], SYNCS, &format!("error=EIO:when={when}"));
         workload.tries(random.usize(10..30));
         Some(injection)
     });
@@ -59,7 +59,7 @@ pub(crate) fn a_disk_that_is_slow_to_confirm_loses_nothing(run: &Run) {
     repeat(run, 2, |server, workload, random| {
         workload.writes(random.usize(1..50));
         let delay = random.u32(50_000..300_000);
-        let injection = Injection::into(server, SYNCS, &format!("delay_enter={delay}"));
+        let injection = Injection::into(server, &[], SYNCS, &format!("delay_enter={delay}"));
         let failed_reads = workload.failed_reads();
         workload.is_served();
         assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");

@@ -9,9 +9,11 @@ use std::{
 
 use crate::{Server, call, draft, process::connection, strace::Injection};
 
-/// Makes each read from a file take two seconds, until this is dropped.
+/// Makes each read from the database take two seconds, until this is dropped. What is mapped into
+/// memory is there.
 pub(crate) fn slow_reads(server: &Server) -> Injection {
-    Injection::into(server, "pread64", "delay_enter=2000000")
+    let files = ["robots.db", "robots.db-wal"];
+    Injection::into(server, &files, "pread64", "delay_enter=2000000")
 }
 
 #[test]

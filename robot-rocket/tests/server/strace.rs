@@ -15,11 +15,11 @@ pub(crate) struct Injection(Child);
 
 impl Injection {
     /// Has these calls of a server's (`fsync,fdatasync`) fail or wait, in strace's words
-    /// (`error=EIO`), from now on.
-    pub(crate) fn into(server: &Server, calls: &str, what: &str) -> Self {
+    /// (`error=EIO`), from now on: those that are about these files in its working directory, or all.
+    pub(crate) fn into(server: &Server, files: &[&str], calls: &str, what: &str) -> Self {
         let mut injection = None;
         wait_for("strace at the server", Duration::from_secs(60), || {
-            let mut attached = Self::attach(server, calls, what);
+            let mut attached = Self::attach(server, files, calls, what);
             // A thread that was made meanwhile may have been missed.
             injection = attached.reaches_all_of(server).then_some(attached);
             injection.is_some()
@@ -27,11 +27,14 @@ impl Injection {
         injection.unwrap()
     }
 
-    fn attach(server: &Server, calls: &str, what: &str) -> Self {
+    fn attach(server: &Server, files: &[&str], calls: &str, what: &str) -> Self {
+        let folder = fs::read_link(format!("/proc/{}/cwd", server.id())).unwrap();
+        let path = |file| format!("--trace-path={}", folder.join(file).display());
         let strace = Command::new("strace")
             .args(["--follow-forks", "--output=/dev/null"])
             .arg(format!("--trace={calls}"))
             .arg(format!("--inject={calls}:{what}"))
+            .args(files.iter().map(path))
             .arg("--attach")
             .arg(server.id().to_string())
             .stderr(Stdio::null())
