@@ -214,6 +214,10 @@ fn unless_taken<T>(lock: Result<T, TryLockError<T>>) -> Option<T> {
     }
 }
 
+#[cfg_attr(
+    not(any(feature = "postgres", feature = "mysql")),
+    expect(clippy::unnecessary_wraps, reason = "there is no other backend")
+)]
 fn sqlite_of(connection: &mut AnyConnection) -> Option<&mut SqliteConnection> {
     match connection {
         AnyConnection::Sqlite(connection) => Some(connection),
@@ -346,12 +350,11 @@ mod tests {
     fn a_catalogue_knows_what_was_read_and_not_changed() {
         let setting = Setting::new();
         let catalogue = &setting.catalogue;
-        let embedded = match &catalogue.engine {
-            Engine::Embedded(embedded) => embedded,
+        let cache = match &catalogue.engine {
+            Engine::Embedded(embedded) => embedded.cache.as_ref().unwrap(),
             #[cfg(any(feature = "postgres", feature = "mysql"))]
             Engine::Server(_) => unreachable!(),
         };
-        let cache = embedded.cache.as_ref().unwrap();
         let is_known = |id| cache.known(&cache.index.state().unwrap(), id).is_some();
         assert!(!is_known(setting.id));
         catalogue.get(setting.id).unwrap();
