@@ -104,7 +104,7 @@ impl Cache {
     /// If it is a later one, and the robot was changed since, then either whoever changed it takes
     /// it out when that is told, or the state is not the known one any more.
     fn keep(&self, state: &State, robot: &Robot) {
-        if robot.name().len() > LONGEST_NAME || self.index.state().as_ref() != Some(state) {
+        if robot.name().len() > LONGEST_NAME {
             return;
         }
         let mut remembered = Box::new(Remembered {
@@ -115,8 +115,9 @@ impl Cache {
             return;
         };
         if known.state.as_ref() != Some(state) {
-            // Most of what is known will be so after that commit, too.
-            if known.is_committing {
+            // Who has read before a commit must not undo what is known since, most of which that
+            // commit has left as it was.
+            if known.is_committing || self.index.state().as_ref() != Some(state) {
                 return;
             }
             known.state = Some(*state);
@@ -239,6 +240,7 @@ mod tests {
         database::{DatabaseCatalogue, Engine, queries},
         open::OpenOptions,
         robot::Draft,
+        rules::ValidDraft,
     };
 
     /// A robot that a cache knows, and two connections that write.
@@ -334,6 +336,23 @@ mod tests {
         setting.theirs.batch_execute(UPDATE).unwrap();
         committing.has_changed(&mut setting.ours, false, [].into_iter());
         assert_eq!(setting.year(), 2);
+    }
+
+    #[test]
+    fn who_has_read_before_a_commit_of_ours_undoes_nothing() {
+        let mut setting = Setting::new();
+        let other = RobotId::new(99).unwrap();
+        let draft = ValidDraft::new(Draft::new("C-3PO", "droid", 2)).unwrap();
+        let found = setting.cache.get(other, || {
+            let begin = "BEGIN IMMEDIATE; PRAGMA user_version = 7";
+            setting.ours.batch_execute(begin)?;
+            let committing = setting.cache.commit_begins(&mut setting.ours);
+            setting.ours.batch_execute("COMMIT")?;
+            committing.has_changed(&mut setting.ours, false, [].into_iter());
+            QueryResult::Ok(Some(draft.with_id(other)))
+        });
+        assert!(found.is_ok());
+        assert!(setting.is_known());
     }
 
     #[test]

@@ -241,9 +241,8 @@ struct Company {
 impl Company {
     /// A batch: the first change and those that wait. Where several have shared a commit of late, as
     /// many as in the largest of them are waited for, though not for long: a commit of two costs less
-    /// than two commits. For each who may be next, no longer than a commit takes: then whoever is
-    /// missed costs the others no more than the commit that would have been theirs. Who waits in vain is
-    /// alone now, and does not wait again.
+    /// than two commits. For each who may be next, no longer than two commits take, so that those who
+    /// have left cost little. Who waits in vain is alone now, and does not wait again.
     fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
         let mut batch = vec![first];
         let deadline = Instant::now() + COMPANY_PATIENCE;
@@ -251,7 +250,7 @@ impl Company {
         loop {
             batch.extend(waiting.try_iter().take(COMMIT_LIMIT - batch.len()));
             let left = deadline.saturating_duration_since(Instant::now());
-            let gap = left.min(self.duration);
+            let gap = left.min(self.duration * 2);
             if batch.len() < expected.min(COMPANY_ENOUGH)
                 && let Ok(write) = waiting.recv_timeout(gap)
             {
