@@ -193,10 +193,10 @@ fn findings(connection: &mut AnyConnection) -> diesel::QueryResult<Vec<String>> 
 
 /// What tells a file from every other one, where the system has such a thing.
 #[cfg(unix)]
-type Identity = (u64, u64);
+pub(super) type Identity = (u64, u64);
 
 #[cfg(unix)]
-fn identity(metadata: &Metadata) -> Identity {
+pub(super) fn identity(metadata: &Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }

@@ -16,6 +16,8 @@ use std::{
     },
 };
 
+#[cfg(target_os = "linux")]
+use super::file::identity;
 use super::file::{itself, with_ending};
 
 /// How long the header is.
@@ -31,7 +33,8 @@ static OPEN: Mutex<Vec<Arc<File>>> = Mutex::new(Vec::new());
 /// A state of a database. Between two moments with the same nothing was committed.
 ///
 /// The header has the number of commits, and the checksum of all that is in the log, which begins
-/// with a random number.
+/// with a random number. (That of a log which was emptied by a process that died as it wrote the
+/// header is always the same.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct State([u8; HEADER]);
 
@@ -72,7 +75,6 @@ impl WalIndex {
 #[cfg(target_os = "linux")]
 fn open(path: &Path) -> io::Result<Arc<File>> {
     use std::os::unix::fs::MetadataExt;
-    let identity = |metadata: &std::fs::Metadata| (metadata.dev(), metadata.ino());
     let wanted = identity(&std::fs::metadata(path)?);
     let mut files = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     let is_deleted = |file: &File| matches!(file.metadata(), Ok(found) if found.nlink() == 0);

@@ -45,9 +45,12 @@ impl Setting {
     }
 
     fn is_known(&self) -> bool {
-        let state = self.cache.index.state().unwrap();
-        self.cache.known(&state, self.id).is_some()
+        knows(&self.cache, self.id)
     }
+}
+
+fn knows(cache: &Cache, id: RobotId) -> bool {
+    cache.known(&cache.index.state().unwrap(), id).is_some()
 }
 
 fn find(connection: &mut AnyConnection, id: RobotId) -> QueryResult<Option<Robot>> {
@@ -57,49 +60,45 @@ fn find(connection: &mut AnyConnection, id: RobotId) -> QueryResult<Option<Robot
 
 const UPDATE: &str = "UPDATE robots SET year = 1 + year";
 
+/// Begins a transaction that writes, but changes no robot.
+const WRITE: &str = "BEGIN IMMEDIATE; PRAGMA user_version = 7";
+
+/// Begins a transaction that writes nothing.
+const NOTHING: &str = "BEGIN IMMEDIATE";
+
+/// Commits such a transaction as the writer does, while something else happens before it is told.
+fn commit(cache: &Cache, ours: &mut AnyConnection, begin: &str, meanwhile: impl FnOnce()) {
+    ours.batch_execute(begin).unwrap();
+    let committing = cache.commit_begins(ours);
+    ours.batch_execute("COMMIT").unwrap();
+    meanwhile();
+    committing.has_changed(ours, false, [].into_iter());
+}
+
 #[test]
 fn what_a_commit_leaves_alone_stays_known() {
     let mut setting = Setting::new();
-    setting
-        .ours
-        .batch_execute("BEGIN IMMEDIATE; PRAGMA user_version = 7")
-        .unwrap();
-    let committing = setting.cache.commit_begins(&mut setting.ours);
-    setting.ours.batch_execute("COMMIT").unwrap();
-    assert!(!setting.is_known(), "nobody has told what was changed");
-    committing.has_changed(&mut setting.ours, false, [].into_iter());
-    assert!(setting.is_known());
-    // One that changes nothing does not even write.
-    setting.ours.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let committing = setting.cache.commit_begins(&mut setting.ours);
-    setting.ours.batch_execute("COMMIT").unwrap();
-    committing.has_changed(&mut setting.ours, false, [].into_iter());
-    assert!(setting.is_known());
+    let (cache, id) = (&setting.cache, setting.id);
+    let is_known = || knows(cache, id);
+    commit(cache, &mut setting.ours, WRITE, || {
+        assert!(!is_known(), "nobody has told what was changed");
+    });
+    assert!(is_known());
+    commit(cache, &mut setting.ours, NOTHING, || {});
+    assert!(is_known());
 }
 
 #[test]
 fn a_commit_of_another_process_just_after_ours_is_noticed() {
-    let mut setting = Setting::new();
-    setting
-        .ours
-        .batch_execute("BEGIN IMMEDIATE; PRAGMA user_version = 7")
-        .unwrap();
-    let committing = setting.cache.commit_begins(&mut setting.ours);
-    setting.ours.batch_execute("COMMIT").unwrap();
-    setting.theirs.batch_execute(UPDATE).unwrap();
-    committing.has_changed(&mut setting.ours, false, [].into_iter());
-    assert_eq!(setting.year(), 2);
-}
-
-#[test]
-fn a_commit_of_another_process_is_not_taken_for_one_of_ours_that_wrote_nothing() {
-    let mut setting = Setting::new();
-    setting.ours.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let committing = setting.cache.commit_begins(&mut setting.ours);
-    setting.ours.batch_execute("COMMIT").unwrap();
-    setting.theirs.batch_execute(UPDATE).unwrap();
-    committing.has_changed(&mut setting.ours, false, [].into_iter());
-    assert_eq!(setting.year(), 2);
+    // Also where it could be taken for one of ours that had nothing to write.
+    for begin in [WRITE, NOTHING] {
+        let mut setting = Setting::new();
+        let theirs = &mut setting.theirs;
+        commit(&setting.cache, &mut setting.ours, begin, || {
+            theirs.batch_execute(UPDATE).unwrap();
+        });
+        assert_eq!(setting.year(), 2, "{begin}");
+    }
 }
 
 #[test]
@@ -108,11 +107,7 @@ fn who_has_read_before_a_commit_of_ours_undoes_nothing() {
     let other = RobotId::new(99).unwrap();
     let draft = ValidDraft::new(Draft::new("C-3PO", "droid", 2)).unwrap();
     let found = setting.cache.get(other, || {
-        let begin = "BEGIN IMMEDIATE; PRAGMA user_version = 7";
-        setting.ours.batch_execute(begin)?;
-        let committing = setting.cache.commit_begins(&mut setting.ours);
-        setting.ours.batch_execute("COMMIT")?;
-        committing.has_changed(&mut setting.ours, false, [].into_iter());
+        commit(&setting.cache, &mut setting.ours, WRITE, || {});
         QueryResult::Ok(Some(draft.with_id(other)))
     });
     assert!(found.is_ok());
@@ -138,7 +133,7 @@ fn a_catalogue_knows_what_was_read_and_not_changed() {
         #[cfg(any(feature = "postgres", feature = "mysql"))]
         Engine::Server(_) => unreachable!(),
     };
-    let is_known = |id| cache.known(&cache.index.state().unwrap(), id).is_some();
+    let is_known = |id| knows(cache, id);
     assert!(!is_known(setting.id));
     catalogue.get(setting.id).unwrap();
     assert!(is_known(setting.id));
