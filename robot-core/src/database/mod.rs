@@ -22,6 +22,8 @@ mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod queries;
+#[cfg(feature = "sqlite")]
+mod queue;
 mod restore;
 mod schema;
 mod search;

@@ -4,6 +4,8 @@ use diesel::prelude::*;
 
 #[cfg(feature = "mysql")]
 use super::failure::outcome_unknown;
+#[cfg(feature = "sqlite")]
+use super::schema::{json_each, number_at, text_at};
 use super::{
     connection::AnyConnection,
     schema::{Columns, NewRow, Row, robots},
@@ -49,16 +51,27 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &Change) -> QueryRes
 }
 
 /// Inserts robots by one statement, and returns the ids and names of those that it inserted: all
-/// whose names are free. Of several statements each would write the index of names to its table.
+/// whose names are free. Of several statements each would write the index of names to its table;
+/// and one that has the rows as JSON is the same for any number of them, so that it is prepared once.
 #[cfg(feature = "sqlite")]
 pub(super) fn insert_many<'a>(
     connection: &mut AnyConnection,
     drafts: impl Iterator<Item = &'a ValidDraft>,
 ) -> QueryResult<Vec<(i64, String)>> {
-    let rows: Vec<NewRow<'_>> = drafts.map(NewRow::from).collect();
+    let rows: Vec<_> = drafts
+        .map(|draft| (draft.name(), draft.robot_type().as_str(), draft.year()))
+        .collect();
+    let rows = serde_json::to_string(&rows)
+        .map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
+    let rows = json_each::table.filter(json_each::json.eq(rows)).select((
+        text_at(json_each::value, "$[0]"),
+        text_at(json_each::value, "$[1]"),
+        number_at(json_each::value, "$[2]"),
+    ));
     match connection {
         AnyConnection::Sqlite(connection) => diesel::insert_or_ignore_into(robots::table)
             .values(rows)
+            .into_columns((robots::name, robots::robot_type, robots::year))
             .returning((robots::id, robots::name))
             .get_results(connection),
         // The others have no use for it.

@@ -18,6 +18,34 @@ diesel::table! {
     }
 }
 
+/// What SQLite makes of a JSON array: a row of each element, where the text is told by `json`.
+#[cfg(feature = "sqlite")]
+mod json {
+    use diesel::sql_types::Text;
+
+    diesel::table! {
+        json_each (id) {
+            id -> BigInt,
+            value -> Text,
+            json -> Text,
+        }
+    }
+
+    diesel::define_sql_function! {
+        /// The text at a place in a JSON text.
+        #[sql_name = "json_extract"]
+        fn text_at(json: Text, path: Text) -> Text;
+    }
+
+    diesel::define_sql_function! {
+        /// The number at a place in a JSON text.
+        #[sql_name = "json_extract"]
+        fn number_at(json: Text, path: Text) -> BigInt;
+    }
+}
+#[cfg(feature = "sqlite")]
+pub(super) use json::{json_each, number_at, text_at};
+
 /// A row as it is read.
 #[derive(Queryable)]
 pub(super) struct Row {
@@ -27,7 +55,7 @@ pub(super) struct Row {
     year: i64,
 }
 
-/// A row as it is inserted. It has no default values, so that several rows are one statement.
+/// A row as it is inserted. No value of it is left to a default.
 #[derive(Insertable)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct NewRow<'a> {

@@ -5,15 +5,12 @@
 //! after that commit is on disk, and one whose statement fails, fails alone.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::HashMap,
     io,
     panic::{self, AssertUnwindSafe},
-    sync::{
-        Arc,
-        mpsc::{self, Receiver, SyncSender, TrySendError},
-    },
+    sync::Arc,
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use diesel::{QueryResult, connection::SimpleConnection};
@@ -25,7 +22,9 @@ use super::{
     connection::{AnyConnection, Location, Purpose},
     failure::{classify, commit_failure},
     file::Files,
-    given, queries, restore,
+    given, queries,
+    queue::{Receiver, Refusal, Sender, queue},
+    restore,
 };
 use crate::{
     catalogue::Change,
@@ -36,25 +35,10 @@ use crate::{
     rules::ValidDraft,
 };
 
-/// How many changes may wait. Behind so many, a caller is better told to come again.
-const QUEUE_LIMIT: usize = 4096;
-
-/// How many changes may share a commit, so that the first of them does not wait for ever.
-const COMMIT_LIMIT: usize = 1024;
-
-/// How long company is waited for.
-const COMPANY_PATIENCE: Duration = Duration::from_millis(4);
-
-/// From how many changes on, the costs of a commit are shared by enough of them.
-const COMPANY_ENOUGH: usize = 16;
-
-/// How many commits tell how much company there is.
-const COMPANY_MEMORY: usize = 8;
-
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
     /// Taken only to let the writer end.
-    queue: Option<SyncSender<Write>>,
+    queue: Option<Sender<Write>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -66,7 +50,7 @@ impl Writer {
         cache: Option<Arc<Cache>>,
     ) -> io::Result<Self> {
         let files = location.files()?;
-        let (queue, waiting) = mpsc::sync_channel(QUEUE_LIMIT);
+        let (queue, mut waiting) = queue();
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
             .spawn(move || {
@@ -76,7 +60,7 @@ impl Writer {
                     files,
                     cache,
                 };
-                write_all(&mut pen, &waiting);
+                write_all(&mut pen, &mut waiting);
             })?;
         Ok(Self {
             queue: Some(queue),
@@ -93,18 +77,15 @@ impl Writer {
             outcome: None,
             answer,
         };
-        let queued = match &self.queue {
-            Some(queue) => queue.try_send(write),
-            None => Err(TrySendError::Disconnected(write)),
-        };
-        match queued {
+        let queued = self.queue.as_ref().map(|queue| queue.send(write));
+        match queued.unwrap_or(Err(Refusal::Closed)) {
             Ok(()) => {
                 Pending::awaited(async { answered.await.unwrap_or_else(|_| Err(broken_down())) })
             }
-            Err(TrySendError::Full(_)) => {
+            Err(Refusal::Full) => {
                 Pending::Ready(Err(Error::unavailable("too many writes are waiting")))
             }
-            Err(TrySendError::Disconnected(_)) => Pending::Ready(Err(broken_down())),
+            Err(Refusal::Closed) => Pending::Ready(Err(broken_down())),
         }
     }
 }
@@ -229,57 +210,17 @@ fn is_in_transaction(connection: &mut AnyConnection) -> bool {
     connection.batch_execute("BEGIN").is_err()
 }
 
-/// What the last commits were like.
-#[derive(Default)]
-struct Company {
-    /// How many changes shared each of them, the last first.
-    sizes: VecDeque<usize>,
-    /// How long the last took.
-    duration: Duration,
-}
-
-impl Company {
-    /// A batch: the first change and those that wait. Where several have shared a commit of late, as
-    /// many as in the largest of them are waited for, though not for long: a commit of two costs less
-    /// than two commits. For each who may be next, no longer than two commits take, so that those who
-    /// have left cost little. Who waits in vain is alone now, and does not wait again.
-    fn gather(&mut self, first: Write, waiting: &Receiver<Write>) -> Vec<Write> {
-        let mut batch = vec![first];
-        let deadline = Instant::now() + COMPANY_PATIENCE;
-        let expected = self.sizes.iter().copied().max().unwrap_or(1);
-        loop {
-            batch.extend(waiting.try_iter().take(COMMIT_LIMIT - batch.len()));
-            let left = deadline.saturating_duration_since(Instant::now());
-            let gap = left.min(self.duration * 2);
-            if batch.len() < expected.min(COMPANY_ENOUGH)
-                && let Ok(write) = waiting.recv_timeout(gap)
-            {
-                batch.push(write);
-                continue;
-            }
-            if batch.len() == 1 {
-                self.sizes.clear();
-            }
-            self.sizes.truncate(COMPANY_MEMORY - 1);
-            self.sizes.push_front(batch.len());
-            return batch;
-        }
-    }
-}
-
 /// What the thread of the writer does.
-fn write_all(pen: &mut Pen, waiting: &Receiver<Write>) {
-    let mut company = Company::default();
-    while let Ok(first) = waiting.recv() {
-        let mut batch = company.gather(first, waiting);
+fn write_all(pen: &mut Pen, waiting: &mut Receiver<Write>) {
+    while let Some(mut batch) = waiting.next_batch() {
         let started = Instant::now();
         // Should there be a bug, it costs this batch and its connection and nothing else.
         let write = AssertUnwindSafe(|| pen.write(&mut batch));
         let outcome = panic::catch_unwind(write).unwrap_or_else(|_| Err(broken_down()));
-        company.duration = started.elapsed();
+        waiting.took(started.elapsed());
         if matches!(outcome, Err(Error::Unavailable(_))) {
             // The lock that this batch has waited for in vain is in the way of the others, too.
-            batch.extend(waiting.try_iter());
+            batch.extend(waiting.take_all());
         }
         for write in batch {
             write.answer(outcome.clone());

@@ -261,15 +261,18 @@ fn what_was_answered_is_in_the_files_before_they_are_closed() {
 
 /// Queues writes while another program holds the lock, so that they share a commit, and then
 /// returns how each went, in their order.
-fn in_one_commit(folder: &Path, names: &[&str]) -> Vec<robot_core::Result<Robot>> {
+fn in_one_commit(
+    folder: &Path,
+    drafts: impl IntoIterator<Item = Draft>,
+) -> Vec<robot_core::Result<Robot>> {
     let catalogue = open(&url(folder)).unwrap();
     let mut other = beside(folder);
     other.batch_execute("BEGIN IMMEDIATE").unwrap();
-    let begin = |name: &str| Arc::clone(&catalogue).begin_add(draft(name));
+    let begin = |draft| Arc::clone(&catalogue).begin_add(draft);
     // The first one waits for the lock, once the writer has taken it up, and the others for it.
-    let first = begin("first");
+    let first = begin(draft("first"));
     thread::sleep(Duration::from_millis(500));
-    let others: Vec<_> = names.iter().map(|name| begin(name)).collect();
+    let others: Vec<_> = drafts.into_iter().map(begin).collect();
     other.batch_execute("ROLLBACK").unwrap();
     first.wait().unwrap();
     others.into_iter().map(Pending::wait).collect()
@@ -278,7 +281,7 @@ fn in_one_commit(folder: &Path, names: &[&str]) -> Vec<robot_core::Result<Robot>
 #[test]
 fn of_writes_that_share_a_commit_each_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let results = in_one_commit(folder.path(), &["a", "b", "a", "c", "first"]);
+    let results = in_one_commit(folder.path(), ["a", "b", "a", "c", "first"].map(draft));
     let went: Vec<_> = results.iter().map(Result::is_ok).collect();
     assert_eq!(went, [true, true, false, true, false]);
     for result in results.into_iter().filter(Result::is_err) {
@@ -292,6 +295,33 @@ fn of_writes_that_share_a_commit_each_fails_alone() {
 }
 
 #[test]
+fn robots_that_share_a_commit_are_stored_to_the_letter() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [
+        "\"quoted\" \\ and / slashed",
+        "[\"JSON\", null, 1]",
+        "\u{1}\t\r\n\u{1f}\u{7f}\u{2028}\u{feff}",
+        "e\u{301} \u{1f916} \u{10ffff}",
+        "$[0] %27 '; --",
+        "\\u0000",
+        "1e400",
+    ];
+    let types = ["droid", "mechanical", "virtual"].iter().cycle();
+    let years = [0, i64::MAX, 1977, (1 << 53) + 1].iter().cycle();
+    let drafts: Vec<_> = names
+        .iter()
+        .zip(types.zip(years))
+        .map(|(name, (robot_type, year))| Draft::new(*name, *robot_type, *year))
+        .collect();
+    let answers = in_one_commit(folder.path(), drafts.clone());
+    let catalogue = open(&url(folder.path())).unwrap();
+    for (answer, draft) in answers.into_iter().zip(drafts) {
+        let stored = catalogue.get(answer.unwrap().id()).unwrap().unwrap();
+        assert_eq!(Draft::from(stored), draft);
+    }
+}
+
+#[test]
 fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     open(&url(folder.path())).unwrap();
@@ -302,7 +332,7 @@ fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
              BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
         )
         .unwrap();
-    let results = in_one_commit(folder.path(), &["a", "x", "b"]);
+    let results = in_one_commit(folder.path(), ["a", "x", "b"].map(draft));
     for (name, result) in ["a", "x", "b"].into_iter().zip(results) {
         match result {
             Err(Error::Store(cause)) => assert_eq!(cause.to_string(), "lost"),
