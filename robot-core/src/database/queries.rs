@@ -184,3 +184,43 @@ pub(super) fn entries(
 ) -> QueryResult<Vec<(i64, String)>> {
     in_order!(connection, request, (robots::id, robots::name))
 }
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::{
+        catalogue::Catalogue,
+        database::{
+            DatabaseCatalogue,
+            connection::{Location, Purpose},
+        },
+        open::OpenOptions,
+        robot::Draft,
+    };
+
+    #[test]
+    fn one_statement_adds_all_whose_names_are_free_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        let catalogue = DatabaseCatalogue::open(&url).unwrap();
+        let last = catalogue.add(Draft::new("taken", "droid", 1)).unwrap().id();
+        let location = Location::parse(&url, &OpenOptions::new()).unwrap();
+        let mut connection = location.connect(Purpose::Writing).unwrap();
+        let free = [
+            "b",
+            "\"a\"",
+            "[1]\\",
+            "\u{1}\u{7f}\u{2028}",
+            "e\u{301}",
+            "a",
+        ];
+        let drafts: Vec<_> = free
+            .iter()
+            .chain(&["taken", "b"])
+            .map(|name| ValidDraft::new(Draft::new(*name, "virtual", i64::MAX)).unwrap())
+            .collect();
+        let rows = insert_many(&mut connection, drafts.iter()).unwrap();
+        let names = free.map(str::to_owned);
+        assert_eq!(rows, (last.get() + 1..).zip(names).collect::<Vec<_>>());
+    }
+}

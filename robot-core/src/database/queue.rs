@@ -32,7 +32,7 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
             awaited: usize::MAX,
             is_closed: false,
         }),
-        awaited: Condvar::new(),
+        enough: Condvar::new(),
     });
     let receiver = Receiver {
         queue: Arc::clone(&queue),
@@ -44,7 +44,7 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
 
 struct Queue<T> {
     state: Mutex<State<T>>,
-    awaited: Condvar,
+    enough: Condvar,
 }
 
 struct State<T> {
@@ -66,7 +66,7 @@ impl<T> Queue<T> {
 
     fn close(&self) {
         self.state().is_closed = true;
-        self.awaited.notify_one();
+        self.enough.notify_one();
     }
 
     /// Waits for so many, though not beyond a limit of time, where there is one, and not once
@@ -77,11 +77,11 @@ impl<T> Queue<T> {
         state.awaited = count;
         state = match limit {
             Some(limit) => self
-                .awaited
+                .enough
                 .wait_timeout_while(state, limit, goes_on)
                 .map_or_else(|error| error.into_inner().0, |(state, _)| state),
             None => self
-                .awaited
+                .enough
                 .wait_while(state, goes_on)
                 .unwrap_or_else(PoisonError::into_inner),
         };
@@ -116,7 +116,7 @@ impl<T> Sender<T> {
         state.waiting.push_back(item);
         if state.waiting.len() == state.awaited {
             drop(state);
-            queue.awaited.notify_one();
+            queue.enough.notify_one();
         }
         Ok(())
     }
@@ -161,16 +161,17 @@ impl<T> Receiver<T> {
         Some(batch)
     }
 
-    /// Waits for as many as are to be expected, for each time in which some come no longer than two
-    /// commits take, so that those who have left cost little. Returns how many there are.
+    /// Waits until as many are there as are expected, in spans of two commits. A span in which nobody
+    /// came is the last, so that those who have left cost no more than the rest of the span in which
+    /// the last one came, and another. Returns how many there are.
     fn wait_for_company(&self) -> usize {
         let deadline = Instant::now() + COMPANY_PATIENCE;
         let expected = self.expected();
         let mut before = self.queue.len();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let window = left.min(self.duration * 2);
-            let now = self.queue.wait_for(expected, Some(window));
+            let span = left.min(self.duration * 2);
+            let now = self.queue.wait_for(expected, Some(span));
             if now >= expected || now == before {
                 return now;
             }
@@ -214,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// A receiver whose last commit was of so many, and took so long.
+    /// A receiver whose last commits were of so many each, of which the very last took so long.
     fn after(sizes: &[usize], duration: Duration) -> (Sender<usize>, Receiver<usize>) {
         let (sender, mut receiver) = queue();
         receiver.sizes.extend(sizes);
@@ -302,12 +303,27 @@ mod tests {
             after(&[COMPANY_ENOUGH + 1], Duration::ZERO).1.expected(),
             COMPANY_ENOUGH
         );
-        let (sender, receiver) = after(&[1, 3, 2], Duration::from_mins(1));
+        let (sender, mut receiver) = after(&[1, 3, 2], COMPANY_PATIENCE);
         assert_eq!(receiver.expected(), 3);
         sender.send(0).unwrap();
         let started = Instant::now();
-        assert_eq!(receiver.wait_for_company(), 1);
+        assert_eq!(receiver.next_batch(), Some(vec![0]));
         assert!(started.elapsed() >= COMPANY_PATIENCE);
+    }
+
+    #[test]
+    fn whoever_comes_after_a_pause_waits_for_company_as_well() {
+        let (sender, mut receiver) = after(&[2], COMPANY_PATIENCE);
+        let waiting = thread::spawn(move || {
+            let batch = receiver.next_batch();
+            (batch, Instant::now())
+        });
+        thread::sleep(COMPANY_PATIENCE * 10);
+        let sent = Instant::now();
+        sender.send(0).unwrap();
+        let (batch, returned) = waiting.join().unwrap();
+        assert_eq!(batch, Some(vec![0]));
+        assert!(returned - sent >= COMPANY_PATIENCE);
     }
 
     #[test]
@@ -315,6 +331,18 @@ mod tests {
         let (sender, mut receiver) = after(&[8], Duration::from_micros(1));
         sender.send(0).unwrap();
         assert_eq!(receiver.next_batch(), Some(vec![0]));
-        assert_eq!(receiver.sizes, [1]);
+        assert_eq!(receiver.expected(), 1);
+    }
+
+    #[test]
+    fn those_who_have_left_are_forgotten() {
+        let (sender, mut receiver) = after(&[5], Duration::ZERO);
+        for _ in 0..COMPANY_MEMORY {
+            assert_eq!(receiver.expected(), 5);
+            sender.send(0).unwrap();
+            sender.send(1).unwrap();
+            assert_eq!(receiver.next_batch(), Some(vec![0, 1]));
+        }
+        assert_eq!(receiver.expected(), 2);
     }
 }

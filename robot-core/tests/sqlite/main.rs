@@ -281,16 +281,18 @@ fn in_one_commit(
 #[test]
 fn of_writes_that_share_a_commit_each_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let results = in_one_commit(folder.path(), ["a", "b", "a", "c", "first"].map(draft));
+    let mut drafts = ["a", "b", "a", "c", "first"].map(draft);
+    drafts[2].year = Some(2000);
+    let results = in_one_commit(folder.path(), drafts);
     let went: Vec<_> = results.iter().map(Result::is_ok).collect();
     assert_eq!(went, [true, true, false, true, false]);
     for result in results.into_iter().filter(Result::is_err) {
         assert!(matches!(result, Err(Error::Rejected(_))), "{result:?}");
     }
-    let names = open(&url(folder.path())).unwrap().list().unwrap();
+    let stored = open(&url(folder.path())).unwrap().list().unwrap();
     assert_eq!(
-        names.iter().map(Robot::name).collect::<Vec<_>>(),
-        ["a", "b", "c", "first"]
+        stored.into_iter().map(Draft::from).collect::<Vec<_>>(),
+        ["a", "b", "c", "first"].map(draft)
     );
 }
 
@@ -319,6 +321,7 @@ fn robots_that_share_a_commit_are_stored_to_the_letter() {
         let stored = catalogue.get(answer.unwrap().id()).unwrap().unwrap();
         assert_eq!(Draft::from(stored), draft);
     }
+    assert_eq!(catalogue.list().unwrap().len(), names.len() + 1);
 }
 
 #[test]
