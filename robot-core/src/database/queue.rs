@@ -161,21 +161,26 @@ impl<T> Receiver<T> {
         Some(batch)
     }
 
-    /// Waits until as many are there as are expected, in spans of two commits. A span in which nobody
-    /// came is the last, so that those who have left cost no more than the rest of the span in which
-    /// the last one came, and another. Returns how many there are.
-    fn wait_for_company(&self) -> usize {
+    /// Waits until as many are there as are expected, in spans of two commits. When nobody comes in one
+    /// of them, whoever else was expected has left, and is not waited for again. Returns how many
+    /// there are.
+    fn wait_for_company(&mut self) -> usize {
         let deadline = Instant::now() + COMPANY_PATIENCE;
         let expected = self.expected();
+        let span = self.duration * 2;
         let mut before = self.queue.len();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let span = left.min(self.duration * 2);
-            let now = self.queue.wait_for(expected, Some(span));
-            if now >= expected || now == before {
-                return now;
+            let now = self.queue.wait_for(expected, Some(span.min(left)));
+            if now < expected && now > before {
+                before = now;
+                continue;
             }
-            before = now;
+            // Where nobody came at all, all may still be on their way.
+            if (1..expected).contains(&now) && span <= left {
+                self.sizes.clear();
+            }
+            return now;
         }
     }
 
@@ -328,15 +333,24 @@ mod tests {
 
     #[test]
     fn who_has_waited_in_vain_does_not_wait_again() {
-        let (sender, mut receiver) = after(&[8], Duration::from_micros(1));
+        let (sender, mut receiver) = after(&[8, 8], COMPANY_PATIENCE / 4);
         sender.send(0).unwrap();
-        assert_eq!(receiver.next_batch(), Some(vec![0]));
-        assert_eq!(receiver.expected(), 1);
+        sender.send(1).unwrap();
+        assert_eq!(receiver.next_batch(), Some(vec![0, 1]));
+        assert_eq!(receiver.expected(), 2);
     }
 
     #[test]
-    fn those_who_have_left_are_forgotten() {
-        let (sender, mut receiver) = after(&[5], Duration::ZERO);
+    fn where_nobody_came_all_may_still_be_on_their_way() {
+        let (_sender, mut receiver) = after(&[8], COMPANY_PATIENCE / 4);
+        assert_eq!(receiver.wait_for_company(), 0);
+        assert_eq!(receiver.expected(), 8);
+    }
+
+    #[test]
+    fn those_who_were_long_not_there_are_forgotten() {
+        // As commits are slow, patience ends before it is known whether anybody has left.
+        let (sender, mut receiver) = after(&[5], COMPANY_PATIENCE);
         for _ in 0..COMPANY_MEMORY {
             assert_eq!(receiver.expected(), 5);
             sender.send(0).unwrap();
