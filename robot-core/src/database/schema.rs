@@ -74,7 +74,8 @@ impl<'a> From<&'a ValidDraft> for NewRow<'a> {
     }
 }
 
-/// A row as it is inserted with an id that it has already.
+/// A row as it is inserted with an id that it has already. No value of it is left to a default, so
+/// that several rows are one statement.
 #[cfg(any(feature = "sqlite", feature = "mysql"))]
 #[derive(Insertable)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]

@@ -26,6 +26,16 @@ fn in_one_commit(
     others.into_iter().map(Pending::wait).collect()
 }
 
+/// Has SQLite take back the whole transaction, as it does when the disk is full, where an `x` is added.
+fn lose_every_x(folder: &Path) {
+    beside(folder)
+        .batch_execute(
+            "CREATE TRIGGER lose BEFORE INSERT ON robots WHEN NEW.name = 'x' \
+             BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
+        )
+        .unwrap();
+}
+
 #[test]
 fn of_writes_that_share_a_commit_each_fails_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -76,13 +86,7 @@ fn robots_that_share_a_commit_are_stored_to_the_letter() {
 fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     open(&url(folder.path())).unwrap();
-    // SQLite takes back the whole transaction here, as it does when the disk is full.
-    beside(folder.path())
-        .batch_execute(
-            "CREATE TRIGGER lose BEFORE INSERT ON robots WHEN NEW.name = 'x' \
-             BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
-        )
-        .unwrap();
+    lose_every_x(folder.path());
     let results = in_one_commit(folder.path(), ["a", "x", "b"].map(draft));
     for (name, result) in ["a", "x", "b"].into_iter().zip(results) {
         match result {
@@ -105,12 +109,7 @@ fn where_a_shared_commit_is_lost_nobody_is_told_otherwise() {
 fn a_writer_that_is_alone_goes_on_after_a_transaction_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = open(&url(folder.path())).unwrap();
-    beside(folder.path())
-        .batch_execute(
-            "CREATE TRIGGER lose BEFORE INSERT ON robots WHEN NEW.name = 'x' \
-             BEGIN SELECT RAISE(ROLLBACK, 'lost'); END",
-        )
-        .unwrap();
+    lose_every_x(folder.path());
     for name in ["a", "b"] {
         catalogue.add(draft(name)).unwrap();
         let lost = catalogue.add(draft("x"));
