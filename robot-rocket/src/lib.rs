@@ -25,6 +25,7 @@ mod forms;
 mod page;
 mod reply;
 mod routes;
+mod runtime;
 mod settings;
 mod threads;
 
@@ -35,6 +36,7 @@ use rocket::{Build, Rocket};
 
 use threads::BlockingThreads;
 
+pub use runtime::execute;
 pub use settings::{Settings, SettingsError, database_url, figment, open_options};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).

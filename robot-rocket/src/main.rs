@@ -15,7 +15,7 @@ use std::{
 
 use clap::Parser;
 use robot_core::redact;
-use robot_rocket::{Settings, SettingsError, database_url, mount, open_options};
+use robot_rocket::{Settings, SettingsError, database_url, execute, mount, open_options};
 use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
 
 /// Serves a catalogue of robots as JSON over HTTP.
@@ -89,7 +89,10 @@ fn run() -> Result<(), String> {
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
     let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
         .attach(greeting(redact(&url), &settings));
-    match rocket::execute(served(rocket, &config)) {
+    let outcome = execute(&config, served(rocket, &config));
+    match outcome
+        .map_err(|error| format!("cannot start its threads: {error}; lower ROCKET_WORKERS"))?
+    {
         Ok(()) => Ok(()),
         Err(error) => match error.kind() {
             // It was told to stop, and gave up the requests that took too long to finish.

@@ -183,7 +183,8 @@ impl Settings {
 }
 
 /// Rocket's configuration, from the same places as [`Config::figment`], with one worker more than
-/// there are cores unless told otherwise: all but one may read from the disk.
+/// there are cores unless told otherwise: all but one may read from the disk. A server that is
+/// configured by it is run by [`execute`](crate::execute), for Rocket itself goes by its own default.
 ///
 /// ```
 /// let rocket = rocket::custom(robot_rocket::figment());

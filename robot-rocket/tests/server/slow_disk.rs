@@ -18,6 +18,13 @@ pub(crate) fn slow_reads(server: &Server) -> Injection {
 
 #[test]
 fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
+    // As many workers as by default, and as few as do.
+    for settings in [&[][..], &[("ROCKET_WORKERS", "2")]] {
+        read_while_the_disk_is_slow(settings);
+    }
+}
+
+fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
     let folder = tempfile::tempdir().unwrap();
     let ids: Vec<String> = {
         let server = Server::start(folder.path(), &[]);
@@ -33,7 +40,7 @@ fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
         (0..8).map(add).collect()
     };
     // Nothing of the file is in the memory of this one.
-    let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
+    let server = Server::start(folder.path(), settings);
     let slow = slow_reads(&server);
     let found = &AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -16,8 +16,8 @@ use std::{
 
 use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
 use robot_core::Catalogue;
-use robot_rocket::{Settings, mount, open_options};
-use rocket::{Build, Orbit, Rocket, fairing::AdHoc};
+use robot_rocket::{Settings, execute, mount, open_options};
+use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
 
 use crate::data;
 
@@ -71,16 +71,17 @@ pub(crate) fn serve(variant: &Variant) -> Result<(), String> {
     } else {
         catalogue
     };
+    let config = Config::try_from(&figment).map_err(|error| message(&error))?;
     let rocket = rocket::custom(figment);
     let rocket = if variant.unsynced {
         unsynced::mount(rocket, path(&variant.url)?)?
     } else {
         mount(rocket, "/", catalogue, &settings)
     };
-    run(fixed::mount(rocket))
+    run(&config, fixed::mount(rocket))
 }
 
-fn run(rocket: Rocket<Build>) -> Result<(), String> {
+fn run(config: &Config, rocket: Rocket<Build>) -> Result<(), String> {
     thread::spawn(|| {
         // Whatever ends the input ends the server.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
@@ -90,7 +91,8 @@ fn run(rocket: Rocket<Build>) -> Result<(), String> {
         let _ = writeln!(io::stdout(), "http://127.0.0.1:{}", rocket.config().port);
         Box::pin(async {})
     });
-    rocket::execute(rocket.attach(greeting).launch())
+    execute(config, rocket.attach(greeting).launch())
+        .map_err(|error| format!("cannot start threads: {error}"))?
         .map(drop)
         .map_err(|error| format!("cannot serve: {}", error.kind()))
 }
