@@ -89,10 +89,10 @@ fn run() -> Result<(), String> {
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
     let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
         .attach(greeting(redact(&url), &settings));
-    let outcome = execute(&config, served(rocket, &config));
-    match outcome
-        .map_err(|error| format!("cannot start its threads: {error}; lower ROCKET_WORKERS"))?
-    {
+    let outcome = execute(&config, served(rocket, &config)).map_err(|error| {
+        format!("cannot wait for requests: {error}; let it open more files (ulimit -n)")
+    });
+    match outcome? {
         Ok(()) => Ok(()),
         Err(error) => match error.kind() {
             // It was told to stop, and gave up the requests that took too long to finish.

@@ -2,9 +2,12 @@
 
 use std::{future::Future, io, time::Duration};
 
-use rocket::{Config, tokio::runtime::Builder};
+use rocket::{
+    Config,
+    tokio::{runtime::Builder, sync::Semaphore},
+};
 
-/// How long requests may go on after the end, where Rocket's configuration says that it is the end.
+/// How long blocking work may go on after the end of the server, where `shutdown.force` is set.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Runs a server to its end, such as the future of [`Rocket::launch`](rocket::Rocket::launch), on
@@ -15,7 +18,10 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// [`figment`](crate::figment).
 ///
 /// # Errors
-/// The system has no threads to give.
+/// The system does not let it wait for events, for one because too many files are open.
+///
+/// # Panics
+/// The system has no thread to give.
 ///
 /// ```
 /// use rocket::{Config, tokio::runtime::Handle};
@@ -29,7 +35,7 @@ pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
     let runtime = Builder::new_multi_thread()
         .thread_name("rocket-worker-thread")
         .worker_threads(config.workers.max(1))
-        .max_blocking_threads(config.max_blocking.max(1))
+        .max_blocking_threads(config.max_blocking.clamp(1, Semaphore::MAX_PERMITS))
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(server);

@@ -36,7 +36,8 @@ pub(super) fn queue<T>() -> (Sender<T>, Receiver<T>) {
     });
     let receiver = Receiver {
         queue: Arc::clone(&queue),
-        last: VecDeque::new(),
+        sizes: VecDeque::new(),
+        duration: Duration::ZERO,
     };
     (Sender(queue), receiver)
 }
@@ -131,25 +132,18 @@ impl<T> Drop for Sender<T> {
 /// The end of the writer. What waits when it goes, goes with it.
 pub(super) struct Receiver<T> {
     queue: Arc<Queue<T>>,
-    /// The last commits, the last first.
-    last: VecDeque<Commit>,
-}
-
-/// What is remembered of a commit.
-#[derive(Default)]
-struct Commit {
-    /// How many shared it; none, once it is known that they do not come back.
-    shared: usize,
-    /// How many came while it was under way.
-    came: usize,
-    took: Duration,
+    /// How many shared each of the last commits, the last first.
+    sizes: VecDeque<usize>,
+    /// How long the last took.
+    duration: Duration,
 }
 
 impl<T> Receiver<T> {
     /// Waits for what is to be committed next; `None` when the sender is gone and nothing is left.
     ///
-    /// A commit of two costs less than two commits. So where others are likely to come, they are
-    /// waited for, though not for long. Who is alone does not wait.
+    /// Where several have shared a commit of late, as many as in the largest of them are waited for,
+    /// though not for long: a commit of two costs less than two commits. Who waits in vain is alone
+    /// now, and does not wait again.
     pub(super) fn next_batch(&mut self) -> Option<Vec<T>> {
         // Whoever has just been answered may be back at once.
         if self.wait_for_company() == 0 {
@@ -160,22 +154,20 @@ impl<T> Receiver<T> {
         }
         let batch = self.take(COMMIT_LIMIT);
         if batch.len() == 1 {
-            self.forget_company();
+            self.sizes.clear();
         }
-        self.last.truncate(COMPANY_MEMORY - 1);
-        self.last.push_front(Commit {
-            shared: batch.len(),
-            ..Commit::default()
-        });
+        self.sizes.truncate(COMPANY_MEMORY - 1);
+        self.sizes.push_front(batch.len());
         Some(batch)
     }
 
     /// Waits until as many are there as are expected, in spans of two commits. When nobody comes in one
-    /// of them, those who shared the last commits do not come back. Returns how many there are.
+    /// of them, whoever else was expected has left, and is not waited for again. Returns how many
+    /// there are.
     fn wait_for_company(&mut self) -> usize {
         let deadline = Instant::now() + COMPANY_PATIENCE;
         let expected = self.expected();
-        let span = self.span();
+        let span = self.duration * 2;
         let mut before = self.queue.len();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -186,50 +178,16 @@ impl<T> Receiver<T> {
             }
             // Where nobody came at all, all may still be on their way.
             if (1..expected).contains(&now) && span <= left {
-                self.forget_company();
+                self.sizes.clear();
             }
             return now;
         }
     }
 
-    /// How many are likely to come: those who shared one of the last commits, once they have been
-    /// answered, or others, if they go on to come as they did while commits were under way.
+    /// How many are likely to come.
     fn expected(&self) -> usize {
-        let back = self.last.iter().map(|commit| commit.shared).max();
-        back.unwrap_or_default()
-            .max(self.others())
-            .clamp(1, COMPANY_ENOUGH)
-    }
-
-    /// How many are likely to come who have not been answered just now; none, where hardly anybody
-    /// came while commits were under way.
-    fn others(&self) -> usize {
-        let came: usize = self.last.iter().map(|commit| commit.came).sum();
-        if came * 2 < self.last.len() {
-            return 0;
-        }
-        let patience = usize::try_from(COMPANY_PATIENCE.as_micros()).unwrap_or(usize::MAX);
-        let took = usize::try_from(self.took_in_all().as_micros()).unwrap_or(usize::MAX);
-        came.saturating_mul(patience)
-            .checked_div(took)
-            .unwrap_or_default()
-    }
-
-    /// How long nobody has to come until nobody is expected any more: as long as two commits take.
-    fn span(&self) -> Duration {
-        let commits = u32::try_from(self.last.len()).unwrap_or(u32::MAX).max(1);
-        self.took_in_all() * 2 / commits
-    }
-
-    fn took_in_all(&self) -> Duration {
-        self.last.iter().map(|commit| commit.took).sum()
-    }
-
-    /// Expects nobody back who shared one of the last commits.
-    fn forget_company(&mut self) {
-        for commit in &mut self.last {
-            commit.shared = 0;
-        }
+        let most = self.sizes.iter().copied().max().unwrap_or(1);
+        most.min(COMPANY_ENOUGH)
     }
 
     /// Takes all that waits.
@@ -243,12 +201,9 @@ impl<T> Receiver<T> {
         state.waiting.drain(..count).collect()
     }
 
-    /// Tells how long the commit of the last batch has taken.
+    /// Tells how long a commit has taken.
     pub(super) fn took(&mut self, duration: Duration) {
-        let came = self.queue.len();
-        if let Some(commit) = self.last.front_mut() {
-            (commit.came, commit.took) = (came, duration);
-        }
+        self.duration = duration;
     }
 }
 
@@ -265,14 +220,11 @@ mod tests {
 
     use super::*;
 
-    /// A receiver whose last commits were of so many each, and each took so long.
-    fn after(sizes: &[usize], took: Duration) -> (Sender<usize>, Receiver<usize>) {
+    /// A receiver whose last commits were of so many each, of which the very last took so long.
+    fn after(sizes: &[usize], duration: Duration) -> (Sender<usize>, Receiver<usize>) {
         let (sender, mut receiver) = queue();
-        receiver.last.extend(sizes.iter().map(|&shared| Commit {
-            shared,
-            took,
-            ..Commit::default()
-        }));
+        receiver.sizes.extend(sizes);
+        receiver.took(duration);
         (sender, receiver)
     }
 
@@ -395,51 +347,6 @@ mod tests {
         assert_eq!(receiver.expected(), 8);
     }
 
-    /// A receiver as someone committed alone so many times, while each time so many came.
-    fn beside(commits: usize, came: usize, took: Duration) -> Receiver<usize> {
-        let (_, mut receiver) = queue();
-        receiver.last.extend((0..commits).map(|_| Commit {
-            shared: 1,
-            came,
-            took,
-        }));
-        receiver
-    }
-
-    #[test]
-    fn as_many_are_expected_as_go_on_to_come_within_patience() {
-        assert_eq!(beside(8, 1, COMPANY_PATIENCE / 4).expected(), 4);
-        assert_eq!(beside(1, 3, COMPANY_PATIENCE / 2).expected(), 6);
-        assert_eq!(
-            beside(8, 5, COMPANY_PATIENCE / 8).expected(),
-            COMPANY_ENOUGH
-        );
-        assert_eq!(beside(8, 1, COMPANY_PATIENCE * 2).expected(), 1);
-        assert_eq!(beside(8, 1, Duration::ZERO).expected(), 1);
-    }
-
-    #[test]
-    fn who_comes_now_and_then_is_not_waited_for() {
-        let mut receiver = beside(8, 0, COMPANY_PATIENCE / 16);
-        for commit in receiver.last.iter_mut().take(3) {
-            commit.came = 1;
-        }
-        assert_eq!(receiver.expected(), 1);
-        receiver.last[3].came = 1;
-        assert_eq!(receiver.expected(), 8);
-    }
-
-    #[test]
-    fn those_who_came_while_a_commit_was_under_way_are_counted() {
-        let (sender, mut receiver) = queue();
-        sender.send(0).unwrap();
-        assert_eq!(receiver.next_batch(), Some(vec![0]));
-        sender.send(1).unwrap();
-        sender.send(2).unwrap();
-        receiver.took(COMPANY_PATIENCE / 4);
-        assert_eq!(receiver.expected(), 8);
-    }
-
     #[test]
     fn those_who_were_long_not_there_are_forgotten() {
         // As commits are slow, patience ends before it is known whether anybody has left.
@@ -449,7 +356,6 @@ mod tests {
             sender.send(0).unwrap();
             sender.send(1).unwrap();
             assert_eq!(receiver.next_batch(), Some(vec![0, 1]));
-            receiver.took(COMPANY_PATIENCE);
         }
         assert_eq!(receiver.expected(), 2);
     }

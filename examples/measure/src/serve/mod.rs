@@ -92,7 +92,7 @@ fn run(config: &Config, rocket: Rocket<Build>) -> Result<(), String> {
         Box::pin(async {})
     });
     execute(config, rocket.attach(greeting).launch())
-        .map_err(|error| format!("cannot start threads: {error}"))?
+        .map_err(|error| format!("cannot wait for requests: {error}"))?
         .map(drop)
         .map_err(|error| format!("cannot serve: {}", error.kind()))
 }
