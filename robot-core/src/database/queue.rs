@@ -172,15 +172,17 @@ impl<T> Receiver<T> {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let now = self.queue.wait_for(expected, Some(span.min(left)));
-            if now < expected && now > before {
-                before = now;
-                continue;
+            if now >= expected {
+                return now;
             }
-            // Where nobody came at all, all may still be on their way.
-            if (1..expected).contains(&now) && span <= left {
-                self.sizes.clear();
+            if now == before {
+                // Where nobody came at all, all may still be on their way.
+                if now > 0 && span <= left {
+                    self.sizes.clear();
+                }
+                return now;
             }
-            return now;
+            before = now;
         }
     }
 
