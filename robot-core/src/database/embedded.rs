@@ -57,8 +57,7 @@ impl Embedded {
         if cache.is_none() {
             log::info!("{}: every robot is read from the file", location.name());
         }
-        let writer = Writer::start(first, location.clone(), cache.clone())
-            .map_err(|error| location.refusal(error.into()))?;
+        let writer = Writer::start(location, cache.clone())?;
         Ok(Self {
             readers,
             in_place: InPlace::new(location, options.reads_in_place()),

@@ -10,7 +10,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::Arc,
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use diesel::{QueryResult, connection::SimpleConnection};
@@ -20,7 +20,7 @@ use super::{
     cache::Cache,
     changed,
     connection::{AnyConnection, Location, Purpose},
-    failure::{classify, commit_failure},
+    failure::{classify, commit_failure, is_passing},
     file::Files,
     given, queries,
     queue::{Receiver, Refusal, Sender, queue},
@@ -28,12 +28,15 @@ use super::{
 };
 use crate::{
     catalogue::Change,
-    error::{Error, Result},
+    error::{Error, OpenError, Result},
     pending::Pending,
     restoration::Restoration,
     robot::RobotId,
     rules::ValidDraft,
 };
+
+/// How long the lock of writers is left alone while another program holds it.
+const LOCK_PAUSE: Duration = Duration::from_micros(20);
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
@@ -43,25 +46,20 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer of a database, on a connection that is meant for it.
-    pub(super) fn start(
-        connection: AnyConnection,
-        location: Location,
-        cache: Option<Arc<Cache>>,
-    ) -> io::Result<Self> {
-        let files = location.files()?;
+    /// Starts the writer of a database that has been opened.
+    pub(super) fn start(location: &Location, cache: Option<Arc<Cache>>) -> Result<Self, OpenError> {
+        let refusal = |error: io::Error| location.refusal(error.into());
+        let mut pen = Pen {
+            connection: Some(connect(location)?),
+            location: location.clone(),
+            files: location.files().map_err(refusal)?,
+            cache,
+        };
         let (queue, mut waiting) = queue();
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || {
-                let mut pen = Pen {
-                    connection: Some(connection),
-                    location,
-                    files,
-                    cache,
-                };
-                write_all(&mut pen, &mut waiting);
-            })?;
+            .spawn(move || write_all(&mut pen, &mut waiting))
+            .map_err(refusal)?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
@@ -247,7 +245,9 @@ impl Pen {
         }
         self.files.are_there().map_err(Error::store)?;
         let mut connection = self.connection()?;
-        let outcome = commit(&mut connection, batch, self.cache.as_deref());
+        let outcome = begin(&mut connection, self.location.timeout)
+            .map_err(classify)
+            .and_then(|()| commit(&mut connection, batch, self.cache.as_deref()));
         match (outcome, self.files.have_it()) {
             (Err(Error::Unknown(cause)), Ok(())) if overwrite(&self.location).is_ok() => {
                 self.replace(connection);
@@ -275,28 +275,49 @@ impl Pen {
         drop(connection);
         self.files.forget_a_log_that_is_gone();
         // Where it fails, the next write tries again, and tells of it.
-        self.connection = self.location.connect(Purpose::Writing).ok();
+        self.connection = connect(&self.location).ok();
     }
 
     fn connection(&mut self) -> Result<AnyConnection> {
         if let Some(connection) = self.connection.take() {
             return Ok(connection);
         }
-        let connected = self.location.connect(Purpose::Writing);
-        connected.map_err(Error::unavailable)
+        connect(&self.location).map_err(Error::unavailable)
     }
 }
 
-/// Runs the statements of a batch in one transaction.
+/// A connection on which other programs are waited for by [`begin`] alone.
+fn connect(location: &Location) -> Result<AnyConnection, OpenError> {
+    let mut connection = location.connect(Purpose::Writing)?;
+    connection
+        .batch_execute("PRAGMA busy_timeout = 0")
+        .map_err(|error| location.refusal(error.into()))?;
+    Ok(connection)
+}
+
+/// Begins a transaction, as soon as no other program writes. One that took the lock of writers only
+/// later could not wait for it.
+///
+/// SQLite would wait by itself, but up to 100 ms at a time. A program that begins its next transaction
+/// where the last one has ended leaves the lock free for microseconds, and hardly ever just then.
+fn begin(connection: &mut AnyConnection, timeout: Duration) -> QueryResult<()> {
+    let started = Instant::now();
+    loop {
+        match connection.batch_execute("BEGIN IMMEDIATE") {
+            Err(error) if is_passing(&error) && started.elapsed() < timeout => {
+                thread::sleep(LOCK_PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Runs the statements of a batch in the transaction that has begun, and commits it.
 fn commit(
     connection: &mut AnyConnection,
     batch: &mut [Write],
     cache: Option<&Cache>,
 ) -> Result<()> {
-    // A transaction that takes the lock of writers only later could not wait for it.
-    connection
-        .batch_execute("BEGIN IMMEDIATE")
-        .map_err(classify)?;
     let outcome = batch
         .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
         .try_for_each(|writes| run(writes, connection))
@@ -323,8 +344,8 @@ fn commit(
 /// there. Whatever is committed next takes its place in the log: here a number that nobody
 /// uses, which SQLite writes even where it was the same before.
 fn overwrite(location: &Location) -> QueryResult<()> {
-    let connection = location.connect(Purpose::Writing);
-    connection
-        .map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?
-        .batch_execute("PRAGMA user_version = 0")
+    let mut connection = connect(location)
+        .map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;
+    begin(&mut connection, location.timeout)?;
+    connection.batch_execute("PRAGMA user_version = 0; COMMIT")
 }

@@ -13,7 +13,10 @@ mod touched_files;
 use std::{
     fs,
     path::Path,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -274,6 +277,28 @@ fn a_lock_of_another_program_is_waited_for() {
         assert_eq!(open(&url(folder.path())).unwrap().list().unwrap(), []);
         other.batch_execute("COMMIT").unwrap();
         adding.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn beside_a_program_that_writes_without_a_pause_a_write_has_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let patient = OpenOptions::new().timeout(Duration::from_secs(10));
+    let catalogue = patient.open(&url(folder.path())).unwrap();
+    let mut other = beside(folder.path());
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::SeqCst) {
+                other.batch_execute("BEGIN IMMEDIATE").unwrap();
+                thread::sleep(Duration::from_millis(20));
+                other.batch_execute("COMMIT").unwrap();
+            }
+        });
+        thread::sleep(Duration::from_millis(100));
+        let added = catalogue.add(draft("a"));
+        is_over.store(true, Ordering::SeqCst);
+        added.unwrap();
     });
 }
 
