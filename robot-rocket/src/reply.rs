@@ -26,12 +26,21 @@ pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'sta
             response.raw_header(name, value);
         }
     }
-    match reply.body {
-        Body::Whole(bytes) => response.sized_body(bytes.len(), Cursor::new(bytes)),
-        Body::Streamed(chunks) => response.streamed_body(reader(chunks, threads.clone())),
+    // Rocket makes room for a whole piece before it looks how much there is, and the room stays until
+    // the client has taken the body. With a byte more than that has, its end is seen in the same room.
+    let piece = match reply.body {
+        Body::Whole(bytes) => {
+            let piece = PIECE.min(bytes.len() + 1);
+            response.sized_body(bytes.len(), Cursor::new(bytes));
+            piece
+        }
+        Body::Streamed(chunks) => {
+            response.streamed_body(reader(chunks, threads.clone()));
+            PIECE
+        }
     };
     // Each body begins with Rocket's own size, so this comes behind it.
-    response.max_chunk_size(PIECE).finalize()
+    response.max_chunk_size(piece).finalize()
 }
 
 /// The response of a reply to a request that Rocket could not make sense of, which no
