@@ -115,14 +115,10 @@ fn set_up(
         "PRAGMA busy_timeout = {patience}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
          PRAGMA cache_size = -{cache};"
     ))?;
-    // Every so many pages of the log are brought into the file, during which writes wait: four
-    // times as rarely as by default, so that fewer of them do. What a statement may have to take
-    // back is kept in memory, and not in a file that is made for it.
+    // What a statement may have to take back is kept in memory, and not in a file that is made for it.
     connection.batch_execute(match purpose {
         Purpose::Reading | Purpose::ReadingInPlace => "PRAGMA query_only = ON;",
-        Purpose::Opening | Purpose::Writing => {
-            "PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY;"
-        }
+        Purpose::Opening | Purpose::Writing => "PRAGMA temp_store = MEMORY;",
     })
 }
 
