@@ -14,9 +14,9 @@ CREATE VIRTUAL TABLE robots_search USING fts5 (
     detail = none, columnsize = 0
 );
 
--- A part of the index is merged with others every so many pages that were written, 64 pages of each
--- level at a time, for which everybody waits. Pages of a quarter of the usual size make that a quarter
--- as long, and twice as many parts before they are merged make it rarer.
+-- Each time 64 pages of the index have been written, as many are merged on each of its levels, and a
+-- commit waits for that. Pages of a quarter of the usual size make the wait a quarter as long; eight
+-- parts of a level before they are merged, instead of four, make it rarer.
 INSERT INTO robots_search (robots_search, rank) VALUES ('pgsz', 1000), ('automerge', 8);
 
 CREATE TRIGGER robots_search_insert AFTER INSERT ON robots BEGIN

@@ -27,7 +27,7 @@ pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'sta
         }
     }
     // Rocket makes room for a whole piece before it looks how much there is, and the room stays until
-    // the client has taken the body. With a byte more than that has, its end is seen in the same room.
+    // the client has taken the body. One byte more than the body, and its end needs no second room.
     let piece = match reply.body {
         Body::Whole(bytes) => {
             let piece = PIECE.min(bytes.len() + 1);

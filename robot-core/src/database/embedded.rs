@@ -44,6 +44,10 @@ impl Embedded {
             }
         };
         migrations::bring_up_to_date(&mut first, location)?;
+        // From now on, all others are connected to the file that the first is connected to.
+        let files = location
+            .files()
+            .map_err(|error| location.refusal(error.into()))?;
         let readers = r2d2::Pool::builder()
             .max_size(options.pool_size())
             // A reader that is connected in the background as the program ends could keep the
@@ -57,7 +61,7 @@ impl Embedded {
         if cache.is_none() {
             log::info!("{}: every robot is read from the file", location.name());
         }
-        let writer = Writer::start(location, cache.clone())?;
+        let writer = Writer::start(location, files, cache.clone())?;
         Ok(Self {
             readers,
             in_place: InPlace::new(location, options.reads_in_place()),

@@ -6,7 +6,6 @@
 
 use std::{
     collections::HashMap,
-    io,
     panic::{self, AssertUnwindSafe},
     sync::Arc,
     thread::{self, JoinHandle},
@@ -35,8 +34,11 @@ use crate::{
     rules::ValidDraft,
 };
 
-/// How long the lock of writers is left alone while another program holds it.
+/// How long the lock of writers is left alone while another program holds it, at least.
 const LOCK_PAUSE: Duration = Duration::from_micros(20);
+
+/// The same as a part of the time that it has been waited for, where the patience is long.
+const LOCK_PAUSE_PART: u32 = 100_000;
 
 /// A handle on the writer, which ends with it, when all that has queued up is done.
 pub(super) struct Writer {
@@ -47,19 +49,22 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the writer of a database that has been opened.
-    pub(super) fn start(location: &Location, cache: Option<Arc<Cache>>) -> Result<Self, OpenError> {
-        let refusal = |error: io::Error| location.refusal(error.into());
+    pub(super) fn start(
+        location: &Location,
+        files: Files,
+        cache: Option<Arc<Cache>>,
+    ) -> Result<Self, OpenError> {
         let mut pen = Pen {
             connection: Some(connect(location)?),
             location: location.clone(),
-            files: location.files().map_err(refusal)?,
+            files,
             cache,
         };
         let (queue, mut waiting) = queue();
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
             .spawn(move || write_all(&mut pen, &mut waiting))
-            .map_err(refusal)?;
+            .map_err(|error| location.refusal(error.into()))?;
         Ok(Self {
             queue: Some(queue),
             thread: Some(thread),
@@ -286,7 +291,7 @@ impl Pen {
     }
 }
 
-/// A connection on which other programs are waited for by [`begin`] alone.
+/// A connection on which from now on nothing but [`begin`] waits for other programs.
 fn connect(location: &Location) -> Result<AnyConnection, OpenError> {
     let mut connection = location.connect(Purpose::Writing)?;
     connection
@@ -305,7 +310,7 @@ fn begin(connection: &mut AnyConnection, timeout: Duration) -> QueryResult<()> {
     loop {
         match connection.batch_execute("BEGIN IMMEDIATE") {
             Err(error) if is_passing(&error) && started.elapsed() < timeout => {
-                thread::sleep(LOCK_PAUSE);
+                thread::sleep(LOCK_PAUSE.max(started.elapsed() / LOCK_PAUSE_PART));
             }
             outcome => return outcome,
         }

@@ -286,16 +286,18 @@ fn beside_a_program_that_writes_without_a_pause_a_write_has_its_turn() {
     let patient = OpenOptions::new().timeout(Duration::from_secs(10));
     let catalogue = patient.open(&url(folder.path())).unwrap();
     let mut other = beside(folder.path());
+    other
+        .batch_execute("PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE")
+        .unwrap();
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !is_over.load(Ordering::SeqCst) {
-                other.batch_execute("BEGIN IMMEDIATE").unwrap();
                 thread::sleep(Duration::from_millis(20));
-                other.batch_execute("COMMIT").unwrap();
+                other.batch_execute("COMMIT; BEGIN IMMEDIATE").unwrap();
             }
+            other.batch_execute("COMMIT").unwrap();
         });
-        thread::sleep(Duration::from_millis(100));
         let added = catalogue.add(draft("a"));
         is_over.store(true, Ordering::SeqCst);
         added.unwrap();
