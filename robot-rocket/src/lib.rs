@@ -18,6 +18,8 @@
 //!
 //! What is answered is decided by [`robot_core::http`]; this crate moves bytes.
 
+#[cfg(target_os = "linux")]
+mod affinity;
 mod catchers;
 mod driver;
 mod files;

@@ -1,5 +1,7 @@
 //! The threads on which a server runs.
 
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 use std::{future::Future, io, time::Duration};
 
 use rocket::{
@@ -7,11 +9,15 @@ use rocket::{
     tokio::{runtime::Builder, sync::Semaphore},
 };
 
+#[cfg(target_os = "linux")]
+use crate::affinity::Cpus;
+
 /// How long blocking work may go on after the end of the server, where `shutdown.force` is set.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
 
 /// Runs a server to its end, such as the future of [`Rocket::launch`](rocket::Rocket::launch), on
-/// as many workers and blocking threads as its configuration says, though on one at least.
+/// as many workers and blocking threads as its configuration says, though on one at least. On Linux,
+/// if the workers are as many as the CPUs that the process may run on, each keeps to one of them.
 ///
 /// [`rocket::execute`], `#[rocket::main]` and `#[rocket::launch]` do as much for `Rocket.toml` and
 /// the environment, but not for what else a server is configured with, such as the defaults of
@@ -32,15 +38,30 @@ const LAST_MOMENT: Duration = Duration::from_millis(500);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
-    let runtime = Builder::new_multi_thread()
+    let workers = config.workers.max(1);
+    let mut builder = Builder::new_multi_thread();
+    builder
         .thread_name("rocket-worker-thread")
-        .worker_threads(config.workers.max(1))
+        .worker_threads(workers)
         .max_blocking_threads(config.max_blocking.clamp(1, Semaphore::MAX_PERMITS))
-        .enable_all()
-        .build()?;
+        .enable_all();
+    #[cfg(target_os = "linux")]
+    keep_to_cpus(&mut builder, workers);
+    let runtime = builder.build()?;
     let outcome = runtime.block_on(server);
     if config.shutdown.force {
         runtime.shutdown_timeout(LAST_MOMENT);
     }
     Ok(outcome)
+}
+
+/// Binds each worker to a CPU, and no other thread of the runtime. Only workers wait for events.
+#[cfg(target_os = "linux")]
+fn keep_to_cpus(builder: &mut Builder, workers: usize) {
+    if let Some(cpus) = Cpus::for_each_of(workers).map(Arc::new) {
+        let for_workers = Arc::clone(&cpus);
+        builder
+            .on_thread_start(move || cpus.open_to_all())
+            .on_thread_park(move || for_workers.bind());
+    }
 }

@@ -182,9 +182,9 @@ impl Settings {
     }
 }
 
-/// Rocket's configuration, from the same places as [`Config::figment`], with one worker more than
-/// there are cores unless told otherwise: all but one may read from the disk. A server that is
-/// configured by it is run by [`execute`](crate::execute), for Rocket itself goes by its own default.
+/// Rocket's configuration, from the same places as [`Config::figment`], with as many workers as there
+/// are cores unless told otherwise, but two at least: all but one may read from the disk. A server that
+/// is configured by it is run by [`execute`](crate::execute), for Rocket itself goes by its own default.
 ///
 /// ```
 /// let rocket = rocket::custom(robot_rocket::figment());
@@ -195,7 +195,7 @@ impl Settings {
 pub fn figment() -> Figment {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let defaults = Config {
-        workers: cores + 1,
+        workers: cores.max(2),
         ..Config::default()
     };
     Figment::from(defaults)

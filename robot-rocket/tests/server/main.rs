@@ -8,6 +8,7 @@
 
 mod access;
 mod calls;
+mod cpus;
 mod crowds;
 mod faults;
 mod files;
