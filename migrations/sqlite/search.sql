@@ -5,6 +5,7 @@
 DROP TRIGGER IF EXISTS robots_search_insert;
 DROP TRIGGER IF EXISTS robots_search_delete;
 DROP TRIGGER IF EXISTS robots_search_update;
+DROP TABLE IF EXISTS robots_search_recent;
 DROP TABLE IF EXISTS robots_search;
 
 CREATE VIRTUAL TABLE robots_search USING fts5 (
@@ -19,18 +20,39 @@ CREATE VIRTUAL TABLE robots_search USING fts5 (
 -- parts of a level before they are merged, instead of four, make it rarer.
 INSERT INTO robots_search (robots_search, rank) VALUES ('pgsz', 1000), ('automerge', 8);
 
+-- The robots whose names the index does not have yet, each of which a search looks at. To take so many
+-- at once costs the index little more than to take one.
+CREATE TABLE robots_search_recent (id INTEGER PRIMARY KEY) STRICT;
+
+CREATE TRIGGER robots_search_take AFTER INSERT ON robots_search_recent
+WHEN (SELECT count(*) FROM robots_search_recent) >= 256 BEGIN
+    INSERT INTO robots_search (rowid, name)
+    SELECT id, name FROM robots WHERE id IN (SELECT id FROM robots_search_recent);
+    DELETE FROM robots_search_recent;
+END;
+
+-- An id may be there already (INSERT OR REPLACE tells of no robot that it deletes), and what a
+-- statement does about conflicts, its triggers do, too; so it is looked up.
 CREATE TRIGGER robots_search_insert AFTER INSERT ON robots BEGIN
-    INSERT INTO robots_search (rowid, name) VALUES (new.id, new.name);
+    INSERT INTO robots_search_recent (id) SELECT new.id
+    WHERE NOT EXISTS (SELECT * FROM robots_search_recent WHERE id = new.id);
 END;
 
 CREATE TRIGGER robots_search_delete AFTER DELETE ON robots BEGIN
-    INSERT INTO robots_search (robots_search, rowid, name) VALUES ('delete', old.id, old.name);
+    INSERT INTO robots_search (robots_search, rowid, name) SELECT 'delete', old.id, old.name
+    WHERE NOT EXISTS (SELECT * FROM robots_search_recent WHERE id = old.id);
+    DELETE FROM robots_search_recent WHERE id = old.id;
 END;
 
 CREATE TRIGGER robots_search_update AFTER UPDATE ON robots
 WHEN old.name <> new.name OR old.id <> new.id BEGIN
-    INSERT INTO robots_search (robots_search, rowid, name) VALUES ('delete', old.id, old.name);
-    INSERT INTO robots_search (rowid, name) VALUES (new.id, new.name);
+    INSERT INTO robots_search (robots_search, rowid, name) SELECT 'delete', old.id, old.name
+    WHERE NOT EXISTS (SELECT * FROM robots_search_recent WHERE id = old.id);
+    DELETE FROM robots_search_recent WHERE id = old.id;
+    INSERT INTO robots_search_recent (id) SELECT new.id
+    WHERE NOT EXISTS (SELECT * FROM robots_search_recent WHERE id = new.id);
 END;
 
 INSERT INTO robots_search (robots_search) VALUES ('rebuild');
+-- In one part, which more than halves the time of a search.
+INSERT INTO robots_search (robots_search) VALUES ('optimize');

@@ -3,9 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod recent;
+
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{Catalogue, DatabaseCatalogue, Draft};
 use tempfile::TempDir;
+
+use recent::let_the_index_take_all;
 
 fn open(folder: &TempDir) -> DatabaseCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.path().display());
@@ -38,20 +42,85 @@ fn three_characters_are_looked_up_and_fewer_are_not() {
     let catalogue = catalogue_of_two(&folder);
     assert_eq!(found(&catalogue, "5-D"), ["R5-D4"]);
     // An index that lacks everything proposes nothing.
-    beside(
-        &folder,
-        "INSERT INTO robots_search (robots_search) VALUES ('delete-all')",
-    );
+    beside(&folder, "DELETE FROM robots_search_recent");
     assert_eq!(found(&catalogue, "5-D"), [""; 0]);
     assert_eq!(found(&catalogue, "5-"), ["R5-D4"]);
 }
 
 #[test]
-fn what_other_programs_write_is_found() {
+fn the_index_takes_the_names_of_256_robots_at_once() {
+    for (count, taken) in [(255, &[][..]), (256, &["many 7"])] {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = open(&folder);
+        beside(
+            &folder,
+            &format!(
+                "WITH RECURSIVE numbers (number) AS
+                     (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {count})
+                 INSERT INTO robots (name, type, year)
+                 SELECT 'many ' || number, 'droid', 1 FROM numbers WHERE number <> 7
+                 UNION ALL SELECT 'many 7', 'droid', 1"
+            ),
+        );
+        assert_eq!(found(&catalogue, "many").len(), count);
+        beside(&folder, "DELETE FROM robots_search_recent");
+        assert_eq!(
+            found(&catalogue, "many 7").first().map(String::as_str),
+            taken.first().copied()
+        );
+    }
+}
+
+#[test]
+fn names_that_the_index_has_and_has_not_taken_are_kept_right() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = catalogue_of_two(&folder);
+    catalogue.add(Draft::new("R8-D8", "droid", 1977)).unwrap();
+    let_the_index_take_all(folder.path());
+    for name in ["T-800", "T-1000", "T-X"] {
+        catalogue.add(Draft::new(name, "droid", 1984)).unwrap();
+    }
     beside(
         &folder,
+        "UPDATE robots SET name = 'C-3PO' WHERE name = 'R2-D2';
+         UPDATE robots SET name = 'BB-8' WHERE name = 'T-800';
+         UPDATE robots SET id = id + 100 WHERE name IN ('R5-D4', 'T-1000');
+         DELETE FROM robots WHERE name IN ('R8-D8', 'T-X')",
+    );
+    let assert_right = || {
+        for name in ["C-3PO", "BB-8", "R5-D4", "T-1000"] {
+            assert_eq!(found(&catalogue, name), [name]);
+        }
+        for name in ["R2-D2", "T-800", "R8-D8", "T-X"] {
+            assert_eq!(found(&catalogue, name), [""; 0], "{name}");
+        }
+    };
+    assert_right();
+    let_the_index_take_all(folder.path());
+    assert_right();
+    // SQLite itself finds that the index has what the table has.
+    beside(
+        &folder,
+        "INSERT INTO robots_search (robots_search, rank) VALUES ('integrity-check', 1)",
+    );
+}
+
+#[test]
+fn what_other_programs_write_is_found() {
+    for prepare in [
+        |_: &TempDir| (),
+        |folder: &TempDir| let_the_index_take_all(folder.path()),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = catalogue_of_two(&folder);
+        prepare(&folder);
+        assert_finds_what_others_write(&folder, &catalogue);
+    }
+}
+
+fn assert_finds_what_others_write(folder: &TempDir, catalogue: &DatabaseCatalogue) {
+    beside(
+        folder,
         "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984);
          UPDATE robots SET name = 'BB-8' WHERE name = 'R2-D2';
          UPDATE robots SET id = 70 WHERE name = 'BB-8';
@@ -65,14 +134,14 @@ fn what_other_programs_write_is_found() {
         ("R5-D4", &[]),
         ("6-D", &["R6-D5"]),
     ] {
-        assert_eq!(found(&catalogue, containing), names, "{containing}");
+        assert_eq!(found(catalogue, containing), names, "{containing}");
     }
-    beside(&folder, "DELETE FROM robots WHERE name <> 'BB-8'");
-    assert_eq!(found(&catalogue, "T-800"), [""; 0]);
-    assert_eq!(found(&catalogue, "BB-8"), ["BB-8"]);
-    // SQLite itself finds that the index has what the table has.
+    beside(folder, "DELETE FROM robots WHERE name <> 'BB-8'");
+    assert_eq!(found(catalogue, "T-800"), [""; 0]);
+    assert_eq!(found(catalogue, "BB-8"), ["BB-8"]);
+    // SQLite itself finds nothing wrong with the index.
     beside(
-        &folder,
+        folder,
         "INSERT INTO robots_search (robots_search) VALUES ('integrity-check')",
     );
 }
@@ -83,6 +152,8 @@ fn what_is_missing_is_made_when_the_catalogue_is_opened() {
         "DROP TABLE robots_search",
         "DROP TRIGGER robots_search_insert",
         "DROP TRIGGER robots_search_delete; DROP TABLE robots_search",
+        "DROP TABLE robots_search_recent",
+        "DROP TRIGGER robots_search_take",
     ] {
         let folder = tempfile::tempdir().unwrap();
         catalogue_of_two(&folder);

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(feature = "sqlite")]
+mod recent;
+
 use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
@@ -12,6 +15,9 @@ use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId, load,
 };
+
+#[cfg(feature = "sqlite")]
+use recent::let_the_index_take_all;
 
 /// What names are made of: few pieces, so that they contain one another, and those that one
 /// store or another might read as something else than themselves.
@@ -162,11 +168,21 @@ fn assert_finds_like_a_look_at_every_name(
 }
 
 fn assert_searches(catalogue: impl Catalogue, rounds: Vec<Round>) {
+    assert_searches_after(catalogue, rounds, |_| ());
+}
+
+/// The same, with something done after the steps of each round, by its number.
+fn assert_searches_after(
+    catalogue: impl Catalogue,
+    rounds: Vec<Round>,
+    mut prepare: impl FnMut(usize),
+) {
     let mut ids = Vec::new();
-    for (steps, needles) in rounds {
+    for (number, (steps, needles)) in rounds.into_iter().enumerate() {
         for step in steps {
             take(step, &catalogue, &mut ids);
         }
+        prepare(number);
         let names = names(&catalogue, "");
         for (needle, place) in needles {
             let needle = needle.among(&names);
@@ -206,6 +222,18 @@ proptest! {
     fn sqlite_searches(rounds in rounds()) {
         let folder = tempfile::tempdir().unwrap();
         assert_searches(sqlite(&folder), rounds);
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_searches_what_the_index_has_and_has_not_taken(rounds in rounds()) {
+        let folder = tempfile::tempdir().unwrap();
+        let catalogue = sqlite(&folder);
+        assert_searches_after(catalogue, rounds, |number| {
+            if number % 2 == 0 {
+                let_the_index_take_all(folder.path());
+            }
+        });
     }
 
     #[cfg(feature = "postgres")]

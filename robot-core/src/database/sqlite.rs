@@ -161,9 +161,10 @@ impl Migrated for SqliteConnection {
 
 impl Indexed for SqliteConnection {
     const PARTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_search', \
-                         'robots_search_insert', 'robots_search_delete', 'robots_search_update')";
+                         'robots_search_recent', 'robots_search_take', 'robots_search_insert', \
+                         'robots_search_delete', 'robots_search_update')";
 
-    const PART_COUNT: usize = 4;
+    const PART_COUNT: usize = 6;
 
     const INDEX: &str = include_str!("../../migrations/sqlite/search.sql");
 }
