@@ -41,8 +41,8 @@ fn three_characters_are_looked_up_and_fewer_are_not() {
     let folder = tempfile::tempdir().unwrap();
     let catalogue = catalogue_of_two(&folder);
     assert_eq!(found(&catalogue, "5-D"), ["R5-D4"]);
-    // An index that lacks everything proposes nothing.
-    beside(&folder, "DELETE FROM robots_search_recent");
+    // What neither the index has nor is to be looked at is not found.
+    beside(&folder, "DELETE FROM robots_unindexed");
     assert_eq!(found(&catalogue, "5-D"), [""; 0]);
     assert_eq!(found(&catalogue, "5-"), ["R5-D4"]);
 }
@@ -63,7 +63,7 @@ fn the_index_takes_the_names_of_256_robots_at_once() {
             ),
         );
         assert_eq!(found(&catalogue, "many").len(), count);
-        beside(&folder, "DELETE FROM robots_search_recent");
+        beside(&folder, "DELETE FROM robots_unindexed");
         assert_eq!(
             found(&catalogue, "many 7").first().map(String::as_str),
             taken.first().copied()
@@ -118,6 +118,23 @@ fn what_other_programs_write_is_found() {
     }
 }
 
+#[test]
+fn what_the_trigger_of_another_program_adds_again_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalogue = catalogue_of_two(&folder);
+    beside(
+        &folder,
+        "CREATE TRIGGER theirs AFTER DELETE ON robots WHEN old.year < 2000 BEGIN
+             INSERT INTO robots VALUES (old.id, 'gone: ' || old.name, old.type, 2000);
+         END;
+         DELETE FROM robots WHERE name = 'R2-D2';",
+    );
+    assert_eq!(found(&catalogue, "R2-D2"), ["gone: R2-D2"]);
+    let_the_index_take_all(folder.path());
+    beside(&folder, "DELETE FROM robots WHERE name = 'R5-D4'");
+    assert_eq!(found(&catalogue, "gone: R5"), ["gone: R5-D4"]);
+}
+
 fn assert_finds_what_others_write(folder: &TempDir, catalogue: &DatabaseCatalogue) {
     beside(
         folder,
@@ -152,8 +169,8 @@ fn what_is_missing_is_made_when_the_catalogue_is_opened() {
         "DROP TABLE robots_search",
         "DROP TRIGGER robots_search_insert",
         "DROP TRIGGER robots_search_delete; DROP TABLE robots_search",
-        "DROP TABLE robots_search_recent",
-        "DROP TRIGGER robots_search_take",
+        "DROP TABLE robots_unindexed",
+        "DROP TRIGGER robots_index",
     ] {
         let folder = tempfile::tempdir().unwrap();
         catalogue_of_two(&folder);

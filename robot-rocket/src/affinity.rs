@@ -15,7 +15,7 @@ thread_local! {
     static HAS_A_CPU: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The CPUs of a runtime whose workers are as many.
+/// The CPUs of a runtime that has as many workers.
 pub(crate) struct Cpus {
     all: CpuSet,
     /// Each as a set of its own.
@@ -24,9 +24,9 @@ pub(crate) struct Cpus {
 }
 
 impl Cpus {
-    /// The CPUs that this process may run on, if there are as many. Fewer workers are not bound, for
-    /// those of all programs that have few would be bound to the same CPUs; more of them would stand in
-    /// each other's way.
+    /// The CPUs that the caller may run on, if they are as many as the workers. Fewer workers are not
+    /// bound, for those of all programs that have few would be bound to the same CPUs; more of them
+    /// would stand in each other's way.
     pub(crate) fn for_each_of(workers: usize) -> Option<Self> {
         let all = sched_getaffinity(None).ok()?;
         let single: Vec<_> = (0..CpuSet::MAX_CPU)

@@ -35,7 +35,8 @@ Settings:
                         seconds to wait for a database that is busy or away: 2 (default)
   ROCKET_DATABASE_CONNECTIONS
                         connections to the database at a time: 4 for each core, up to 32 (default)
-  ROCKET_WORKERS        threads that serve requests: one more than there are cores (default)
+  ROCKET_WORKERS        threads that serve requests: as many as there are cores, two at
+                        least (default)
   ROCKET_PORT           the port: 8000 (default), or 0 for a free one
   ROCKET_ADDRESS        the address: 127.0.0.1 (default), or 0.0.0.0 for every network
   ROCKET_BEHAVIOUR      the status codes: A (default), or B for the older ones

@@ -55,7 +55,8 @@ pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
     Ok(outcome)
 }
 
-/// Binds each worker to a CPU, and no other thread of the runtime. Only workers wait for events.
+/// Binds each worker to a CPU, and no other thread of the runtime. Tokio says of workers alone that
+/// they are parked.
 #[cfg(target_os = "linux")]
 fn keep_to_cpus(builder: &mut Builder, workers: usize) {
     if let Some(cpus) = Cpus::for_each_of(workers).map(Arc::new) {

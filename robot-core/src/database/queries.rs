@@ -51,8 +51,8 @@ pub(super) fn apply(connection: &mut AnyConnection, change: &Change) -> QueryRes
 }
 
 /// Inserts robots by one statement, and returns the ids and names of those that it inserted: all
-/// whose names are free. Of several statements each would write the index of names to its table;
-/// and one that has the rows as JSON is the same for any number of them, so that it is prepared once.
+/// whose names are free. It takes less than a statement for each; and one that has the rows as JSON is
+/// the same for any number of them, so that it is prepared once.
 #[cfg(feature = "sqlite")]
 pub(super) fn insert_many<'a>(
     connection: &mut AnyConnection,

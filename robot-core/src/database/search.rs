@@ -1,7 +1,7 @@
 //! Searches: what each backend is asked for, and by which way it finds it soon.
 //!
 //! The index of [`trigrams`](super::trigrams) proposes names, and the exact test of these decides.
-//! That of SQLite proposes those, too, that it has not taken in yet (see its `search.sql`).
+//! In SQLite those are looked at as well that it has not taken in yet (see its `search.sql`).
 //! What is shorter than three characters is searched for by reading all names, and so is what
 //! many names contain: in the order of the names a page of those is soon full.
 
@@ -66,13 +66,13 @@ fn proposal(containing: &str) -> Option<String> {
     (!all.is_empty()).then_some(all)
 }
 
-/// The ids of the robots whose names the index proposes; `None` where they are too many to be of
-/// use, or the index fails.
+/// The ids of the robots whose names the index proposes or has not taken in yet; `None` where they
+/// are too many to be of use, or the index fails.
 #[cfg(feature = "sqlite")]
 fn proposed(connection: &mut SqliteConnection, proposal: &str) -> Option<Vec<i64>> {
     let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
         .bind::<Text, _>(proposal)
-        .sql(" UNION ALL SELECT id FROM robots_search_recent")
+        .sql(" UNION ALL SELECT id FROM robots_unindexed")
         .sql(&format!(" LIMIT {}", PROPOSAL_LIMIT + 1))
         .load::<i64>(connection);
     ids.ok().filter(|ids| ids.len() <= PROPOSAL_LIMIT)

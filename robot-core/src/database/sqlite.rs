@@ -161,7 +161,7 @@ impl Migrated for SqliteConnection {
 
 impl Indexed for SqliteConnection {
     const PARTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_search', \
-                         'robots_search_recent', 'robots_search_take', 'robots_search_insert', \
+                         'robots_unindexed', 'robots_index', 'robots_search_insert', \
                          'robots_search_delete', 'robots_search_update')";
 
     const PART_COUNT: usize = 6;

@@ -1,4 +1,5 @@
-//! The index of names: every three characters in a row (a trigram) of every name.
+//! The index of names: every three characters in a row (a trigram) of every name, but in SQLite of
+//! those of the last robots, which a search looks at one by one.
 //!
 //! It is made whenever a database lacks it, and the database itself keeps it right. It is no part
 //! of the migrations, for a search finds the same without it.

@@ -16,10 +16,10 @@ pub(crate) fn let_the_index_take_all(folder: &Path) {
         .batch_execute(
             "WITH RECURSIVE numbers (number) AS
                  (SELECT -255 UNION ALL SELECT number + 1 FROM numbers WHERE number < 0)
-             INSERT INTO robots_search_recent (id) SELECT number FROM numbers;
-             DELETE FROM robots_search_recent WHERE id <= 0",
+             INSERT INTO robots_unindexed (id) SELECT number FROM numbers;
+             DELETE FROM robots_unindexed WHERE id <= 0",
         )
         .unwrap();
-    let nothing = sql::<Bool>("NOT EXISTS (SELECT * FROM robots_search_recent)");
+    let nothing = sql::<Bool>("NOT EXISTS (SELECT * FROM robots_unindexed)");
     assert!(select(nothing).get_result::<bool>(&mut connection).unwrap());
 }

@@ -18,8 +18,8 @@ pub(crate) fn slow_reads(server: &Server) -> Injection {
 
 #[test]
 fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
-    // As many workers as by default, each bound to a CPU; as few as do; and with one that is not bound
-    // where there are as few CPUs.
+    // As many workers as by default, each bound to a CPU; as few as do; and one more than these, none of
+    // which is bound where there are two CPUs.
     read_while_the_disk_is_slow(&[]);
     for workers in ["2", "3"] {
         read_while_the_disk_is_slow(&[("ROCKET_WORKERS", workers)]);

@@ -103,7 +103,7 @@ fn path(url: &str) -> Result<&Path, String> {
     path.ok_or_else(|| format!("'{url}' is not the URL of an SQLite file"))
 }
 
-/// Drops whatever an SQLite file has for the search: all triggers and all virtual tables.
+/// Drops what keeps and has the index of the names in an SQLite file: all triggers and all virtual tables.
 fn drop_index(path: &Path) -> Result<(), String> {
     const STATEMENTS: [&str; 2] = [
         "SELECT 'DROP TRIGGER \"' || name || '\"' FROM sqlite_master WHERE type = 'trigger'",
