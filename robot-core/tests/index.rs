@@ -3,13 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod recent;
+mod unindexed;
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{Catalogue, DatabaseCatalogue, Draft};
 use tempfile::TempDir;
 
-use recent::let_the_index_take_all;
+use unindexed::let_the_index_take_all;
 
 fn open(folder: &TempDir) -> DatabaseCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.path().display());
@@ -49,7 +49,7 @@ fn three_characters_are_looked_up_and_fewer_are_not() {
 
 #[test]
 fn the_index_takes_the_names_of_256_robots_at_once() {
-    for (count, taken) in [(255, &[][..]), (256, &["many 7"])] {
+    for (count, taken) in [(255, None), (256, Some("many 7"))] {
         let folder = tempfile::tempdir().unwrap();
         let catalogue = open(&folder);
         beside(
@@ -58,15 +58,14 @@ fn the_index_takes_the_names_of_256_robots_at_once() {
                 "WITH RECURSIVE numbers (number) AS
                      (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {count})
                  INSERT INTO robots (name, type, year)
-                 SELECT 'many ' || number, 'droid', 1 FROM numbers WHERE number <> 7
-                 UNION ALL SELECT 'many 7', 'droid', 1"
+                 SELECT 'many ' || number, 'droid', 1 FROM numbers"
             ),
         );
         assert_eq!(found(&catalogue, "many").len(), count);
         beside(&folder, "DELETE FROM robots_unindexed");
         assert_eq!(
             found(&catalogue, "many 7").first().map(String::as_str),
-            taken.first().copied()
+            taken
         );
     }
 }

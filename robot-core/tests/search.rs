@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[cfg(feature = "sqlite")]
-mod recent;
+mod unindexed;
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use robot_core::{
 };
 
 #[cfg(feature = "sqlite")]
-use recent::let_the_index_take_all;
+use unindexed::let_the_index_take_all;
 
 /// What names are made of: few pieces, so that they contain one another, and those that one
 /// store or another might read as something else than themselves.

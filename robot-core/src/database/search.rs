@@ -72,8 +72,10 @@ fn proposal(containing: &str) -> Option<String> {
 fn proposed(connection: &mut SqliteConnection, proposal: &str) -> Option<Vec<i64>> {
     let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
         .bind::<Text, _>(proposal)
-        .sql(" UNION ALL SELECT id FROM robots_unindexed")
-        .sql(&format!(" LIMIT {}", PROPOSAL_LIMIT + 1))
+        .sql(&format!(
+            " UNION ALL SELECT id FROM robots_unindexed LIMIT {}",
+            PROPOSAL_LIMIT + 1
+        ))
         .load::<i64>(connection);
     ids.ok().filter(|ids| ids.len() <= PROPOSAL_LIMIT)
 }

@@ -177,23 +177,33 @@ pub(super) fn keep_a_write_ahead_log(
     connection: &mut SqliteConnection,
     timeout: Duration,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    // The journal is a property of the file. Of several processes that open a new file at
+    // once only one can change it, and SQLite lets the others fail without the patience
+    // that they were given, because waiting could be in vain.
+    let mode = while_locked(timeout, |_| LOCK_PAUSE, || journal_mode(connection))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(format!(
+        "its file system does not let SQLite keep a write-ahead log (journal mode '{mode}')"
+    )
+    .into())
+}
+
+/// Tries again as long as other programs hold the lock that is needed, and the patience lasts, with
+/// pauses that may grow with the time that was waited.
+pub(super) fn while_locked<T>(
+    patience: Duration,
+    pause: impl Fn(Duration) -> Duration,
+    mut attempt: impl FnMut() -> QueryResult<T>,
+) -> QueryResult<T> {
     let started = Instant::now();
     loop {
-        // The journal is a property of the file. Of several processes that open a new file at
-        // once only one can change it, and SQLite lets the others fail without the patience
-        // that they were given, because waiting could be in vain.
-        match journal_mode(connection) {
-            Ok(mode) if mode == "wal" => return Ok(()),
-            Ok(mode) => {
-                return Err(format!(
-                    "its file system does not let SQLite keep a write-ahead log (journal mode '{mode}')"
-                )
-                .into());
+        match attempt() {
+            Err(error) if is_passing(&error) && started.elapsed() < patience => {
+                thread::sleep(pause(started.elapsed()));
             }
-            Err(error) if is_passing(&error) && started.elapsed() < timeout => {
-                thread::sleep(LOCK_PAUSE);
-            }
-            Err(error) => return Err(error.into()),
+            outcome => return outcome,
         }
     }
 }

@@ -19,11 +19,11 @@ use super::{
     cache::Cache,
     changed,
     connection::{AnyConnection, Location, Purpose},
-    failure::{classify, commit_failure, is_passing},
+    failure::{classify, commit_failure},
     file::Files,
     given, queries,
     queue::{Receiver, Refusal, Sender, queue},
-    restore,
+    restore, sqlite,
 };
 use crate::{
     catalogue::Change,
@@ -306,15 +306,10 @@ fn connect(location: &Location) -> Result<AnyConnection, OpenError> {
 /// SQLite would wait by itself, but up to 100 ms at a time. A program that begins its next transaction
 /// where the last one has ended leaves the lock free for microseconds, and hardly ever just then.
 fn begin(connection: &mut AnyConnection, timeout: Duration) -> QueryResult<()> {
-    let started = Instant::now();
-    loop {
-        match connection.batch_execute("BEGIN IMMEDIATE") {
-            Err(error) if is_passing(&error) && started.elapsed() < timeout => {
-                thread::sleep(LOCK_PAUSE.max(started.elapsed() / LOCK_PAUSE_PART));
-            }
-            outcome => return outcome,
-        }
-    }
+    let pause = |waited| LOCK_PAUSE.max(waited / LOCK_PAUSE_PART);
+    sqlite::while_locked(timeout, pause, || {
+        connection.batch_execute("BEGIN IMMEDIATE")
+    })
 }
 
 /// Runs the statements of a batch in the transaction that has begun, and commits it.
