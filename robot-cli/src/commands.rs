@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use robot_core::{Catalogue, Draft, Error, Pages};
+use robot_core::{Catalogue, CatalogueExt, Draft, Error, Pages};
 
 use crate::{
     arguments::{CatalogueCommand as Command, Changes},

@@ -8,7 +8,10 @@ use std::{
 };
 
 use clap::{ArgMatches, Args, error::ErrorKind, parser::ValueSource};
-use robot_core::{CatalogueDigest, CopyError, CopyProgress, CopyStage, OpenOptions, redact};
+use robot_core::{
+    OpenOptions, redact,
+    transfer::{CatalogueDigest, CopyError, CopyProgress, CopyStage},
+};
 use serde_json::json;
 
 use crate::{
@@ -89,7 +92,7 @@ pub(crate) fn run(
     let source = options.clone().existing().open(from)?;
     let target = options.open(to)?;
     let mut shown = Shown::default();
-    let copied = robot_core::copy(&source, &target, |progress| {
+    let copied = robot_core::transfer::copy(&source, &target, |progress| {
         shown.tell(progress);
         if interrupt.is_asked() {
             return ControlFlow::Break(());

@@ -16,7 +16,7 @@ use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError, OpenOptions,
     transfer::{
-        self, AfterFailure, ImportError, ImportOptions, Outcome, ReadError, Records, Rehearsal,
+        self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, ReadError, Records,
         Summary,
     },
 };
@@ -105,14 +105,14 @@ impl ImportArguments {
                 OnConflict::Replace => transfer::OnConflict::Replace,
             })
             .after_failure(if self.keep_going {
-                AfterFailure::GoOn
+                AfterFailure::Continue
             } else {
                 AfterFailure::Stop
             })
-            .rehearsal(if self.dry_run {
-                Rehearsal::Yes
+            .dry_run(if self.dry_run {
+                DryRun::Yes
             } else {
-                Rehearsal::No
+                DryRun::No
             })
     }
 }
@@ -144,7 +144,7 @@ pub(crate) fn run(
         summary: Summary::default(),
         line: 0,
         failure: None,
-        is_of_the_record: true,
+        is_record_error: true,
     };
     for outcome in transfer::import(catalogue, records, arguments.options()) {
         import.take(outcome, read.load(Ordering::Relaxed));
@@ -183,7 +183,7 @@ struct Import<'a> {
     /// What ended the import, where the input failed.
     failure: Option<Failure>,
     /// Whether all that failed was wrong by itself, so that it can be left out.
-    is_of_the_record: bool,
+    is_record_error: bool,
 }
 
 impl Import<'_> {
@@ -201,7 +201,7 @@ impl Import<'_> {
                 self.failure = Some(not_read(self.place, cause));
             }
             Err(error) => {
-                self.is_of_the_record &= error.is_of_the_record();
+                self.is_record_error &= error.is_record_error();
                 self.progress.aside(|| {
                     let mut said = io::stderr().lock();
                     for message in messages(&error) {
@@ -246,7 +246,7 @@ impl Import<'_> {
             failures.push(if arguments.keep_going && failures.is_empty() {
                 Failure::Records
             } else {
-                let how = how_to_go_on(&summary, self.is_of_the_record);
+                let how = how_to_go_on(&summary, self.is_record_error);
                 Failure::StoppedAt { line, how }
             });
         }
@@ -255,8 +255,8 @@ impl Import<'_> {
 }
 
 /// How the command is run again, where that matters.
-fn how_to_go_on(summary: &Summary, is_of_the_record: bool) -> &'static str {
-    match (summary.added > 0, is_of_the_record) {
+fn how_to_go_on(summary: &Summary, is_record_error: bool) -> &'static str {
+    match (summary.added > 0, is_record_error) {
         (true, true) => " with --on-conflict skip, or with --keep-going to leave out what fails",
         (true, false) => " with --on-conflict skip",
         (false, true) => ", or with --keep-going to leave out what fails",

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use assert_cmd::{Command, assert::Assert};
-use robot_core::{Catalogue, Draft, RobotId, conformance::scratch_database};
+use robot_core::{Catalogue, CatalogueExt, Draft, RobotId, conformance::scratch_database};
 
 const SERVERS: [&str; 2] = ["TEST_POSTGRES_URL", "TEST_MYSQL_URL"];
 

@@ -9,7 +9,7 @@ use std::{hint::black_box, sync::Arc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
-use robot_core::{Catalogue, Draft, PageRequest, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Draft, PageRequest, RobotId};
 use tempfile::TempDir;
 
 const ROBOTS: usize = 10_000;

@@ -1,27 +1,26 @@
-//! A catalogue of robots, to embed.
+//! An embeddable catalogue of robots.
 //!
-//! A robot has an id, a unique name, a type and a year. A [`Catalogue`] keeps robots: adds,
-//! replaces and deletes them, finds them by id, by name and by any part of the name. Where it
-//! keeps them is a matter of one URL. This is all of it in short; the [guide](#a-guide) below goes
-//! through it at leisure.
+//! A robot has an id, a unique name, a type and a year. A [`Catalogue`] stores robots: it adds,
+//! replaces and deletes them, and finds them by id, by name and by any part of the name. The URL
+//! decides where they are stored. This is a summary; the [guide](#a-guide) below has the details.
 //!
 //! ```
-//! use robot_core::{Catalogue, Draft, Error, Pages};
+//! use robot_core::{Catalogue, CatalogueExt, Draft, Error, Pages};
 //!
-//! // `sqlite://robots.db` would keep them in a file.
+//! // `sqlite://robots.db` would store them in a file.
 //! let catalogue = robot_core::open("memory:")?;
 //!
 //! let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
 //! catalogue.replace(robot.id(), Draft::new("R2-D2", "droid", 1980))?;
 //! assert_eq!(catalogue.search("2-D")?.len(), 1);
 //!
-//! // All the rules that a draft breaks are told at once.
+//! // All rules that a draft violates are reported together.
 //! match catalogue.add(Draft::new("R2-D2", "toaster", -1)) {
 //!     Err(Error::Rejected(violations)) => assert_eq!(violations.iter().len(), 3),
 //!     other => panic!("{other:?}"),
 //! }
 //!
-//! // However many robots there are, they are read a page at a time.
+//! // Any number of robots is read page by page, in constant memory.
 //! for page in Pages::new(&catalogue, "") {
 //!     for robot in page? {
 //!         println!("{} {} {}", robot.id(), robot.name(), robot.year());
@@ -33,72 +32,65 @@
 //! ```
 //!
 #![doc = include_str!("guide.md")]
-//! # What is where
+//! # Where to look
 //!
 //! | To | see |
 //! |---|---|
-//! | open a store by its URL | [`open`] |
-//! | work with robots | [`Catalogue`], [`Pages`] |
-//! | add many at once | [`load`] |
+//! | open a store by its URL | [`open()`], [`OpenOptions`] |
+//! | work with robots | [`Catalogue`], [`CatalogueExt`], [`Pages`] |
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
-//! | move a catalogue to another store | [`copy`], [`Catalogue::restore`] |
-//! | copy a file that is in use | [`backup`] |
-//! | call it from async code | [`Pending`], [`Catalogue::begin_add`] and its like |
-//! | know the rules and their messages | [`Violation`], [`ValidDraft`] |
-//! | write a store of one's own | [`Catalogue`], whose text is the contract, and `conformance`, which proves it |
-//! | serve the catalogue by another web framework | [`http`] |
+//! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
+//! | back up a file that is in use | [`backup`] |
+//! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
+//! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
+//! | write a store | [`Catalogue`], whose documentation is the contract, `conformance`, which tests it, and [`Schemes`], which gives it a URL |
+//! | serve the catalogue with another web framework | [`http`] |
 //!
 //! # Stores
 //!
-//! [`MemoryCatalogue`] needs nothing. `DatabaseCatalogue` keeps robots in an SQLite file
-//! (feature `sqlite`, on by default; SQLite is compiled in), or on a PostgreSQL, MariaDB or
-//! MySQL server. All stores answer alike, byte for byte.
+//! [`MemoryCatalogue`] needs nothing. `SqliteCatalogue` stores robots in an SQLite file (feature
+//! `sqlite`, on by default; SQLite is compiled in), `PostgresCatalogue` and `MysqlCatalogue` on a
+//! database server. All stores answer alike, byte for byte.
 //!
 //! # Features
 //!
-//! | Feature | Brings |
+//! | Feature | Adds |
 //! |---|---|
-//! | `sqlite` (default) | `DatabaseCatalogue` over SQLite |
-//! | `postgres` | `DatabaseCatalogue` over PostgreSQL; needs libpq |
-//! | `mysql` | `DatabaseCatalogue` over MariaDB and MySQL; needs libmariadb or libmysqlclient |
-//! | `conformance` | the cases that every store and every frontend must pass, for tests |
+//! | `sqlite` (default) | `SqliteCatalogue` |
+//! | `postgres` | `PostgresCatalogue`; needs libpq |
+//! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; needs libmariadb or libmysqlclient |
+//! | `conformance` | the test cases that every store and every frontend must pass |
 
-mod backup;
 mod catalogue;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-mod copy;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod database;
-mod error;
 pub mod http;
-mod load;
 mod memory;
+mod model;
 mod open;
-mod pages;
-mod pending;
-mod restoration;
-mod robot;
-mod rules;
 pub mod transfer;
-mod view;
 
 /// The Rust of the README, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 
-pub use backup::{Backup, BackupError, Existing, backup};
-pub use catalogue::{Catalogue, Change};
-pub use copy::{CatalogueDigest, Checksum, CopyError, CopyProgress, CopyStage, copy, digest};
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-pub use database::DatabaseCatalogue;
-pub use error::{Cause, Error, OpenError, Result};
-pub use load::load;
+pub use catalogue::{
+    Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Error, Existing,
+    IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, PageItem, PageRequest, Pages,
+    Pending, Restoration, Result, Scheme, redact,
+};
+#[cfg(feature = "mysql")]
+pub use database::MysqlCatalogue;
+#[cfg(feature = "postgres")]
+pub use database::PostgresCatalogue;
+#[cfg(feature = "sqlite")]
+pub use database::SqliteCatalogue;
 pub use memory::MemoryCatalogue;
-pub use open::{DEFAULT_URL, OpenOptions, open, redact};
-pub use pages::{PageItem, PageRequest, Pages};
-pub use pending::Pending;
-pub use robot::{Draft, Entry, ParseIdError, Robot, RobotId, RobotType};
-pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};
-pub use view::{Field, ParseFieldsError};
+pub use model::{
+    Draft, Entry, Field, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError, Rejection, Robot,
+    RobotId, RobotType, ValidChanges, ValidDraft, Violation, Violations,
+};
+pub use open::{DEFAULT_URL, Schemes, backup, open};

@@ -14,21 +14,21 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, DatabaseCatalogue, Draft, Existing, OpenError, OpenOptions,
-    backup, digest,
+    Backup, BackupError, Catalogue, CatalogueExt, Draft, Existing, OpenError, OpenOptions,
+    SqliteCatalogue, backup, digest,
 };
 use tempfile::TempDir;
 
 /// A folder with a catalogue in it.
 struct Scene {
     folder: TempDir,
-    catalogue: DatabaseCatalogue,
+    catalogue: SqliteCatalogue,
 }
 
 impl Scene {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let catalogue = DatabaseCatalogue::open(&url(&folder.path().join("robots.db"))).unwrap();
+        let catalogue = SqliteCatalogue::open(&url(&folder.path().join("robots.db"))).unwrap();
         Self { folder, catalogue }
     }
 
@@ -60,9 +60,9 @@ fn url(path: &Path) -> String {
     format!("sqlite://{}", path.display())
 }
 
-fn open(path: &Path) -> DatabaseCatalogue {
+fn open(path: &Path) -> SqliteCatalogue {
     let url = url(path);
-    DatabaseCatalogue::open_with(&url, &OpenOptions::new().existing()).unwrap()
+    SqliteCatalogue::open_with(&url, &OpenOptions::new().existing()).unwrap()
 }
 
 #[test]

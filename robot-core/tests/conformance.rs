@@ -8,7 +8,7 @@
 use std::{path::Path, process::ExitCode, sync::Arc};
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-use robot_core::DatabaseCatalogue;
+use robot_core::SqliteCatalogue;
 use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::Suite,
@@ -39,7 +39,7 @@ fn memory(_: &Path) -> MemoryCatalogue {
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &Path) -> DatabaseCatalogue {
+fn sqlite(folder: &Path) -> SqliteCatalogue {
     database(&format!("sqlite://{}/robots.db", folder.display()))
 }
 
@@ -51,20 +51,20 @@ fn opened(folder: &Path) -> Arc<dyn Catalogue> {
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> DatabaseCatalogue {
+fn postgres(_: &Path) -> SqliteCatalogue {
     database(&robot_core::conformance::scratch_database(
         "TEST_POSTGRES_URL",
     ))
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> DatabaseCatalogue {
+fn mysql(_: &Path) -> SqliteCatalogue {
     database(&robot_core::conformance::scratch_database("TEST_MYSQL_URL"))
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-fn database(url: &str) -> DatabaseCatalogue {
-    DatabaseCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"))
+fn database(url: &str) -> SqliteCatalogue {
+    SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {

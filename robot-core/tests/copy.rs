@@ -8,8 +8,8 @@
 use std::{ops::ControlFlow, sync::Arc};
 
 use robot_core::{
-    Catalogue, CatalogueDigest, CopyError, CopyProgress, CopyStage, Draft, Error, MemoryCatalogue,
-    Robot, RobotId, ValidDraft, Violation, copy, digest,
+    Catalogue, CatalogueDigest, CatalogueExt, CopyError, CopyProgress, CopyStage, Draft, Error,
+    MemoryCatalogue, Robot, RobotId, ValidDraft, Violation, copy, digest,
 };
 
 fn robot(number: i64, name: &str) -> Robot {

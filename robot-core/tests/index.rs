@@ -6,14 +6,14 @@
 mod unindexed;
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
-use robot_core::{Catalogue, DatabaseCatalogue, Draft};
+use robot_core::{Catalogue, CatalogueExt, Draft, SqliteCatalogue};
 use tempfile::TempDir;
 
 use unindexed::let_the_index_take_all;
 
-fn open(folder: &TempDir) -> DatabaseCatalogue {
+fn open(folder: &TempDir) -> SqliteCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.path().display());
-    DatabaseCatalogue::open(&url).unwrap()
+    SqliteCatalogue::open(&url).unwrap()
 }
 
 /// Does something as another program would.
@@ -23,12 +23,12 @@ fn beside(folder: &TempDir, statements: &str) {
     connection.batch_execute(statements).unwrap();
 }
 
-fn found(catalogue: &DatabaseCatalogue, containing: &str) -> Vec<String> {
+fn found(catalogue: &SqliteCatalogue, containing: &str) -> Vec<String> {
     let robots = catalogue.search(containing).unwrap();
     robots.iter().map(|robot| robot.name().to_owned()).collect()
 }
 
-fn catalogue_of_two(folder: &TempDir) -> DatabaseCatalogue {
+fn catalogue_of_two(folder: &TempDir) -> SqliteCatalogue {
     let catalogue = open(folder);
     for name in ["R2-D2", "R5-D4"] {
         catalogue.add(Draft::new(name, "droid", 1977)).unwrap();
@@ -134,7 +134,7 @@ fn what_the_trigger_of_another_program_adds_again_is_found() {
     assert_eq!(found(&catalogue, "gone: R5"), ["gone: R5-D4"]);
 }
 
-fn assert_finds_what_others_write(folder: &TempDir, catalogue: &DatabaseCatalogue) {
+fn assert_finds_what_others_write(folder: &TempDir, catalogue: &SqliteCatalogue) {
     beside(
         folder,
         "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984);

@@ -12,8 +12,8 @@ use proptest::{collection::vec, prelude::*};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
-    Catalogue, DatabaseCatalogue, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot,
-    RobotId, Violation,
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
+    SqliteCatalogue, Violation,
 };
 
 /// One step. Robots are named by the order in which they were added.
@@ -174,7 +174,7 @@ fn assert_like_the_model(catalogue: impl Catalogue, steps: &[Step]) {
 }
 
 fn assert_opened_like_the_model(url: &str, steps: &[Step]) {
-    let catalogue = DatabaseCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"));
+    let catalogue = SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"));
     assert_like_the_model(catalogue, steps);
 }
 

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-use robot_core::DatabaseCatalogue;
+use robot_core::SqliteCatalogue;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
-    Catalogue, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId, load,
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
+    load,
 };
 
 #[cfg(feature = "sqlite")]
@@ -250,14 +251,14 @@ proptest! {
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &tempfile::TempDir) -> DatabaseCatalogue {
+fn sqlite(folder: &tempfile::TempDir) -> SqliteCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.path().display());
-    DatabaseCatalogue::open(&url).unwrap()
+    SqliteCatalogue::open(&url).unwrap()
 }
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
-fn on_a_server(variable: &str) -> DatabaseCatalogue {
-    DatabaseCatalogue::open(&scratch_database(variable)).unwrap()
+fn on_a_server(variable: &str) -> SqliteCatalogue {
+    SqliteCatalogue::open(&scratch_database(variable)).unwrap()
 }
 
 /// Many more robots than any store looks at in one go, of which few, all or none are found.

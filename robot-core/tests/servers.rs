@@ -17,8 +17,8 @@ use diesel::{
     sql_types::Text,
 };
 use robot_core::{
-    Catalogue, DatabaseCatalogue, Draft, Error, OpenError, OpenOptions, Robot, Violation,
-    conformance::scratch_database,
+    Catalogue, CatalogueExt, DatabaseCatalogue, Draft, Error, OpenError, OpenOptions, Robot,
+    Violation, conformance::scratch_database,
 };
 
 /// A kind of server, and how another program works beside us.

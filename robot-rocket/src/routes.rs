@@ -99,11 +99,7 @@ impl Handler for ToTheApi {
 impl ToTheApi {
     /// The reply, when it is there, or why there is none.
     async fn finish(&self, pending: Pending<Reply>) -> Result<Reply, Failure> {
-        match pending {
-            Pending::Ready(reply) => Ok(reply),
-            Pending::Awaited(reply) => Ok(reply.await),
-            Pending::Blocking(work) => self.threads.run(work).await,
-        }
+        pending.resolve(|work| self.threads.run(work)).await
     }
 
     /// The reply to a request whose body is read while it is being answered.
@@ -116,12 +112,7 @@ impl ToTheApi {
         let (pieces, mut arriving) = mpsc::channel(PIECES);
         let body = iter::from_fn(move || arriving.blocking_recv());
         let pending = self.api.start_streamed(asked.clone(), body);
-        let answering = async {
-            match pending {
-                Pending::Blocking(work) => self.threads.run_for_a_client(work).await,
-                pending => self.finish(pending).await,
-            }
-        };
+        let answering = pending.resolve(|work| self.threads.run_for_a_client(work));
         let feeding = async {
             if broke_off {
                 // Pieces without an end are what that means.

@@ -4,7 +4,7 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use robot_core::{Catalogue, Draft, MemoryCatalogue};
+use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue};
 use robot_rocket::{Settings, mount};
 use rocket::{Build, Rocket, fs::FileServer, get, http::Status, local::blocking::Client, routes};
 

@@ -63,13 +63,8 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
 
 /// The response, when the reply is there.
 async fn finish(api: &Api, pending: Pending<Reply>) -> Response {
-    response(match pending {
-        Pending::Ready(reply) => reply,
-        Pending::Awaited(reply) => reply.await,
-        Pending::Blocking(work) => spawn_blocking(work)
-            .await
-            .unwrap_or_else(|_| api.refuse(Failure::Internal, &Request::new("", ""))),
-    })
+    let reply = pending.resolve(spawn_blocking).await;
+    response(reply.unwrap_or_else(|_| api.refuse(Failure::Internal, &Request::new("", ""))))
 }
 
 /// Hands over the pieces of a body, as far as they are wanted. An empty one is the end.

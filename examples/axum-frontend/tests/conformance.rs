@@ -5,7 +5,7 @@
 use std::{io, path::Path, process::ExitCode, sync::Arc};
 
 use robot_core::{
-    Catalogue, DatabaseCatalogue, MemoryCatalogue,
+    Catalogue, MemoryCatalogue, SqliteCatalogue,
     conformance::{Client, Service, Suite, TcpClient},
     http::{Api, Behaviour},
 };
@@ -18,9 +18,9 @@ fn main() -> ExitCode {
         .run()
 }
 
-fn sqlite(folder: &Path) -> DatabaseCatalogue {
+fn sqlite(folder: &Path) -> SqliteCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.display());
-    DatabaseCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+    SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {

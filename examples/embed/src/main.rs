@@ -10,7 +10,7 @@ use std::{
     process::ExitCode,
 };
 
-use robot_core::{Catalogue, Draft, Pages, Robot};
+use robot_core::{Catalogue, CatalogueExt, Draft, Pages, Robot};
 
 fn main() -> ExitCode {
     match run(&mut io::stdout().lock()) {

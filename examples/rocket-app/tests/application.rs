@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use robot_core::{Catalogue, Draft, MemoryCatalogue};
+use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue};
 use rocket::{
     Config,
     http::{ContentType, Status},

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{Catalogue, Draft};
+use robot_core::{Catalogue, CatalogueExt, Draft};
 
 use crate::sandbox::Sandbox;
 

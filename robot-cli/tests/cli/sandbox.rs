@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, path::Path};
 
 use assert_cmd::{Command, assert::Assert};
-use robot_core::{Catalogue, Draft};
+use robot_core::{Catalogue, CatalogueExt, Draft};
 use tempfile::TempDir;
 
 /// What is said, once, below the ids that no robot has.

@@ -1,8 +1,6 @@
-//! Bringing the tables of a database up to date when it is opened.
+//! Migrations: brings the tables of a database up to date when it is opened.
 
 use std::error::Error as StdError;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use std::time::Duration;
 
 use diesel::{
     Connection, QueryResult,
@@ -10,124 +8,86 @@ use diesel::{
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
-use super::connection::{AnyConnection, Location};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use super::failure::LOCKED;
-#[cfg(feature = "sqlite")]
-use super::sqlite;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-use super::trigrams::{Indexed, index_names};
-use crate::error::OpenError;
-
-/// How long another process may take to bring the tables up to date, before we give up waiting.
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-pub(super) const LOCK_LIMIT: Duration = Duration::from_secs(10);
-
-/// What a connection to a backend does for its migrations.
-pub(super) trait Migrated:
+/// What the connection of a backend provides for its migrations.
+pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
 {
-    /// The migrations that this program knows.
+    /// The migrations of this version of the program.
     const MIGRATIONS: EmbeddedMigrations;
 
-    /// Lists the tables that tell whose the database is.
+    /// A query for the names of the tables that show which program a database belongs to.
     const TABLES: &str;
 
     /// The texts that a query returns.
     fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
 
-    /// Does work while no other process does such work, and where the backend is able to, all
-    /// or nothing of it.
-    fn alone<T>(
+    /// Does work while no other process does, in a transaction if the backend supports that for
+    /// tables.
+    fn exclusively<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure>;
 }
 
-/// Runs the migrations that the database lacks, all or none. A database that turns out to be
-/// of no use is left as it was.
-///
-/// # Errors
-/// The database has migrations that this program does not know, or cannot be changed.
-pub(super) fn bring_up_to_date(
-    connection: &mut AnyConnection,
-    location: &Location,
-) -> Result<(), OpenError> {
-    match connection {
-        #[cfg(feature = "sqlite")]
-        AnyConnection::Sqlite(connection) => {
-            run(connection, location)?;
-            sqlite::keep_a_write_ahead_log(connection, location.timeout)
-                .map_err(|cause| location.refusal(cause))?;
-            index(connection);
-            Ok(())
-        }
-        #[cfg(feature = "postgres")]
-        AnyConnection::Postgres(connection) => {
-            run(connection, location)?;
-            index(connection);
-            Ok(())
-        }
-        #[cfg(feature = "mysql")]
-        AnyConnection::Mysql(connection) => run(connection, location),
-    }
+/// Why a database cannot be used. It was not changed.
+pub(super) enum MigrationError {
+    /// It has this migration, which is unknown to this program.
+    TooNew(String),
+    /// It belongs to another program.
+    Foreign,
+    /// It cannot be read or changed.
+    Failed(Box<dyn StdError + Send + Sync>),
 }
 
-/// Makes the index of names, if that is possible.
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-fn index<C: Indexed>(connection: &mut C) {
-    if let Err(Failure(cause)) = index_names(connection) {
-        log::warn!("a search will have to read every name, for its index cannot be made: {cause}");
-    }
-}
-
-fn run<C: Migrated>(connection: &mut C, location: &Location) -> Result<(), OpenError> {
-    let tables = match state(connection) {
-        // One process migrates at a time, and the next one finds the work done. Where there
-        // is no work, nobody waits for a lock.
-        Ok(Tables::Behind) => connection.alone(migrate).or_else(|failure| {
-            // Where nothing keeps processes apart, on the nodes of a cluster, one of two fails
-            // and the other one has done the work.
-            match state(connection) {
-                Ok(Tables::UpToDate) => Ok(Tables::UpToDate),
-                _ => Err(failure),
-            }
-        }),
+/// Runs the pending migrations, all or none. A backend without transactions for tables may stop
+/// after some of them, and continues the next time.
+pub(super) fn bring_up_to_date<C: Migrate>(
+    connection: &mut C,
+    database: &str,
+) -> Result<(), MigrationError> {
+    let state = match state(connection) {
+        Ok(State::Outdated) => {
+            // One process migrates at a time, and the others find that nothing is left to do.
+            let migrated = connection.exclusively(|connection| migrate(connection, database));
+            migrated.or_else(|failure| {
+                // Nothing keeps the nodes of a cluster apart: the migration fails on one of two
+                // nodes, and has succeeded on the other.
+                match self::state(connection) {
+                    Ok(State::Current) => Ok(State::Current),
+                    _ => Err(failure),
+                }
+            })
+        }
         other => other,
     };
-    match tables.map_err(|Failure(cause)| location.refusal(cause))? {
-        Tables::Ahead(migration) => Err(OpenError::TooNew {
-            database: location.name(),
-            migration,
-        }),
-        Tables::Foreign => Err(OpenError::Foreign {
-            database: location.name(),
-        }),
-        Tables::UpToDate | Tables::Behind => Ok(()),
+    match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
+        State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
+        State::Foreign => Err(MigrationError::Foreign),
+        State::Current | State::Outdated => Ok(()),
     }
 }
 
-/// How the tables of a database stand to the migrations that this program knows.
-enum Tables {
-    UpToDate,
-    Behind,
-    /// The first migration that this program does not know.
-    Ahead(String),
-    /// They are of another program.
+/// The state of a database relative to the migrations of this program.
+enum State {
+    Current,
+    Outdated,
+    /// It has this migration, which is unknown to this program.
+    TooNew(String),
+    /// Its tables belong to another program.
     Foreign,
 }
 
-fn state<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
-    // Diesel would create the record of migrations in order to read it.
+fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
+    // Diesel would create its table of migrations in order to read it.
     let tables = connection.texts(C::TABLES)?;
     if tables.is_empty() {
-        return Ok(Tables::Behind);
+        return Ok(State::Outdated);
     }
     if !tables
         .iter()
         .any(|name| name == "__diesel_schema_migrations")
     {
-        return Ok(Tables::Foreign);
+        return Ok(State::Foreign);
     }
     let known: Vec<Box<dyn Migration<C::Backend>>> = C::MIGRATIONS.migrations()?;
     let known: Vec<_> = known
@@ -138,36 +98,35 @@ fn state<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
-            // Diesel keeps a record of this name for every program that uses it.
-            Some(_) if !known.iter().any(|version| applied.contains(version)) => Tables::Foreign,
-            Some(unknown) => Tables::Ahead(unknown.to_string()),
-            None if known.iter().all(|version| applied.contains(version)) => Tables::UpToDate,
-            None => Tables::Behind,
+            // Every program that uses Diesel has a table of this name.
+            Some(_) if !known.iter().any(|version| applied.contains(version)) => State::Foreign,
+            Some(unknown) => State::TooNew(unknown.to_string()),
+            None if known.iter().all(|version| applied.contains(version)) => State::Current,
+            None => State::Outdated,
         },
     )
 }
 
-/// Runs what is pending, unless another process was faster, or newer.
-fn migrate<C: Migrated>(connection: &mut C) -> Result<Tables, Failure> {
+/// Runs the pending migrations, unless another process has, or a newer version.
+fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Failure> {
     match state(connection)? {
-        Tables::Behind => {
+        State::Outdated => {
+            // Not for a new database, where it takes no time.
+            if !connection.texts(C::TABLES)?.is_empty() {
+                log::warn!(
+                    "{database}: migrating to this version, which takes some seconds per million \
+                     robots"
+                );
+            }
             connection.run_pending_migrations(C::MIGRATIONS)?;
-            Ok(Tables::UpToDate)
+            Ok(State::Current)
         }
         other => Ok(other),
     }
 }
 
-/// Any failure, in a type that a transaction can end with.
-pub(super) struct Failure(Box<dyn StdError + Send + Sync>);
-
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-impl Failure {
-    /// Another process has been at the tables for too long.
-    pub(super) fn locked() -> Self {
-        Self(LOCKED.into())
-    }
-}
+/// Any failure, as a type that a transaction can end with.
+pub(super) struct Failure(pub(super) Box<dyn StdError + Send + Sync>);
 
 impl From<Box<dyn StdError + Send + Sync>> for Failure {
     fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {

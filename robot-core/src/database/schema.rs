@@ -3,9 +3,8 @@
 use diesel::prelude::*;
 
 use crate::{
-    error::Error,
-    robot::{Robot, RobotId, RobotType},
-    rules::{ValidChanges, ValidDraft},
+    catalogue::Error,
+    model::{Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
 };
 
 diesel::table! {
@@ -18,34 +17,6 @@ diesel::table! {
     }
 }
 
-/// What SQLite makes of a JSON array: a row of each element, where the text is told by `json`.
-#[cfg(feature = "sqlite")]
-mod json {
-    use diesel::sql_types::Text;
-
-    diesel::table! {
-        json_each (id) {
-            id -> BigInt,
-            value -> Text,
-            json -> Text,
-        }
-    }
-
-    diesel::define_sql_function! {
-        /// The text at a place in a JSON text.
-        #[sql_name = "json_extract"]
-        fn text_at(json: Text, path: Text) -> Text;
-    }
-
-    diesel::define_sql_function! {
-        /// The number at a place in a JSON text.
-        #[sql_name = "json_extract"]
-        fn number_at(json: Text, path: Text) -> BigInt;
-    }
-}
-#[cfg(feature = "sqlite")]
-pub(super) use json::{json_each, number_at, text_at};
-
 /// A row as it is read.
 #[derive(Queryable)]
 pub(super) struct Row {
@@ -55,16 +26,40 @@ pub(super) struct Row {
     year: i64,
 }
 
-/// A row as it is inserted. No value of it is left to a default.
+/// Id and name of a row.
+pub(super) type EntryRow = (i64, String);
+
+/// A row of a new robot.
 #[derive(Insertable)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
-pub(super) struct NewRow<'a> {
+pub(super) struct DraftRow<'a> {
     name: &'a str,
     robot_type: &'static str,
     year: i64,
 }
 
-impl<'a> From<&'a ValidDraft> for NewRow<'a> {
+/// A row of a robot with its id. No column has a default, so that several rows fit into one
+/// statement.
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+#[derive(Insertable)]
+#[diesel(table_name = robots, treat_none_as_default_value = false)]
+pub(super) struct RobotRow<'a> {
+    id: i64,
+    name: &'a str,
+    robot_type: &'static str,
+    year: i64,
+}
+
+/// The columns that change.
+#[derive(AsChangeset)]
+#[diesel(table_name = robots)]
+pub(super) struct ChangedColumns<'a> {
+    name: Option<&'a str>,
+    robot_type: Option<&'static str>,
+    year: Option<i64>,
+}
+
+impl<'a> From<&'a ValidDraft> for DraftRow<'a> {
     fn from(draft: &'a ValidDraft) -> Self {
         Self {
             name: draft.name(),
@@ -74,22 +69,10 @@ impl<'a> From<&'a ValidDraft> for NewRow<'a> {
     }
 }
 
-/// A row as it is inserted with an id that it has already. No value of it is left to a default, so
-/// that several rows are one statement.
-#[cfg(any(feature = "sqlite", feature = "mysql"))]
-#[derive(Insertable)]
-#[diesel(table_name = robots, treat_none_as_default_value = false)]
-pub(super) struct KeptRow<'a> {
-    id: i64,
-    name: &'a str,
-    robot_type: &'static str,
-    year: i64,
-}
-
 #[cfg(feature = "mysql")]
-impl<'a> KeptRow<'a> {
-    /// A row that nobody gets to see.
-    pub(super) fn passing(id: i64, name: &'a str) -> Self {
+impl<'a> RobotRow<'a> {
+    /// A row that is deleted in the transaction that inserts it.
+    pub(super) fn temporary(id: i64, name: &'a str) -> Self {
         Self {
             id,
             name,
@@ -100,7 +83,7 @@ impl<'a> KeptRow<'a> {
 }
 
 #[cfg(any(feature = "sqlite", feature = "mysql"))]
-impl<'a> From<&'a Robot> for KeptRow<'a> {
+impl<'a> From<&'a Robot> for RobotRow<'a> {
     fn from(robot: &'a Robot) -> Self {
         Self {
             id: robot.id().get(),
@@ -111,22 +94,13 @@ impl<'a> From<&'a Robot> for KeptRow<'a> {
     }
 }
 
-/// The columns of a row that are to change.
-#[derive(AsChangeset)]
-#[diesel(table_name = robots)]
-pub(super) struct Columns<'a> {
-    name: Option<&'a str>,
-    robot_type: Option<&'static str>,
-    year: Option<i64>,
-}
-
-impl Columns<'_> {
+impl ChangedColumns<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.name.is_none() && self.robot_type.is_none() && self.year.is_none()
     }
 }
 
-impl<'a> From<&'a ValidChanges> for Columns<'a> {
+impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
     fn from(changes: &'a ValidChanges) -> Self {
         Self {
             name: changes.name(),
@@ -139,16 +113,31 @@ impl<'a> From<&'a ValidChanges> for Columns<'a> {
 impl TryFrom<Row> for Robot {
     type Error = Error;
 
-    /// The constraints of the table keep rows out that break a rule, and rules may become
-    /// stricter than old rows are; so rows are read as far as the types go.
+    /// Checks only what the types require: the table's constraints reject invalid rows, and rows
+    /// that an earlier version accepted stay readable if the rules become stricter.
     fn try_from(row: Row) -> Result<Self, Error> {
         let id = RobotId::new(row.id);
         let robot_type = RobotType::from_name(&row.robot_type);
         match (id, robot_type) {
             (Some(id), Some(robot_type)) => {
-                Ok(Self::from_checked(id, row.name, robot_type, row.year))
+                Ok(Self::from_valid(id, row.name, robot_type, row.year))
             }
-            _ => Err(Error::store(format!("the row {} holds no robot", row.id))),
+            _ => Err(not_a_robot(row.id)),
         }
     }
+}
+
+/// The entry of a row.
+pub(super) fn entry((number, name): EntryRow) -> Result<Entry, Error> {
+    let id = RobotId::new(number).ok_or_else(|| not_a_robot(number))?;
+    Ok(Entry::new(id, name))
+}
+
+/// The id that a database assigned.
+pub(super) fn assigned(number: i64) -> Result<RobotId, Error> {
+    RobotId::new(number).ok_or_else(|| Error::store("the database assigned an id below 1"))
+}
+
+fn not_a_robot(number: i64) -> Error {
+    Error::store(format!("the row with the id {number} is not a robot"))
 }

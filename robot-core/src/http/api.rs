@@ -23,13 +23,11 @@ use super::{
     route::{Resource, list_path},
 };
 use crate::{
-    catalogue::{Catalogue, Change},
-    error::Result as StoreResult,
-    pages::{PageRequest, Pages},
-    pending::Pending,
-    robot::{Entry, Robot, RobotId},
-    rules::NAME_LENGTH_LIMIT,
-    view::{Field, View, Visible},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, PageItem, PageRequest, Pages, Pending,
+        Result as StoreResult,
+    },
+    model::{Entry, Field, NAME_LENGTH_LIMIT, Robot, RobotId, View, Visible},
 };
 
 /// The contract over one catalogue. A clone answers for the same catalogue.
@@ -178,9 +176,10 @@ impl Api {
         let api = self.clone();
         let finish = move |answer: Answer| api.finish(answer, &asker);
         match guarded(|| Ok(self.answer(request, pieces))) {
-            Ok(Pending::Blocking(work)) => Pending::blocking(move || finish(guarded(work))),
-            Ok(pending) => pending.map(finish),
-            Err(failure) => Pending::Ready(finish(Err(failure))),
+            Ok(pending) => pending
+                .wrap_work(|work| Box::new(move || guarded(work)))
+                .map(finish),
+            Err(failure) => Pending::ready(finish(Err(failure))),
         }
     }
 
@@ -235,7 +234,7 @@ impl Api {
 
     fn answer(&self, request: Request, pieces: Option<Pieces>) -> Pending<Answer> {
         self.begin(request, pieces)
-            .unwrap_or_else(|failure| Pending::Ready(Err(failure)))
+            .unwrap_or_else(|failure| Pending::ready(Err(failure)))
     }
 
     /// What a request is for, if there is something at its path.
@@ -255,7 +254,7 @@ impl Api {
         match (request.method.as_str(), resource) {
             ("OPTIONS", resource) => {
                 let page = origin::find(&request.headers, &self.settings.origins);
-                Ok(Pending::Ready(Ok(options(&resource, page))))
+                Ok(Pending::ready(Ok(options(&resource, page))))
             }
             ("GET" | "HEAD", Resource::Robots) => self.list("", request.query()),
             ("GET" | "HEAD", Resource::Search(name)) => {
@@ -304,11 +303,11 @@ impl Api {
     fn get(&self, id: Option<RobotId>, query: &str) -> Result<Pending<Answer>, Failure> {
         let query = Query::of_robot(query)?;
         let Some(id) = id else {
-            return Ok(Pending::Ready(Ok(whole(200, json(&Envelope::NOT_FOUND)))));
+            return Ok(Pending::ready(Ok(whole(200, json(&Envelope::NOT_FOUND)))));
         };
-        let robot = Arc::clone(&self.catalogue).begin_get(id);
+        let robot = self.catalogue.start_get(id);
         Ok(robot.map(move |robot| {
-            let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
+            let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
             let bytes = match &robot.map_err(logged)? {
                 Some(robot) => json(&Envelope::found(View { robot, fields })),
                 None => json(&Envelope::NOT_FOUND),
@@ -320,10 +319,10 @@ impl Api {
     fn create(&self, request: Request) -> Result<Pending<Answer>, Failure> {
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let status = self.settings.behaviour.created();
-        let robot = Arc::clone(&self.catalogue).begin_add(draft);
+        let robot = self.catalogue.start_add(draft);
         Ok(robot.map(move |robot| {
             let robot = &robot.map_err(logged)?;
-            let fields = Field::OF_A_CREATION;
+            let fields = Field::CREATED_VIEW;
             Ok(whole(status, json(&Envelope::ok(View { robot, fields }))))
         }))
     }
@@ -331,7 +330,7 @@ impl Api {
     fn replace(&self, id: Option<RobotId>, request: Request) -> Result<Pending<Answer>, Failure> {
         let draft = draft::read(&request.into_body().map_err(Failure::Body)?)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        let replaced = Arc::clone(&self.catalogue).begin_replace(id, draft);
+        let replaced = self.catalogue.start_replace(id, draft);
         Ok(replaced.map(confirm))
     }
 
@@ -339,7 +338,7 @@ impl Api {
         // It counts for nothing, but a request that breaks off must not delete anything.
         request.into_body().map_err(Failure::Body)?;
         let id = id.ok_or(Failure::NoSuchRobot(None))?;
-        let deleted = Arc::clone(&self.catalogue).begin(Change::Delete(id));
+        let deleted = self.catalogue.start(Change::Delete(id));
         Ok(deleted.map(|deleted| confirm(deleted.map(drop))))
     }
 
@@ -348,17 +347,21 @@ impl Api {
         let query = Query::of_list(query)?;
         // No store need read all names for what is longer than any of them.
         if containing.chars().count() > NAME_LENGTH_LIMIT {
-            return Ok(Pending::Ready(Ok(whole(200, b"[]".to_vec()))));
+            return Ok(Pending::ready(Ok(whole(200, b"[]".to_vec()))));
         }
-        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
-        Ok(if fields.iter().all(|field| field.is_of_an_entry()) {
+        let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+        Ok(if fields.iter().all(|field| field.is_in_entry()) {
             self.list_of::<Entry>(containing.to_owned(), query)
         } else {
             self.list_of::<Robot>(containing.to_owned(), query)
         })
     }
 
-    fn list_of<T: Visible + 'static>(&self, containing: String, query: Query) -> Pending<Answer> {
+    fn list_of<T: Visible + PageItem + 'static>(
+        &self,
+        containing: String,
+        query: Query,
+    ) -> Pending<Answer> {
         let api = self.clone();
         Pending::blocking(move || match query.limit {
             Some(limit) => api.page::<T>(&containing, limit.get(), &query),
@@ -366,14 +369,14 @@ impl Api {
         })
     }
 
-    fn all<T: Visible + 'static>(self, containing: String, query: Query) -> Answer {
+    fn all<T: Visible + PageItem + 'static>(self, containing: String, query: Query) -> Answer {
         let after = query.after.unwrap_or_default();
-        let fields = query.fields.unwrap_or_else(|| Field::OF_A_VIEW.to_vec());
+        let fields = query.fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
         let pages = Pages::<_, T>::of(self.catalogue, containing, after);
         list::stream(pages, fields)
     }
 
-    fn page<T: Visible>(&self, containing: &str, limit: usize, query: &Query) -> Answer {
+    fn page<T: Visible + PageItem>(&self, containing: &str, limit: usize, query: &Query) -> Answer {
         let page = PageRequest {
             containing,
             after: query.after.as_deref().unwrap_or_default(),
@@ -383,12 +386,12 @@ impl Api {
         let mut robots = T::page(&self.catalogue, page).map_err(logged)?;
         let has_next = robots.len() > limit;
         robots.truncate(limit);
-        let fields = query.fields.as_deref().unwrap_or(Field::OF_A_VIEW);
+        let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
         let mut reply = whole(200, array(&robots, fields));
         if let (true, Some(last)) = (has_next, robots.last()) {
             let base = &self.settings.base;
             let path = list_path(containing);
-            let query = query.next(last.name());
+            let query = query.next(PageItem::name(last));
             let next = format!("<{base}{path}?{query}>; rel=\"next\"");
             reply.headers.push(("link", next.into()));
         }

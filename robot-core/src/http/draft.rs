@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::{
-    robot::Draft,
+    model::Draft,
     transfer::object::{self, Place},
 };
 

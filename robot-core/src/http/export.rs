@@ -11,13 +11,9 @@ use super::{
     reply::{Body, Chunks, Reply},
 };
 use crate::{
-    catalogue::Catalogue,
-    error::{Error, Result as StoreResult},
-    pages::Pages,
-    pending::Pending,
-    robot::Robot,
+    catalogue::{Catalogue, Error, Pages, Pending, Result as StoreResult},
+    model::{Field, Robot},
     transfer::{Format, RobotWriter},
-    view::Field,
 };
 
 /// How many robots are read and sent at a time.

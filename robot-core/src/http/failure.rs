@@ -7,7 +7,10 @@ use super::{
     behaviour::Behaviour,
     request::{BODY_LIMIT, BodyError},
 };
-use crate::{error::Error, robot::RobotId, rules::Violations};
+use crate::{
+    catalogue::Error,
+    model::{RobotId, Violations},
+};
 
 /// Why a request is not answered with what it asked for.
 ///

@@ -18,10 +18,9 @@ use super::{
     request::{BodyError, Request},
 };
 use crate::{
-    catalogue::Catalogue,
-    pending::Pending,
+    catalogue::{Catalogue, Pending},
     transfer::{
-        Format, ImportError, ImportOptions, Outcome, ReadError, Records, Rehearsal, Summary, import,
+        DryRun, Format, ImportError, ImportOptions, Outcome, ReadError, Records, Summary, import,
     },
 };
 
@@ -44,20 +43,20 @@ pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 /// ```
 /// # use std::sync::Arc;
 /// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
-/// use robot_core::http::REHEARSAL_LIMIT;
+/// use robot_core::http::DRY_RUN_LIMIT;
 ///
 /// # let api = Api::new(Arc::new(MemoryCatalogue::new()));
 /// let mut request = Request::new("POST", "/api/robots/import?format=csv&dry_run=true");
-/// request.header("Content-Length", (REHEARSAL_LIMIT + 1).to_string().as_bytes());
+/// request.header("Content-Length", (DRY_RUN_LIMIT + 1).to_string().as_bytes());
 /// assert_eq!(api.handle(request).status, 413);
 /// ```
-pub const REHEARSAL_LIMIT: u64 = 16 * 1024 * 1024;
+pub const DRY_RUN_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The most messages that a reply has about records that failed.
 const MESSAGES_LIMIT: usize = 100;
 
 /// How many robots are under way at a time, so that there is room for what others send.
-const UNDER_WAY: usize = 256;
+const IN_FLIGHT: usize = 256;
 
 /// The pieces of a body that is streamed. An empty one is its end.
 pub(super) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>, BodyError>> + Send>;
@@ -73,9 +72,9 @@ pub(super) fn begin(
     let format = format
         .or_else(|| Format::of_media_type(of_the_body.unwrap_or_default()))
         .ok_or_else(unknown_format)?;
-    let limit = match options.rehearsal {
-        Rehearsal::No => IMPORT_LIMIT,
-        Rehearsal::Yes => REHEARSAL_LIMIT,
+    let limit = match options.dry_run {
+        DryRun::No => IMPORT_LIMIT,
+        DryRun::Yes => DRY_RUN_LIMIT,
     };
     let length = request
         .content_length()
@@ -103,7 +102,7 @@ fn run(
     limit: u64,
 ) -> Answer {
     let mut report = Report::default();
-    for outcome in import(catalogue, records, options).under_way(UNDER_WAY) {
+    for outcome in import(catalogue, records, options).in_flight(IN_FLIGHT) {
         report.take(outcome, limit);
     }
     report.into_answer()

@@ -12,10 +12,8 @@ use super::{
     reply::{Body, Chunks, Reply},
 };
 use crate::{
-    catalogue::Catalogue,
-    error::{Error, Result},
-    pages::Pages,
-    view::{Field, Visible},
+    catalogue::{Catalogue, Error, PageItem, Pages, Result},
+    model::{Field, Visible},
 };
 
 /// How many robots of a list are read and sent at a time. A list of fewer is sent as a whole.
@@ -32,7 +30,7 @@ const PAGE_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The array of all robots of the pages. The first page is read at once, so that a store
 /// which fails is told by the status; a list that ends with it needs no streaming.
-pub(super) fn stream<T: Visible + 'static>(
+pub(super) fn stream<T: Visible + PageItem + 'static>(
     pages: Pages<Arc<dyn Catalogue>, T>,
     fields: Vec<Field>,
 ) -> std::result::Result<Reply, Failure> {
@@ -66,14 +64,14 @@ pub(super) fn stream<T: Visible + 'static>(
 
 /// The next page of a list that has begun, which can no longer be refused: a store that is busy is
 /// asked again. Each time it waits as long as it would for anybody.
-pub(super) fn next_page<T: Visible>(
+pub(super) fn next_page<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
 ) -> Option<Result<Vec<T>>> {
     let started = Instant::now();
     for _ in 1..PAGE_ATTEMPTS {
         match pages.next() {
             Some(Err(Error::Unavailable(_))) if started.elapsed() < PAGE_PATIENCE => {
-                pages.try_again();
+                pages.retry();
             }
             page => return page,
         }
@@ -83,7 +81,7 @@ pub(super) fn next_page<T: Visible>(
 
 /// The bytes of a page, or of its beginning where they are too many: then the pages go on from
 /// there, and are as long as that. So a client that stops reading costs little memory.
-fn piece<T: Visible>(
+fn piece<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
     robots: &[T],
     fields: &[Field],
@@ -91,7 +89,7 @@ fn piece<T: Visible>(
 ) -> Vec<u8> {
     let (bytes, count) = elements(robots, fields, before, PIECE_SIZE);
     if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
-        pages.go_back_to(last.name(), count);
+        pages.resume_after(PageItem::name(last), count);
     }
     bytes
 }

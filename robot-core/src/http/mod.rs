@@ -60,7 +60,7 @@ pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use failure::Failure;
 pub use host::Hosts;
-pub use import::{IMPORT_LIMIT, REHEARSAL_LIMIT};
+pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};

@@ -6,8 +6,8 @@ use percent_encoding::{percent_decode, utf8_percent_encode};
 
 use super::{failure::Failure, route::ENCODED};
 use crate::{
-    transfer::{AfterFailure, Format, ImportOptions, OnConflict, Rehearsal},
-    view::Field,
+    model::Field,
+    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict},
 };
 
 /// The most robots that a page may have.
@@ -117,7 +117,7 @@ fn parameters(
 /// What the query of an import asks for: the format, if it is named, and how it goes.
 pub(super) fn of_import(query: &str) -> Result<(Option<Format>, ImportOptions), Failure> {
     let mut format = None;
-    let mut options = ImportOptions::default().after_failure(AfterFailure::GoOn);
+    let mut options = ImportOptions::default().after_failure(AfterFailure::Continue);
     parameters(
         query,
         &["format", "on_conflict", "dry_run"],
@@ -125,7 +125,7 @@ pub(super) fn of_import(query: &str) -> Result<(Option<Format>, ImportOptions), 
             match name {
                 "format" => format = Some(named_format(&value)?),
                 "on_conflict" => options.on_conflict = on_conflict(&value)?,
-                _ => options.rehearsal = rehearsal(&value)?,
+                _ => options.dry_run = dry_run(&value)?,
             }
             Ok(())
         },
@@ -147,10 +147,10 @@ fn on_conflict(value: &str) -> Result<OnConflict, Message> {
     }
 }
 
-fn rehearsal(value: &str) -> Result<Rehearsal, Message> {
+fn dry_run(value: &str) -> Result<DryRun, Message> {
     match value {
-        "false" => Ok(Rehearsal::No),
-        "true" => Ok(Rehearsal::Yes),
+        "false" => Ok(DryRun::No),
+        "true" => Ok(DryRun::Yes),
         _ => Err("dry_run must be true or false".into()),
     }
 }

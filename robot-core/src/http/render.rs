@@ -9,7 +9,7 @@ use memchr::memchr3_iter;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::view::{Field, View, Visible};
+use crate::model::{Field, View, Visible};
 
 /// The object that every reply but a list is.
 #[derive(Serialize)]

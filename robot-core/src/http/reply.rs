@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use crate::error::Result;
+use crate::catalogue::Result;
 
 /// A reply, for a frontend to send as it is.
 ///

@@ -7,7 +7,7 @@ use std::{array, borrow::Cow};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
-use crate::robot::{ParseIdError, RobotId};
+use crate::model::{ParseIdError, RobotId};
 
 /// What is encoded in a path or a query: all but the unreserved characters of RFC 3986.
 pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC

@@ -14,7 +14,10 @@ use std::{
 
 use memchr::memmem::Finder;
 
-use crate::{pages::PageRequest, robot::Robot, rules::Violation};
+use crate::{
+    catalogue::PageRequest,
+    model::{Robot, Violation},
+};
 
 /// How many bytes of text a block may have. Smaller blocks make a search start over more often;
 /// larger ones make a change move more bytes. A name, of at most 1020 bytes, fits several times.
@@ -235,10 +238,7 @@ impl Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        robot::{Draft, RobotId},
-        rules::ValidDraft,
-    };
+    use crate::model::{Draft, RobotId, ValidDraft};
 
     fn robot(name: &str) -> Arc<Robot> {
         let draft = ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap();

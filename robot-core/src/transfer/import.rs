@@ -1,5 +1,5 @@
-//! From records to robots of a catalogue: many are under way at a time, and each is answered for
-//! in its order.
+//! Import of records into a catalogue: many writes are in flight, and outcomes are returned in the
+//! order of the records.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -11,42 +11,42 @@ use std::{
 };
 
 use super::{
-    outcome::{AfterFailure, ImportError, ImportOptions, OnConflict, Outcome, Rehearsal, Stored},
+    outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     records::{ReadError, Record},
 };
 use crate::{
-    catalogue::{Catalogue, Change},
-    error::{Error, Result as StoreResult},
-    load::UNDER_WAY,
-    pending::Pending,
-    robot::{Draft, RobotId},
-    rules::{ValidDraft, Violation, Violations},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
+    model::{Rejection, RobotId, ValidDraft, Violation},
 };
 
-/// For how long a record is tried again, and how long each pause is.
-const PATIENCE: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_millis(20);
+/// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
+/// too high, and writes of other callers wait in the same queue. The queue of the SQLite store
+/// holds four times as many.
+const IN_FLIGHT: usize = 1024;
 
-/// Brings records into a catalogue, in their order, and tells what became of each.
+/// How long a record is retried, and the pause between two attempts.
+const RETRY_LIMIT: Duration = Duration::from_secs(2);
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Imports records into a catalogue, in their order, and returns the outcome of each.
 ///
-/// Many are under way at a time, so that a store in a file makes them durable together. It is as
-/// if each were dealt with when those before it are done: of two with the same name the later
-/// one finds the robot of the first. What was told of is durable. An iterator that is not read to
-/// its end may have stored some more than it told of.
+/// Many writes are in flight at a time, so that an SQLite store commits them together. The result
+/// is as if each record were processed when those before it are done: of two records with the same
+/// name, the later one finds the robot of the first. Outcomes that were returned are durable. An
+/// iterator that is dropped early may have stored a few more robots than it returned.
 ///
-/// Where the import [stops](AfterFailure::Stop) at a record that fails, nothing behind it is
-/// stored, unless somebody else takes a name, or the store fails, between a look at the catalogue and the write; then
-/// what was stored behind it is told as well.
+/// If the import [stops](AfterFailure::Stop) at a record that fails, no later record is stored,
+/// unless another caller takes a name, or the store fails, between the look-up of the name and the
+/// write; the outcomes of later records that were stored are then returned as well.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{Catalogue, Draft};
+/// use robot_core::{CatalogueExt, Draft};
 /// use robot_core::transfer::{ImportOptions, Record, import};
 ///
 /// let catalogue = robot_core::open("memory:")?;
 /// let drafts = ["R2-D2", "C-3PO"].map(|name| Draft::new(name, "droid", 1977));
-/// let records = (1..).zip(drafts).map(|(line, draft)| Ok(Record { line, draft: Ok(draft) }));
-/// for outcome in import(Arc::clone(&catalogue), records, ImportOptions::default()) {
+/// for outcome in import(Arc::clone(&catalogue), Record::numbered(drafts), ImportOptions::default()) {
 ///     outcome.result?;
 /// }
 /// assert_eq!(catalogue.list()?.len(), 2);
@@ -61,12 +61,12 @@ where
         catalogue,
         records: records.into_iter().fuse(),
         options,
-        under_way: VecDeque::new(),
-        limit: UNDER_WAY,
+        in_flight: VecDeque::new(),
+        limit: IN_FLIGHT,
         waiting: None,
         names: Names::default(),
         is_closed: false,
-        has_given_up: false,
+        has_failed: false,
     }
 }
 
@@ -86,31 +86,32 @@ pub struct Import<C: ?Sized, I> {
     catalogue: Arc<C>,
     records: Fuse<I>,
     options: ImportOptions,
-    under_way: VecDeque<(u64, Step)>,
-    /// How many may be under way.
+    in_flight: VecDeque<(u64, Step)>,
+    /// The limit of writes in flight.
     limit: usize,
-    /// A record whose name is that of one under way, so that it has to wait.
+    /// A record that waits, because a record with the same name is in flight.
     waiting: Option<(u64, ValidDraft)>,
-    /// The names of those under way; in a rehearsal, of all that would have been added.
+    /// The names in flight; in a dry run, all names that would have been added.
     names: Names,
-    /// Whether no more records are read.
+    /// Whether to read no more records.
     is_closed: bool,
-    /// Whether the store, or what is read, has failed for good.
-    has_given_up: bool,
+    /// Whether the store or the input has failed.
+    has_failed: bool,
 }
 
-/// What is to be known, or done, when those before it are done.
+/// The processing of a record, to be finished when the records before it are.
 enum Step {
-    Known(Result<Stored, ImportError>),
-    /// A draft that breaks rules: the catalogue tells whether its name is taken, too.
-    Broken(Draft),
-    Begun(Write),
+    Done(Result<Stored, ImportError>),
+    /// The draft violates rules. Whether its name is taken is still to be looked up.
+    Rejected(Rejection, Option<String>),
+    Started(Write),
 }
 
-/// A write that is under way.
+/// A write in flight.
 struct Write {
     outcome: Pending<StoreResult<RobotId>>,
-    to_be: Stored,
+    /// The result if it succeeds.
+    stored: Stored,
     draft: ValidDraft,
 }
 
@@ -118,105 +119,125 @@ impl<C: Catalogue + ?Sized + 'static, I> Import<C, I>
 where
     I: Iterator<Item = Result<Record, ReadError>>,
 {
-    /// With so many under way at most.
-    pub(crate) fn under_way(mut self, limit: usize) -> Self {
+    /// Limits the writes in flight.
+    pub(crate) fn in_flight(mut self, limit: usize) -> Self {
         self.limit = limit;
         self
     }
 
-    /// Begins as much as there is room for.
+    /// Starts writes up to the limit.
     fn fill(&mut self) {
-        while self.under_way.len() < self.limit {
+        while self.in_flight.len() < self.limit {
             let Some((line, draft)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
-            let must_wait =
-                self.options.rehearsal == Rehearsal::No && self.names.contain(draft.name());
+            let must_wait = self.options.dry_run == DryRun::No && self.names.contains(draft.name());
             if must_wait {
                 self.waiting = Some((line, draft));
                 return;
             }
-            let step = self.begin(draft);
+            let step = self.start(draft);
             self.push(line, step);
         }
     }
 
-    /// The next record that breaks no rule; those before it that do are put into the queue.
+    /// The next valid record. Invalid records before it are queued.
     fn read(&mut self) -> Option<(u64, ValidDraft)> {
-        while !self.is_closed && self.under_way.len() < self.limit {
+        while !self.is_closed && self.in_flight.len() < self.limit {
             match self.records.next()? {
                 Ok(Record { line, draft }) => {
-                    match draft.map(|draft| (ValidDraft::new(draft.clone()), draft)) {
-                        Ok((Ok(valid), _)) => return Some((line, valid)),
-                        Ok((Err(rejection), draft)) => {
-                            let step = if self.options.on_conflict == OnConflict::Fail {
-                                Step::Broken(draft)
-                            } else {
-                                // A name that is taken would be no failure.
-                                let violations = rejection.violations().clone();
-                                Step::Known(Err(Error::Rejected(violations).into()))
-                            };
+                    match draft.map(|draft| (draft.name.clone(), ValidDraft::new(draft))) {
+                        Ok((_, Ok(valid))) => return Some((line, valid)),
+                        Ok((name, Err(rejection))) => {
+                            let step = self.rejected(rejection, name);
                             self.push(line, step);
                         }
                         Err(messages) => {
-                            self.push(line, Step::Known(Err(ImportError::Malformed(messages))));
+                            self.push(line, Step::Done(Err(ImportError::Malformed(messages))));
                         }
                     }
                 }
-                Err(error) => self.push(error.line(), Step::Known(Err(error.into()))),
+                Err(error) => self.push(error.line(), Step::Done(Err(error.into()))),
             }
         }
         None
     }
 
-    /// Puts a step into the queue, and reads on only where that is right behind it.
+    /// Queues a step, and decides whether to read on after it.
     fn push(&mut self, line: u64, step: Step) {
         self.is_closed |= match &step {
-            Step::Known(Err(error)) => self.ends_with(error),
-            Step::Broken(_) => self.options.after_failure == AfterFailure::Stop,
+            Step::Done(Err(error)) => self.ends_with(error),
+            Step::Rejected(..) => self.options.after_failure == AfterFailure::Stop,
             _ => false,
         };
-        self.under_way.push_back((line, step));
+        self.in_flight.push_back((line, step));
     }
 
     fn ends_with(&self, error: &ImportError) -> bool {
-        self.options.after_failure == AfterFailure::Stop || !error.is_of_the_record()
+        self.options.after_failure == AfterFailure::Stop || !error.is_record_error()
     }
 
-    /// Begins what a record comes to. The catalogue is looked at to choose what that is; it is the
-    /// store that decides.
-    fn begin(&mut self, draft: ValidDraft) -> Step {
-        let holder = match self.catalogue.find(draft.name()) {
-            Ok(holder) => holder.map(|robot| robot.id()),
-            Err(error) => return Step::Known(Err(error.into())),
+    /// The step for a draft that violates rules.
+    fn rejected(&self, rejection: Rejection, name: Option<String>) -> Step {
+        match self.options.on_conflict {
+            OnConflict::Fail => Step::Rejected(rejection, name),
+            // A name that is taken would be no failure.
+            OnConflict::Skip | OnConflict::Replace => {
+                let violations = rejection.violations().clone();
+                Step::Done(Err(Error::Rejected(violations).into()))
+            }
+        }
+    }
+
+    /// Starts the write of a record, or finds out that none is needed. If names are looked up
+    /// first, this chooses the write; the store decides about the name.
+    fn start(&mut self, draft: ValidDraft) -> Step {
+        let holder = if self.looks_up_names() {
+            match self.catalogue.find(draft.name()) {
+                Ok(holder) => holder.map(|robot| robot.id()),
+                Err(error) => return Step::Done(Err(error.into())),
+            }
+        } else {
+            None
         };
-        let is_rehearsed = self.options.rehearsal == Rehearsal::Yes;
-        let is_taken = holder.is_some() || (is_rehearsed && self.names.contain(draft.name()));
-        if is_taken && let Some(result) = self.without_a_write() {
-            return Step::Known(result);
+        let is_dry_run = self.options.dry_run == DryRun::Yes;
+        let is_taken = holder.is_some() || (is_dry_run && self.names.contains(draft.name()));
+        if is_taken && let Some(result) = self.without_write() {
+            return Step::Done(result);
         }
         self.names.insert(draft.name());
-        let to_be = if is_taken {
+        let stored = if is_taken {
             Stored::Replaced
         } else {
             Stored::Added
         };
-        if is_rehearsed {
-            return Step::Known(Ok(to_be));
+        if is_dry_run {
+            return Step::Done(Ok(stored));
         }
         let change = match holder {
             Some(id) => Change::Update(id, draft.clone().into()),
             None => Change::Insert(draft.clone()),
         };
-        Step::Begun(Write {
-            outcome: Arc::clone(&self.catalogue).begin(change),
-            to_be,
+        Step::Started(Write {
+            outcome: self.catalogue.start(change),
+            stored,
             draft,
         })
     }
 
-    /// What a record whose name is taken comes to, unless it replaces the robot.
-    fn without_a_write(&self) -> Option<Result<Stored, ImportError>> {
+    /// Whether to look up the name before the write: to choose the write, to stop before later
+    /// records are stored, or because there is no write. Otherwise the insert itself finds out.
+    fn looks_up_names(&self) -> bool {
+        self.options.dry_run == DryRun::Yes
+            || match self.options.on_conflict {
+                OnConflict::Fail => self.options.after_failure == AfterFailure::Stop,
+                OnConflict::Skip => false,
+                OnConflict::Replace => true,
+            }
+    }
+
+    /// The result for a name that is taken, unless the record replaces the robot.
+    fn without_write(&self) -> Option<Result<Stored, ImportError>> {
         match self.options.on_conflict {
             OnConflict::Fail => Some(Err(Error::from(Violation::NameTaken).into())),
             OnConflict::Skip => Some(Ok(Stored::Skipped)),
@@ -224,55 +245,52 @@ where
         }
     }
 
-    /// Waits for what a step comes to.
-    fn settle(&mut self, step: Step) -> Result<Stored, ImportError> {
+    /// Finishes a step.
+    fn finish(&mut self, step: Step) -> Result<Stored, ImportError> {
         match step {
-            Step::Known(result) => result,
-            Step::Broken(draft) => Err(self.rejection(draft).into()),
-            Step::Begun(write) => {
+            Step::Done(result) => result,
+            Step::Rejected(rejection, name) => Err(self.violations(rejection, name).into()),
+            Step::Started(write) => {
                 self.names.remove(write.draft.name());
-                let Err(refused) = write.outcome.wait() else {
-                    return Ok(write.to_be);
+                let Err(error) = write.outcome.wait() else {
+                    return Ok(write.stored);
                 };
-                if may_fare_better(&refused) && !self.has_given_up {
-                    self.again(&write.draft, refused)
+                if is_retryable(&error) && !self.has_failed {
+                    self.retry(&write.draft, error)
                 } else {
-                    Err(refused.into())
+                    Err(error.into())
                 }
             }
         }
     }
 
-    /// All the rules that a draft breaks, which breaks one at least.
-    fn rejection(&self, draft: Draft) -> Error {
-        let name = draft.name.clone();
-        match self.catalogue.add(draft) {
-            Err(Error::Rejected(violations)) => {
-                let is_rehearsed = self.options.rehearsal == Rehearsal::Yes;
-                let is_taken = name.is_some_and(|name| self.names.contain(&name));
-                Error::Rejected(if is_rehearsed && is_taken {
+    /// All rules that a draft violates.
+    fn violations(&self, rejection: Rejection, name: Option<String>) -> Error {
+        match self.catalogue.violations(rejection, None) {
+            Ok(violations) => {
+                let is_dry_run = self.options.dry_run == DryRun::Yes;
+                let is_taken = name.is_some_and(|name| self.names.contains(&name));
+                Error::Rejected(if is_dry_run && is_taken {
                     violations.and(Violation::NameTaken)
                 } else {
                     violations
                 })
             }
             Err(error) => error,
-            // No store keeps what breaks a rule.
-            Ok(_) => Error::Rejected(Violations::from(Violation::NameMissing)),
         }
     }
 
-    /// Deals with a record by itself, for a while: somebody else has added, renamed or deleted the
-    /// robot since the catalogue was looked at, or there was no room for one more write.
-    fn again(&self, draft: &ValidDraft, refused: Error) -> Result<Stored, ImportError> {
-        let deadline = Instant::now() + PATIENCE;
-        let mut last = refused;
+    /// Processes a record by itself, after another caller added, renamed or deleted the robot
+    /// since the look-up, or the store had no capacity.
+    fn retry(&self, draft: &ValidDraft, error: Error) -> Result<Stored, ImportError> {
+        let deadline = Instant::now() + RETRY_LIMIT;
+        let mut last = error;
         while Instant::now() < deadline {
             match self.attempt(draft) {
-                Err(ImportError::Refused(error)) if may_fare_better(&error) => last = error,
+                Err(ImportError::Refused(error)) if is_retryable(&error) => last = error,
                 outcome => return outcome,
             }
-            thread::sleep(PAUSE);
+            thread::sleep(RETRY_PAUSE);
         }
         Err(last.into())
     }
@@ -282,27 +300,25 @@ where
             self.catalogue.insert(draft.clone())?;
             return Ok(Stored::Added);
         };
-        if let Some(result) = self.without_a_write() {
-            // What is found is no race any more.
+        if let Some(result) = self.without_write() {
             return result;
         }
         self.catalogue.update(robot.id(), draft.clone().into())?;
         Ok(Stored::Replaced)
     }
 
-    /// Reads no more, and keeps of what is in the queue only what another thread is at already.
+    /// Reads no more records, and discards the queued ones that have not started.
     fn close(&mut self) {
         self.is_closed = true;
         self.waiting = None;
-        self.under_way.retain(|(_, step)| {
-            matches!(step, Step::Begun(write) if !matches!(write.outcome, Pending::Blocking(_)))
-        });
+        self.in_flight.retain(
+            |(_, step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
+        );
     }
 }
 
-/// Whether a write failed because the catalogue had changed since it was looked at, or was too
-/// busy.
-fn may_fare_better(error: &Error) -> bool {
+/// Whether a write failed because the catalogue changed since the look-up, or was overloaded.
+fn is_retryable(error: &Error) -> bool {
     match error {
         Error::NotFound(_) | Error::Unavailable(_) => true,
         Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),
@@ -319,13 +335,13 @@ where
     fn next(&mut self) -> Option<Outcome> {
         loop {
             self.fill();
-            let (line, step) = self.under_way.pop_front()?;
-            let result = self.settle(step);
+            let (line, step) = self.in_flight.pop_front()?;
+            let result = self.finish(step);
             match &result {
-                // Of a store that is full, or away, it is told once.
-                Err(ImportError::Refused(Error::Unavailable(_))) if self.has_given_up => continue,
+                // A store that is full or unreachable is reported once.
+                Err(ImportError::Refused(Error::Unavailable(_))) if self.has_failed => continue,
                 Err(error) if self.ends_with(error) => {
-                    self.has_given_up |= !error.is_of_the_record();
+                    self.has_failed |= !error.is_record_error();
                     self.close();
                 }
                 _ => {}
@@ -340,8 +356,8 @@ impl<C: Catalogue + ?Sized + 'static, I> FusedIterator for Import<C, I> where
 {
 }
 
-/// Names, by a hash of 64 bits that nobody outside can foresee. Two names of one hash, of which
-/// there are none among a million (one chance in 30 millions), would be taken for the same.
+/// Names, by 64-bit hashes with a random key, so that no input can be made to collide. Two equal
+/// hashes would be taken for one name; among a million names the probability is one in 30 million.
 #[derive(Default)]
 struct Names {
     hasher: RandomState,
@@ -349,7 +365,7 @@ struct Names {
 }
 
 impl Names {
-    fn contain(&self, name: &str) -> bool {
+    fn contains(&self, name: &str) -> bool {
         self.hashes.contains(&self.hasher.hash_one(name))
     }
 

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use robot_core::{Catalogue, MemoryCatalogue, Pages};
+//! use robot_core::{Catalogue, CatalogueExt, MemoryCatalogue, Pages};
 //! use robot_core::transfer::{Format, ImportOptions, Records, RobotWriter, Summary, import};
 //!
 //! let file = "name,type,year\nR2-D2,droid,1977\nHAL 9000,virtual,1968\n";
@@ -42,6 +42,7 @@
 //! such, and the reading goes on behind it. A byte order mark at the start counts for nothing,
 //! and lines may end with a carriage return.
 
+mod copy;
 mod elements;
 mod format;
 mod import;
@@ -53,10 +54,11 @@ mod rows;
 mod source;
 mod writer;
 
+pub use copy::{CatalogueDigest, Checksum, CopyError, CopyProgress, CopyStage, copy, digest};
 pub use format::{Format, ParseFormatError};
 pub use import::{Import, import};
 pub use outcome::{
-    AfterFailure, ImportError, ImportOptions, OnConflict, Outcome, Rehearsal, Stored, Summary,
+    AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored, Summary,
 };
 pub use records::{ReadError, Record, Records};
 pub use source::RECORD_LIMIT;

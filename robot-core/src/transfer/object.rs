@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{error::Category, value::RawValue};
 
-use crate::{robot::Draft, view::excerpt};
+use crate::model::{Draft, excerpt};
 
 /// Messages for a person: one for each thing that is wrong.
 pub(crate) type Messages = Vec<Cow<'static, str>>;

@@ -1,11 +1,11 @@
-//! How an import goes, and what it comes to.
+//! Options and outcomes of an import.
 
 use std::borrow::Cow;
 
 use super::records::ReadError;
-use crate::error::Error;
+use crate::catalogue::Error;
 
-/// What is done about a record whose name a robot has already.
+/// What to do with a record whose name is taken.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::error::Error;
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnConflict {
-    /// The record has failed: names are unique.
+    /// The record fails: names are unique.
     #[default]
     Fail,
-    /// The robot stays as it is.
+    /// The robot keeps its values.
     Skip,
-    /// The robot gets the type and the year of the record, and keeps its id.
+    /// The robot gets type and year of the record, and keeps its id.
     Replace,
 }
 
-/// What is done when a record has failed.
+/// What to do after a record has failed.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +39,7 @@ pub enum OnConflict {
 /// use robot_core::transfer::{AfterFailure, Format, ImportOptions, Records, import};
 ///
 /// let file = "name,type,year\nR2-D2,droid,-1\nC-3PO,droid,1977\n";
-/// for (after_failure, outcomes) in [(AfterFailure::Stop, 1), (AfterFailure::GoOn, 2)] {
+/// for (after_failure, outcomes) in [(AfterFailure::Stop, 1), (AfterFailure::Continue, 2)] {
 ///     let options = ImportOptions::default().after_failure(after_failure);
 ///     let records = Records::new(file.as_bytes(), Format::Csv);
 ///     assert_eq!(import(Arc::new(MemoryCatalogue::new()), records, options).count(), outcomes);
@@ -47,107 +47,107 @@ pub enum OnConflict {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AfterFailure {
-    /// The import ends, and nothing behind the record is stored.
+    /// The import ends, and no later record is stored.
     #[default]
     Stop,
-    /// The records behind it are read. Where it is the store or the input that failed, the
-    /// import ends all the same.
-    GoOn,
+    /// The import continues with the next record. A failure of the store or the input ends it all
+    /// the same.
+    Continue,
 }
 
-/// Whether anything is stored.
+/// Whether an import is a dry run.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use robot_core::MemoryCatalogue;
-/// use robot_core::{Catalogue, transfer::{Format, ImportOptions, Records, Rehearsal, import}};
+/// use robot_core::{CatalogueExt, transfer::{DryRun, Format, ImportOptions, Records, import}};
 ///
 /// let catalogue = Arc::new(MemoryCatalogue::new());
 /// let records = Records::new("name,type,year\nR2-D2,droid,1977\n".as_bytes(), Format::Csv);
-/// let options = ImportOptions::default().rehearsal(Rehearsal::Yes);
+/// let options = ImportOptions::default().dry_run(DryRun::Yes);
 /// assert_eq!(import(Arc::clone(&catalogue), records, options).count(), 1);
 /// assert!(catalogue.list()?.is_empty());
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Rehearsal {
-    /// It is.
+pub enum DryRun {
+    /// Robots are stored.
     #[default]
     No,
-    /// Nothing is, and the outcomes are those that there would be. A hash of each name is
-    /// remembered, which takes about 20 bytes a record.
+    /// Nothing is stored, and the outcomes are what an import would return. It keeps a hash of
+    /// each name, which takes about 20 bytes per record.
     Yes,
 }
 
-/// How an import goes.
+/// Options of an import.
 ///
 /// ```
-/// use robot_core::transfer::{AfterFailure, ImportOptions, OnConflict, Rehearsal};
+/// use robot_core::transfer::{AfterFailure, DryRun, ImportOptions, OnConflict};
 ///
 /// let options = ImportOptions::default()
 ///     .on_conflict(OnConflict::Skip)
-///     .after_failure(AfterFailure::GoOn)
-///     .rehearsal(Rehearsal::No);
+///     .after_failure(AfterFailure::Continue)
+///     .dry_run(DryRun::No);
 /// assert_ne!(options, ImportOptions::default());
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ImportOptions {
-    /// What is done about names that are taken.
+    /// What to do with names that are taken.
     pub on_conflict: OnConflict,
-    /// What is done about records that fail.
+    /// What to do after a record has failed.
     pub after_failure: AfterFailure,
-    /// Whether anything is stored.
-    pub rehearsal: Rehearsal,
+    /// Whether to store nothing.
+    pub dry_run: DryRun,
 }
 
 impl ImportOptions {
-    /// With this for names that are taken.
+    /// Sets [`on_conflict`](Self::on_conflict).
     #[must_use]
     pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
         self.on_conflict = on_conflict;
         self
     }
 
-    /// With this for records that fail.
+    /// Sets [`after_failure`](Self::after_failure).
     #[must_use]
     pub fn after_failure(mut self, after_failure: AfterFailure) -> Self {
         self.after_failure = after_failure;
         self
     }
 
-    /// Storing, or storing nothing.
+    /// Sets [`dry_run`](Self::dry_run).
     #[must_use]
-    pub fn rehearsal(mut self, rehearsal: Rehearsal) -> Self {
-        self.rehearsal = rehearsal;
+    pub fn dry_run(mut self, dry_run: DryRun) -> Self {
+        self.dry_run = dry_run;
         self
     }
 }
 
-/// What became of a record.
+/// The outcome of one record.
 ///
 /// ```
 /// use robot_core::transfer::{ImportError, Outcome};
 ///
-/// /// What is told of a record, if there is something to tell.
-/// fn told(outcome: &Outcome) -> Option<String> {
+/// /// The message about a record that failed.
+/// fn message(outcome: &Outcome) -> Option<String> {
 ///     let error = outcome.result.as_ref().err()?;
 ///     Some(format!("line {}: {}", outcome.line, error.messages().join("; ")))
 /// }
 ///
 /// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
 /// let outcome = Outcome { line: 7, result: Err(error) };
-/// assert_eq!(told(&outcome).as_deref(), Some("line 7: year must be an integer"));
+/// assert_eq!(message(&outcome).as_deref(), Some("line 7: year must be an integer"));
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
     /// The number of the line that the record begins on.
     pub line: u64,
-    /// What was done, or why nothing was.
+    /// What was stored, or why nothing was.
     pub result: Result<Stored, ImportError>,
 }
 
-/// What was done with a record that did not fail.
+/// The result of a record that did not fail.
 ///
 /// ```
 /// use robot_core::transfer::{Outcome, Stored};
@@ -159,9 +159,9 @@ pub struct Outcome {
 pub enum Stored {
     /// A robot was added.
     Added,
-    /// The robot that had the name got type and year of the record.
+    /// The robot with the name got type and year of the record.
     Replaced,
-    /// The robot that had the name stayed as it was.
+    /// The robot with the name kept its values.
     Skipped,
 }
 
@@ -172,25 +172,25 @@ pub enum Stored {
 ///
 /// let error = ImportError::from(Error::from(Violation::NameTaken));
 /// assert_eq!(error.messages(), ["The robot name must be unique"]);
-/// assert!(error.is_of_the_record());
-/// assert!(!ImportError::from(Error::store("the tape is torn")).is_of_the_record());
+/// assert!(error.is_record_error());
+/// assert!(!ImportError::from(Error::store("disk failure")).is_record_error());
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// It is no robot: messages for a person who can mend it.
+    /// The record cannot be parsed: messages for the person who can correct it.
     #[error("{}", .0.join("; "))]
     Malformed(Vec<Cow<'static, str>>),
-    /// It breaks rules, or the store failed.
+    /// The robot violates rules, or the store failed.
     #[error(transparent)]
     Refused(#[from] Error),
-    /// Nothing more can be read.
+    /// No more records can be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
 }
 
 impl ImportError {
-    /// The messages: those of the rules to the letter, one at least.
+    /// The messages, at least one; those of violated rules are exactly the contract's.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         match self {
@@ -204,14 +204,14 @@ impl ImportError {
         }
     }
 
-    /// Whether it is this record's fault alone, so that those behind it may fare better.
+    /// Whether only this record is affected, so that later ones may succeed.
     #[must_use]
-    pub fn is_of_the_record(&self) -> bool {
+    pub fn is_record_error(&self) -> bool {
         matches!(self, Self::Malformed(_) | Self::Refused(Error::Rejected(_)))
     }
 }
 
-/// How many records came to what.
+/// The number of records by outcome.
 ///
 /// ```
 /// use robot_core::transfer::{Outcome, Stored, Summary};
@@ -225,18 +225,18 @@ impl ImportError {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Robots that were added.
+    /// Robots added.
     pub added: u64,
-    /// Robots that were replaced.
+    /// Robots replaced.
     pub replaced: u64,
-    /// Records that were skipped, because a robot had the name.
+    /// Records skipped, because their names are taken.
     pub skipped: u64,
     /// Records that failed.
     pub failed: u64,
 }
 
 impl Summary {
-    /// Counts one more outcome.
+    /// Adds an outcome.
     pub fn count(&mut self, outcome: &Outcome) {
         let counter = match outcome.result {
             Ok(Stored::Added) => &mut self.added,
@@ -247,7 +247,7 @@ impl Summary {
         *counter = counter.saturating_add(1);
     }
 
-    /// How many records there were.
+    /// The total number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
         [self.added, self.replaced, self.skipped, self.failed]

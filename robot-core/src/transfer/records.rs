@@ -13,7 +13,7 @@ use super::{
     rows::Rows,
     source::{Cut, RECORD_LIMIT, Source},
 };
-use crate::robot::Draft;
+use crate::model::Draft;
 
 /// A record of a file: what is to be a robot.
 ///
@@ -27,9 +27,32 @@ use crate::robot::Draft;
 pub struct Record {
     /// The number of the line that it begins on, from 1.
     pub line: u64,
-    /// The draft that it is, or messages about what is wrong with it. The rules are not checked
-    /// yet.
+    /// The draft, not validated yet, or messages about what is wrong with the record.
     pub draft: Result<Draft, Vec<Cow<'static, str>>>,
+}
+
+impl Record {
+    /// Records of these drafts, numbered from 1, for [`import()`](super::import()).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::{Draft, MemoryCatalogue, transfer::{ImportOptions, Record, import}};
+    ///
+    /// let drafts = (0..5000).map(|number| Draft::new(format!("RX-{number}"), "virtual", number));
+    /// let catalogue = Arc::new(MemoryCatalogue::new());
+    /// let mut outcomes = import(catalogue, Record::numbered(drafts), ImportOptions::default());
+    /// assert!(outcomes.all(|outcome| outcome.result.is_ok()));
+    /// ```
+    pub fn numbered(
+        drafts: impl IntoIterator<Item = Draft>,
+    ) -> impl Iterator<Item = Result<Self, ReadError>> {
+        (1..).zip(drafts).map(|(line, draft)| {
+            Ok(Self {
+                line,
+                draft: Ok(draft),
+            })
+        })
+    }
 }
 
 /// Why no more records can be read.

@@ -7,7 +7,7 @@ use super::{
     records::{ReadError, Record},
     source::{RECORD_LIMIT, Source},
 };
-use crate::robot::Draft;
+use crate::model::Draft;
 
 /// The most columns that a row may have.
 const COLUMNS_LIMIT: usize = 256;

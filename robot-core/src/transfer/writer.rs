@@ -3,10 +3,7 @@
 use std::io::{self, Write};
 
 use super::format::Format;
-use crate::{
-    robot::Robot,
-    view::{Field, View},
-};
+use crate::model::{Field, Robot, View};
 
 /// Writes robots in a format, some at a time.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use robot_core::{
-    Catalogue, Draft, MemoryCatalogue, Robot,
+    Catalogue, CatalogueExt, Draft, MemoryCatalogue, Robot,
     http::{Access, Api, Behaviour, Hosts, Reply, Request},
 };
 use serde_json::Value;

@@ -23,7 +23,7 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Catalogue, DatabaseCatalogue, Draft, Error, OpenError, OpenOptions, Pending, open,
+    Catalogue, CatalogueExt, Draft, Error, OpenError, OpenOptions, Pending, SqliteCatalogue, open,
 };
 
 fn url(folder: &Path) -> String {
@@ -197,7 +197,7 @@ fn the_table_itself_keeps_the_rules() {
 #[test]
 fn a_store_that_fails_says_so_and_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let catalogue = DatabaseCatalogue::open(&url(folder.path())).unwrap();
+    let catalogue = SqliteCatalogue::open(&url(folder.path())).unwrap();
     beside(folder.path())
         .batch_execute(
             "CREATE TRIGGER refuse BEFORE INSERT ON robots BEGIN SELECT RAISE(ABORT, 'no'); END",

@@ -9,7 +9,7 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{Catalogue, Draft, Robot, RobotId, ValidDraft, open};
+use robot_core::{Catalogue, CatalogueExt, Draft, Robot, RobotId, ValidDraft, open};
 
 use crate::{beside, url};
 

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{Catalogue, Draft, Error, Pending, Robot, open};
+use robot_core::{Catalogue, CatalogueExt, Draft, Error, Pending, Robot, open};
 
 use crate::{beside, draft, url};
 

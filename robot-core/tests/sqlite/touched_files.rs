@@ -8,7 +8,7 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{Catalogue, Error, Robot, open};
+use robot_core::{Catalogue, CatalogueExt, Error, Robot, open};
 
 use crate::{beside, draft, url};
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use robot_core::{
-    Catalogue, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending, Result, Robot,
-    RobotId, ValidChanges, ValidDraft,
+    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
+    Result, Robot, RobotId, ValidChanges, ValidDraft,
     transfer::{
         AfterFailure, Format, ImportOptions, OnConflict, Records, Rehearsal, Stored, import,
     },

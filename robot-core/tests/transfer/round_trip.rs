@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
-    Catalogue, Draft, Field, MemoryCatalogue, Pages, RobotType,
+    Catalogue, CatalogueExt, Draft, Field, MemoryCatalogue, Pages, RobotType,
     transfer::{Format, ImportOptions, Records, RobotWriter, import},
 };
 

@@ -6,12 +6,8 @@ use std::{
 };
 
 use crate::{
-    catalogue::{Catalogue, Change},
-    error::{Error, Result},
-    pages::PageRequest,
-    pending::Pending,
-    robot::{Entry, Robot, RobotId},
-    rules::{ValidChanges, ValidDraft},
+    catalogue::{Catalogue, Change, Error, PageRequest, Pending, Restoration, Result},
+    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A way to fail.
@@ -91,8 +87,8 @@ impl Catalogue for Faulty {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.checked(request.after.is_empty())?.page(request)
     }
-    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
-        self.checked(false)?.restore(robots, last_id)
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        self.checked(false)?.restore(restoration)
     }
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(false)?.last_id()
@@ -100,16 +96,16 @@ impl Catalogue for Faulty {
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         self.checked(request.after.is_empty())?.entries(request)
     }
-    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>> {
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
         match self.checked(false) {
-            Ok(catalogue) => Arc::clone(catalogue).begin(change),
-            Err(error) => Pending::Ready(Err(error)),
+            Ok(catalogue) => catalogue.submit(change),
+            Err(error) => Ok(Pending::ready(Err(error))),
         }
     }
-    fn begin_get(self: Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>> {
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
         match self.checked(false) {
-            Ok(catalogue) => Arc::clone(catalogue).begin_get(id),
-            Err(error) => Pending::Ready(Err(error)),
+            Ok(catalogue) => catalogue.submit_get(id),
+            Err(error) => Some(Pending::ready(Err(error))),
         }
     }
 }

@@ -4,11 +4,9 @@ use std::collections::HashSet;
 
 use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good, valid};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, CatalogueExt, Pages},
     conformance::{Case, cases},
-    pages::Pages,
-    robot::{Draft, RobotId, RobotType},
-    rules::{NAME_LENGTH_LIMIT, Violation},
+    model::{Draft, NAME_LENGTH_LIMIT, RobotId, RobotType, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![

@@ -10,10 +10,8 @@ mod restoring;
 
 use super::Case;
 use crate::{
-    catalogue::Catalogue,
-    error::Error,
-    robot::{Draft, Robot, RobotId},
-    rules::{ValidDraft, Violation},
+    catalogue::{Catalogue, CatalogueExt, Error},
+    model::{Draft, Robot, RobotId, ValidDraft, Violation},
 };
 
 /// Runs a case.

@@ -1,10 +1,11 @@
 //! Names: kept, ordered, found and searched by their bytes.
 
 use super::{Run, add, add_all, assert_found, assert_rejected, draft, get, good};
+use crate::catalogue::CatalogueExt;
 use crate::{
     catalogue::Catalogue,
     conformance::{Case, cases},
-    rules::{NAME_LENGTH_LIMIT, Violation},
+    model::{NAME_LENGTH_LIMIT, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![

@@ -2,10 +2,9 @@
 
 use super::{Run, add_all, good, names};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, PageRequest, Pages},
     conformance::{Case, cases},
-    pages::{PageRequest, Pages},
-    robot::{Entry, Robot},
+    model::{Entry, Robot},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![

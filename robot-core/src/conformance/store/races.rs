@@ -1,13 +1,13 @@
 //! Many callers at once. A race is lost only now and then, so each is run many times.
 
+use crate::catalogue::CatalogueExt;
 use std::collections::HashSet;
 
 use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good};
 use crate::{
     catalogue::Catalogue,
     conformance::{Case, at_once, cases},
-    robot::{Draft, Robot},
-    rules::Violation,
+    model::{Draft, Robot, Violation},
 };
 
 /// How often a race is run.

@@ -13,7 +13,7 @@ use crate::{
     catalogue::Catalogue,
     conformance::store::{add_all, good},
     memory::MemoryCatalogue,
-    robot::RobotId,
+    model::RobotId,
 };
 
 /// Whether one of all orders fits, without any of what makes the search short.

@@ -10,12 +10,8 @@ use std::{
 
 use super::random::NAMES;
 use crate::{
-    catalogue::Catalogue,
-    error::{Error, Result},
-    pages::PageRequest,
-    restoration::{Restoration, refused},
-    robot::{Robot, RobotId},
-    rules::{ValidChanges, ValidDraft, Violation},
+    catalogue::{Catalogue, Error, PageRequest, Restoration, Result, refused},
+    model::{Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// What a store does wrong. One caller alone would find none of the bugs but the last.

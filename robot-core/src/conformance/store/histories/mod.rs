@@ -26,7 +26,7 @@ use super::{Run, add_all, good};
 use crate::{
     catalogue::Catalogue,
     conformance::{Case, at_once, cases},
-    robot::{Robot, RobotId},
+    model::{Robot, RobotId},
 };
 use history::{Event, History};
 use model::Model;

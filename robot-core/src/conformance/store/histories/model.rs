@@ -3,10 +3,9 @@
 
 use super::operation::{Answer, Operation};
 use crate::{
+    catalogue::PageRequest,
     conformance::store::valid,
-    pages::PageRequest,
-    robot::{Draft, Robot, RobotId},
-    rules::ValidChanges,
+    model::{Draft, Robot, RobotId, ValidChanges},
 };
 
 /// All robots, by name.

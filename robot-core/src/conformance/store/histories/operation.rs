@@ -4,11 +4,8 @@
 use std::fmt;
 
 use crate::{
-    catalogue::Catalogue,
-    error::Error,
-    pages::PageRequest,
-    robot::{Draft, Robot, RobotId},
-    rules::Violation,
+    catalogue::{Catalogue, CatalogueExt, Error, PageRequest},
+    model::{Draft, Robot, RobotId, Violation},
 };
 
 /// One call. Drafts break no rule but uniqueness: for others a catalogue looks more than once

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     conformance::store::valid,
-    robot::{Robot, RobotId},
+    model::{Robot, RobotId},
 };
 
 /// A set of operations: the bits at their places in the history.
@@ -163,7 +163,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::{super::operation::EVERYTHING, *};
-    use crate::robot::Draft;
+    use crate::model::Draft;
 
     /// A call, its answer, and the moments of both.
     type Entry = (u64, u64, Operation, Answer);

@@ -2,8 +2,8 @@
 
 use super::operation::{Answer, EVERYTHING, Operation};
 use crate::{
-    pages::PageRequest,
-    robot::{Draft, Robot, RobotId, RobotType},
+    catalogue::PageRequest,
+    model::{Draft, Robot, RobotId, RobotType},
 };
 
 /// The names that robots are given: few, so that operations meet, and one that has others in it,

@@ -1,0 +1,111 @@
+//! The types of a backup: a copy of a catalogue's file, made while other programs use it.
+
+use std::path::PathBuf;
+
+use super::error::{Cause, OpenError};
+
+/// What to do if the backup file exists.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// use robot_core::{Existing, backup};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+/// robot_core::open(&url)?;
+/// backup(&url, &file, Existing::Keep)?;
+/// assert!(backup(&url, &file, Existing::Keep).is_err());
+/// assert!(backup(&url, &file, Existing::Replace).is_ok());
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// The file is kept, and the backup fails.
+    Keep,
+    /// The complete backup replaces it atomically.
+    Replace,
+}
+
+/// A complete backup.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// use robot_core::{Existing, backup};
+///
+/// let folder = tempfile::tempdir()?;
+/// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+/// robot_core::open(&url)?;
+/// let made = backup(&url, &file, Existing::Keep)?;
+/// assert_eq!((made.robots, made.bytes), (0, std::fs::metadata(&file)?.len()));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backup {
+    /// The number of robots in it.
+    pub robots: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Why a backup failed. An existing file in its place is unchanged.
+///
+/// ```
+/// use robot_core::{Existing, backup};
+///
+/// let error = backup("memory:", "copy.db", Existing::Keep).unwrap_err();
+/// assert!(error.to_string().starts_with("backups are made of SQLite files only"));
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// The catalogue is not in a file.
+    #[error("backups are made of SQLite files only, and {database} is none; {remedy}")]
+    NoFile {
+        /// The database, without credentials.
+        database: String,
+        /// How to back up such a database.
+        remedy: &'static str,
+    },
+    /// The catalogue cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The file exists.
+    #[error("'{}' exists; choose another file, or allow it to be replaced", .0.display())]
+    Exists(PathBuf),
+    /// The file is the catalogue itself, or another file of its database.
+    #[error("'{}' belongs to the catalogue itself; choose another file", .0.display())]
+    Itself(PathBuf),
+    /// Beside the file is a log of another database, which SQLite would apply to the backup.
+    #[error(
+        "'{}' exists, the log of a database that is in use or was interrupted during a change; \
+         choose another file, or delete the log if no database needs it",
+        .0.display()
+    )]
+    LogBeside(PathBuf),
+    /// The backup cannot be written.
+    #[error(
+        "the backup '{}' cannot be made: {cause}; check that its folder exists and may be written, \
+         and that the disk has room", file.display()
+    )]
+    Failed {
+        /// The file.
+        file: PathBuf,
+        /// The error of the system or of SQLite.
+        #[source]
+        cause: Cause,
+    },
+    /// SQLite's integrity check of the backup failed, so the catalogue is most likely damaged.
+    #[error(
+        "the backup of {database} failed its integrity check, so the catalogue is damaged: \
+         {findings}; restore an earlier backup"
+    )]
+    Damaged {
+        /// The database.
+        database: String,
+        /// The result of the check.
+        findings: String,
+    },
+}

@@ -1,0 +1,27 @@
+//! A single change of a catalogue, as a value.
+
+use crate::model::{RobotId, ValidChanges, ValidDraft};
+
+/// An insert, update or delete that satisfies every rule except those that only a store can check.
+///
+/// [`CatalogueExt::apply`](crate::CatalogueExt::apply) executes it.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+/// let id = catalogue.apply(Change::Insert(draft))?;
+/// assert_eq!(catalogue.apply(Change::Delete(id))?, id);
+/// assert!(catalogue.list()?.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// [`Catalogue::insert`](crate::Catalogue::insert).
+    Insert(ValidDraft),
+    /// [`Catalogue::update`](crate::Catalogue::update).
+    Update(RobotId, ValidChanges),
+    /// [`Catalogue::delete`](crate::Catalogue::delete).
+    Delete(RobotId),
+}

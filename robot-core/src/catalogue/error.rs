@@ -1,0 +1,239 @@
+//! Errors of catalogues, and of opening them.
+
+use std::sync::Arc;
+
+use crate::model::{RobotId, Violation, Violations};
+
+/// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{Cause, Error};
+///
+/// let cause: Cause = Arc::from(Box::from("disk failure"));
+/// let failures = [Error::Store(cause.clone()), Error::Unknown(cause)];
+/// assert_eq!(failures[0].to_string(), "The store failed");
+/// ```
+pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
+
+/// The result of an operation on a catalogue.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Robot};
+///
+/// /// The first robot by name.
+/// fn first(catalogue: &dyn Catalogue) -> robot_core::Result<Option<Robot>> {
+///     Ok(catalogue.list()?.into_iter().next())
+/// }
+///
+/// assert_eq!(first(&robot_core::MemoryCatalogue::new())?, None);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why an operation on a catalogue failed. Nothing was stored, except possibly for
+/// [`Error::Unknown`].
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, Error, MemoryCatalogue};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let message = match catalogue.add(Draft::new("R2-D2", "toaster", 1977)) {
+///     Ok(robot) => format!("added as {}", robot.id()),
+///     Err(Error::Rejected(violations)) => format!("correct this:\n{violations}"),
+///     Err(Error::Unavailable(_)) => "try again in a moment".to_owned(),
+///     Err(error) => error.to_string(),
+/// };
+/// assert!(message.starts_with("correct this:\nValue of field 'type'"));
+/// ```
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The draft violates rules. Correct it and submit it again.
+    #[error(transparent)]
+    Rejected(#[from] Violations),
+    /// This robot could not be restored, and so none of its restoration was.
+    #[error("The robot {id} cannot be restored: {violation}")]
+    NotRestored {
+        /// The id of the robot.
+        id: RobotId,
+        /// The rule that it would violate.
+        violation: Violation,
+    },
+    /// No robot has this id: it was never assigned, or its robot was deleted.
+    #[error("No robot has the id {0}")]
+    NotFound(RobotId),
+    /// The store is overloaded or unreachable at the moment. The same call may succeed later.
+    #[error("The catalogue is busy or cannot be reached; try again in a moment")]
+    Unavailable(#[source] Cause),
+    /// The store failed, and a retry will not help.
+    #[error("The store failed")]
+    Store(#[source] Cause),
+    /// The store or the connection to it failed while the change was committed, and the change
+    /// could not be undone. Look whether it was stored before a retry.
+    #[error(
+        "The store failed, and whether the change was stored is unknown; look before you try again"
+    )]
+    Unknown(#[source] Cause),
+}
+
+impl Error {
+    /// [`Error::Unavailable`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::unavailable("too many connections"), robot_core::Error::Unavailable(_)));
+    /// ```
+    pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unavailable(Arc::from(cause.into()))
+    }
+
+    /// [`Error::Unknown`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::unknown("connection reset"), robot_core::Error::Unknown(_)));
+    /// ```
+    pub fn unknown(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Unknown(Arc::from(cause.into()))
+    }
+
+    /// [`Error::Store`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::store("disk failure"), robot_core::Error::Store(_)));
+    /// ```
+    pub fn store(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Store(Arc::from(cause.into()))
+    }
+}
+
+impl From<Violation> for Error {
+    fn from(violation: Violation) -> Self {
+        Self::Rejected(violation.into())
+    }
+}
+
+/// Why a catalogue could not be opened. Each message says what to do.
+///
+/// ```
+/// use robot_core::OpenError;
+///
+/// match robot_core::open("ftp://robots") {
+///     Err(OpenError::UnknownScheme { scheme, .. }) => assert_eq!(scheme, "ftp"),
+///     Err(error) => panic!("{error}"),
+///     Ok(_) => panic!("it was opened"),
+/// }
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// No store has URLs with this scheme.
+    #[error("no store has URLs that begin with '{scheme}'; this program opens {known}")]
+    UnknownScheme {
+        /// The scheme. The rest of the URL may contain a password and is not repeated.
+        scheme: String,
+        /// Examples of the URLs that this program opens.
+        known: String,
+    },
+    /// The store exists, but this program was built without it.
+    #[error(
+        "this program was built without '{scheme}' stores; it opens {known} \
+         (to add them, build it with --features {scheme})"
+    )]
+    NotCompiledIn {
+        /// The cargo feature of robot-core that contains the store.
+        scheme: &'static str,
+        /// Examples of the URLs that this program opens.
+        known: String,
+    },
+    /// The URL of a database file has no usable path.
+    #[error(
+        "'{url}' names no database file; write it as sqlite://robots.db or \
+         sqlite:///var/lib/robots.db, or memory: to keep robots in memory"
+    )]
+    NoPath {
+        /// The URL as given.
+        url: String,
+    },
+    /// The URL of a database server cannot be parsed. It is not repeated, because a part of it may
+    /// be a password.
+    #[error(
+        "the URL of the database {database} cannot be read; write it as {example}, with every \
+         character of user and password that is not a letter or digit percent-encoded"
+    )]
+    InvalidUrl {
+        /// The database, as far as it was recognised, without credentials.
+        database: String,
+        /// A valid URL.
+        example: &'static str,
+    },
+    /// The database server cannot be reached at the moment: it is starting or down, or the URL has
+    /// the wrong address.
+    #[error(
+        "cannot reach the database {database}: {cause}; check that it runs and accepts \
+         connections, and that the URL is right"
+    )]
+    Unreachable {
+        /// The database, without credentials.
+        database: String,
+        /// The error of the system or the server.
+        #[source]
+        cause: Cause,
+    },
+    /// A later version of this program has changed the database.
+    #[error(
+        "the database {database} was last used by a newer version of this program \
+         (its migration {migration} is unknown to this one); use that version or a later one"
+    )]
+    TooNew {
+        /// The database, without credentials.
+        database: String,
+        /// The first migration that this program does not know.
+        migration: String,
+    },
+    /// The database belongs to another program. It was not changed.
+    #[error("the database {database} belongs to another program; use another one")]
+    Foreign {
+        /// The database, without credentials.
+        database: String,
+    },
+    /// The file does not exist, and the options say not to create it.
+    #[error("there is no database {database}; check its path")]
+    Missing {
+        /// The database.
+        database: String,
+    },
+    /// Another program has locked the database.
+    #[error(
+        "the database {database} is locked by another program; try again when that has finished"
+    )]
+    Busy {
+        /// The database, without credentials.
+        database: String,
+    },
+    /// The database cannot be opened, read or prepared.
+    #[error("cannot open the database {database}: {cause}; {remedy}")]
+    Unusable {
+        /// The database, without credentials.
+        database: String,
+        /// What the operator can do.
+        remedy: &'static str,
+        /// The error of the store.
+        #[source]
+        cause: Cause,
+    },
+}
+
+impl OpenError {
+    /// Whether opening may succeed later without any other change: the database is unreachable or
+    /// locked.
+    ///
+    /// ```
+    /// let error = robot_core::open("ftp://robots").err().ok_or("it was opened")?;
+    /// assert!(!error.is_transient());
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Busy { .. } | Self::Unreachable { .. })
+    }
+}

@@ -1,0 +1,40 @@
+//! The catalogue: the trait that stores implement, what callers use on top of it, and the errors,
+//! pages and pending results that both share.
+//!
+//! | Module | Contains |
+//! |---|---|
+//! | `store` | [`Catalogue`], the contract for store authors |
+//! | `ext` | [`CatalogueExt`], the operations for callers |
+//! | `change` | [`Change`], one insert, update or delete as a value |
+//! | `page`, `pages` | one page, and the iterator over all pages |
+//! | `pending` | [`Pending`], a result that may not be available yet |
+//! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
+//! | `backup` | the types of a backup |
+//! | `error` | [`Error`] and [`OpenError`] |
+//! | `options`, `scheme`, `url` | options for opening a catalogue, and its URL |
+
+pub(crate) mod backup;
+pub(crate) mod change;
+pub(crate) mod error;
+pub(crate) mod ext;
+pub(crate) mod options;
+pub(crate) mod page;
+pub(crate) mod pages;
+pub(crate) mod pending;
+pub(crate) mod restoration;
+pub(crate) mod scheme;
+pub(crate) mod store;
+pub(crate) mod url;
+
+pub use backup::{Backup, BackupError, Existing};
+pub use change::Change;
+pub use error::{Cause, Error, OpenError, Result};
+pub use ext::CatalogueExt;
+pub use options::{IfMissing, IfUnreachable, OpenOptions};
+pub use page::{PageItem, PageRequest};
+pub use pages::Pages;
+pub use pending::{BlockingWork, Pending};
+pub use restoration::Restoration;
+pub use scheme::{OpenFn, Scheme};
+pub use store::Catalogue;
+pub use url::redact;

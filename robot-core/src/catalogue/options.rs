@@ -1,0 +1,164 @@
+//! Options for opening a catalogue.
+
+use std::time::Duration;
+
+/// How a catalogue is opened. [`open`](crate::open) uses the defaults.
+///
+/// ```
+/// use std::time::Duration;
+/// use robot_core::OpenOptions;
+///
+/// let catalogue = OpenOptions::new()
+///     .timeout(Duration::from_secs(5))
+///     .wait_for_server()
+///     .open("memory:")?;
+/// # Ok::<(), robot_core::OpenError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct OpenOptions {
+    timeout: Duration,
+    connections: Option<u32>,
+    workers: Option<usize>,
+    if_unreachable: IfUnreachable,
+    if_missing: IfMissing,
+}
+
+/// What to do if the database server cannot be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfUnreachable {
+    /// Opening fails.
+    Fail,
+    /// Opening succeeds, and calls fail until the server can be reached.
+    Wait,
+}
+
+/// What to do if the database file does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfMissing {
+    /// Opening fails.
+    Fail,
+    /// The file is created.
+    Create,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl OpenOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self {
+            timeout: Duration::from_secs(2),
+            connections: None,
+            workers: None,
+            if_unreachable: IfUnreachable::Fail,
+            if_missing: IfMissing::Create,
+        }
+    }
+
+    /// How long a call waits for a connection, a lock or an answer before it fails with
+    /// [`Error::Unavailable`](crate::Error::Unavailable): 2 seconds by default, 10 ms to one hour.
+    /// MariaDB and MySQL count lock waits in whole seconds. A search on a database server may take
+    /// ten times as long.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(3600));
+        self
+    }
+
+    /// The maximum number of connections (for SQLite, of reading connections): by default 4 per
+    /// core, from 4 to 32. Values are limited to 1 to 1000.
+    ///
+    /// ```
+    /// # use robot_core::OpenOptions;
+    /// // For a program with a thread for each of eight clients.
+    /// let catalogue = OpenOptions::new().connections(8).open("memory:")?;
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
+    pub fn connections(mut self, connections: u32) -> Self {
+        self.connections = Some(connections.clamp(1, 1000));
+        self
+    }
+
+    /// The number of the caller's threads that must not block and that call
+    /// [`CatalogueExt::start_get`](crate::CatalogueExt::start_get): by default one per core. An
+    /// SQLite store reads on all of them but one, so that at least one never waits for a disk.
+    ///
+    /// ```
+    /// # use robot_core::OpenOptions;
+    /// // For an async runtime with two threads.
+    /// let catalogue = OpenOptions::new().workers(2).open("memory:")?;
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// Opens the catalogue also if the database server cannot be reached. Calls fail with
+    /// [`Error::Unavailable`](crate::Error::Unavailable) until it can.
+    pub fn wait_for_server(mut self) -> Self {
+        self.if_unreachable = IfUnreachable::Wait;
+        self
+    }
+
+    /// Creates no file: if it does not exist, opening fails with
+    /// [`OpenError::Missing`](crate::OpenError::Missing).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use robot_core::{OpenError, OpenOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let error = OpenOptions::new().existing().open(&url).err();
+    /// assert!(matches!(error, Some(OpenError::Missing { .. })));
+    /// # }
+    /// # std::io::Result::Ok(())
+    /// ```
+    pub fn existing(mut self) -> Self {
+        self.if_missing = IfMissing::Fail;
+        self
+    }
+
+    // What a store reads of them.
+
+    /// The [`timeout`](Self::timeout).
+    #[must_use]
+    pub fn get_timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The maximum number of [`connections`](Self::connections).
+    #[must_use]
+    pub fn get_connections(&self) -> u32 {
+        // More than cores, so that the cores stay busy while some connections wait.
+        let default = u32::try_from(4 * cores()).unwrap_or(u32::MAX).clamp(4, 32);
+        self.connections.unwrap_or(default)
+    }
+
+    /// The number of [`workers`](Self::workers).
+    #[must_use]
+    pub fn get_workers(&self) -> usize {
+        self.workers.unwrap_or_else(cores)
+    }
+
+    /// What to do if the database server cannot be reached.
+    #[must_use]
+    pub fn get_if_unreachable(&self) -> IfUnreachable {
+        self.if_unreachable
+    }
+
+    /// What to do if the database file does not exist.
+    #[must_use]
+    pub fn get_if_missing(&self) -> IfMissing {
+        self.if_missing
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

@@ -1,0 +1,258 @@
+//! The trait that every store implements.
+
+use std::sync::Arc;
+
+use super::{change::Change, error::Result, pending::Pending, restoration::Restoration};
+use crate::model::{Entry, Robot, RobotId, ValidChanges, ValidDraft};
+
+/// A collection of robots, as a store implements it.
+///
+/// Callers use [`CatalogueExt`](crate::CatalogueExt) on top of it, whose methods check every rule
+/// first, and [`Pages`](crate::Pages) for collections that do not fit into memory.
+///
+/// A store implements the methods without a body. The others have defaults: override
+/// [`entries`](Self::entries) if ids and names alone can be read faster than whole robots, and
+/// [`submit`](Self::submit) and [`submit_get`](Self::submit_get) if the store has threads of its
+/// own, so that callers need not block. Pointers (`&C`, `Box<C>`, `Arc<C>`) forward every method.
+///
+/// # Contract for store authors
+///
+/// * **Atomicity.** Each method takes effect at one moment or not at all: no other caller, in
+///   this process or another on the same store, observes a part of it. A method that returns an
+///   error has changed nothing, except for [`Error::Unknown`](crate::Error::Unknown), which a
+///   store returns only if it cannot determine the outcome.
+/// * **Durability.** When a writing method returns `Ok`, the change is on the store's storage
+///   medium. (The in-memory store has none, and documents that.)
+/// * **Visibility.** A read that starts after a write has returned sees the write, whichever
+///   thread or process reads.
+/// * **Unique names.** No two robots have names of equal bytes. The store itself decides races
+///   (by a unique index or a lock): of several equal inserts exactly one succeeds, and the others
+///   fail with [`Violation::NameTaken`](crate::Violation::NameTaken). A store reports that
+///   violation only if it has verified it, and never infers it from another failure.
+/// * **Ids are never reused.** Each insert assigns an id that no robot has had before, deleted
+///   robots included, and that is greater than every restored id. Ids need not be consecutive.
+/// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:
+///   without trimming, case folding, normalisation or wildcards.
+/// * **Errors.** [`Error::Unavailable`](crate::Error::Unavailable), within about two seconds, if
+///   the same call may succeed later; [`Error::Store`](crate::Error::Store) for every other
+///   failure of the store. No argument makes a method panic.
+///
+/// The cases of the feature `conformance` test most of this.
+///
+/// ```
+/// use robot_core::{
+///     Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, RobotId,
+///     ValidChanges, ValidDraft, Violation,
+/// };
+///
+/// /// Holds for every store.
+/// fn check(store: &dyn Catalogue) -> Result<(), Box<dyn std::error::Error>> {
+///     let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+///     let id = store.insert(draft.clone())?.id();
+///     let duplicate = store.insert(draft).unwrap_err();
+///     assert_eq!(duplicate.to_string(), Violation::NameTaken.to_string());
+///
+///     store.update(id, ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?)?;
+///     assert_eq!(store.get(id)?.map(|robot| robot.year()), Some(1980));
+///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
+///
+///     let request = PageRequest { containing: "2-D", after: "", limit: 10 };
+///     assert_eq!(store.page(request)?.len(), 1);
+///     assert_eq!(store.entries(request)?[0].id(), id);
+///
+///     store.delete(id)?;
+///     assert!(matches!(store.delete(id), Err(Error::NotFound(_))));
+///     assert!(store.list()?.is_empty());
+///     Ok(())
+/// }
+///
+/// check(&MemoryCatalogue::new())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Catalogue: Send + Sync {
+    /// Stores a new robot, and returns it with the id that was assigned to it.
+    ///
+    /// # Errors
+    /// [`Violation::NameTaken`](crate::Violation::NameTaken) if another robot has the name;
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
+    /// [`Error::Unknown`](crate::Error::Unknown).
+    fn insert(&self, draft: ValidDraft) -> Result<Robot>;
+
+    /// Sets the members that `changes` has, all together. The others keep the values that they
+    /// have at that moment.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id, whether or not the
+    /// name is taken; [`Violation::NameTaken`](crate::Violation::NameTaken) if a robot with
+    /// another id has the name; [`Error::Unavailable`](crate::Error::Unavailable),
+    /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
+
+    /// Removes a robot.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
+    /// [`Error::Unknown`](crate::Error::Unknown).
+    fn delete(&self, id: RobotId) -> Result<()>;
+
+    /// The robot with this id.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn get(&self, id: RobotId) -> Result<Option<Robot>>;
+
+    /// The robot with exactly this name.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn find(&self, name: &str) -> Result<Option<Robot>>;
+
+    /// The first robots, by name, that match the request. Fewer than its limit means that there
+    /// are no more.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
+
+    /// Stores robots under the ids that they have, all of them or none.
+    ///
+    /// From then on, every new id is greater than [`Restoration::last_id`], also if it is greater
+    /// than that of every robot. Some thousand robots at a time are restored fast and block other
+    /// writers for less than a second.
+    ///
+    /// # Errors
+    /// [`Restoration::conflict`] for the first robot, by id, whose id is taken
+    /// ([`Violation::IdTaken`](crate::Violation::IdTaken)), or else whose name is taken
+    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)), be it by another robot of the
+    /// same restoration; [`Error::Unavailable`](crate::Error::Unavailable),
+    /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
+    fn restore(&self, restoration: &Restoration) -> Result<()>;
+
+    /// An upper bound of all ids that were ever assigned or restored, as small as the store knows
+    /// one: usually the id of the newest robot, also if that robot was deleted. `None` if no robot
+    /// was ever stored.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// assert_eq!(catalogue.last_id()?, None);
+    /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
+    /// catalogue.delete(id)?;
+    /// assert_eq!(catalogue.last_id()?, Some(id));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn last_id(&self) -> Result<Option<RobotId>>;
+
+    /// As [`page`](Self::page), with ids and names only.
+    ///
+    /// # Errors
+    /// As [`page`](Self::page).
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let robots = self.page(request)?;
+        Ok(robots.into_iter().map(Entry::from).collect())
+    }
+
+    /// Starts a change without blocking the caller, if the store can. The result is the id of the
+    /// robot that was added, changed or deleted. Dropping the [`Pending`] does not cancel the
+    /// change.
+    ///
+    /// Callers use [`CatalogueExt::start`](crate::CatalogueExt::start), which works on every
+    /// store.
+    ///
+    /// # Errors
+    /// Returns the change if the store can only execute it on a thread that may block, which is
+    /// the default.
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        Err(change)
+    }
+
+    /// Starts a [`get`](Self::get) without blocking the caller; `None` if the store cannot, which
+    /// is the default.
+    ///
+    /// Callers use [`CatalogueExt::start_get`](crate::CatalogueExt::start_get), which works on
+    /// every store.
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
+        let _ = id;
+        None
+    }
+}
+
+/// The robots that a page contains.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, PageRequest};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// for name in ["C-3PO", "R2-D2", "R5-D4"] {
+///     catalogue.add(Draft::new(name, "droid", 1977))?;
+/// }
+/// let page = catalogue.page(PageRequest { containing: "-D", after: "R2-D2", limit: 10 })?;
+/// assert_eq!(page[0].name(), "R5-D4");
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<'a> {
+    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
+    pub containing: &'a str,
+    /// Only robots whose name is greater than this text, by bytes. Every name is greater than
+    /// `""`.
+    pub after: &'a str,
+    /// The maximum number of robots.
+    pub limit: usize,
+}
+
+/// Implements [`Catalogue`] by forwarding every method. The lint rejects an implementation that
+/// leaves a method to its default, which would lose the target's own.
+macro_rules! forward_catalogue {
+    ([$($generics:tt)*] $type:ty, $self:ident => $target:expr) => {
+        #[deny(clippy::missing_trait_methods)]
+        impl<$($generics)*> $crate::Catalogue for $type {
+            fn insert(&$self, draft: $crate::ValidDraft) -> $crate::Result<$crate::Robot> {
+                ($target).insert(draft)
+            }
+            fn update(&$self, id: $crate::RobotId, changes: $crate::ValidChanges) -> $crate::Result<()> {
+                ($target).update(id, changes)
+            }
+            fn delete(&$self, id: $crate::RobotId) -> $crate::Result<()> {
+                ($target).delete(id)
+            }
+            fn get(&$self, id: $crate::RobotId) -> $crate::Result<Option<$crate::Robot>> {
+                ($target).get(id)
+            }
+            fn find(&$self, name: &str) -> $crate::Result<Option<$crate::Robot>> {
+                ($target).find(name)
+            }
+            fn page(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Robot>> {
+                ($target).page(request)
+            }
+            fn restore(&$self, restoration: &$crate::Restoration) -> $crate::Result<()> {
+                ($target).restore(restoration)
+            }
+            fn last_id(&$self) -> $crate::Result<Option<$crate::RobotId>> {
+                ($target).last_id()
+            }
+            fn entries(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Entry>> {
+                ($target).entries(request)
+            }
+            fn submit(
+                &$self,
+                change: $crate::Change,
+            ) -> std::result::Result<$crate::Pending<$crate::Result<$crate::RobotId>>, $crate::Change> {
+                ($target).submit(change)
+            }
+            fn submit_get(&$self, id: $crate::RobotId) -> Option<$crate::Pending<$crate::Result<Option<$crate::Robot>>>> {
+                ($target).submit_get(id)
+            }
+        }
+    };
+}
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(crate) use forward_catalogue;
+
+forward_catalogue!([C: Catalogue + ?Sized] &C, self => **self);
+forward_catalogue!([C: Catalogue + ?Sized] Box<C>, self => **self);
+forward_catalogue!([C: Catalogue + ?Sized] Arc<C>, self => **self);

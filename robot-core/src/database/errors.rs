@@ -1,0 +1,63 @@
+//! Meaning of Diesel's errors, as far as it is the same for every backend.
+
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+
+use crate::{catalogue::Error, model::Violation};
+
+/// The unique constraint that a statement violated: that of the name, or of the id.
+pub(super) fn taken(error: &DieselError) -> Option<Violation> {
+    // The name of the constraint, and how the messages of SQLite, MariaDB and MySQL name it.
+    const ID: [&str; 4] = [
+        "robots_pkey",
+        "UNIQUE constraint failed: robots.id",
+        " for key 'PRIMARY'",
+        " for key 'robots.PRIMARY'",
+    ];
+    const NAME: [&str; 4] = [
+        "robots_name",
+        "UNIQUE constraint failed: robots.name",
+        " for key 'robots_name'",
+        " for key 'robots.robots_name'",
+    ];
+    let DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, information) = error else {
+        return None;
+    };
+    let is_violated = |[constraint, sqlite, mariadb, mysql]: [&str; 4]| {
+        let message = information.message();
+        match information.constraint_name() {
+            Some(name) => name == constraint,
+            None => message == sqlite || message.ends_with(mariadb) || message.ends_with(mysql),
+        }
+    };
+    if is_violated(NAME) {
+        Some(Violation::NameTaken)
+    } else {
+        is_violated(ID).then_some(Violation::IdTaken)
+    }
+}
+
+/// A catalogue error that a statement of several steps ended with, as an error of Diesel.
+pub(super) fn wrap(error: Error) -> DieselError {
+    DieselError::QueryBuilderError(Box::new(error))
+}
+
+/// The error of a statement, where `is_transient` recognises what a retry may fix.
+pub(super) fn classify(error: DieselError, is_transient: fn(&DieselError) -> bool) -> Error {
+    match error {
+        error if taken(&error) == Some(Violation::NameTaken) => Violation::NameTaken.into(),
+        DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
+            cause.downcast().map_or_else(Error::store, |error| *error)
+        }
+        error if is_transient(&error) => Error::unavailable(error),
+        error => Error::store(error),
+    }
+}
+
+/// Whether an error, or one that caused it, has a message with one of these parts: some backends
+/// report codes only so, and a failure to set up a connection is within another error.
+pub(super) fn has_message(error: &(dyn std::error::Error + 'static), parts: &[&str]) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|cause| {
+        let message = cause.to_string();
+        parts.iter().any(|part| message.contains(part))
+    })
+}

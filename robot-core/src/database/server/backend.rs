@@ -1,0 +1,59 @@
+//! What a kind of database server provides: how to connect to it, and what its errors mean.
+
+use std::time::Duration;
+
+use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
+
+use crate::{
+    catalogue::{OpenOptions, Scheme},
+    database::{migrations::Migrate, statements::Statements},
+};
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To check the database and to bring its tables up to date.
+    Prepare,
+    /// To read and write robots.
+    Use,
+}
+
+/// Why a server did not accept a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rejection {
+    /// It is unreachable or not ready yet.
+    Unreachable,
+    /// It rejects the connection until its configuration or the URL changes.
+    Refused,
+    /// The URL is invalid.
+    InvalidUrl,
+}
+
+/// A connection to a kind of database server.
+pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
+    /// Its URLs.
+    const SCHEME: Scheme;
+
+    /// What the operator can do about a server that refuses a connection.
+    const REMEDY: &'static str;
+
+    /// The URL to connect to, with parameters that it does not set itself.
+    fn complete_url(url: &str, options: &OpenOptions) -> String;
+
+    /// Connects, and sets what the catalogue relies on.
+    fn connect(url: &str, purpose: Purpose, timeout: Duration) -> ConnectionResult<Self>;
+
+    /// Why a connection failed.
+    fn rejection(error: &ConnectionError) -> Rejection;
+
+    /// Sets how long a statement may take, where `connect` has not set a limit for all of them.
+    fn limit_statements(&mut self, limit: Duration) -> QueryResult<()> {
+        let _ = limit;
+        Ok(())
+    }
+
+    /// Prepares the database, after its tables are up to date.
+    fn prepare(&mut self, database: &str) {
+        let _ = database;
+    }
+}

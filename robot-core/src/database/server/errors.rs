@@ -1,0 +1,91 @@
+//! Meaning of the errors of database servers.
+
+use diesel::{
+    r2d2::PoolError,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
+
+use crate::{
+    catalogue::Error,
+    database::errors::{self, has_message},
+};
+
+/// The message when another process migrates the tables for too long.
+pub(super) const MIGRATING: &str = "another process is migrating the tables";
+
+/// Messages of errors that a retry may fix: another transaction is in the way, or the server is
+/// changing its role.
+const TRANSIENT: &[&str] = &[
+    // PostgreSQL: 40P01, 55P03, 57014.
+    "deadlock detected",
+    "canceling statement due to lock timeout",
+    "canceling statement due to statement timeout",
+    // MariaDB and MySQL: 1205, 1020, 1047, 1969 and 3024, 1290.
+    "Lock wait timeout exceeded",
+    "Record has changed since last read",
+    "WSREP has not yet prepared node",
+    "maximum statement execution time exceeded",
+    "max_statement_time exceeded",
+    "read-only option",
+    MIGRATING,
+];
+
+/// The error of a statement.
+pub(super) fn classify(error: DieselError) -> Error {
+    errors::classify(error, |error| is_transient(error))
+}
+
+/// No connection was free, or could be opened, in time.
+pub(super) fn no_connection(error: PoolError) -> Error {
+    Error::unavailable(error)
+}
+
+/// Whether a retry may succeed.
+pub(super) fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_transient_kind = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(
+            cause.downcast_ref(),
+            Some(DieselError::DatabaseError(
+                DatabaseErrorKind::SerializationFailure
+                    | DatabaseErrorKind::ReadOnlyTransaction
+                    | DatabaseErrorKind::ClosedConnection,
+                _
+            ))
+        )
+    };
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(is_transient_kind) || has_message(error, TRANSIENT)
+}
+
+/// Whether the server rejects writes, and another one may accept them: roles change in a failover.
+pub(super) fn is_read_only(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _) => true,
+        // The messages of other kinds may quote a name: MariaDB quotes the one that is taken.
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            information.message().contains("read-only option")
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_like_an_error_message_is_not_transient() {
+        let error = |kind, message: String| DieselError::DatabaseError(kind, Box::new(message));
+        for name in TRANSIENT {
+            let message = format!("Duplicate entry '{name}' for key 'robots_name'");
+            let taken = error(DatabaseErrorKind::UniqueViolation, message);
+            assert!(!is_read_only(&taken), "{name}");
+            assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
+        }
+        let message = "The server is running with the --read-only option so it cannot execute this";
+        assert!(is_read_only(&error(
+            DatabaseErrorKind::Unknown,
+            message.to_owned()
+        )));
+    }
+}

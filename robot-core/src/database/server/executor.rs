@@ -1,0 +1,175 @@
+//! Execution of statements on a server: time limits, retries, and admission of writes.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    QueryResult,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
+
+use super::{
+    address::Address,
+    backend::Backend,
+    errors::{classify, is_read_only},
+    limits::{SCAN_FACTOR, lock_timeout},
+    pool::Pool,
+    semaphore::Semaphore,
+    session::SessionError,
+};
+use crate::catalogue::{Error, OpenError, OpenOptions, Result};
+
+/// How much longer than the server's lock timeout a write is waited for: the server's error is
+/// preferable to a timeout, after which the outcome is unknown and the session is closed.
+const WRITE_MARGIN: Duration = Duration::from_secs(1);
+
+/// How much longer than the server's limit a look-up is waited for.
+const READ_MARGIN: Duration = Duration::from_millis(300);
+
+/// How often a statement is tried while other transactions are in its way.
+const ATTEMPTS: u32 = 8;
+
+/// The kind of a statement, which decides its time limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Follows an index.
+    LookUp,
+    /// May read every name.
+    Scan,
+    /// Changes one row.
+    Write,
+    /// Inserts many rows.
+    Restore,
+}
+
+impl Kind {
+    fn is_write(self) -> bool {
+        matches!(self, Self::Write | Self::Restore)
+    }
+}
+
+/// Executes statements on the sessions of a pool.
+pub(super) struct Executor<B: Backend> {
+    pool: Pool<B>,
+    /// Permits for writes, which may wait for locks: fewer than sessions, so that some are always
+    /// left for reads.
+    writes: Semaphore,
+    timeout: Duration,
+}
+
+impl<B: Backend> Executor<B> {
+    pub(super) fn open(address: Address<B>, options: &OpenOptions) -> Result<Self, OpenError> {
+        let timeout = address.timeout();
+        let size = options.get_connections() as usize;
+        Ok(Self {
+            pool: Pool::open(address, options)?,
+            writes: Semaphore::new(size - size.div_ceil(4).min(size - 1)),
+            timeout,
+        })
+    }
+
+    /// Executes a statement, which is a transaction of its own, and retries it while other
+    /// transactions are in its way.
+    ///
+    /// # Errors
+    /// Nothing was changed, except possibly for [`Error::Unknown`].
+    pub(super) fn execute<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        statement: impl FnOnce(&mut B) -> QueryResult<T> + Clone + Send + 'static,
+    ) -> Result<T> {
+        let deadline = Instant::now() + self.timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let _permit = if kind.is_write() {
+            if self.pool.is_exhausted() {
+                return Err(too_many_writes());
+            }
+            Some(self.writes.acquire(left()).ok_or_else(too_many_writes)?)
+        } else {
+            None
+        };
+        let mut attempt = 1;
+        loop {
+            let mut session = self.pool.get(left())?;
+            let (statement_limit, limit) = self.limits(kind, left());
+            let result = session.execute_limited(statement_limit, limit, statement.clone());
+            let error = match result {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            match &error {
+                // The server has lost its role. New connections go to the one that has it.
+                SessionError::Statement(error) if is_read_only(error) => self.pool.replace_all(),
+                SessionError::Statement(_) => {}
+                SessionError::Lost(_) | SessionError::Timeout => self.pool.validate_all(),
+            }
+            drop(session);
+            match verdict(error, kind) {
+                Verdict::Retry(_) if attempt < ATTEMPTS && !left().is_zero() => {
+                    thread::sleep(pause(attempt));
+                }
+                // An error after the whole timeout is an overload, whatever its message.
+                Verdict::Retry(Error::Store(cause)) if left().is_zero() => {
+                    return Err(Error::Unavailable(cause));
+                }
+                Verdict::Retry(error) | Verdict::Final(error) => return Err(error),
+            }
+            attempt += 1;
+        }
+    }
+
+    /// The time limits of a statement: on the server, and of the caller's wait.
+    fn limits(&self, kind: Kind, left: Duration) -> (Duration, Duration) {
+        let long = self.timeout * SCAN_FACTOR;
+        match kind {
+            Kind::LookUp => (self.timeout, left + READ_MARGIN),
+            Kind::Scan => (long, long),
+            Kind::Write => (self.timeout, lock_timeout(self.timeout) + WRITE_MARGIN),
+            Kind::Restore => (long, long + WRITE_MARGIN),
+        }
+    }
+}
+
+fn too_many_writes() -> Error {
+    Error::unavailable("too many writes wait for the database")
+}
+
+/// What an error means to the caller.
+enum Verdict {
+    Final(Error),
+    /// A retry of the whole statement may succeed.
+    Retry(Error),
+}
+
+fn verdict(error: SessionError, kind: Kind) -> Verdict {
+    match error {
+        SessionError::Statement(error) => {
+            // A message in the server's language may mean what has a kind in English: a deadlock.
+            // An id that is taken was assigned by the server itself.
+            let is_unexplained = matches!(
+                error,
+                DieselError::DatabaseError(
+                    DatabaseErrorKind::Unknown | DatabaseErrorKind::UniqueViolation,
+                    _
+                )
+            );
+            match classify(error) {
+                error @ Error::Unavailable(_) => Verdict::Retry(error),
+                error @ Error::Store(_) if is_unexplained => Verdict::Retry(error),
+                error => Verdict::Final(error),
+            }
+        }
+        lost if kind.is_write() => Verdict::Final(Error::unknown(lost)),
+        lost => Verdict::Retry(Error::unavailable(lost)),
+    }
+}
+
+/// The pause before the next attempt: longer from one to the next, with jitter, so that transactions
+/// that were in each other's way do not meet again.
+fn pause(attempt: u32) -> Duration {
+    let jitter = RandomState::new().hash_one(attempt) % 8;
+    Duration::from_millis(u64::from(attempt) * 4 + jitter)
+}

@@ -1,0 +1,201 @@
+//! Connection to an SQLite file: its settings, and how it waits for locks.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
+    connection::{Connection, SimpleConnection},
+    sql_query,
+    sql_types::Text,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::errors::is_locked;
+
+/// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
+/// when several processes create one file at the same time.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
+
+/// What is percent-encoded in the URI of a file.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'/')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_');
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To create the file and its tables.
+    Create,
+    /// To read, in a snapshot, while other connections read and one writes.
+    Read,
+    /// To read on a thread that must not block: without waiting for locks.
+    ReadInline,
+    /// To write.
+    Write,
+}
+
+impl Purpose {
+    /// Only the first connection of a catalogue creates the file. If the file disappears later, an
+    /// empty one in its place would only hide the loss.
+    fn mode(self) -> &'static str {
+        match self {
+            Self::Create => "rwc",
+            Self::Read | Self::ReadInline | Self::Write => "rw",
+        }
+    }
+
+    /// Size of the page cache, in KiB: larger for the few connections that are always busy.
+    fn cache_size(self) -> u32 {
+        match self {
+            Self::Read => 2_000,
+            Self::ReadInline => 8_000,
+            Self::Create | Self::Write => 16_000,
+        }
+    }
+}
+
+/// Opens a file without reading anything of it.
+pub(super) fn establish(path: &str, purpose: Purpose) -> ConnectionResult<SqliteConnection> {
+    SqliteConnection::establish(&uri(path, purpose.mode()))
+}
+
+/// The URI by which SQLite opens a file in a mode.
+pub(super) fn uri(path: &str, mode: &str) -> String {
+    // An absolute path needs an empty host, or its first segment would be taken for one.
+    let host = if path.starts_with('/') { "//" } else { "" };
+    let path = utf8_percent_encode(path, ENCODED);
+    format!("file:{host}{path}?mode={mode}")
+}
+
+/// Sets what the catalogue relies on. Statements wait for locks of other processes up to `timeout`.
+pub(super) fn set_up(
+    connection: &mut SqliteConnection,
+    purpose: Purpose,
+    timeout: Duration,
+) -> QueryResult<()> {
+    let busy_timeout = match purpose {
+        Purpose::ReadInline => 0,
+        Purpose::Create | Purpose::Read | Purpose::Write => timeout.as_millis(),
+    };
+    let cache_size = purpose.cache_size();
+    // With synchronous = FULL a commit waits for the disk; otherwise a power cut could undo
+    // acknowledged writes. fullfsync is the same on macOS, where a plain sync does not reach the
+    // medium.
+    connection.batch_execute(&format!(
+        "PRAGMA busy_timeout = {busy_timeout}; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+         PRAGMA cache_size = -{cache_size};"
+    ))?;
+    // The statement journal of a writer stays in memory, instead of a file for each statement.
+    connection.batch_execute(match purpose {
+        Purpose::Read | Purpose::ReadInline => "PRAGMA query_only = ON;",
+        Purpose::Create | Purpose::Write => "PRAGMA temp_store = MEMORY;",
+    })
+}
+
+/// Switches a file to a write-ahead log, with which readers and a writer do not block each other.
+///
+/// # Errors
+/// The file cannot be changed, or its file system has no shared memory.
+pub(super) fn enable_wal(
+    connection: &mut SqliteConnection,
+    timeout: Duration,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    // If several processes open a new file at once, one of them can switch it. For the others
+    // SQLite fails without waiting, since waiting could be a deadlock.
+    let mode = retry_while_locked(timeout, |_| LOCK_PAUSE, || journal_mode(connection))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    Err(format!(
+        "its file system does not support SQLite's write-ahead log (journal mode '{mode}')"
+    )
+    .into())
+}
+
+/// Requests the write-ahead log, and returns the journal mode after that.
+fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
+    #[derive(diesel::QueryableByName)]
+    struct Journal {
+        #[diesel(sql_type = Text)]
+        journal_mode: String,
+    }
+    let journal: Journal = sql_query("PRAGMA journal_mode = WAL").get_result(connection)?;
+    Ok(journal.journal_mode)
+}
+
+/// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`. The pause
+/// between two attempts may depend on the time waited so far.
+pub(super) fn retry_while_locked<T>(
+    timeout: Duration,
+    pause: impl Fn(Duration) -> Duration,
+    mut attempt: impl FnMut() -> QueryResult<T>,
+) -> QueryResult<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            Err(error) if is_locked(&error) && started.elapsed() < timeout => {
+                thread::sleep(pause(started.elapsed()));
+            }
+            result => return result,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUT: Duration = Duration::from_secs(2);
+
+    fn setting(connection: &mut SqliteConnection, name: &str) -> i64 {
+        #[derive(diesel::QueryableByName)]
+        struct Setting {
+            #[diesel(sql_type = diesel::sql_types::BigInt)]
+            value: i64,
+        }
+        let query = format!("SELECT {name} AS value FROM pragma_{name}");
+        let setting: Setting = sql_query(query).get_result(connection).unwrap();
+        setting.value
+    }
+
+    #[test]
+    fn connections_have_the_settings_for_durability() {
+        const FULL: i64 = 2;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.db");
+        let path = path.to_str().unwrap();
+        for (purpose, query_only) in [
+            (Purpose::Create, 0),
+            (Purpose::Write, 0),
+            (Purpose::Read, 1),
+            (Purpose::ReadInline, 1),
+        ] {
+            let mut connection = establish(path, purpose).unwrap();
+            set_up(&mut connection, purpose, TIMEOUT).unwrap();
+            enable_wal(&mut connection, TIMEOUT).unwrap();
+            assert_eq!(setting(&mut connection, "synchronous"), FULL, "{purpose:?}");
+            assert_eq!(setting(&mut connection, "fullfsync"), 1, "{purpose:?}");
+            assert_eq!(
+                setting(&mut connection, "query_only"),
+                query_only,
+                "{purpose:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_the_first_connection_creates_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("robots.db");
+        let path = path.to_str().unwrap();
+        assert!(establish(path, Purpose::Read).is_err());
+        assert!(establish(path, Purpose::Write).is_err());
+        establish(path, Purpose::Create).unwrap();
+        establish(path, Purpose::Read).unwrap();
+    }
+}

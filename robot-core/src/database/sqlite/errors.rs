@@ -1,0 +1,68 @@
+//! Meaning of SQLite's errors.
+
+use diesel::{
+    r2d2::PoolError,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
+
+use crate::{
+    catalogue::Error,
+    database::errors::{self, has_message},
+};
+
+/// The messages of `SQLITE_BUSY` and `SQLITE_LOCKED`.
+const LOCKED: &[&str] = &["database is locked", "database table is locked"];
+
+/// The error of a statement.
+pub(super) fn classify(error: DieselError) -> Error {
+    errors::classify(error, |error| is_locked(error) || is_disk_full(error))
+}
+
+/// The error of a commit. Whether it reached the log is unknown, unless the disk was full: then its
+/// end is missing in the log, and so it is not applied.
+pub(super) fn classify_commit(error: DieselError) -> Error {
+    if is_disk_full(&error) {
+        Error::unavailable(error)
+    } else {
+        Error::unknown(error)
+    }
+}
+
+/// No connection was free, or could be opened, in time.
+pub(super) fn no_connection(error: PoolError) -> Error {
+    Error::unavailable(error)
+}
+
+/// Whether another connection holds the lock that is needed.
+pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
+    has_message(error, LOCKED)
+}
+
+/// Whether the disk is full (`SQLITE_FULL`).
+fn is_disk_full(error: &DieselError) -> bool {
+    matches!(
+        error,
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information)
+            if information.message() == "database or disk is full"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
+
+    use super::*;
+
+    /// Some statements find out before the commit does.
+    #[test]
+    fn statement_on_a_full_disk_is_unavailable() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        connection
+            .batch_execute("CREATE TABLE texts (text TEXT); PRAGMA max_page_count = 3")
+            .unwrap();
+        let full = connection
+            .batch_execute("INSERT INTO texts VALUES (zeroblob(1000000))")
+            .unwrap_err();
+        assert!(matches!(classify(full), Error::Unavailable(_)));
+    }
+}

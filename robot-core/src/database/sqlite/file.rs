@@ -1,0 +1,169 @@
+//! The database file that a URL names, and connections to it.
+
+use std::{
+    error::Error,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use diesel::{ConnectionError, SqliteConnection};
+
+use super::{
+    connection::{Purpose, establish, set_up},
+    errors::is_locked,
+    identity::{Identity, identity},
+};
+use crate::catalogue::{Cause, OpenError, OpenOptions};
+
+/// A database file.
+#[derive(Clone)]
+pub(super) struct DatabaseFile {
+    path: String,
+    /// The identity of the file that every connection must be to, once one is in use.
+    identity: Arc<OnceLock<Identity>>,
+    timeout: Duration,
+}
+
+impl DatabaseFile {
+    /// The file that a URL names.
+    pub(super) fn of_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
+            url: url.to_owned(),
+        })?;
+        Ok(Self {
+            path,
+            identity: Arc::default(),
+            timeout: options.get_timeout(),
+        })
+    }
+
+    /// Connects to the file, provided that it is still the pinned one.
+    ///
+    /// Nothing is read of another file. SQLite would take the log and the shared memory beside it for
+    /// those of the new file, and would empty the shared memory, which crashes a process that still
+    /// uses it for the old file.
+    pub(super) fn connect(&self, purpose: Purpose) -> Result<SqliteConnection, OpenError> {
+        let connected = establish(&self.path, purpose).and_then(|mut connection| {
+            // The file is open now, so that it cannot be exchanged any more, and not read yet.
+            if !self.is_pinned_file() {
+                let message = "it was deleted, moved or replaced while it was in use";
+                return Err(ConnectionError::BadConnection(message.to_owned()));
+            }
+            set_up(&mut connection, purpose, self.timeout)
+                .map_err(ConnectionError::CouldntSetupConfiguration)?;
+            Ok(connection)
+        });
+        connected.map_err(|error| self.cannot_open(error.into()))
+    }
+
+    fn is_pinned_file(&self) -> bool {
+        self.identity.get().is_none_or(|pinned| {
+            fs::metadata(&self.path).is_ok_and(|found| identity(&found) == *pinned)
+        })
+    }
+
+    /// Requires that every further connection is to the same file.
+    pub(super) fn pin(&self) -> io::Result<()> {
+        let found = fs::metadata(&self.path)?;
+        self.identity.get_or_init(|| identity(&found));
+        Ok(())
+    }
+
+    /// Fails if the file does not exist. Other problems are found by opening it.
+    pub(super) fn must_exist(&self) -> Result<(), OpenError> {
+        match fs::exists(&self.path) {
+            Ok(false) => Err(OpenError::Missing {
+                database: self.name(),
+            }),
+            Ok(true) | Err(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        Path::new(&self.path)
+    }
+
+    /// How long to wait for a lock.
+    pub(super) fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The file as messages name it.
+    pub(super) fn name(&self) -> String {
+        format!("'{}'", self.path.trim_start_matches("./"))
+    }
+
+    /// The error for a file that cannot be opened.
+    pub(super) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
+        let database = self.name();
+        if is_locked(cause.as_ref()) {
+            return OpenError::Busy { database };
+        }
+        OpenError::Unusable {
+            database,
+            remedy: if self.path().is_dir() {
+                "it is a folder; name a file in it"
+            } else {
+                "check that its folder exists and that both may be written, that the disk has \
+                 room, and that it is a database of robots; or name another one"
+            },
+            cause: Cause::from(cause),
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name())
+    }
+}
+
+/// The path in a URL: everything after `sqlite://`, literally; `None` if it cannot be a file.
+fn path_of_url(url: &str) -> Option<String> {
+    let path = url
+        .strip_prefix("sqlite://")
+        .filter(|path| !path.is_empty() && !path.ends_with('/') && !path.contains('\0'))
+        // SQLite's name for a database that is not in a file.
+        .filter(|path| *path != ":memory:")?;
+    // With a folder before it, SQLite interprets no name as something else than a file, and no path
+    // as a host.
+    let folder = if path.starts_with('/') { "" } else { "./" };
+    Some(format!("{folder}{path}"))
+}
+
+/// The path of a file after all links are followed: SQLite keeps the log beside the file itself,
+/// not beside a link to it.
+pub(super) fn resolve(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// A path with a suffix, as SQLite names the files beside a database.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn url_names_the_path_of_a_file() {
+        for (url, path) in [
+            ("sqlite://robots.db", Some("./robots.db")),
+            ("sqlite://file:x?mode=memory", Some("./file:x?mode=memory")),
+            ("sqlite://:memory:", None),
+            ("sqlite:///var/robots.db", Some("/var/robots.db")),
+            ("sqlite:////host/robots.db", Some("//host/robots.db")),
+            ("sqlite://", None),
+            ("sqlite:///", None),
+            ("sqlite:robots.db", None),
+            ("sqlite://a\0b", None),
+        ] {
+            assert_eq!(path_of_url(url).as_deref(), path, "{url}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Connections for reads on threads that must not block, such as the workers of a web server.
+//!
+//! A look-up that finds its pages in memory takes some microseconds; passing it to another thread
+//! and back takes 20. But pages may have to come from a slow disk. So there is one connection fewer
+//! than there are such threads: at worst all threads but one wait for the disk.
+
+use std::sync::{Mutex, MutexGuard, TryLockError};
+
+use diesel::{QueryResult, SqliteConnection};
+
+use super::{connection::Purpose, errors::classify, file::DatabaseFile};
+use crate::catalogue::{Error, Result};
+
+/// How often all connections are tried before a read is left to a thread that may block. That takes
+/// about as long as some look-ups: less than passing the read to another thread.
+const ATTEMPTS: usize = 600;
+
+/// The connections for inline reads.
+pub(super) struct InlineReads {
+    file: DatabaseFile,
+    /// Each is opened by its first read, and closed when it fails.
+    connections: Box<[Mutex<Option<SqliteConnection>>]>,
+}
+
+impl InlineReads {
+    /// So many connections.
+    pub(super) fn new(file: &DatabaseFile, connections: usize) -> Self {
+        Self {
+            file: file.clone(),
+            connections: (0..connections).map(|_| Mutex::new(None)).collect(),
+        }
+    }
+
+    /// Runs a query. `None` if all connections are in use, or if it would have to wait for a lock, or
+    /// failed for another reason that a thread that may block finds out.
+    pub(super) fn read<T>(
+        &self,
+        query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
+    ) -> Option<Result<T>> {
+        let mut slot = self.free_slot()?;
+        // The slot is empty while the query runs, so that a connection is dropped if it panics.
+        let mut connection = match slot.take() {
+            Some(connection) => connection,
+            None => self.file.connect(Purpose::ReadInline).ok()?,
+        };
+        match query(&mut connection).map_err(classify) {
+            Ok(value) => {
+                *slot = Some(connection);
+                Some(Ok(value))
+            }
+            Err(Error::Unavailable(_) | Error::Store(_)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn free_slot(&self) -> Option<MutexGuard<'_, Option<SqliteConnection>>> {
+        let rounds = ATTEMPTS.checked_div(self.connections.len())?;
+        for _ in 0..rounds {
+            for connection in &self.connections {
+                match connection.try_lock() {
+                    Ok(slot) => return Some(slot),
+                    Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+                    Err(TryLockError::WouldBlock) => {}
+                }
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+}

@@ -1,0 +1,19 @@
+//! Store in an SQLite file: connections that read, and one thread that writes.
+
+mod backup;
+mod commit_queue;
+mod connection;
+mod errors;
+mod file;
+mod files;
+mod identity;
+mod inline_reads;
+mod readers;
+mod search;
+mod statements;
+mod store;
+mod writer;
+
+pub(crate) use backup::backup;
+pub(crate) use store::SCHEME;
+pub use store::SqliteCatalogue;

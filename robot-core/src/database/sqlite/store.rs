@@ -1,0 +1,199 @@
+//! The catalogue in an SQLite file.
+
+use std::{fmt, sync::Arc};
+
+use diesel::{Connection, SqliteConnection};
+
+use super::{
+    connection::{Purpose, enable_wal},
+    file::DatabaseFile,
+    files::Files,
+    inline_reads::InlineReads,
+    readers::Readers,
+    writer::{Work, Writer},
+};
+use crate::{
+    catalogue::{
+        Catalogue, Change, IfMissing, OpenError, OpenOptions, PageRequest, Pending, Restoration,
+        Result, Scheme,
+    },
+    database::{
+        migrations::{MigrationError, bring_up_to_date},
+        schema::entry,
+        statements::{Dialect, Statements, without_nul},
+    },
+    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+};
+
+/// URLs of SQLite files.
+pub(crate) const SCHEME: Scheme = Scheme {
+    names: &["sqlite"],
+    example: "sqlite://robots.db",
+    open: |url, options| Ok(Arc::new(SqliteCatalogue::open_with(url, options)?)),
+};
+
+/// A catalogue in an SQLite file (feature `sqlite`).
+///
+/// A write is on disk before its call returns, and reads do not wait for writes. Several processes
+/// may use one file at the same time.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Draft, SqliteCatalogue};
+///
+/// let folder = tempfile::tempdir()?;
+/// let url = format!("sqlite://{}/robots.db", folder.path().display());
+///
+/// let id = SqliteCatalogue::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?.id();
+/// let robot = SqliteCatalogue::open(&url)?.get(id)?;
+/// assert_eq!(robot.map(|robot| robot.year()), Some(1978));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct SqliteCatalogue {
+    readers: Readers,
+    inline_reads: InlineReads,
+    writer: Writer,
+}
+
+impl SqliteCatalogue {
+    /// Opens the file that a URL names (see [`open`](crate::open())), creates what is missing, and
+    /// brings its tables up to date.
+    ///
+    /// # Errors
+    /// An [`OpenError`] whose message says what to do.
+    pub fn open(url: &str) -> Result<Self, OpenError> {
+        Self::open_with(url, &OpenOptions::new())
+    }
+
+    /// Opens a file with these options.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    ///
+    /// ```
+    /// use robot_core::{OpenOptions, SqliteCatalogue};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let catalogue = SqliteCatalogue::open_with(&url, &OpenOptions::new().connections(2))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let file = DatabaseFile::of_url(url, options)?;
+        let mut first = match options.get_if_missing() {
+            IfMissing::Create => file.connect(Purpose::Create)?,
+            IfMissing::Fail => {
+                file.must_exist()?;
+                file.connect(Purpose::Write)?
+            }
+        };
+        bring_up_to_date(&mut first, &file.name()).map_err(|error| match error {
+            MigrationError::TooNew(migration) => OpenError::TooNew {
+                database: file.name(),
+                migration,
+            },
+            MigrationError::Foreign => OpenError::Foreign {
+                database: file.name(),
+            },
+            MigrationError::Failed(cause) => file.cannot_open(cause),
+        })?;
+        enable_wal(&mut first, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
+        let files = file
+            .pin()
+            .and_then(|()| Files::of(&file))
+            .map_err(|error| file.cannot_open(error.into()))?;
+        Ok(Self {
+            readers: Readers::new(&file, options.get_connections()),
+            // So that one thread is left if all the others wait for the disk.
+            inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
+            writer: Writer::start(&file, files)?,
+        })
+    }
+
+    /// Executes a change, and waits until it is on disk.
+    fn write(&self, change: Change) -> Result<RobotId> {
+        self.writer.submit(Work::Change(change)).wait()
+    }
+
+    fn read_page<T>(
+        &self,
+        request: PageRequest<'_>,
+        query: fn(&mut SqliteConnection, PageRequest<'_>) -> diesel::QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        let Some(request) = without_nul(request) else {
+            return Ok(Vec::new());
+        };
+        self.readers.read(|connection| {
+            if request.containing.is_empty() {
+                query(connection, request)
+            } else {
+                // The candidates of the index and the rows belong to one snapshot.
+                connection.transaction(|connection| query(connection, request))
+            }
+        })
+    }
+}
+
+impl Catalogue for SqliteCatalogue {
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        let id = self.write(Change::Insert(draft.clone()))?;
+        Ok(draft.with_id(id))
+    }
+
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        self.write(Change::Update(id, changes)).map(drop)
+    }
+
+    fn delete(&self, id: RobotId) -> Result<()> {
+        self.write(Change::Delete(id)).map(drop)
+    }
+
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        let row = self.readers.read(|connection| connection.get(id))?;
+        row.map(Robot::try_from).transpose()
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Robot>> {
+        let row = self.readers.read(|connection| connection.find(name))?;
+        row.map(Robot::try_from).transpose()
+    }
+
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        let rows = self.read_page(request, Statements::page)?;
+        rows.into_iter().map(Robot::try_from).collect()
+    }
+
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let rows = self.read_page(request, Statements::entries)?;
+        rows.into_iter().map(entry).collect()
+    }
+
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        let Some(last_id) = restoration.last_id() else {
+            return Ok(());
+        };
+        let work = Work::Restore(restoration.clone(), last_id);
+        self.writer.submit(work).wait().map(drop)
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.readers.read(Dialect::last_number).map(RobotId::new)
+    }
+
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        Ok(self.writer.submit(Work::Change(change)))
+    }
+
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
+        let row = self.inline_reads.read(|connection| connection.get(id))?;
+        let robot = row.and_then(|row| row.map(Robot::try_from).transpose());
+        Some(Pending::ready(robot))
+    }
+}
+
+impl fmt::Debug for SqliteCatalogue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SqliteCatalogue")
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,163 @@
+//! Statements about robots. [`Statements`] are the same for every backend; [`Dialect`] is what a
+//! backend implements itself.
+
+use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
+
+use super::schema::{EntryRow, Row, assigned, robots};
+use crate::{
+    catalogue::{Change, Error, PageRequest, Result},
+    model::{Robot, RobotId, ValidChanges, ValidDraft},
+};
+
+/// The condition that a name contains a text.
+pub(super) type Contains<'a, B> = Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
+
+/// The statements that differ between backends.
+pub(super) trait Dialect: Connection {
+    /// Inserts a robot, and returns its id.
+    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
+
+    /// The condition that a name contains a text that is not empty. It must hold in the
+    /// transaction that it was made in.
+    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Self::Backend>;
+
+    /// Inserts robots with their ids, by one statement.
+    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
+
+    /// The greatest number that was assigned as an id, as far as the database knows; 0 if none
+    /// was.
+    fn last_number(&mut self) -> QueryResult<i64>;
+
+    /// Makes new ids greater than this number, which is greater than the last one.
+    fn raise_last_number(&mut self, number: i64) -> QueryResult<()>;
+
+    /// Keeps other transactions from assigning ids until this one ends, if
+    /// [`raise_last_number`](Self::raise_last_number) needs that.
+    fn lock_numbers(&mut self) -> QueryResult<()> {
+        Ok(())
+    }
+}
+
+/// The statements that are the same for every backend.
+pub(super) trait Statements: Dialect {
+    /// The robot with this id.
+    fn get(&mut self, id: RobotId) -> QueryResult<Option<Row>>;
+
+    /// The robot with this name.
+    fn find(&mut self, name: &str) -> QueryResult<Option<Row>>;
+
+    /// A page of robots.
+    fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Row>>;
+
+    /// A page of entries, read from the index of the names alone.
+    fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>>;
+
+    /// Changes a robot, and returns how many there are with this id: 0 or 1.
+    fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
+
+    /// Deletes a robot, and returns how many there were with this id: 0 or 1.
+    fn delete(&mut self, id: RobotId) -> QueryResult<usize>;
+
+    /// Executes a change. The inner result is the id of the robot that was added, changed or
+    /// deleted.
+    fn apply(&mut self, change: &Change) -> QueryResult<Result<RobotId>> {
+        let (id, rows) = match change {
+            Change::Insert(draft) => {
+                return self.insert(draft).map(assigned);
+            }
+            Change::Update(id, changes) => (*id, self.update(*id, changes)?),
+            Change::Delete(id) => (*id, self.delete(*id)?),
+        };
+        Ok(if rows > 0 {
+            Ok(id)
+        } else {
+            Err(Error::NotFound(id))
+        })
+    }
+}
+
+/// Implements [`Statements`] for the connection of a backend. Diesel prepares and caches a statement
+/// by its static type, so each backend needs code of its own; as a generic function it would need
+/// bounds that are longer than the code.
+macro_rules! impl_statements {
+    ($connection:ty) => {
+        const _: () = {
+            use diesel::{QueryResult, prelude::*};
+            use $crate::{
+                catalogue::PageRequest,
+                database::{
+                    schema::{ChangedColumns, EntryRow, Row, robots},
+                    statements::{Statements, load_page},
+                },
+                model::{RobotId, ValidChanges},
+            };
+
+            impl Statements for $connection {
+                // At most one row has an id or a name, so that no LIMIT is needed. A LIMIT would
+                // cost more than the rest: SQLite plans a statement anew whenever it is bound.
+
+                fn get(&mut self, id: RobotId) -> QueryResult<Option<Row>> {
+                    robots::table.find(id.get()).get_result(self).optional()
+                }
+
+                fn find(&mut self, name: &str) -> QueryResult<Option<Row>> {
+                    let robot = robots::table.filter(robots::name.eq(name));
+                    robot.get_result(self).optional()
+                }
+
+                fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Row>> {
+                    load_page!(self, request, robots::all_columns)
+                }
+
+                fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>> {
+                    load_page!(self, request, (robots::id, robots::name))
+                }
+
+                fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
+                    let columns = ChangedColumns::from(changes);
+                    // An UPDATE that sets nothing is not valid SQL.
+                    if columns.is_empty() {
+                        return self.get(id).map(|row| row.iter().count());
+                    }
+                    let row = robots::table.find(id.get());
+                    diesel::update(row).set(columns).execute(self)
+                }
+
+                fn delete(&mut self, id: RobotId) -> QueryResult<usize> {
+                    diesel::delete(robots::table.find(id.get())).execute(self)
+                }
+            }
+        };
+    };
+}
+
+/// Loads columns of a page, in the order of the names.
+macro_rules! load_page {
+    ($connection:expr, $request:expr, $columns:expr) => {{
+        let page = robots::table
+            .select($columns)
+            .filter(robots::name.gt($request.after))
+            .order(robots::name.asc())
+            .limit(i64::try_from($request.limit).unwrap_or(i64::MAX));
+        if $request.containing.is_empty() {
+            page.load($connection)
+        } else {
+            let contains = $connection.contains($request.containing);
+            page.filter(contains).load($connection)
+        }
+    }};
+}
+
+pub(super) use {impl_statements, load_page};
+
+/// The request as PostgreSQL accepts it: without NUL, which no name contains. `None` if no name
+/// matches; what is greater than a text with a NUL is what is greater than its part before it.
+pub(super) fn without_nul(request: PageRequest<'_>) -> Option<PageRequest<'_>> {
+    if request.containing.contains('\0') {
+        return None;
+    }
+    Some(PageRequest {
+        after: request.after.split('\0').next().unwrap_or_default(),
+        ..request
+    })
+}
