@@ -120,7 +120,7 @@ impl TryFrom<Row> for Robot {
         let robot_type = RobotType::from_name(&row.robot_type);
         match (id, robot_type) {
             (Some(id), Some(robot_type)) => {
-                Ok(Self::from_valid(id, row.name, robot_type, row.year))
+                Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(id))
             }
             _ => Err(not_a_robot(row.id)),
         }

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
-use super::robot::{Entry, Robot, RobotId};
+use super::{
+    id::RobotId,
+    robot::{Entry, Robot},
+};
 
 /// A field of a robot.
 ///

@@ -1,10 +1,16 @@
 //! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
 
-pub(crate) mod field;
-pub(crate) mod robot;
-pub(crate) mod rules;
+mod draft;
+mod field;
+mod id;
+mod robot;
+mod robot_type;
+mod violation;
 
+pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
 pub use field::{Field, ParseFieldsError};
 pub(crate) use field::{View, Visible, excerpt};
-pub use robot::{Draft, Entry, ParseIdError, Robot, RobotId, RobotType};
-pub use rules::{NAME_LENGTH_LIMIT, Rejection, ValidChanges, ValidDraft, Violation, Violations};
+pub use id::{ParseIdError, RobotId};
+pub use robot::{Entry, Robot};
+pub use robot_type::RobotType;
+pub use violation::{NAME_LENGTH_LIMIT, Violation, Violations};

@@ -24,7 +24,7 @@ impl<B: Backend> Address<B> {
         if !url.contains("://") || url.matches('@').count() > 1 {
             return Err(OpenError::InvalidUrl {
                 database: redact(url),
-                example: B::SCHEME.example,
+                example: B::EXAMPLE,
             });
         }
         Ok(Self {
@@ -80,7 +80,7 @@ impl<B: Backend> Address<B> {
             // The message may quote a part of the URL, and with it the password.
             Rejection::InvalidUrl => OpenError::InvalidUrl {
                 database: self.name(),
-                example: B::SCHEME.example,
+                example: B::EXAMPLE,
             },
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
 
 use crate::{
-    catalogue::{OpenOptions, Scheme},
+    catalogue::OpenOptions,
     database::{migrations::Migrate, statements::Statements},
 };
 
@@ -31,8 +31,8 @@ pub(super) enum Rejection {
 
 /// A connection to a kind of database server.
 pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
-    /// Its URLs.
-    const SCHEME: Scheme;
+    /// A URL, as an example for messages.
+    const EXAMPLE: &'static str;
 
     /// What the operator can do about a server that refuses a connection.
     const REMEDY: &'static str;

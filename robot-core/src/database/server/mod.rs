@@ -14,17 +14,11 @@ mod semaphore;
 mod session;
 mod store;
 
-/// URLs of PostgreSQL databases.
-#[cfg(feature = "postgres")]
-pub(crate) const POSTGRES: crate::catalogue::Scheme =
-    <diesel::PgConnection as backend::Backend>::SCHEME;
-
-/// URLs of MariaDB and MySQL databases.
-#[cfg(feature = "mysql")]
-pub(crate) const MYSQL: crate::catalogue::Scheme =
-    <diesel::MysqlConnection as backend::Backend>::SCHEME;
-
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlCatalogue;
+#[cfg(feature = "mysql")]
+pub(crate) use mysql::SCHEME as MYSQL;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresCatalogue;
+#[cfg(feature = "postgres")]
+pub(crate) use postgres::SCHEME as POSTGRES;

@@ -1,83 +1,23 @@
-//! PostgreSQL: its connections, dialect and search index.
+//! Connections to PostgreSQL: their settings, and the meaning of their errors.
 
-use std::{
-    fmt,
-    sync::Arc,
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use diesel::{
-    ConnectionError, ConnectionResult, PgConnection,
-    connection::SimpleConnection,
-    dsl::sql,
-    pg::Pg,
-    prelude::*,
-    sql_query,
-    sql_types::{Array, BigInt, Bool, Text},
+    ConnectionError, ConnectionResult, PgConnection, connection::SimpleConnection, dsl::sql,
+    prelude::*, sql_query, sql_types::Text,
 };
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
-use super::{
-    backend::{Backend, Purpose, Rejection},
-    errors::MIGRATING,
-    limits::MIGRATION_LOCK_TIMEOUT,
-    store::ServerStore,
-};
+use super::migrations::create_search_index;
 use crate::{
-    catalogue::{OpenError, OpenOptions, Scheme, store::forward_catalogue},
-    database::{
-        migrations::{Failure, Migrate},
-        schema::{DraftRow, robots},
-        statements::{Contains, Dialect, impl_statements},
-        trigrams::trigrams,
-    },
-    model::{Robot, ValidDraft},
+    catalogue::OpenOptions,
+    database::server::backend::{Backend, Purpose, Rejection},
 };
 
-/// A catalogue on a PostgreSQL server (feature `postgres`).
-///
-/// A write is on the server's disk before its call returns. Any number of processes may use one
-/// database at the same time. While the server is unreachable, calls fail with
-/// [`Error::Unavailable`](crate::Error::Unavailable), or with
-/// [`Error::Unknown`](crate::Error::Unknown) if the connection was lost during a write.
-pub struct PostgresCatalogue(ServerStore<PgConnection>);
-
-impl PostgresCatalogue {
-    /// Opens the database that a URL names (see [`open`](crate::open())), creates its tables if they
-    /// are missing, and brings them up to date.
-    ///
-    /// # Errors
-    /// An [`OpenError`] whose message says what to do.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
-        Self::open_with(url, &OpenOptions::new())
-    }
-
-    /// Opens a database with these options.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        ServerStore::open(url, options).map(Self)
-    }
-}
-
-impl fmt::Debug for PostgresCatalogue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("PostgresCatalogue")
-            .finish_non_exhaustive()
-    }
-}
-
-forward_catalogue!([] PostgresCatalogue, self => self.0);
+/// A URL, as an example for messages.
+pub(super) const EXAMPLE: &str = "postgres://user:password@host/database";
 
 impl Backend for PgConnection {
-    const SCHEME: Scheme = Scheme {
-        names: &["postgres", "postgresql"],
-        example: "postgres://user:password@host/database",
-        open: |url, options| Ok(Arc::new(PostgresCatalogue::open_with(url, options)?)),
-    };
+    const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str = "check user, password and database in the URL, that the user may \
                                   create tables in it, and that its encoding is UTF8";
@@ -109,14 +49,7 @@ impl Backend for PgConnection {
 
     /// Creates the search index if an earlier attempt could not.
     fn prepare(&mut self, database: &str) {
-        let created = has_search_index(self).and_then(|exists| {
-            if exists {
-                return Ok(true);
-            }
-            self.exclusively(|connection| Ok(connection.batch_execute(SEARCH_INDEX)?))?;
-            has_search_index(self)
-        });
-        if !matches!(created, Ok(true)) {
+        if !matches!(create_search_index(self), Ok(true)) {
             log::warn!(
                 "{database}: searches read every name, because the index robots_search cannot be \
                  created; have a superuser run CREATE EXTENSION pg_trgm in the database, and \
@@ -124,18 +57,6 @@ impl Backend for PgConnection {
             );
         }
     }
-}
-
-/// The migration that creates the search index. It can be run again.
-const SEARCH_INDEX: &str =
-    include_str!("../../../migrations/postgres/2026-11-22-000000_search_index/up.sql");
-
-fn has_search_index(connection: &mut PgConnection) -> Result<bool, Failure> {
-    let found = connection.texts(
-        "SELECT indexname::text FROM pg_indexes
-         WHERE schemaname = current_schema() AND indexname = 'robots_search'",
-    )?;
-    Ok(!found.is_empty())
 }
 
 /// The URL with parameters of libpq that it does not set itself.
@@ -237,136 +158,6 @@ fn rejection(error: &ConnectionError) -> Rejection {
         }
         ConnectionError::InvalidCString(_) => Rejection::InvalidUrl,
         _ => Rejection::Refused,
-    }
-}
-
-impl Migrate for PgConnection {
-    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
-
-    const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \
-                          AND tablename IN ('robots', '__diesel_schema_migrations')";
-
-    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
-        sql::<Text>(query).load(self)
-    }
-
-    fn exclusively<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        /// A number that no other program is likely to use.
-        const KEY: i64 = 0x726f_626f_7473;
-        let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
-        self.transaction(|connection| {
-            let started = Instant::now();
-            while !sql::<Bool>(&lock).get_result(connection)? {
-                if started.elapsed() > MIGRATION_LOCK_TIMEOUT {
-                    return Err(Failure(MIGRATING.into()));
-                }
-                thread::sleep(Duration::from_millis(20));
-            }
-            work(connection)
-        })
-    }
-}
-
-/// The sequence that ids come from.
-const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
-
-diesel::define_sql_function! {
-    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
-    fn strpos(whole: Text, part: Text) -> Integer;
-}
-
-impl_statements!(PgConnection);
-
-impl Dialect for PgConnection {
-    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
-            .values(DraftRow::from(draft))
-            .returning(robots::id)
-            .get_result(self)
-    }
-
-    /// PostgreSQL's planner decides whether to use the index.
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Pg> {
-        let contains = strpos(robots::name, text).gt(0);
-        if trigrams(text).is_empty() {
-            return Box::new(contains);
-        }
-        // Diesel does not prepare hand-written SQL, so each pattern gets a plan of its own.
-        let is_candidate = sql::<Bool>("robots.name LIKE ").bind::<Text, _>(pattern(text));
-        Box::new(is_candidate.and(contains))
-    }
-
-    /// Diesel has no OVERRIDING SYSTEM VALUE, without which PostgreSQL rejects a given id.
-    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let numbers: Vec<_> = robots.iter().map(|robot| robot.id().get()).collect();
-        let names: Vec<_> = robots.iter().map(Robot::name).collect();
-        let types: Vec<_> = robots
-            .iter()
-            .map(|robot| robot.robot_type().as_str())
-            .collect();
-        let years: Vec<_> = robots.iter().map(Robot::year).collect();
-        sql_query(
-            "INSERT INTO robots (id, name, type, year) OVERRIDING SYSTEM VALUE
-             SELECT * FROM unnest($1, $2, $3, $4)",
-        )
-        .bind::<Array<BigInt>, _>(numbers)
-        .bind::<Array<Text>, _>(names)
-        .bind::<Array<Text>, _>(types)
-        .bind::<Array<BigInt>, _>(years)
-        .execute(self)
-        .map(drop)
-    }
-
-    fn last_number(&mut self) -> QueryResult<i64> {
-        let query = format!("SELECT coalesce(pg_sequence_last_value({SEQUENCE}), 0)");
-        sql::<BigInt>(&query).get_result(self)
-    }
-
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()> {
-        sql_query(format!("SELECT setval({SEQUENCE}, $1)"))
-            .bind::<BigInt, _>(number)
-            .execute(self)
-            .map(drop)
-    }
-
-    /// Blocks inserts, so that none takes a number between the look at the sequence and its change.
-    /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
-    /// another restoration.
-    fn lock_numbers(&mut self) -> QueryResult<()> {
-        self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
-    }
-}
-
-/// A LIKE pattern that matches every name with this text: that of its longest word. PostgreSQL also
-/// looks up the beginnings of words, of which short words have many.
-fn pattern(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_alphanumeric());
-    let longest = words.max_by_key(|word| word.chars().count());
-    let part = longest.filter(|word| !trigrams(word).is_empty());
-    let escaped = part.unwrap_or(text).chars().flat_map(|character| {
-        let escape = matches!(character, '%' | '_' | '\\').then_some('\\');
-        escape.into_iter().chain([character])
-    });
-    ["%", &escaped.collect::<String>(), "%"].concat()
-}
-
-#[cfg(test)]
-mod pattern_tests {
-    use super::pattern;
-
-    #[test]
-    fn pattern_is_the_longest_word_or_the_whole_text() {
-        for (text, expected) in [
-            ("r-r00123", "%r00123%"),
-            ("one two3", "%two3%"),
-            ("a-b_%\\", "%a-b\\_\\%\\\\%"),
-            ("äöü", "%äöü%"),
-        ] {
-            assert_eq!(pattern(text), expected);
-        }
     }
 }
 

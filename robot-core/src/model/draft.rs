@@ -1,114 +1,53 @@
-//! Validation rules of a robot, their exact messages and their order.
+//! Drafts of robots, and their validation.
 //!
 //! To add a rule about a member, add a [`Violation`] with its message, and the check to
-//! `check_type`, `check_name` or `check_year`. The order of the variants is the order of the
-//! messages. A rule that accepts more than before (a new type, longer names) also needs a
-//! migration, because the tables have constraints of their own.
+//! `check_type`, `check_name` or `check_year`. A rule that accepts more than before (a new type,
+//! longer names) also needs a migration, because the tables have constraints of their own.
 
-use std::fmt;
+use super::{
+    robot_type::RobotType,
+    violation::{NAME_LENGTH_LIMIT, Violation, Violations},
+};
 
-use super::robot::{Draft, Robot, RobotId, RobotType};
-
-/// The maximum length of a name, in characters (Unicode scalar values).
+/// What a client submits, not validated yet.
+///
+/// A member that the client omitted is `None`. [`ValidDraft::new`](crate::ValidDraft::new)
+/// validates it.
 ///
 /// ```
-/// use robot_core::{Draft, NAME_LENGTH_LIMIT, ValidDraft};
+/// use robot_core::Draft;
 ///
-/// let draft = |length| Draft::new("é".repeat(length), "droid", 1977);
-/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT)).is_ok());
-/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT + 1)).is_err());
+/// let whole = Draft::new("R2-D2", "droid", 1977);
+/// let part = Draft { year: Some(1980), ..Draft::default() };
+/// assert_eq!((whole.year, part.year, part.name), (Some(1977), Some(1980), None));
 /// ```
-pub const NAME_LENGTH_LIMIT: usize = 255;
-
-/// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
-///
-/// ```
-/// assert_eq!(robot_core::Violation::NameTaken.to_string(), "The robot name must be unique");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
-#[non_exhaustive]
-pub enum Violation {
-    /// Another robot has the id. Only a store checks this, when it restores a robot.
-    #[error("The robot id must be unique")]
-    IdTaken,
-    /// The id is greater than [`RobotId::GREATEST_RESTORED`], so the robot cannot be restored.
-    #[error("The robot id must be at most {}", RobotId::GREATEST_RESTORED)]
-    IdTooGreat,
-    /// The type is missing.
-    #[error("type is required")]
-    TypeMissing,
-    /// The type is not one of [`RobotType::ALL`].
-    #[error("Value of field 'type' must be part of list: droid, mechanical, virtual")]
-    TypeUnknown,
-    /// The name is missing or empty.
-    #[error("name is required")]
-    NameMissing,
-    /// The name is longer than [`NAME_LENGTH_LIMIT`].
-    #[error("The name must be at most {NAME_LENGTH_LIMIT} characters long")]
-    NameTooLong,
-    /// The name contains U+0000.
-    #[error("The name must not contain the NUL character (U+0000)")]
-    NameContainsNul,
-    /// Another robot has the name. Only a store checks this.
-    #[error("The robot name must be unique")]
-    NameTaken,
-    /// The year is missing.
-    #[error("year is required")]
-    YearMissing,
-    /// The year is less than 0.
-    #[error("The year cannot be less than zero")]
-    YearNegative,
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Draft {
+    /// The name.
+    pub name: Option<String>,
+    /// The type, as text; validation decides whether it is one.
+    pub robot_type: Option<String>,
+    /// The year.
+    pub year: Option<i64>,
 }
 
-/// All rules that a draft violates: at least one, each once, in the contract's order.
-///
-/// As text: one message per line.
-///
-/// ```
-/// use robot_core::{Draft, ValidDraft, Violation};
-///
-/// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
-/// let violations = rejection.violations();
-/// assert_eq!(violations.iter().next(), Some(Violation::TypeMissing));
-/// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violations(Vec<Violation>);
-
-impl Violations {
-    /// The violated rules, in the contract's order.
+impl Draft {
+    /// A draft with all three members.
+    ///
+    /// ```
+    /// # use robot_core::Draft;
+    /// let draft = Draft::new("R2-D2", "droid", 1977);
+    /// assert_eq!(draft.year, Some(1977));
+    /// ```
     #[must_use]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Violation> + '_ {
-        self.0.iter().copied()
-    }
-
-    /// These and one more.
-    #[must_use]
-    pub(crate) fn and(mut self, violation: Violation) -> Self {
-        if let Err(index) = self.0.binary_search(&violation) {
-            self.0.insert(index, violation);
+    pub fn new(name: impl Into<String>, robot_type: impl Into<String>, year: i64) -> Self {
+        Self {
+            name: Some(name.into()),
+            robot_type: Some(robot_type.into()),
+            year: Some(year),
         }
-        self
     }
 }
-
-impl From<Violation> for Violations {
-    fn from(violation: Violation) -> Self {
-        Self(vec![violation])
-    }
-}
-
-impl fmt::Display for Violations {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(formatter, "{separator}{violation}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Violations {}
 
 /// A draft that satisfies every rule except the one that only a store can check: that its name is
 /// free. Stores accept nothing else.
@@ -127,6 +66,12 @@ pub struct ValidDraft {
     name: String,
     robot_type: RobotType,
     year: i64,
+}
+
+impl From<ValidDraft> for Draft {
+    fn from(draft: ValidDraft) -> Self {
+        Self::new(draft.name, draft.robot_type.as_str(), draft.year)
+    }
 }
 
 /// New values for some members of a robot, which satisfy every rule except the one that only a
@@ -176,6 +121,20 @@ impl Rejection {
 }
 
 impl ValidDraft {
+    /// A draft of values that were valid when they were stored.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn from_stored(name: String, robot_type: RobotType, year: i64) -> Self {
+        Self {
+            name,
+            robot_type,
+            year,
+        }
+    }
+
+    pub(super) fn into_name(self) -> String {
+        self.name
+    }
+
     /// Checks a draft against every rule but uniqueness.
     ///
     /// # Errors
@@ -200,7 +159,7 @@ impl ValidDraft {
                 year,
             }),
             Ok(changes) => Err(Rejection {
-                violations: Violations(missing),
+                violations: Violations::in_order(missing),
                 name: changes.name,
             }),
             Err(rejection) => Err(Rejection {
@@ -210,12 +169,6 @@ impl ValidDraft {
                 ..rejection
             }),
         }
-    }
-
-    /// The robot with this id and the values of this draft.
-    #[must_use]
-    pub fn with_id(self, id: RobotId) -> Robot {
-        Robot::from_valid(id, self.name, self.robot_type, self.year)
     }
 
     /// The name.
@@ -266,7 +219,7 @@ impl ValidChanges {
                 let of_type = robot_type.err().into_iter();
                 let violations = of_type.chain(name_violations).chain(year.err());
                 Err(Rejection {
-                    violations: Violations(violations.collect()),
+                    violations: Violations::in_order(violations.collect()),
                     name: draft.name.filter(|_| is_name_good),
                 })
             }
@@ -290,16 +243,16 @@ impl ValidChanges {
     pub fn year(&self) -> Option<i64> {
         self.year
     }
+}
 
-    /// The robot after the changes.
-    #[must_use]
-    pub fn apply_to(self, robot: &Robot) -> Robot {
-        Robot::from_valid(
-            robot.id(),
-            self.name.unwrap_or_else(|| robot.name().to_owned()),
-            self.robot_type.unwrap_or(robot.robot_type()),
-            self.year.unwrap_or(robot.year()),
-        )
+impl ValidChanges {
+    /// The new values, and those of `current` for the members that do not change.
+    pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
+        ValidDraft {
+            name: self.name.unwrap_or_else(|| current.name.clone()),
+            robot_type: self.robot_type.unwrap_or(current.robot_type),
+            year: self.year.unwrap_or(current.year),
+        }
     }
 }
 
@@ -359,7 +312,7 @@ mod tests {
     fn violations(draft: Draft) -> Vec<Violation> {
         match ValidDraft::new(draft) {
             Ok(_) => Vec::new(),
-            Err(rejection) => rejection.violations.0,
+            Err(rejection) => rejection.violations.iter().collect(),
         }
     }
 
@@ -387,7 +340,7 @@ mod tests {
 
     #[test]
     fn name_taken_is_reported_between_type_and_year() {
-        let both = Violations(vec![Violation::TypeUnknown, Violation::YearNegative]);
+        let both = Violations::in_order(vec![Violation::TypeUnknown, Violation::YearNegative]);
         assert_eq!(
             both.and(Violation::NameTaken).to_string(),
             "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
@@ -406,11 +359,5 @@ mod tests {
             violations(Draft::new("🤖".repeat(NAME_LENGTH_LIMIT + 1), "droid", 0)),
             [Violation::NameTooLong]
         );
-    }
-
-    #[test]
-    fn type_message_lists_every_type() {
-        let listed = RobotType::ALL.map(RobotType::as_str).join(", ");
-        assert!(Violation::TypeUnknown.to_string().ends_with(&listed));
     }
 }

@@ -1,83 +1,28 @@
-//! MariaDB and MySQL: their connections and dialect.
+//! Connections to MariaDB and MySQL: their settings, and the meaning of their errors.
 
-use std::{
-    fmt,
-    hash::{BuildHasher, RandomState},
-    sync::Arc,
-    time::Duration,
-};
+use std::time::Duration;
 
 use diesel::{
-    ConnectionError, ConnectionResult, MysqlConnection,
-    connection::SimpleConnection,
-    dsl::sql,
-    mysql::Mysql,
-    prelude::*,
-    sql_query,
-    sql_types::{BigInt, Text},
+    ConnectionError, ConnectionResult, MysqlConnection, connection::SimpleConnection, prelude::*,
+    sql_query, sql_types::Text,
 };
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
-use super::{
-    backend::{Backend, Purpose, Rejection},
-    errors::MIGRATING,
-    limits::{MIGRATION_LOCK_TIMEOUT, SCAN_FACTOR, lock_timeout},
-    store::ServerStore,
-};
 use crate::{
-    catalogue::{Error, OpenError, OpenOptions, Scheme, store::forward_catalogue},
+    catalogue::OpenOptions,
     database::{
-        errors::wrap,
-        migrations::{Failure, Migrate},
-        schema::{DraftRow, RobotRow, robots},
-        statements::{Contains, Dialect, impl_statements},
+        migrations::Migrate,
+        server::{
+            backend::{Backend, Purpose, Rejection},
+            limits::{SCAN_FACTOR, lock_timeout},
+        },
     },
-    model::{Robot, ValidDraft},
 };
 
-/// A catalogue on a MariaDB or MySQL server (feature `mysql`).
-///
-/// A write is on the server's disk before its call returns. Any number of processes may use one
-/// database at the same time. While the server is unreachable, calls fail with
-/// [`Error::Unavailable`](crate::Error::Unavailable), or with
-/// [`Error::Unknown`](crate::Error::Unknown) if the connection was lost during a write.
-pub struct MysqlCatalogue(ServerStore<MysqlConnection>);
-
-impl MysqlCatalogue {
-    /// Opens the database that a URL names (see [`open`](crate::open())), creates its tables if they
-    /// are missing, and brings them up to date.
-    ///
-    /// # Errors
-    /// An [`OpenError`] whose message says what to do.
-    pub fn open(url: &str) -> Result<Self, OpenError> {
-        Self::open_with(url, &OpenOptions::new())
-    }
-
-    /// Opens a database with these options.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        ServerStore::open(url, options).map(Self)
-    }
-}
-
-impl fmt::Debug for MysqlCatalogue {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("MysqlCatalogue")
-            .finish_non_exhaustive()
-    }
-}
-
-forward_catalogue!([] MysqlCatalogue, self => self.0);
+/// A URL, as an example for messages.
+pub(super) const EXAMPLE: &str = "mysql://user:password@host/database";
 
 impl Backend for MysqlConnection {
-    const SCHEME: Scheme = Scheme {
-        names: &["mysql"],
-        example: "mysql://user:password@host/database",
-        open: |url, options| Ok(Arc::new(MysqlCatalogue::open_with(url, options)?)),
-    };
+    const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str =
         "check user, password and database in the URL, and that the user may create tables in it";
@@ -216,92 +161,6 @@ fn rejection(error: &ConnectionError) -> Rejection {
             Rejection::Unreachable
         }
         _ => Rejection::Refused,
-    }
-}
-
-impl Migrate for MysqlConnection {
-    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
-
-    const TABLES: &str = "SELECT table_name FROM information_schema.tables \
-                          WHERE table_schema = DATABASE() \
-                          AND table_name IN ('robots', '__diesel_schema_migrations')";
-
-    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
-        sql::<Text>(query).load(self)
-    }
-
-    fn exclusively<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        // Changes of tables are not transactional here, so that migrations must tolerate being run
-        // again. The lock works among the processes on one server. The name of a lock is at most as
-        // long as that of a database, hence the hash.
-        const LOCK: &str = "SHA1(CONCAT(DATABASE(), '.robots'))";
-        let seconds = MIGRATION_LOCK_TIMEOUT.as_secs();
-        let lock = format!("SELECT CAST(GET_LOCK({LOCK}, {seconds}) AS CHAR)");
-        if self.texts(&lock)? != ["1"] {
-            return Err(Failure(MIGRATING.into()));
-        }
-        let result = work(self);
-        self.batch_execute(&format!("DO RELEASE_LOCK({LOCK})"))?;
-        result
-    }
-}
-
-diesel::define_sql_function! {
-    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
-    fn instr(whole: Text, part: Text) -> Integer;
-}
-
-diesel::define_sql_function! {
-    /// The id of the row that this connection inserted last.
-    fn last_insert_id() -> BigInt;
-}
-
-impl_statements!(MysqlConnection);
-
-impl Dialect for MysqlConnection {
-    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
-            .values(DraftRow::from(draft))
-            .execute(self)?;
-        // The row is committed: from here on no error may mean that nothing was stored.
-        diesel::select(last_insert_id())
-            .get_result(self)
-            .map_err(|error| wrap(Error::unknown(error)))
-    }
-
-    /// MariaDB and MySQL have no index for parts of names.
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Mysql> {
-        Box::new(instr(robots::name, text).gt(0))
-    }
-
-    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
-        let insert = diesel::insert_into(robots::table).values(rows);
-        insert.execute(self).map(drop)
-    }
-
-    fn last_number(&mut self) -> QueryResult<i64> {
-        sql::<BigInt>(
-            "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
-             WHERE table_schema = DATABASE() AND table_name = 'robots'",
-        )
-        .get_result(self)
-    }
-
-    /// Inserts a row with the number and deletes it. ALTER TABLE would end the transaction, and could
-    /// lower the number.
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()> {
-        let random = RandomState::new().hash_one(number);
-        let name = format!("\u{10ffff}{random:016x}");
-        diesel::insert_into(robots::table)
-            .values(RobotRow::temporary(number, &name))
-            .execute(self)?;
-        diesel::delete(robots::table.find(number))
-            .execute(self)
-            .map(drop)
     }
 }
 

@@ -1,0 +1,71 @@
+//! Migrations of PostgreSQL, and its search index.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{
+    PgConnection,
+    connection::SimpleConnection,
+    dsl::sql,
+    prelude::*,
+    sql_types::{Bool, Text},
+};
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+
+use crate::database::{
+    migrations::{Failure, Migrate},
+    server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
+};
+
+impl Migrate for PgConnection {
+    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+
+    const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \
+                          AND tablename IN ('robots', '__diesel_schema_migrations')";
+
+    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
+        sql::<Text>(query).load(self)
+    }
+
+    fn exclusively<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        /// A number that no other program is likely to use.
+        const KEY: i64 = 0x726f_626f_7473;
+        let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
+        self.transaction(|connection| {
+            let started = Instant::now();
+            while !sql::<Bool>(&lock).get_result(connection)? {
+                if started.elapsed() > MIGRATION_LOCK_TIMEOUT {
+                    return Err(Failure(MIGRATING.into()));
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+            work(connection)
+        })
+    }
+}
+
+/// The migration that creates the search index. It can be run again.
+const SEARCH_INDEX: &str =
+    include_str!("../../../../migrations/postgres/2026-11-22-000000_search_index/up.sql");
+
+/// Creates the search index, if an earlier attempt could not. Returns whether it exists.
+pub(super) fn create_search_index(connection: &mut PgConnection) -> Result<bool, Failure> {
+    if has_search_index(connection)? {
+        return Ok(true);
+    }
+    connection.exclusively(|connection| Ok(connection.batch_execute(SEARCH_INDEX)?))?;
+    has_search_index(connection)
+}
+
+fn has_search_index(connection: &mut PgConnection) -> Result<bool, Failure> {
+    let found = connection.texts(
+        "SELECT indexname::text FROM pg_indexes
+         WHERE schemaname = current_schema() AND indexname = 'robots_search'",
+    )?;
+    Ok(!found.is_empty())
+}

@@ -1,0 +1,9 @@
+//! PostgreSQL.
+
+mod catalogue;
+mod connection;
+mod migrations;
+mod statements;
+
+pub use catalogue::PostgresCatalogue;
+pub(crate) use catalogue::SCHEME;

@@ -1,0 +1,202 @@
+//! Store in memory: for tests and for embedding, and the reference model of the other stores.
+
+use std::{
+    borrow::Borrow,
+    cmp::Ordering,
+    collections::{BTreeSet, HashMap},
+    ops::Bound,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+};
+
+use memchr::memmem::Finder;
+
+use crate::{
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Error, PageRequest, Pending, Restoration, Result,
+    },
+    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+};
+
+/// A catalogue in memory, which ends with its process.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("C-3PO", "droid", 1977))?;
+/// assert_eq!(catalogue.list()?.len(), 1);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct MemoryCatalogue {
+    robots: RwLock<Robots>,
+}
+
+#[derive(Debug, Default)]
+struct Robots {
+    by_id: HashMap<RobotId, Arc<Robot>>,
+    by_name: BTreeSet<ByName>,
+    /// The number of the greatest id that was ever assigned or restored.
+    last_number: i64,
+}
+
+/// A robot that is compared by its name.
+#[derive(Debug)]
+struct ByName(Arc<Robot>);
+
+impl Borrow<str> for ByName {
+    fn borrow(&self) -> &str {
+        self.0.name()
+    }
+}
+
+impl Ord for ByName {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.name().cmp(other.0.name())
+    }
+}
+
+impl PartialOrd for ByName {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for ByName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl Eq for ByName {}
+
+impl Robots {
+    /// Adds a robot, unless its id or its name is taken.
+    fn add(&mut self, robot: Robot) -> Result<(), Violation> {
+        if self.by_id.contains_key(&robot.id()) {
+            return Err(Violation::IdTaken);
+        }
+        if self.by_name.contains(robot.name()) {
+            return Err(Violation::NameTaken);
+        }
+        let robot = Arc::new(robot);
+        self.by_name.insert(ByName(Arc::clone(&robot)));
+        self.by_id.insert(robot.id(), robot);
+        Ok(())
+    }
+
+    fn remove(&mut self, id: RobotId) -> Option<Arc<Robot>> {
+        let robot = self.by_id.remove(&id)?;
+        self.by_name.remove(robot.name());
+        Some(robot)
+    }
+
+    /// What `read` returns for each robot of a page.
+    fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Vec<T> {
+        let finder = Finder::new(request.containing);
+        let after = (Bound::Excluded(request.after), Bound::Unbounded);
+        self.by_name
+            .range::<str, _>(after)
+            .filter(|robot| finder.find(robot.0.name().as_bytes()).is_some())
+            .take(request.limit)
+            .map(|robot| read(&robot.0))
+            .collect()
+    }
+}
+
+impl MemoryCatalogue {
+    /// An empty catalogue.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    // A panic in another thread poisons the lock, but none can happen between two changes that
+    // belong together: the data is consistent.
+
+    fn read(&self) -> RwLockReadGuard<'_, Robots> {
+        self.robots.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Robots> {
+        self.robots.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Catalogue for MemoryCatalogue {
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        let mut robots = self.write();
+        let id = robots
+            .last_number
+            .checked_add(1)
+            .and_then(RobotId::new)
+            .ok_or_else(|| Error::store("all ids are assigned"))?;
+        let robot = draft.with_id(id);
+        robots.add(robot.clone())?;
+        robots.last_number = id.get();
+        Ok(robot)
+    }
+
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        let mut robots = self.write();
+        let robot = robots.by_id.get(&id).ok_or(Error::NotFound(id))?;
+        let changed = changes.apply_to(robot);
+        if changed.name() != robot.name() && robots.by_name.contains(changed.name()) {
+            return Err(Violation::NameTaken.into());
+        }
+        robots.remove(id);
+        Ok(robots.add(changed)?)
+    }
+
+    fn delete(&self, id: RobotId) -> Result<()> {
+        let removed = self.write().remove(id);
+        removed.map(drop).ok_or(Error::NotFound(id))
+    }
+
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        Ok(self.read().by_id.get(&id).map(|robot| (**robot).clone()))
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Robot>> {
+        let robots = self.read();
+        Ok(robots.by_name.get(name).map(|robot| (*robot.0).clone()))
+    }
+
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        Ok(self.read().page(request, Robot::clone))
+    }
+
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
+        Ok(self.read().page(request, entry))
+    }
+
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        let mut robots = self.write();
+        for (index, robot) in restoration.robots().iter().enumerate() {
+            if let Err(violation) = robots.add(robot.clone()) {
+                for added in &restoration.robots()[..index] {
+                    robots.remove(added.id());
+                }
+                return Err(Restoration::conflict(robot, violation));
+            }
+        }
+        let last_number = restoration.last_id().map_or(0, RobotId::get);
+        robots.last_number = robots.last_number.max(last_number);
+        Ok(())
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        Ok(RobotId::new(self.read().last_number))
+    }
+
+    // Memory never blocks for long, so the caller's thread does the work.
+
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        Ok(Pending::ready(self.apply(change)))
+    }
+
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
+        Some(Pending::ready(self.get(id)))
+    }
+}
