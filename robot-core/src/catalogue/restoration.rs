@@ -1,10 +1,13 @@
 //! Robots that are stored under the ids that they already have.
 
+use std::sync::Arc;
+
 use super::error::{Error, Result};
 use crate::model::{Robot, RobotId, Violation};
 
 /// Robots to be stored with their ids, checked as far as that takes no store: for copies and
-/// backups. [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none.
+/// backups. [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none. A clone
+/// shares the robots.
 ///
 /// ```
 /// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, Restoration, RobotId, ValidDraft};
@@ -20,7 +23,7 @@ use crate::model::{Robot, RobotId, Violation};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restoration {
-    robots: Vec<Robot>,
+    robots: Arc<[Robot]>,
     last_id: Option<RobotId>,
 }
 
@@ -43,7 +46,10 @@ impl Restoration {
                 id,
                 violation: Violation::IdTooGreat,
             }),
-            _ => Ok(Self { robots, last_id }),
+            _ => Ok(Self {
+                robots: robots.into(),
+                last_id,
+            }),
         }
     }
 

@@ -99,41 +99,48 @@ pub enum ParseFieldsError {
     Repeated(Field),
 }
 
-/// What a view shows fields of: a robot, or its entry, which has only id and name.
+/// The value of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FieldValue<'a> {
+    Id(RobotId),
+    Text(&'a str),
+    Number(i64),
+}
+
+impl Serialize for FieldValue<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Id(id) => id.serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_i64(*number),
+        }
+    }
+}
+
+/// What a view shows fields of: a robot, or its entry.
 pub(crate) trait Visible {
-    fn id(&self) -> RobotId;
-
-    fn name(&self) -> &str;
-
-    /// The robot; `None` for an entry.
-    fn robot(&self) -> Option<&Robot>;
+    /// The value of a field; `None` if an entry does not have it.
+    fn value(&self, field: Field) -> Option<FieldValue<'_>>;
 }
 
 impl Visible for Robot {
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn name(&self) -> &str {
-        self.name()
-    }
-
-    fn robot(&self) -> Option<&Robot> {
-        Some(self)
+    fn value(&self, field: Field) -> Option<FieldValue<'_>> {
+        Some(match field {
+            Field::Id => FieldValue::Id(self.id()),
+            Field::Name => FieldValue::Text(self.name()),
+            Field::Type => FieldValue::Text(self.robot_type().as_str()),
+            Field::Year => FieldValue::Number(self.year()),
+        })
     }
 }
 
 impl Visible for Entry {
-    fn id(&self) -> RobotId {
-        self.id()
-    }
-
-    fn name(&self) -> &str {
-        self.name()
-    }
-
-    fn robot(&self) -> Option<&Robot> {
-        None
+    fn value(&self, field: Field) -> Option<FieldValue<'_>> {
+        match field {
+            Field::Id => Some(FieldValue::Id(self.id())),
+            Field::Name => Some(FieldValue::Text(self.name())),
+            Field::Type | Field::Year => None,
+        }
     }
 }
 
@@ -147,19 +154,23 @@ impl<T: Visible> Serialize for View<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut object = serializer.serialize_map(Some(self.fields.len()))?;
         for field in self.fields {
-            let key = field.as_str();
-            match (field, self.robot.robot()) {
-                (Field::Id, _) => object.serialize_entry(key, &self.robot.id())?,
-                (Field::Name, _) => object.serialize_entry(key, self.robot.name())?,
-                (Field::Type, Some(robot)) => {
-                    object.serialize_entry(key, robot.robot_type().as_str())?;
-                }
-                (Field::Year, Some(robot)) => object.serialize_entry(key, &robot.year())?,
-                // Entries are read only for views without these fields.
-                (Field::Type | Field::Year, None) => {}
+            if let Some(value) = self.robot.value(*field) {
+                object.serialize_entry(field.as_str(), &value)?;
             }
         }
         object.end()
+    }
+}
+
+impl Serialize for Robot {
+    /// An object with all fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = Field::ALL;
+        View {
+            robot: self,
+            fields,
+        }
+        .serialize(serializer)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Robots as a store returns them.
 
-use serde::{Serialize, Serializer, ser::SerializeStruct};
-
 use super::{
     draft::{Draft, ValidChanges, ValidDraft},
     id::RobotId,
@@ -134,16 +132,5 @@ impl Entry {
 impl From<Robot> for Entry {
     fn from(robot: Robot) -> Self {
         Self::new(robot.id, robot.values.into_name())
-    }
-}
-
-impl Serialize for Robot {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_struct("Robot", 4)?;
-        object.serialize_field("id", &self.id)?;
-        object.serialize_field("name", self.name())?;
-        object.serialize_field("type", self.robot_type().as_str())?;
-        object.serialize_field("year", &self.year())?;
-        object.end()
     }
 }

@@ -1,7 +1,5 @@
 //! The catalogue on a database server, for every backend.
 
-use std::sync::Arc;
-
 use super::{
     address::Address,
     backend::Backend,
@@ -101,7 +99,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if restoration.is_empty() {
             return Ok(());
         }
-        let restoration = Arc::new(restoration.clone());
+        let restoration = restoration.clone();
         self.executor
             .execute(Kind::Restore, move |connection: &mut B| {
                 connection.transaction(|connection| restore(connection, &restoration))
