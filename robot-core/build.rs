@@ -1,4 +1,5 @@
-//! Migrations are compiled in from SQL files, which the compiler does not watch by itself.
+//! Rebuilds the crate when a migration changes: the SQL files are compiled in by a macro, which cargo
+//! does not track.
 
 fn main() {
     println!("cargo::rerun-if-changed=migrations");
