@@ -1,8 +1,8 @@
--- Names are compared and ordered by their code points, and blanks at the end count. MariaDB
--- and MySQL have such a collation each, under different names; each reads its own comment.
--- The unique index decides races, and is the order of every list.
--- IF NOT EXISTS: a table cannot be created in a transaction here, so that a migration may have
--- stopped behind it.
+-- Names are compared and ordered by code points, without ignoring trailing spaces. MariaDB and MySQL
+-- have different names for this collation; each executes its own kind of comment.
+-- The unique index decides races, and is the order of lists.
+-- IF NOT EXISTS: DDL is not transactional here, so an interrupted migration may have created the table
+-- already.
 CREATE TABLE IF NOT EXISTS robots (
     id   BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
     name VARCHAR(255) CHARACTER SET utf8mb4

@@ -1,6 +1,6 @@
 -- COLLATE "C": names are compared and ordered by their bytes, whatever the database's locale.
--- The index behind UNIQUE decides races, and is the order of every list.
--- GENERATED ALWAYS: an id comes from the sequence, which never goes back.
+-- The index of UNIQUE decides races, and is the order of lists.
+-- GENERATED ALWAYS: ids come from the sequence, which never decreases.
 CREATE TABLE robots (
     id   BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY CHECK (id > 0),
     name TEXT COLLATE "C" NOT NULL CONSTRAINT robots_name UNIQUE

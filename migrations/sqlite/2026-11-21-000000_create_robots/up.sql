@@ -1,7 +1,7 @@
--- STRICT: a column holds its declared type and nothing else.
--- AUTOINCREMENT: an id never comes back, not even that of the newest robot.
--- The columns compare as BINARY (the default): names differ when their bytes do,
--- and the index behind UNIQUE, which decides races, is also the order of every list.
+-- STRICT: a column contains values of its declared type only.
+-- AUTOINCREMENT: ids are never reused, not even that of the newest robot.
+-- Columns compare as BINARY (the default): names differ if their bytes differ, and the index of
+-- UNIQUE, which decides races, is also the order of lists.
 CREATE TABLE robots (
     id   INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT CHECK (id > 0),
     name TEXT    NOT NULL UNIQUE
