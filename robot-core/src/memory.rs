@@ -17,7 +17,7 @@ use crate::{
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
-/// A catalogue in memory, which ends with its process.
+/// A catalogue in memory, which is lost when it is dropped.
 ///
 /// ```
 /// use robot_core::{CatalogueExt, Draft, MemoryCatalogue};
@@ -111,8 +111,7 @@ impl MemoryCatalogue {
         Self::default()
     }
 
-    // A panic in another thread poisons the lock, but none can happen between two changes that
-    // belong together: the data is consistent.
+    // No code panics between two dependent changes, so a poisoned lock still guards consistent data.
 
     fn read(&self) -> RwLockReadGuard<'_, Robots> {
         self.robots.read().unwrap_or_else(PoisonError::into_inner)

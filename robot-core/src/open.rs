@@ -1,4 +1,4 @@
-//! Registry of stores by the scheme of their URLs. This is the only place that names them.
+//! Registry of stores by the scheme of their URLs.
 
 use std::{path::Path, sync::Arc};
 
@@ -41,7 +41,7 @@ const BUILTIN: &[Builtin] = &[
             open: |url, _| match url {
                 "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
                 _ => Err(OpenError::UnknownScheme {
-                    scheme: "memory".to_owned(),
+                    scheme: url.to_owned(),
                     known: Schemes::new().examples(),
                 }),
             },
@@ -123,8 +123,8 @@ impl Schemes {
         let scheme = scheme_of(url);
         let found = self.0.iter().find(|known| known.names.contains(&scheme));
         match found {
-            Some(found) if url[scheme.len()..].starts_with(':') => (found.open)(url, options),
-            _ => Err(self.unknown(scheme)),
+            Some(found) => (found.open)(url, options),
+            None => Err(self.unknown(scheme)),
         }
     }
 

@@ -62,7 +62,7 @@ pub struct Backup {
 #[non_exhaustive]
 pub enum BackupError {
     /// The catalogue is not in a file.
-    #[error("backups are made of SQLite files only, and {database} is none; {remedy}")]
+    #[error("backups are made of SQLite files only, and {database} is not one; {remedy}")]
     NoFile {
         /// The database, without credentials.
         database: String,

@@ -70,7 +70,7 @@ pub enum Error {
     #[error("The store failed")]
     Store(#[source] Cause),
     /// The store or the connection to it failed while the change was committed, and the change
-    /// could not be undone. Look whether it was stored before a retry.
+    /// could not be undone. Check whether it was stored before a retry.
     #[error(
         "The store failed, and whether the change was stored is unknown; look before you try again"
     )]
@@ -197,7 +197,7 @@ pub enum OpenError {
         database: String,
     },
     /// The file does not exist, and the options say not to create it.
-    #[error("there is no database {database}; check its path")]
+    #[error("the database {database} does not exist; check its path")]
     Missing {
         /// The database.
         database: String,

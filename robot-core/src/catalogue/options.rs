@@ -124,7 +124,7 @@ impl OpenOptions {
         self
     }
 
-    // What a store reads of them.
+    // Getters for store authors.
 
     /// The [`timeout`](Self::timeout).
     #[must_use]

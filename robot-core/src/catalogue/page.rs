@@ -1,55 +1,25 @@
-//! One page of a catalogue: which robots it contains, and what is read of each.
+//! Request for one page of a catalogue.
 
-use super::{error::Result, store::Catalogue};
-use crate::model::{Entry, Robot};
-
-pub use super::store::PageRequest;
-
-/// An item of a page: a [`Robot`] or its [`Entry`].
+/// The robots that a page contains.
 ///
 /// ```
-/// use robot_core::{
-///     Catalogue, CatalogueExt, Draft, Entry, MemoryCatalogue, PageItem, PageRequest, Robot,
-/// };
-///
-/// /// The first name, read with its robot or alone.
-/// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
-///     let request = PageRequest { containing: "", after: "", limit: 1 };
-///     Ok(T::page(catalogue, request)?.first().map(|item| item.name().to_owned()))
-/// }
+/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, PageRequest};
 ///
 /// let catalogue = MemoryCatalogue::new();
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// assert_eq!(first::<Robot>(&catalogue)?, first::<Entry>(&catalogue)?);
+/// for name in ["C-3PO", "R2-D2", "R5-D4"] {
+///     catalogue.add(Draft::new(name, "droid", 1977))?;
+/// }
+/// let page = catalogue.page(PageRequest { containing: "-D", after: "R2-D2", limit: 10 })?;
+/// assert_eq!(page[0].name(), "R5-D4");
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-pub trait PageItem: Sized {
-    /// Reads a page of a catalogue.
-    ///
-    /// # Errors
-    /// As [`Catalogue::page`].
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
-
-    /// The name, by which pages are ordered.
-    fn name(&self) -> &str;
-}
-
-impl PageItem for Robot {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
-        catalogue.page(request)
-    }
-
-    fn name(&self) -> &str {
-        self.name()
-    }
-}
-
-impl PageItem for Entry {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
-        catalogue.entries(request)
-    }
-
-    fn name(&self) -> &str {
-        self.name()
-    }
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest<'a> {
+    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
+    pub containing: &'a str,
+    /// Only robots whose name is greater than this text, by bytes. Every name is greater than
+    /// `""`.
+    pub after: &'a str,
+    /// The maximum number of robots.
+    pub limit: usize,
 }

@@ -2,11 +2,7 @@
 
 use std::{iter::FusedIterator, marker::PhantomData};
 
-use super::{
-    error::Result,
-    page::PageItem,
-    store::{Catalogue, PageRequest},
-};
+use super::{error::Result, page::PageRequest, store::Catalogue};
 use crate::model::{Entry, Robot};
 
 /// The robots of a catalogue by name, page by page: memory stays constant, and the store is used
@@ -102,7 +98,7 @@ impl<C, T> Pages<C, T> {
         self.finished = false;
     }
 
-    /// Whether the last page has been read. `false` also if the next page turns out to be empty.
+    /// Whether no pages remain for certain. May be `false` before an empty last page.
     ///
     /// ```
     /// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, Pages};
@@ -120,6 +116,55 @@ impl<C, T> Pages<C, T> {
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.finished
+    }
+}
+
+/// An item of a page: a [`Robot`] or its [`Entry`].
+///
+/// ```
+/// use robot_core::{
+///     Catalogue, CatalogueExt, Draft, Entry, MemoryCatalogue, PageItem, PageRequest, Robot,
+/// };
+///
+/// /// The first name, read with its robot or alone.
+/// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
+///     let request = PageRequest { containing: "", after: "", limit: 1 };
+///     Ok(T::page(catalogue, request)?.first().map(|item| item.name().to_owned()))
+/// }
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// assert_eq!(first::<Robot>(&catalogue)?, first::<Entry>(&catalogue)?);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+pub trait PageItem: Sized {
+    /// Reads a page of a catalogue.
+    ///
+    /// # Errors
+    /// As [`Catalogue::page`].
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
+
+    /// The name, by which pages are ordered.
+    fn name(&self) -> &str;
+}
+
+impl PageItem for Robot {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.page(request)
+    }
+
+    fn name(&self) -> &str {
+        self.name()
+    }
+}
+
+impl PageItem for Entry {
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
+        catalogue.entries(request)
+    }
+
+    fn name(&self) -> &str {
+        self.name()
     }
 }
 

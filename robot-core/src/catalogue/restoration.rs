@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::error::{Error, Result};
 use crate::model::{Robot, RobotId, Violation};
 
-/// Robots to be stored with their ids, checked as far as that takes no store: for copies and
-/// backups. [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none. A clone
+/// Robots to be stored with their ids, validated without a store: for copies and backups. [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none. A clone
 /// shares the robots.
 ///
 /// ```

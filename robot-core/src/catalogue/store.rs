@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{change::Change, error::Result, pending::Pending, restoration::Restoration};
+use super::{
+    change::Change, error::Result, page::PageRequest, pending::Pending, restoration::Restoration,
+};
 use crate::model::{Entry, Robot, RobotId, ValidChanges, ValidDraft};
 
 /// A collection of robots, as a store implements it.
@@ -122,15 +124,15 @@ pub trait Catalogue: Send + Sync {
     /// writers for less than a second.
     ///
     /// # Errors
-    /// [`Restoration::conflict`] for the first robot, by id, whose id is taken
-    /// ([`Violation::IdTaken`](crate::Violation::IdTaken)), or else whose name is taken
-    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)), be it by another robot of the
-    /// same restoration; [`Error::Unavailable`](crate::Error::Unavailable),
+    /// [`Restoration::conflict`] for the first robot, by id, whose id or name is taken, be it by
+    /// another robot of the same restoration; a taken id
+    /// ([`Violation::IdTaken`](crate::Violation::IdTaken)) takes precedence over a taken name
+    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)); [`Error::Unavailable`](crate::Error::Unavailable),
     /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
     fn restore(&self, restoration: &Restoration) -> Result<()>;
 
-    /// An upper bound of all ids that were ever assigned or restored, as small as the store knows
-    /// one: usually the id of the newest robot, also if that robot was deleted. `None` if no robot
+    /// The smallest upper bound that the store knows of all ids that were ever assigned or restored:
+    /// usually the id of the newest robot, also if that robot was deleted. `None` if no robot
     /// was ever stored.
     ///
     /// # Errors
@@ -179,30 +181,6 @@ pub trait Catalogue: Send + Sync {
         let _ = id;
         None
     }
-}
-
-/// The robots that a page contains.
-///
-/// ```
-/// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, PageRequest};
-///
-/// let catalogue = MemoryCatalogue::new();
-/// for name in ["C-3PO", "R2-D2", "R5-D4"] {
-///     catalogue.add(Draft::new(name, "droid", 1977))?;
-/// }
-/// let page = catalogue.page(PageRequest { containing: "-D", after: "R2-D2", limit: 10 })?;
-/// assert_eq!(page[0].name(), "R5-D4");
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest<'a> {
-    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
-    pub containing: &'a str,
-    /// Only robots whose name is greater than this text, by bytes. Every name is greater than
-    /// `""`.
-    pub after: &'a str,
-    /// The maximum number of robots.
-    pub limit: usize,
 }
 
 /// Implements [`Catalogue`] by forwarding every method. The lint rejects an implementation that

@@ -8,6 +8,8 @@ use diesel::{
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
+use crate::catalogue::OpenError;
+
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
@@ -21,8 +23,8 @@ pub(super) trait Migrate:
     /// The texts that a query returns.
     fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
 
-    /// Does work while no other process does, in a transaction if the backend supports that for
-    /// tables.
+    /// Runs `work` under a lock that excludes other migrating processes, in a transaction if the
+    /// backend supports that for tables.
     fn exclusively<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -39,6 +41,24 @@ pub(super) enum MigrationError {
     Failed(Box<dyn StdError + Send + Sync>),
 }
 
+impl MigrationError {
+    /// The error for the caller, where `cannot_open` makes that of a failure.
+    pub(super) fn into_open_error(
+        self,
+        database: String,
+        cannot_open: impl FnOnce(Box<dyn StdError + Send + Sync>) -> OpenError,
+    ) -> OpenError {
+        match self {
+            Self::TooNew(migration) => OpenError::TooNew {
+                database,
+                migration,
+            },
+            Self::Foreign => OpenError::Foreign { database },
+            Self::Failed(cause) => cannot_open(cause),
+        }
+    }
+}
+
 /// Runs the pending migrations, all or none. A backend without transactions for tables may stop
 /// after some of them, and continues the next time.
 pub(super) fn bring_up_to_date<C: Migrate>(
@@ -50,8 +70,8 @@ pub(super) fn bring_up_to_date<C: Migrate>(
             // One process migrates at a time, and the others find that nothing is left to do.
             let migrated = connection.exclusively(|connection| migrate(connection, database));
             migrated.or_else(|failure| {
-                // Nothing keeps the nodes of a cluster apart: the migration fails on one of two
-                // nodes, and has succeeded on the other.
+                // The lock does not span the nodes of a cluster: the migration of one node may fail
+                // because that of another one succeeded.
                 match self::state(connection) {
                     Ok(State::Current) => Ok(State::Current),
                     _ => Err(failure),

@@ -8,6 +8,8 @@ mod errors;
 mod migrations;
 mod restore;
 mod schema;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod search_index;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(crate) mod server;
 #[cfg(feature = "sqlite")]

@@ -37,8 +37,7 @@ pub(super) fn restore<C: Dialect>(
     Ok(())
 }
 
-/// Inserts rows by one statement. If that finds an id or a name taken, without saying which, one
-/// statement per row finds the row.
+/// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
 fn insert<C: Dialect>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
     connection.batch_execute("SAVEPOINT before_rows")?;
     match connection.insert_robots(robots) {

@@ -17,8 +17,8 @@ pub(super) trait Dialect: Connection {
     /// Inserts a robot, and returns its id.
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
 
-    /// The condition that a name contains a text that is not empty. It must hold in the
-    /// transaction that it was made in.
+    /// The condition that a name contains a text that is not empty. It is valid only in the
+    /// transaction that created it.
     fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Self::Backend>;
 
     /// Inserts robots with their ids, by one statement.

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, marker::PhantomData, time::Duration};
 use diesel::ConnectionError;
 
 use super::{
-    backend::{Backend, Purpose, Rejection},
+    backend::{Backend, ConnectFailure, Purpose},
     errors::is_transient,
 };
 use crate::catalogue::{Cause, OpenError, OpenOptions, redact};
@@ -19,7 +19,7 @@ pub(super) struct Address<B> {
 
 impl<B: Backend> Address<B> {
     /// Parses a URL.
-    pub(super) fn of_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         // Of two @, one would be part of the password, and its end would be taken for a host.
         if !url.contains("://") || url.matches('@').count() > 1 {
             return Err(OpenError::InvalidUrl {
@@ -74,11 +74,11 @@ impl<B: Backend> Address<B> {
         // Some messages have several lines.
         let message = error.to_string();
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        match B::rejection(error) {
-            Rejection::Unreachable => self.unreachable(message),
-            Rejection::Refused => self.cannot_open(message.into()),
+        match B::connect_failure(error) {
+            ConnectFailure::Unreachable => self.unreachable(message),
+            ConnectFailure::Refused => self.cannot_open(message.into()),
             // The message may quote a part of the URL, and with it the password.
-            Rejection::InvalidUrl => OpenError::InvalidUrl {
+            ConnectFailure::InvalidUrl => OpenError::InvalidUrl {
                 database: self.name(),
                 example: B::EXAMPLE,
             },

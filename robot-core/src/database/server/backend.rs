@@ -20,7 +20,7 @@ pub(super) enum Purpose {
 
 /// Why a server did not accept a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rejection {
+pub(super) enum ConnectFailure {
     /// It is unreachable or not ready yet.
     Unreachable,
     /// It rejects the connection until its configuration or the URL changes.
@@ -44,7 +44,7 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     fn connect(url: &str, purpose: Purpose, timeout: Duration) -> ConnectionResult<Self>;
 
     /// Why a connection failed.
-    fn rejection(error: &ConnectionError) -> Rejection;
+    fn connect_failure(error: &ConnectionError) -> ConnectFailure;
 
     /// Sets how long a statement may take, where `connect` has not set a limit for all of them.
     fn limit_statements(&mut self, limit: Duration) -> QueryResult<()> {

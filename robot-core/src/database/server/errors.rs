@@ -1,9 +1,6 @@
 //! Meaning of the errors of database servers.
 
-use diesel::{
-    r2d2::PoolError,
-    result::{DatabaseErrorKind, Error as DieselError},
-};
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use crate::{
     catalogue::Error,
@@ -13,8 +10,7 @@ use crate::{
 /// The message when another process migrates the tables for too long.
 pub(super) const MIGRATING: &str = "another process is migrating the tables";
 
-/// Messages of errors that a retry may fix: another transaction is in the way, or the server is
-/// changing its role.
+/// Messages of retryable errors: conflicts with other transactions, and role changes.
 const TRANSIENT: &[&str] = &[
     // PostgreSQL: 40P01, 55P03, 57014.
     "deadlock detected",
@@ -33,11 +29,6 @@ const TRANSIENT: &[&str] = &[
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
     errors::classify(error, |error| is_transient(error))
-}
-
-/// No connection was free, or could be opened, in time.
-pub(super) fn no_connection(error: PoolError) -> Error {
-    Error::unavailable(error)
 }
 
 /// Whether a retry may succeed.

@@ -22,19 +22,20 @@ use super::{
 };
 use crate::catalogue::{Error, OpenError, OpenOptions, Result};
 
-/// How much longer than the server's lock timeout a write is waited for: the server's error is
+/// Added to the server's lock timeout: the caller's timeout for a write. The server's error is
 /// preferable to a timeout, after which the outcome is unknown and the session is closed.
 const WRITE_MARGIN: Duration = Duration::from_secs(1);
 
-/// How much longer than the server's limit a look-up is waited for.
+/// Added to the time left: the caller's timeout for a look-up, so that the server's own error arrives
+/// first.
 const READ_MARGIN: Duration = Duration::from_millis(300);
 
-/// How often a statement is tried while other transactions are in its way.
+/// The maximum number of attempts of a statement that conflicts with other transactions.
 const ATTEMPTS: u32 = 8;
 
 /// The kind of a statement, which decides its time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StatementKind {
     /// Follows an index.
     LookUp,
     /// May read every name.
@@ -45,7 +46,7 @@ pub(super) enum Kind {
     Restore,
 }
 
-impl Kind {
+impl StatementKind {
     fn is_write(self) -> bool {
         matches!(self, Self::Write | Self::Restore)
     }
@@ -71,14 +72,14 @@ impl<B: Backend> Executor<B> {
         })
     }
 
-    /// Executes a statement, which is a transaction of its own, and retries it while other
-    /// transactions are in its way.
+    /// Executes a statement, which is a transaction of its own, and retries it if it conflicts with
+    /// other transactions.
     ///
     /// # Errors
     /// Nothing was changed, except possibly for [`Error::Unknown`].
     pub(super) fn execute<T: Send + 'static>(
         &self,
-        kind: Kind,
+        kind: StatementKind,
         statement: impl FnOnce(&mut B) -> QueryResult<T> + Clone + Send + 'static,
     ) -> Result<T> {
         let deadline = Instant::now() + self.timeout;
@@ -101,7 +102,7 @@ impl<B: Backend> Executor<B> {
                 Err(error) => error,
             };
             match &error {
-                // The server has lost its role. New connections go to the one that has it.
+                // The server is no longer the primary. New connections go to the one that is.
                 SessionError::Statement(error) if is_read_only(error) => self.pool.replace_all(),
                 SessionError::Statement(_) => {}
                 SessionError::Lost(_) | SessionError::Timeout => self.pool.validate_all(),
@@ -122,13 +123,13 @@ impl<B: Backend> Executor<B> {
     }
 
     /// The time limits of a statement: on the server, and of the caller's wait.
-    fn limits(&self, kind: Kind, left: Duration) -> (Duration, Duration) {
+    fn limits(&self, kind: StatementKind, left: Duration) -> (Duration, Duration) {
         let long = self.timeout * SCAN_FACTOR;
         match kind {
-            Kind::LookUp => (self.timeout, left + READ_MARGIN),
-            Kind::Scan => (long, long),
-            Kind::Write => (self.timeout, lock_timeout(self.timeout) + WRITE_MARGIN),
-            Kind::Restore => (long, long + WRITE_MARGIN),
+            StatementKind::LookUp => (self.timeout, left + READ_MARGIN),
+            StatementKind::Scan => (long, long),
+            StatementKind::Write => (self.timeout, lock_timeout(self.timeout) + WRITE_MARGIN),
+            StatementKind::Restore => (long, long + WRITE_MARGIN),
         }
     }
 }
@@ -144,7 +145,7 @@ enum Verdict {
     Retry(Error),
 }
 
-fn verdict(error: SessionError, kind: Kind) -> Verdict {
+fn verdict(error: SessionError, kind: StatementKind) -> Verdict {
     match error {
         SessionError::Statement(error) => {
             // A message in the server's language may mean what has a kind in English: a deadlock.
@@ -167,8 +168,8 @@ fn verdict(error: SessionError, kind: Kind) -> Verdict {
     }
 }
 
-/// The pause before the next attempt: longer from one to the next, with jitter, so that transactions
-/// that were in each other's way do not meet again.
+/// The pause before the next attempt: longer from one to the next, with jitter, so that conflicting
+/// transactions do not retry together.
 fn pause(attempt: u32) -> Duration {
     let jitter = RandomState::new().hash_one(attempt) % 8;
     Duration::from_millis(u64::from(attempt) * 4 + jitter)

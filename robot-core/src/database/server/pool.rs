@@ -12,7 +12,6 @@ use diesel::r2d2::{self, ManageConnection, NopErrorHandler, PooledConnection, R2
 use super::{
     address::Address,
     backend::{Backend, Purpose},
-    errors::no_connection,
     session::{Session, SessionError, ThreadTracker},
 };
 use crate::{
@@ -93,7 +92,7 @@ impl<B: Backend> Pool<B> {
             let left = deadline.saturating_duration_since(Instant::now());
             let sessions = self.sessions.as_ref();
             let sessions = sessions.ok_or_else(|| Error::store("the pool is closed"))?;
-            let mut session = sessions.get_timeout(left).map_err(no_connection)?;
+            let mut session = sessions.get_timeout(left).map_err(Error::unavailable)?;
             if session.opened() < *lock(&self.shared.last_demotion) {
                 session.discard();
                 continue;
@@ -123,16 +122,15 @@ impl<B: Backend> Pool<B> {
         *lock(&self.shared.last_demotion) = Instant::now();
     }
 
-    /// Whether so many threads are abandoned to a frozen server that the others are reserved for
-    /// reads.
+    /// Whether abandoned threads use so much of the limit that the rest is reserved for reads.
     pub(super) fn is_exhausted(&self) -> bool {
         4 * self.shared.tracker.abandoned() >= self.shared.thread_limit
     }
 }
 
 impl<B: Backend> Drop for Pool<B> {
-    /// At the end of a process, the client library frees what its threads still use. So threads that
-    /// can end do so before.
+    /// The client library frees its state when the process exits. Threads that still use it could
+    /// crash, so wait for them.
     fn drop(&mut self) {
         self.sessions.take();
         let started = Instant::now();
@@ -169,22 +167,14 @@ impl<B: Backend> Shared<B> {
                     Ok(())
                 })
                 .map_err(|error| self.address.unreachable(error))?
-                .map_err(|error| self.migration_error(error))?;
+                .map_err(|error: MigrationError| {
+                    error.into_open_error(self.address.name(), |cause| {
+                        self.address.cannot_open(cause)
+                    })
+                })?;
             *is_prepared = true;
         }
         Ok(())
-    }
-
-    fn migration_error(&self, error: MigrationError) -> OpenError {
-        let database = self.address.name();
-        match error {
-            MigrationError::TooNew(migration) => OpenError::TooNew {
-                database,
-                migration,
-            },
-            MigrationError::Foreign => OpenError::Foreign { database },
-            MigrationError::Failed(cause) => self.address.cannot_open(cause),
-        }
     }
 
     fn connect(&self, purpose: Purpose) -> Result<Session<B>, OpenError> {

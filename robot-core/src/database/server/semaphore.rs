@@ -1,4 +1,4 @@
-//! Semaphore whose permits are waited for up to a time limit.
+//! Semaphore with a timeout.
 
 use std::{
     sync::{Condvar, Mutex, PoisonError},

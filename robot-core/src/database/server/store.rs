@@ -3,7 +3,7 @@
 use super::{
     address::Address,
     backend::Backend,
-    executor::{Executor, Kind},
+    executor::{Executor, StatementKind},
 };
 use crate::{
     catalogue::{Catalogue, Change, OpenError, OpenOptions, PageRequest, Restoration, Result},
@@ -18,14 +18,14 @@ pub(super) struct ServerStore<B: Backend> {
 
 impl<B: Backend> ServerStore<B> {
     pub(super) fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let address = Address::of_url(url, options)?;
+        let address = Address::from_url(url, options)?;
         let executor = Executor::open(address, options)?;
         Ok(Self { executor })
     }
 
     fn write(&self, change: Change) -> Result<RobotId> {
         let statement = move |connection: &mut B| connection.apply(&change);
-        self.executor.execute(Kind::Write, statement)?
+        self.executor.execute(StatementKind::Write, statement)?
     }
 
     fn read_page<T: Send + 'static>(
@@ -37,9 +37,9 @@ impl<B: Backend> ServerStore<B> {
             return Ok(Vec::new());
         };
         let kind = if request.containing.is_empty() {
-            Kind::LookUp
+            StatementKind::LookUp
         } else {
-            Kind::Scan
+            StatementKind::Scan
         };
         let containing = request.containing.to_owned();
         let after = request.after.to_owned();
@@ -71,7 +71,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         let statement = move |connection: &mut B| connection.get(id);
-        let row = self.executor.execute(Kind::LookUp, statement)?;
+        let row = self.executor.execute(StatementKind::LookUp, statement)?;
         row.map(Robot::try_from).transpose()
     }
 
@@ -81,7 +81,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let name = name.to_owned();
         let statement = move |connection: &mut B| connection.find(&name);
-        let row = self.executor.execute(Kind::LookUp, statement)?;
+        let row = self.executor.execute(StatementKind::LookUp, statement)?;
         row.map(Robot::try_from).transpose()
     }
 
@@ -101,13 +101,15 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let restoration = restoration.clone();
         self.executor
-            .execute(Kind::Restore, move |connection: &mut B| {
+            .execute(StatementKind::Restore, move |connection: &mut B| {
                 connection.transaction(|connection| restore(connection, &restoration))
             })
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let number = self.executor.execute(Kind::LookUp, B::last_number)?;
+        let number = self
+            .executor
+            .execute(StatementKind::LookUp, B::last_number)?;
         Ok(RobotId::new(number))
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn backup(
     file: &Path,
     existing: Existing,
 ) -> Result<Backup, BackupError> {
-    let database = DatabaseFile::of_url(url, options)?;
+    let database = DatabaseFile::from_url(url, options)?;
     database.must_exist()?;
     check_target(&database, file, existing)?;
     let failed = |cause: Box<dyn std::error::Error + Send + Sync>| BackupError::Failed {

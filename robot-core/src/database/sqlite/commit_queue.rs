@@ -1,7 +1,7 @@
 //! Queue of writes for the writer thread, and how many of them share a commit (group commit).
 //!
 //! A channel would wake the writer thread for each write that arrives while it waits for more. This
-//! queue wakes it once, when as many are queued as it waits for.
+//! queue wakes it for the first one, and then when as many are queued as it waits for.
 
 use std::{
     collections::VecDeque,
@@ -17,10 +17,10 @@ const CAPACITY: usize = 4096;
 /// The maximum number of writes in a commit, so that the first of them does not wait too long.
 const BATCH_LIMIT: usize = 1024;
 
-/// How long a commit is delayed for more writes to arrive, if the last commit was shared. Too short,
-/// and clients that answer each other's commits never share one: without a delay, a mix with 5 %
-/// writes is 30 % slower. Too long, and a client that is alone again waits in vain once. Measured
-/// with 1, 8 and 64 clients; 2 and 4 ms are alike.
+/// How long a commit is delayed for more writes to arrive, if the last commit was shared. Too short:
+/// clients that send their next write after a response never share a commit; without a delay, a mix
+/// with 5 % writes is 30 % slower. Too long: a client that is now the only writer waits once for
+/// nothing. Measured with 1, 8 and 64 clients; 2 and 4 ms are alike.
 const COMMIT_DELAY: Duration = Duration::from_millis(2);
 
 /// The number of writes from which a commit is not delayed any more: its cost is shared by enough.
@@ -52,7 +52,7 @@ struct State<T> {
     items: VecDeque<T>,
     /// The number of items that wakes the receiver.
     awaited: usize,
-    /// Whether the sender or the receiver is gone.
+    /// Whether the sender or the receiver was dropped.
     is_closed: bool,
 }
 
@@ -66,8 +66,8 @@ impl<T> Queue<T> {
         self.arrived.notify_one();
     }
 
-    /// Waits until so many items are queued, the time limit is over, or the queue is closed. Returns
-    /// the number of items.
+    /// Waits until `count` items are queued, `limit` has elapsed, or the queue is closed. Returns the
+    /// number of items.
     fn wait_for(&self, count: usize, limit: Option<Duration>) -> usize {
         let mut state = self.state();
         let is_waiting = |state: &mut State<T>| state.items.len() < count && !state.is_closed;
@@ -95,7 +95,7 @@ pub(super) struct Sender<T>(Arc<Queue<T>>);
 pub(super) enum SendError {
     /// The queue is full.
     Full,
-    /// The receiver is gone.
+    /// The receiver was dropped.
     Closed,
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for the next batch; `None` when the sender is gone and the queue is empty.
+    /// Waits for the next batch; `None` when the sender was dropped and the queue is empty.
     ///
     /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for
     /// two writes is cheaper than two. A batch of one ends that, so that a single client is never

@@ -1,9 +1,6 @@
 //! Meaning of SQLite's errors.
 
-use diesel::{
-    r2d2::PoolError,
-    result::{DatabaseErrorKind, Error as DieselError},
-};
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use crate::{
     catalogue::Error,
@@ -26,11 +23,6 @@ pub(super) fn classify_commit(error: DieselError) -> Error {
     } else {
         Error::unknown(error)
     }
-}
-
-/// No connection was free, or could be opened, in time.
-pub(super) fn no_connection(error: PoolError) -> Error {
-    Error::unavailable(error)
 }
 
 /// Whether another connection holds the lock that is needed.

@@ -28,7 +28,7 @@ pub(super) struct DatabaseFile {
 
 impl DatabaseFile {
     /// The file that a URL names.
-    pub(super) fn of_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
             url: url.to_owned(),
         })?;

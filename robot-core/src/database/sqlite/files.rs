@@ -1,6 +1,6 @@
-//! Watch on the files of an open database, which may be deleted, replaced or truncated.
+//! Integrity checks of the files of an open database, which may be deleted, replaced or truncated.
 //!
-//! A process keeps using a file whose name was removed, and SQLite does not check. What it then
+//! A process keeps using a file that was deleted or replaced, and SQLite does not check. What it then
 //! commits is lost, so the writer thread checks before and after each commit.
 
 use std::{
@@ -60,7 +60,7 @@ impl From<Metadata> for Observed {
 
 impl Files {
     /// The files of a database that was just opened.
-    pub(super) fn of(file: &DatabaseFile) -> io::Result<Self> {
+    pub(super) fn new(file: &DatabaseFile) -> io::Result<Self> {
         let database = fs::metadata(file.path())?.into();
         let path = resolve(file.path());
         let companion = |suffix| (with_suffix(&path, suffix), None);

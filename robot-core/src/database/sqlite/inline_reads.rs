@@ -18,12 +18,12 @@ const ATTEMPTS: usize = 600;
 /// The connections for inline reads.
 pub(super) struct InlineReads {
     file: DatabaseFile,
-    /// Each is opened by its first read, and closed when it fails.
+    /// Each is closed when a read fails.
     connections: Box<[Mutex<Option<SqliteConnection>>]>,
 }
 
 impl InlineReads {
-    /// So many connections.
+    /// Up to `connections`, each opened by its first read.
     pub(super) fn new(file: &DatabaseFile, connections: usize) -> Self {
         Self {
             file: file.clone(),
@@ -31,8 +31,8 @@ impl InlineReads {
         }
     }
 
-    /// Runs a query. `None` if all connections are in use, or if it would have to wait for a lock, or
-    /// failed for another reason that a thread that may block finds out.
+    /// Runs a query. `None` if all connections are in use, or if the query would wait for a lock, or
+    /// failed: a thread that may block then repeats it and reports the error.
     pub(super) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,

@@ -8,6 +8,7 @@ mod file;
 mod files;
 mod identity;
 mod inline_reads;
+mod migrations;
 mod readers;
 mod search;
 mod statements;

@@ -5,18 +5,14 @@ use diesel::{
     r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
 };
 
-use super::{
-    connection::Purpose,
-    errors::{classify, no_connection},
-    file::DatabaseFile,
-};
-use crate::catalogue::{OpenError, Result};
+use super::{connection::Purpose, errors::classify, file::DatabaseFile};
+use crate::catalogue::{Error, OpenError, Result};
 
 /// A pool of reading connections.
 pub(super) struct Readers(r2d2::Pool<Manager>);
 
 impl Readers {
-    /// A pool of at most so many connections, each opened when it is needed.
+    /// A pool of up to `connections`, each opened when it is needed.
     pub(super) fn new(file: &DatabaseFile, connections: u32) -> Self {
         let pool = r2d2::Pool::builder()
             .max_size(connections)
@@ -35,7 +31,7 @@ impl Readers {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut connection = self.0.get().map_err(no_connection)?;
+        let mut connection = self.0.get().map_err(Error::unavailable)?;
         query(&mut connection).map_err(classify)
     }
 }

@@ -1,7 +1,7 @@
 //! Search in SQLite: an FTS5 index of trigrams yields candidates, and the exact comparison decides.
 //!
-//! Texts of fewer than three characters are compared with every name, and so are texts with many
-//! candidates: in the order of the names, a page of those fills soon.
+//! Texts without a trigram, or with too many candidates, are compared with every name in order: with
+//! many matches a page fills early.
 
 use diesel::{
     SqliteConnection,

@@ -1,22 +1,19 @@
-//! Statements in SQLite's dialect, and its migrations.
+//! Statements in SQLite's dialect.
 
+use super::search;
+use crate::{
+    database::{
+        schema::{DraftRow, RobotRow, robots},
+        statements::{Contains, Dialect, impl_statements},
+    },
+    model::{Robot, ValidDraft},
+};
 use diesel::{
     dsl::sql,
     prelude::*,
     sql_query,
     sql_types::{BigInt, Text},
     sqlite::Sqlite,
-};
-use diesel_migrations::{EmbeddedMigrations, embed_migrations};
-
-use super::search;
-use crate::{
-    database::{
-        migrations::{Failure, Migrate},
-        schema::{DraftRow, RobotRow, robots},
-        statements::{Contains, Dialect, impl_statements},
-    },
-    model::{Robot, ValidDraft},
 };
 
 diesel::table! {
@@ -99,24 +96,6 @@ pub(super) fn insert_free<'a>(
         .get_results(connection)
 }
 
-impl Migrate for SqliteConnection {
-    const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
-
-    /// A file with any tables belongs to some program.
-    const TABLES: &str = "SELECT name FROM sqlite_master";
-
-    fn texts(&mut self, query: &str) -> QueryResult<Vec<String>> {
-        sql::<Text>(query).load(self)
-    }
-
-    fn exclusively<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        self.immediate_transaction(work)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +111,7 @@ mod tests {
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         let catalogue = SqliteCatalogue::open(&url).unwrap();
         let last = catalogue.add(Draft::new("taken", "droid", 1)).unwrap().id();
-        let file = DatabaseFile::of_url(&url, &OpenOptions::new()).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
         let mut connection = file.connect(Purpose::Write).unwrap();
         let free = [
             "b",

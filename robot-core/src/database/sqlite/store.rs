@@ -18,8 +18,9 @@ use crate::{
         Result, Scheme,
     },
     database::{
-        migrations::{MigrationError, bring_up_to_date},
+        migrations::bring_up_to_date,
         schema::entry,
+        search_index::ensure_search_index,
         statements::{Dialect, Statements, without_nul},
     },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
@@ -78,7 +79,7 @@ impl SqliteCatalogue {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let file = DatabaseFile::of_url(url, options)?;
+        let file = DatabaseFile::from_url(url, options)?;
         let mut first = match options.get_if_missing() {
             IfMissing::Create => file.connect(Purpose::Create)?,
             IfMissing::Fail => {
@@ -86,20 +87,13 @@ impl SqliteCatalogue {
                 file.connect(Purpose::Write)?
             }
         };
-        bring_up_to_date(&mut first, &file.name()).map_err(|error| match error {
-            MigrationError::TooNew(migration) => OpenError::TooNew {
-                database: file.name(),
-                migration,
-            },
-            MigrationError::Foreign => OpenError::Foreign {
-                database: file.name(),
-            },
-            MigrationError::Failed(cause) => file.cannot_open(cause),
-        })?;
+        bring_up_to_date(&mut first, &file.name())
+            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
+        ensure_search_index(&mut first, &file.name());
         enable_wal(&mut first, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         let files = file
             .pin()
-            .and_then(|()| Files::of(&file))
+            .and_then(|()| Files::new(&file))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             readers: Readers::new(&file, options.get_connections()),

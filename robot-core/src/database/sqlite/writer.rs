@@ -33,8 +33,8 @@ use crate::{
 /// whole core.
 const LOCK_PAUSE: Duration = Duration::from_micros(20);
 
-/// The pause grows with the time waited, to this fraction of it: long waits take less of a core.
-const LOCK_PAUSE_FRACTION: u32 = 100_000;
+/// The pause grows to the time waited divided by this: long waits take less of a core.
+const LOCK_PAUSE_DIVISOR: u32 = 100_000;
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
 pub(super) struct Writer {
@@ -219,8 +219,7 @@ struct WriteSession {
 }
 
 impl WriteSession {
-    /// Commits a batch, and makes sure that the commit will be found at the next start, or that
-    /// there is none.
+    /// Commits a batch. Afterwards the commit is either recoverable at the next start, or undone.
     fn commit(&mut self, batch: &mut [Write]) -> Result<()> {
         if self.connection.is_none() {
             self.files.forget_deleted_companions();
@@ -284,7 +283,7 @@ fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
 /// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
 /// ever find it free.
 fn begin(connection: &mut SqliteConnection, timeout: Duration) -> QueryResult<()> {
-    let pause = |waited| LOCK_PAUSE.max(waited / LOCK_PAUSE_FRACTION);
+    let pause = |waited| LOCK_PAUSE.max(waited / LOCK_PAUSE_DIVISOR);
     retry_while_locked(timeout, pause, || {
         connection.batch_execute("BEGIN IMMEDIATE")
     })

@@ -12,7 +12,7 @@ use crate::{
     database::{
         migrations::Migrate,
         server::{
-            backend::{Backend, Purpose, Rejection},
+            backend::{Backend, ConnectFailure, Purpose},
             limits::{SCAN_FACTOR, lock_timeout},
         },
     },
@@ -41,8 +41,8 @@ impl Backend for MysqlConnection {
         Ok(connection)
     }
 
-    fn rejection(error: &ConnectionError) -> Rejection {
-        rejection(error)
+    fn connect_failure(error: &ConnectionError) -> ConnectFailure {
+        connect_failure(error)
     }
 }
 
@@ -141,7 +141,7 @@ fn refusal(message: &str) -> ConnectionError {
 
 /// Why a connection failed, from the message of the library. A server's messages may be in any
 /// language: unknown ones count as unreachable, which is retried.
-fn rejection(error: &ConnectionError) -> Rejection {
+fn connect_failure(error: &ConnectionError) -> ConnectFailure {
     const REFUSALS: [&str; 7] = [
         "Access denied",
         "Unknown database",
@@ -153,14 +153,14 @@ fn rejection(error: &ConnectionError) -> Rejection {
     ];
     match error {
         ConnectionError::InvalidConnectionUrl(_) | ConnectionError::InvalidCString(_) => {
-            Rejection::InvalidUrl
+            ConnectFailure::InvalidUrl
         }
         ConnectionError::BadConnection(message)
             if !REFUSALS.iter().any(|part| message.contains(part)) =>
         {
-            Rejection::Unreachable
+            ConnectFailure::Unreachable
         }
-        _ => Rejection::Refused,
+        _ => ConnectFailure::Refused,
     }
 }
 
@@ -216,17 +216,21 @@ mod tests {
 
     #[test]
     fn connection_errors_are_classified() {
-        let bad = |message: &str| rejection(&ConnectionError::BadConnection(message.to_owned()));
+        let bad =
+            |message: &str| connect_failure(&ConnectionError::BadConnection(message.to_owned()));
         assert_eq!(
             bad("Can't connect to server on 'h' (115)"),
-            Rejection::Unreachable
+            ConnectFailure::Unreachable
         );
-        assert_eq!(bad("Too many connections"), Rejection::Unreachable);
-        assert_eq!(bad("Access denied for user 'u'@'h'"), Rejection::Refused);
-        assert_eq!(bad("Unknown database 'd'"), Rejection::Refused);
+        assert_eq!(bad("Too many connections"), ConnectFailure::Unreachable);
+        assert_eq!(
+            bad("Access denied for user 'u'@'h'"),
+            ConnectFailure::Refused
+        );
+        assert_eq!(bad("Unknown database 'd'"), ConnectFailure::Refused);
         let invalid = MysqlConnection::establish("mysql://h:port/d")
             .err()
             .unwrap();
-        assert_eq!(rejection(&invalid), Rejection::InvalidUrl);
+        assert_eq!(connect_failure(&invalid), ConnectFailure::InvalidUrl);
     }
 }

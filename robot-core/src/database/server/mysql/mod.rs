@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod connection;
+mod migrations;
 mod statements;
 
 pub use catalogue::MysqlCatalogue;

@@ -7,10 +7,12 @@ use diesel::{
     prelude::*, sql_query, sql_types::Text,
 };
 
-use super::migrations::create_search_index;
 use crate::{
     catalogue::OpenOptions,
-    database::server::backend::{Backend, Purpose, Rejection},
+    database::{
+        search_index::ensure_search_index,
+        server::backend::{Backend, ConnectFailure, Purpose},
+    },
 };
 
 /// A URL, as an example for messages.
@@ -36,8 +38,8 @@ impl Backend for PgConnection {
         Ok(connection)
     }
 
-    fn rejection(error: &ConnectionError) -> Rejection {
-        rejection(error)
+    fn connect_failure(error: &ConnectionError) -> ConnectFailure {
+        connect_failure(error)
     }
 
     /// No longer than a lock is waited for, because waits for several locks add up. The limit does
@@ -47,15 +49,8 @@ impl Backend for PgConnection {
         self.batch_execute(&limit)
     }
 
-    /// Creates the search index if an earlier attempt could not.
     fn prepare(&mut self, database: &str) {
-        if !matches!(create_search_index(self), Ok(true)) {
-            log::warn!(
-                "{database}: searches read every name, because the index robots_search cannot be \
-                 created; have a superuser run CREATE EXTENSION pg_trgm in the database, and \
-                 restart the program"
-            );
-        }
+        ensure_search_index(self, database);
     }
 }
 
@@ -128,7 +123,7 @@ fn check_settings(connection: &mut PgConnection) -> ConnectionResult<()> {
 
 /// Why a connection failed, from the message of the library. A server's messages may be in any
 /// language: unknown ones count as unreachable, which is retried.
-fn rejection(error: &ConnectionError) -> Rejection {
+fn connect_failure(error: &ConnectionError) -> ConnectFailure {
     const REFUSALS: [&str; 6] = [
         "authentication failed",
         "does not exist",
@@ -149,15 +144,15 @@ fn rejection(error: &ConnectionError) -> Rejection {
         ConnectionError::BadConnection(message) => {
             let is_invalid = INVALID.iter().any(|start| message.starts_with(start));
             if is_invalid || message.contains(" URI") {
-                Rejection::InvalidUrl
+                ConnectFailure::InvalidUrl
             } else if REFUSALS.iter().any(|part| message.contains(part)) {
-                Rejection::Refused
+                ConnectFailure::Refused
             } else {
-                Rejection::Unreachable
+                ConnectFailure::Unreachable
             }
         }
-        ConnectionError::InvalidCString(_) => Rejection::InvalidUrl,
-        _ => Rejection::Refused,
+        ConnectionError::InvalidCString(_) => ConnectFailure::InvalidUrl,
+        _ => ConnectFailure::Refused,
     }
 }
 
@@ -218,28 +213,31 @@ mod tests {
         for (message, expected) in [
             (
                 "connection to server at \"h\" failed: Connection refused",
-                Rejection::Unreachable,
+                ConnectFailure::Unreachable,
             ),
             (
                 "FATAL:  the database system is starting up",
-                Rejection::Unreachable,
+                ConnectFailure::Unreachable,
             ),
             (
                 "FATAL:  das Datenbanksystem startet",
-                Rejection::Unreachable,
+                ConnectFailure::Unreachable,
             ),
             (
                 "FATAL:  password authentication failed for user \"u\"",
-                Rejection::Refused,
+                ConnectFailure::Refused,
             ),
-            ("FATAL:  database \"d\" does not exist", Rejection::Refused),
+            (
+                "FATAL:  database \"d\" does not exist",
+                ConnectFailure::Refused,
+            ),
             (
                 "invalid percent-encoded token: \"p%zz\"",
-                Rejection::InvalidUrl,
+                ConnectFailure::InvalidUrl,
             ),
         ] {
             let error = ConnectionError::BadConnection(message.to_owned());
-            assert_eq!(rejection(&error), expected, "{message}");
+            assert_eq!(connect_failure(&error), expected, "{message}");
         }
     }
 }

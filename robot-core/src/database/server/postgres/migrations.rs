@@ -7,7 +7,6 @@ use std::{
 
 use diesel::{
     PgConnection,
-    connection::SimpleConnection,
     dsl::sql,
     prelude::*,
     sql_types::{Bool, Text},
@@ -16,6 +15,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Failure, Migrate},
+    search_index::SearchIndex,
     server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
@@ -49,23 +49,14 @@ impl Migrate for PgConnection {
     }
 }
 
-/// The migration that creates the search index. It can be run again.
-const SEARCH_INDEX: &str =
-    include_str!("../../../../migrations/postgres/2026-11-22-000000_search_index/up.sql");
+impl SearchIndex for PgConnection {
+    const CREATE: &str =
+        include_str!("../../../../migrations/postgres/2026-11-22-000000_search_index/up.sql");
 
-/// Creates the search index, if an earlier attempt could not. Returns whether it exists.
-pub(super) fn create_search_index(connection: &mut PgConnection) -> Result<bool, Failure> {
-    if has_search_index(connection)? {
-        return Ok(true);
-    }
-    connection.exclusively(|connection| Ok(connection.batch_execute(SEARCH_INDEX)?))?;
-    has_search_index(connection)
-}
+    const OBJECTS: &str = "SELECT indexname::text FROM pg_indexes \
+                           WHERE schemaname = current_schema() AND indexname = 'robots_search'";
 
-fn has_search_index(connection: &mut PgConnection) -> Result<bool, Failure> {
-    let found = connection.texts(
-        "SELECT indexname::text FROM pg_indexes
-         WHERE schemaname = current_schema() AND indexname = 'robots_search'",
-    )?;
-    Ok(!found.is_empty())
+    const OBJECT_COUNT: usize = 1;
+
+    const REMEDY: &str = "have a superuser run CREATE EXTENSION pg_trgm in the database";
 }

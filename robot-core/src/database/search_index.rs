@@ -1,0 +1,60 @@
+//! Search index of a database: checked when the database is opened, and created again if a part of it
+//! is missing.
+
+use super::migrations::{Failure, Migrate};
+
+/// The search index of a backend.
+pub(super) trait SearchIndex: Migrate {
+    /// The SQL that creates the index, whatever exists of it: that of the migration.
+    const CREATE: &str;
+
+    /// A query for the names of its objects.
+    const OBJECTS: &str;
+
+    /// The number of its objects.
+    const OBJECT_COUNT: usize;
+
+    /// What the operator can do if it cannot be created.
+    const REMEDY: &str;
+}
+
+/// Creates the index if it is incomplete: another program may have dropped a part of it, or an
+/// earlier attempt may have failed. Without it, searches read every name.
+pub(super) fn ensure_search_index<C: SearchIndex>(connection: &mut C, database: &str) {
+    match create_if_incomplete(connection, database) {
+        Ok(true) => {}
+        Ok(false) => warn::<C>(database, "the log of the database server has the cause"),
+        Err(Failure(cause)) => warn::<C>(database, &cause.to_string()),
+    }
+}
+
+fn warn<C: SearchIndex>(database: &str, cause: &str) {
+    log::warn!(
+        "{database}: searches read every name, because the search index cannot be created: \
+         {cause}; {}, and restart the program",
+        C::REMEDY
+    );
+}
+
+/// Returns whether the index is complete.
+fn create_if_incomplete<C: SearchIndex>(
+    connection: &mut C,
+    database: &str,
+) -> Result<bool, Failure> {
+    if is_complete(connection)? {
+        return Ok(true);
+    }
+    log::warn!("{database}: creating the search index, some seconds per million robots");
+    connection.exclusively(|connection| {
+        // Another process may have created it.
+        if !is_complete(connection)? {
+            connection.batch_execute(C::CREATE)?;
+        }
+        Ok(())
+    })?;
+    is_complete(connection)
+}
+
+fn is_complete<C: SearchIndex>(connection: &mut C) -> Result<bool, Failure> {
+    Ok(connection.texts(C::OBJECTS)?.len() == C::OBJECT_COUNT)
+}
