@@ -197,7 +197,7 @@ pub enum OpenError {
         database: String,
     },
     /// The file does not exist, and the options say not to create it.
-    #[error("the database {database} does not exist; check its path")]
+    #[error("there is no database {database}; check its path")]
     Missing {
         /// The database.
         database: String,
