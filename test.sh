@@ -189,7 +189,7 @@ check_release() {
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
 
     step "Benchmarks run (once each, not timed)"
-    cargo test --locked --package robot-core --benches
+    cargo test --locked --workspace --all-features --bench '*'
 
     step "Packages build from their own files"
     # In a folder of its own: cargo considers a package with the same version unchanged.
