@@ -4,7 +4,7 @@
 #   ./test.sh           everything that CI requires (about 15 minutes from a cold start on 2 cores)
 #   ./test.sh quick     the inner loop: format, lints, unit and conformance tests over memory and
 #                       SQLite (under 3 minutes once the dependencies are built)
-#   ./test.sh release   everything, and what only a release needs: licences and advisories, every
+#   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, packaging, long fuzz and fault runs, clusters
 #   ./test.sh cluster   a Galera cluster and a PostgreSQL standby, of which nodes are killed
 #
