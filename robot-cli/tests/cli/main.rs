@@ -22,6 +22,7 @@ mod manual;
 mod names;
 mod output_failures;
 mod processes;
+mod readme;
 mod rules;
 mod sandbox;
 #[cfg(target_os = "linux")]
