@@ -1,4 +1,4 @@
-//! What can go wrong, what it says on standard error, and the exit status that it means.
+//! Failures of a command: their messages on standard error and their exit statuses.
 
 use std::{
     io::{self, Write},
@@ -9,38 +9,42 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use robot_core::{BackupError, Error, OpenError};
 
-use crate::{copy::Incomplete, printable::printable};
+use crate::printable::printable;
 
-/// How the parser marks its errors, too.
+/// The style of `error:` in clap's messages.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// Why a run did not end well.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The command line is wrong, or asks for the help or the version. It prints itself.
+    /// The parser rejects the command line, or prints the help or the version.
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
+    /// A command rejects its arguments. `main` turns this into a [`clap::Error`].
+    #[error("{0}")]
+    Usage(String),
     #[error(transparent)]
     Open(#[from] OpenError),
     #[error(transparent)]
     Catalogue(#[from] Error),
-    /// No store was asked for this id, so none can report it; the words are the core's.
+    /// Same message as [`Error::NotFound`], for an id that does not fit into one.
     #[error("No robot has the id {0}")]
     NeverAssigned(String),
     #[error(
-        "the output could not be written: {0}; what was printed is incomplete, \
-         so make room or print to another place, and run the command again"
+        "cannot write the output: {0}; the output is incomplete, so free disk space or write to \
+         another file, and run the command again"
     )]
     Output(#[source] io::Error),
-    #[error("the change was made, but cannot be shown: {0}; see the robots with 'robot-cli list'")]
-    ChangeNotShown(#[source] io::Error),
-    #[error("no token was made, because the system gives no random numbers: {0}; try again")]
-    NoRandomness(#[source] io::Error),
-    /// Who was asked whether to delete robots did not say yes.
-    #[error("Nothing was deleted.")]
-    NotConsented,
     #[error(
-        "the manual could not be written to {}: {cause}; name a folder that you may write to",
+        "the command succeeded, but its result cannot be printed: {0}; check it with: robot-cli list"
+    )]
+    ChangeNotShown(#[source] io::Error),
+    #[error("cannot create a token, because the system returns no random numbers: {0}; try again")]
+    NoRandomness(#[source] io::Error),
+    #[error("Nothing was deleted.")]
+    NotConfirmed,
+    #[error(
+        "cannot write the manual to '{}': {cause}; choose a directory that you may write to",
         directory.display()
     )]
     ManualNotWritten {
@@ -48,53 +52,59 @@ pub(crate) enum Failure {
         #[source]
         cause: io::Error,
     },
-    #[error("'{place}' cannot be read: {cause}; name a file that is there and that you may read")]
+    #[error("cannot read '{place}': {cause}; check that it is a file that you may read")]
     Input {
         place: String,
         #[source]
         cause: io::Error,
     },
     #[error(
-        "'{file}' could not be written: {cause}; what was there before is unchanged, so make room \
-         or name another place, and run the command again"
+        "cannot write '{file}': {cause}; no file was changed. Free disk space or choose another \
+         path, and run the command again"
     )]
     NotExported {
         file: String,
         #[source]
         cause: io::Error,
     },
-    #[error("the system does not tell of Ctrl-C: {0}; run the command again")]
+    #[error("cannot handle Ctrl-C: {0}; run the command again")]
     Signals(#[source] io::Error),
-    /// Records failed, each of which has been told already.
+    /// Some records failed. Their messages have been printed.
     #[error("some records failed")]
     Records,
-    /// An import ended at a record or line that failed, which has been told already.
-    #[error(
-        "stopped at line {line}; nothing behind it was stored. Mend it and run the command again{how}"
-    )]
-    StoppedAt { line: u64, how: &'static str },
-    /// The user asked for the end, by a signal that comes to this exit status, and has been told
-    /// how far the command got.
+    /// An import stopped at a line that failed. The message of the line has been printed.
+    #[error("stopped at line {line}; {rest}. {remedy}")]
+    StoppedAt {
+        line: u64,
+        rest: &'static str,
+        remedy: String,
+    },
+    /// Stopped by a signal, which stands for this exit status. The command has printed a message.
     #[error("stopped")]
     Interrupted(u8),
-    #[error("a bug broke the command down; nothing is known of what it did")]
-    BrokeDown,
-    #[error("both URLs are of the same catalogue; name another one to copy to")]
+    #[error("the backup terminated unexpectedly; this is a bug. Run the command again")]
+    BackupThread,
+    #[error("--from and --to are the same catalogue; choose another one for --to")]
     SameCatalogue,
-    #[error("the target has robots already; name an empty one")]
+    #[error("the target is not empty; choose an empty one")]
     TargetNotEmpty,
-    #[error(transparent)]
-    Copy(#[from] Incomplete),
+    #[error("{reason}; the target is incomplete. To start over, {remedy}, and copy again")]
+    CopyIncomplete {
+        reason: String,
+        /// How to remove the robots that were copied.
+        remedy: String,
+        status: ExitCode,
+    },
     #[error(transparent)]
     Backup(#[from] BackupError),
-    /// One command failed in several ways, each of which is told.
+    /// Several failures of one command.
     #[error("several failures")]
     Several(Vec<Failure>),
 }
 
 impl Failure {
-    /// Success where there is no failure, or else all of them as one.
-    pub(crate) fn all(failures: Vec<Self>) -> Result<(), Self> {
+    /// Success if there are no failures, or else all of them as one.
+    pub(crate) fn combine(failures: Vec<Self>) -> Result<(), Self> {
         if failures.is_empty() {
             Ok(())
         } else {
@@ -102,7 +112,7 @@ impl Failure {
         }
     }
 
-    /// Whether it is only that no robot has an id.
+    /// Whether the only problem is that no robot has the id.
     pub(crate) fn is_missing_robot(&self) -> bool {
         matches!(
             self,
@@ -110,23 +120,19 @@ impl Failure {
         )
     }
 
-    /// Tells the user, and returns the status to exit with.
+    /// Prints the messages and returns the exit status. A closed pipe is no failure: the reader of
+    /// the output has seen enough.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::CommandLine(error) => report_command_line(&error),
             Self::Interrupted(status) => ExitCode::from(status),
             failure if failure.is_broken_pipe() => ExitCode::SUCCESS,
             failure => {
-                // Colours that standard error does not have are taken out on the way.
-                let mut said = anstream::stderr().lock();
-                for line in failure
-                    .lines()
-                    .iter()
-                    .map(String::as_str)
-                    .chain(failure.advice())
-                {
-                    // Where standard error is gone, there is nobody left to tell.
-                    let _ = writeln!(said, "{line}");
+                // Removes the colors if standard error is not a terminal.
+                let mut stderr = anstream::stderr().lock();
+                let lines = failure.lines();
+                for line in lines.iter().map(String::as_str).chain(failure.hint()) {
+                    let _ = writeln!(stderr, "{line}");
                 }
                 failure.status()
             }
@@ -135,12 +141,11 @@ impl Failure {
 
     fn status(&self) -> ExitCode {
         match self {
-            Self::Copy(incomplete) => incomplete.status(),
+            Self::CopyIncomplete { status, .. } => *status,
             _ => ExitCode::FAILURE,
         }
     }
 
-    /// Whether it is only that the reader of the output has seen enough and gone.
     fn is_broken_pipe(&self) -> bool {
         match self {
             Self::Output(error) | Self::ChangeNotShown(error) => {
@@ -151,8 +156,8 @@ impl Failure {
         }
     }
 
-    /// The lines that tell of it: the messages of broken rules to the letter, so that a
-    /// script can rely on them, and a marked line for everything else.
+    /// The messages, one per line. Those of violated rules have no prefix, so that scripts can
+    /// compare them.
     fn lines(&self) -> Vec<String> {
         match self {
             Self::Several(failures) => failures
@@ -164,37 +169,34 @@ impl Failure {
                 .iter()
                 .map(|violation| violation.to_string())
                 .collect(),
-            Self::Catalogue(error @ Error::Store(_)) => vec![marked(&format!(
-                "{}; nothing was changed; see to the database and its disk, and run the command \
-                 again",
-                in_full(error)
+            Self::Catalogue(error @ Error::Store(_)) => vec![error_line(&format!(
+                "{}; nothing was changed. Check the database and its disk, and run the command again",
+                with_cause(error)
             ))],
-            Self::Catalogue(error) => vec![marked(&in_full(error))],
-            Self::Backup(BackupError::Exists(file)) => vec![marked(&format!(
+            Self::Catalogue(error) => vec![error_line(&with_cause(error))],
+            Self::Backup(BackupError::Exists(file)) => vec![error_line(&format!(
                 "'{}' exists; name another file, or replace it with --force",
                 file.display()
             ))],
-            Self::NotConsented => vec![self.to_string()],
+            Self::NotConfirmed => vec![self.to_string()],
             Self::Records | Self::Interrupted(_) => Vec::new(),
-            failure => vec![marked(&failure.to_string())],
+            failure => vec![error_line(&failure.to_string())],
         }
     }
 
-    /// What to do next, where the lines do not say it: once, however many there are.
-    fn advice(&self) -> Option<&'static str> {
+    /// A hint after the messages, printed once.
+    fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Several(failures) => failures.iter().find_map(Self::advice),
-            failure if failure.is_missing_robot() => {
-                Some("See which robots there are with: robot-cli list")
-            }
+            Self::Several(failures) => failures.iter().find_map(Self::hint),
+            failure if failure.is_missing_robot() => Some("List the robots with: robot-cli list"),
             _ => None,
         }
     }
 }
 
-/// An error with the store's own words. They are kept out of its text, because servers show that
-/// to strangers. Who runs this program may see them and needs them.
-pub(crate) fn in_full(error: &Error) -> String {
+/// The message of an error with the message of its cause. The core omits the cause because
+/// servers send the message to untrusted clients.
+pub(crate) fn with_cause(error: &Error) -> String {
     match error {
         Error::Unavailable(cause) | Error::Store(cause) | Error::Unknown(cause) => {
             format!("{error}: {cause}")
@@ -203,12 +205,12 @@ pub(crate) fn in_full(error: &Error) -> String {
     }
 }
 
-/// A line of its own, whatever a URL or a driver put into the message.
-fn marked(message: &str) -> String {
+/// `error:` and the message, escaped so that it stays on one line.
+fn error_line(message: &str) -> String {
     format!("{ERROR}error:{ERROR:#} {}", printable(message))
 }
 
-/// Prints what the parser has to say. Help that cannot be written is a failure, too.
+/// Prints the parser's message, or the help or version.
 fn report_command_line(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
     match printed {
@@ -224,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// The lines, as they are where there are no colours.
+    /// The lines without colors.
     fn plain(failure: &Failure) -> Vec<String> {
         let lines = failure.lines();
         let stripped = lines.iter().map(|line| strip_str(line).to_string());
@@ -232,24 +234,19 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_the_store_are_shown_once_and_on_the_same_line() {
-        assert_eq!(
-            plain(&Failure::from(Error::store("disk I/O error\nat page 7"))),
-            [
-                r"error: The store failed: disk I/O error\nat page 7; nothing was changed; see to the database and its disk, and run the command again"
-            ]
+    fn store_error_is_printed_with_its_cause_on_one_line() {
+        let store = Error::store("disk I/O error\nat page 7");
+        let expected = format!(
+            r"error: {store}: disk I/O error\nat page 7; nothing was changed. Check the database and its disk, and run the command again"
         );
-        assert_eq!(
-            plain(&Failure::from(Error::unavailable("database is locked"))),
-            [
-                "error: The catalogue is busy or cannot be reached; try again in a moment: \
-                 database is locked"
-            ]
-        );
+        assert_eq!(plain(&Failure::from(store)), [expected]);
+        let unavailable = Error::unavailable("database is locked");
+        let expected = format!("error: {unavailable}: database is locked");
+        assert_eq!(plain(&Failure::from(unavailable)), [expected]);
     }
 
     #[test]
-    fn several_failures_are_told_one_after_the_other_but_for_a_broken_pipe() {
+    fn several_failures_are_printed_without_a_broken_pipe() {
         let broken_pipe = || Failure::ChangeNotShown(io::ErrorKind::BrokenPipe.into());
         let violations = Violations::from(Violation::NameTaken);
         let several = Failure::Several(vec![

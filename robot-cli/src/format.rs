@@ -1,17 +1,17 @@
-//! The formats that robots are printed in.
+//! Values of `--format`.
 
 use clap::ValueEnum;
 
-/// How robots are printed.
+/// An output format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// Aligned columns for people; control characters in names are shown as escapes
+    /// Aligned columns; control characters in names are escaped
     #[default]
     Table,
-    /// An array of objects, or a single object from add, get and update
+    /// An array of objects; add, get and update print one object
     Json,
-    /// An object a line
+    /// One JSON object per line
     Ndjson,
-    /// A header line, then a row for each robot
+    /// A header line, then one row per robot
     Csv,
 }

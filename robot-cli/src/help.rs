@@ -1,101 +1,137 @@
-//! The help of the program as a whole: its commands in groups, examples, exit status and
-//! environment.
+//! Help text of the program and layout of the help of its commands.
 //!
-//! The parser lists commands one below the other, in a single group. So that list is written
-//! here, of what the parser knows about each.
+//! clap can't list commands in groups, so the list is rendered here.
 
 use std::fmt::Write;
 
-use clap::{Command, CommandFactory};
+use clap::{ArgMatches, Command, CommandFactory, error::ErrorKind};
 
 use crate::arguments::Arguments;
 
-/// The commands by what one wants of them. What is in no group is among the others.
+/// Headings in the list of commands. Commands that are not named here are listed under [`OTHER`].
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Read", &["list", "search", "get"]),
     ("Change", &["add", "update", "delete"]),
     ("Move data", &["import", "export", "copy", "backup"]),
 ];
 
-/// The heading of the commands that are in none of the groups.
-const OTHERS: &str = "Other";
+const OTHER: &str = "Other";
 
-pub(crate) const EXAMPLES: &str = "\
+/// Layout of the help of a command. The description is in `before_help`.
+const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// Sections after the options of the program.
+const DETAILS: &str = "\
 Examples:
   robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
-  robot-cli list                                   Show all robots, by name
-  robot-cli search R2 --format csv > robots.csv    Save those with R2 in the name
-  robot-cli get 1 --format json                    Show one robot as a JSON object
-  robot-cli update 1 --year 1980                   Change a year and nothing else
+  robot-cli list                                   Print all robots
+  robot-cli search R2 --format csv > robots.csv    Save the robots with R2 in the name
+  robot-cli get 1 --format json                    Print one robot as a JSON object
+  robot-cli update 1 --year 1980                   Change the year only
   robot-cli delete 1                               Delete a robot
-  robot-cli delete --yes 1 2 3                     Delete several without being asked
+  robot-cli delete --yes 1 2 3                     Delete several without confirmation
   robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
-  robot-cli backup copy.db                         Copy ./robots.db while others use it
-  robot-cli token new write                        Make a token for clients of the server
+  robot-cli backup copy.db                         Back up ./robots.db while it is in use
+  robot-cli token new write                        Create a token for a client of the server
   robot-cli import robots.csv                      Add all robots of a file
   robot-cli export robots.csv                      Save all robots to a file
   robot-cli manual | man -l -                      Read the manual
 
+Stores:
+  sqlite://robots.db               A file in the working directory
+  sqlite:///var/lib/robots.db      A file with an absolute path
+  memory:                          Empty at the start, discarded at the end
+  postgres://user:password@host/database
+  mysql://user:password@host/database
+A missing file is created, but not its directory; missing tables on a server are created.
+Support for postgres: and mysql: is optional at build time. Pass a URL with a password in
+DATABASE_URL: other users can see command lines.
+
+Formats:
+  table   Aligned columns; control characters in names are escaped
+  json    An array of objects; add, get and update print one object
+  ndjson  One JSON object per line
+  csv     A header line, then one row per robot
+
 Exit status:
-    0  it is done
-    1  it failed, and the message on standard error says why
-    2  the command line is wrong
-  130  Ctrl-C stopped it, and the message says how far it got
+    0  success
+    1  failure, explained on standard error
+    2  invalid command line
+  130  stopped by Ctrl-C
 
 Environment:
-  DATABASE_URL    The catalogue, where --database does not name it
-  NO_COLOR        If set, nothing is coloured; --color outweighs it
-  CLICOLOR_FORCE  If set, all is coloured, as by --color always
-  COLUMNS         How wide tables on a terminal are, instead of as wide as the terminal";
+  DATABASE_URL    URL of the catalogue if there is no --database
+  NO_COLOR        If set, nothing is colored unless --color is given
+  CLICOLOR_FORCE  If set, output is colored as with --color always
+  COLUMNS         Width of tables on a terminal";
 
-/// The parser, with the help of the program in it.
+/// The command-line parser with all help texts.
 pub(crate) fn command() -> Command {
-    let mut command = Arguments::command();
-    // From here on the command that prints help is among the others.
+    let mut command = with_compact_help(Arguments::command()).after_help(DETAILS);
+    // Adds the command `help`, so that it is in the list.
     command.build();
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
-        overview(&command),
+        "{{before-help}}{{usage-heading}} {{usage}}\n\n{}{}\n{{options}}{{after-help}}",
+        list_of_commands(&command),
         heading(&command, "Options"),
     );
     command.help_template(template)
 }
 
-/// All commands, a line each, below the heading of their group.
-fn overview(command: &Command) -> String {
-    let is_grouped = |name| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let mut overview = String::new();
-    for (group, names) in GROUPS {
-        let of_group = names
-            .iter()
-            .filter_map(|name| command.find_subcommand(name));
-        write_group(&mut overview, command, group, &of_group.collect::<Vec<_>>());
-    }
-    let others = command.get_subcommands();
-    let others = others.filter(|other| !is_grouped(other.get_name()) && !other.is_hide_set());
-    write_group(&mut overview, command, OTHERS, &others.collect::<Vec<_>>());
-    overview
+/// Makes `--help` print one line per option. clap spreads options over several lines if there is
+/// a long description, so that moves to the text before the usage.
+fn with_compact_help(command: Command) -> Command {
+    let description = command.get_long_about().or(command.get_about()).cloned();
+    command
+        .before_help(description.unwrap_or_default())
+        .long_about(None)
+        .help_template(COMMAND_HELP)
+        .mut_subcommands(with_compact_help)
 }
 
-fn write_group(overview: &mut String, command: &Command, group: &str, members: &[&Command]) {
-    if members.is_empty() {
-        return;
+/// An error in the command line, with the usage of the command that was called.
+pub(crate) fn usage_error(matches: &ArgMatches, message: &str) -> clap::Error {
+    let mut command = command();
+    let called = matches.subcommand_name().unwrap_or_default();
+    match command.find_subcommand_mut(called) {
+        Some(called) => called.error(ErrorKind::ValueValidation, message),
+        None => command.error(ErrorKind::ValueValidation, message),
     }
+}
+
+/// All commands, one line each, under the heading of their group.
+fn list_of_commands(command: &Command) -> String {
+    let is_grouped = |name| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let mut list = String::new();
+    for (group, names) in GROUPS {
+        let members = names
+            .iter()
+            .filter_map(|name| command.find_subcommand(name));
+        write_group(&mut list, command, group, &members.collect::<Vec<_>>());
+    }
+    let others = command
+        .get_subcommands()
+        .filter(|other| !is_grouped(other.get_name()) && !other.is_hide_set());
+    write_group(&mut list, command, OTHER, &others.collect::<Vec<_>>());
+    list
+}
+
+fn write_group(list: &mut String, command: &Command, group: &str, members: &[&Command]) {
     let names = command
         .get_subcommands()
         .map(|member| member.get_name().len());
     let width = names.max().unwrap_or_default();
     let style = command.get_styles().get_literal();
-    // Writing to a text does not fail.
-    let _ = writeln!(overview, "{}", heading(command, group));
+    // Writing to a string cannot fail.
+    let _ = writeln!(list, "{}", heading(command, group));
     for member in members {
         let name = member.get_name();
         let about = member.get_about().map(ToString::to_string);
         let about = about.unwrap_or_default();
-        let _ = writeln!(overview, "  {style}{name:width$}{style:#}  {about}");
+        let _ = writeln!(list, "  {style}{name:width$}{style:#}  {about}");
     }
-    overview.push('\n');
+    list.push('\n');
 }
 
 fn heading(command: &Command, text: &str) -> String {
@@ -108,19 +144,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_command_stands_in_the_overview_once() {
+    fn list_of_commands_has_each_command_once() {
         let command = command();
-        let overview = anstream::adapter::strip_str(&overview(&command)).to_string();
+        let list = anstream::adapter::strip_str(&list_of_commands(&command)).to_string();
         for member in command.get_subcommands() {
-            let lines = overview.lines();
+            let lines = list.lines();
             let with_it =
                 lines.filter(|line| line.split_whitespace().next() == Some(member.get_name()));
-            assert_eq!(with_it.count(), 1, "{}: {overview}", member.get_name());
+            assert_eq!(with_it.count(), 1, "{}: {list}", member.get_name());
         }
     }
 
     #[test]
-    fn the_parser_is_sound() {
+    fn parser_passes_the_debug_assertions_of_clap() {
         command().debug_assert();
     }
 }

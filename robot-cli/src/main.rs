@@ -1,32 +1,22 @@
-//! The robot catalogue from a shell.
+//! Command line of the robot catalogue.
 //!
-//! This file maps the outcome of a run to an exit status. What can be typed stands in
-//! [`arguments`], what it does in [`commands`] and, for all that is more than a few lines, in
-//! files named like the commands. How robots are printed is in [`output`] and [`table`], what
-//! the terminal is good for in [`terminal`], and what a failure says in [`failure`]. What is true
-//! about robots is not here but in `robot-core`.
+//! `main` parses the command line ([`arguments`]), runs one of the [`commands`] and turns its
+//! [`Failure`] into an exit status. The rules about robots are in `robot-core`.
 
 mod arguments;
-mod backup;
 mod commands;
-mod completions;
-mod copy;
-mod delete;
-mod export;
+mod context;
 mod failure;
 mod format;
-mod given_id;
 mod help;
-mod import;
 mod interrupt;
-mod manual;
 mod output;
 mod place;
 mod printable;
 mod progress;
 mod table;
 mod terminal;
-mod token;
+mod values;
 
 use std::{
     env,
@@ -35,66 +25,73 @@ use std::{
     time::Duration,
 };
 
-use clap::FromArgMatches;
+use clap::{ArgMatches, FromArgMatches};
 use robot_core::OpenOptions;
 
 use crate::{
-    arguments::{Arguments, CatalogueCommand, Command},
+    arguments::{Arguments, Command},
+    commands::{
+        add, backup, completions, copy, delete, export, get, import, list, manual, search, token,
+        update,
+    },
+    context::Context,
     failure::Failure,
 };
 
 fn main() -> ExitCode {
-    match run() {
+    let outcome = parse().map_err(Failure::from).and_then(|matches| {
+        run(&matches).map_err(|failure| match failure {
+            Failure::Usage(message) => help::usage_error(&matches, &message).into(),
+            failure => failure,
+        })
+    });
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
     }
 }
 
-fn run() -> Result<(), Failure> {
-    let arguments = parse()?;
-    let format = arguments.format.unwrap_or_default();
-    let options = OpenOptions::new().timeout(Duration::from_secs(arguments.timeout));
-    let database = &arguments.database;
-    let open = || options.open(database);
-    let mut output = BufWriter::new(io::stdout().lock());
-    match arguments.command {
-        Command::Token(command) => token::run(command, format, &mut output),
-        Command::Completions(completions) => completions::run(&completions, &mut output),
-        Command::Manual(manual) => manual::run(&manual, &mut output),
-        Command::Import(command) => {
-            let open = || command.open(&options, database);
-            import::run(&command, arguments.format, open, &mut output)
-        }
-        Command::Export(command) => {
-            let open = || options.clone().existing().open(database);
-            export::run(&command, arguments.format, open, &mut output)
-        }
-        Command::Copy(copying) => copy::run(&copying, &options, format, &mut output),
-        Command::Backup(backup) => backup::run(&backup, database, &options, format, &mut output),
-        Command::OfTheCatalogue(command) => {
-            if let CatalogueCommand::Delete(deletion) = &command {
-                deletion.check()?;
-            }
-            commands::run(&open()?, command, format, &mut output)
-        }
-    }
-}
-
-/// What was typed. The colours are chosen twice, because the parser's own messages have some.
-fn parse() -> Result<Arguments, clap::Error> {
-    if let Some(choice) = terminal::colours_of(env::args_os().skip(1)) {
-        terminal::choose_colours(choice);
+/// Parses the command line. `--color` is looked up first because it applies to the parser's own
+/// messages, too.
+fn parse() -> Result<ArgMatches, clap::Error> {
+    if let Some(choice) = terminal::color_option(env::args_os().skip(1)) {
+        terminal::set_color(choice);
     }
     let mut command = help::command();
     if env::args_os().len() <= 1 {
-        // The help is for who types nothing, and a variable in the environment is not typed.
+        // clap prints the help only if no argument has a value, and DATABASE_URL is one.
         command = command.mut_arg("database", |database| database.env(None::<&str>));
     }
-    let matches = command.try_get_matches()?;
-    let arguments = Arguments::from_arg_matches(&matches)?;
-    if let Command::Copy(_) = arguments.command {
-        copy::check(&matches)?;
+    command.try_get_matches()
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Failure> {
+    let arguments = Arguments::from_arg_matches(matches)?;
+    terminal::set_color(arguments.color);
+    let mut output = BufWriter::new(io::stdout().lock());
+    let mut context = Context {
+        database: arguments.database,
+        options: OpenOptions::new().timeout(Duration::from_secs(arguments.timeout)),
+        format: arguments.format,
+        output: &mut output,
+    };
+    let context = &mut context;
+    match arguments.command {
+        Command::Add(args) => add::run(args, context),
+        Command::List => list::run(context),
+        Command::Search(args) => search::run(&args, context),
+        Command::Get(args) => get::run(args, context),
+        Command::Update(args) => update::run(args, context),
+        Command::Delete(args) => delete::run(args, context),
+        Command::Import(args) => import::run(&args, context),
+        Command::Export(args) => export::run(&args, context),
+        Command::Copy(args) => {
+            copy::reject_database_option(matches)?;
+            copy::run(&args, context)
+        }
+        Command::Backup(args) => backup::run(args, context),
+        Command::Token(command) => token::run(command, context),
+        Command::Completions(args) => completions::run(&args, help::command(), context),
+        Command::Manual(args) => manual::run(&args, &help::command(), context),
     }
-    terminal::choose_colours(arguments.color);
-    Ok(arguments)
 }

@@ -1,7 +1,6 @@
-//! Robots on the output, in the format that the user chose.
+//! Printer of robots in the formats of `--format`.
 //!
-//! Robots are printed page by page as they arrive, so that a catalogue of any size needs no
-//! more memory than a page.
+//! Robots are printed page by page, so memory does not depend on the size of the catalogue.
 
 use std::io::{self, Write};
 
@@ -12,42 +11,49 @@ use robot_core::{
 
 use crate::{failure::Failure, format::Format, table::Table, terminal::Screen};
 
-/// A form that robots can be printed in.
-trait Layout {
-    /// Prints some robots, after those of the pages before.
-    fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()>;
+trait Printer {
+    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()>;
 
-    /// Prints what comes after the last page.
-    fn end(&mut self, output: &mut dyn Write) -> io::Result<()>;
+    /// Prints the text after the last page.
+    fn finish(&mut self, output: &mut dyn Write) -> io::Result<()>;
 }
 
 /// Prints one robot, and flushes.
 pub(crate) fn print_robot(robot: &Robot, format: Format, output: &mut dyn Write) -> io::Result<()> {
-    let mut layout = match format {
+    let mut printer = match format {
         // One robot is one object, with no array around it.
-        Format::Json => layout(Format::Ndjson),
-        other => layout(other),
+        Format::Json => printer(Format::Ndjson),
+        other => printer(other),
     };
-    layout.page(std::slice::from_ref(robot), output)?;
-    layout.end(output)?;
+    printer.print_page(std::slice::from_ref(robot), output)?;
+    printer.finish(output)?;
     output.flush()
 }
 
-/// Prints robots as their pages arrive, and flushes.
+/// Prints pages of robots, and flushes. If there are none, a table is replaced by a hint on
+/// standard error; the other formats have an empty result.
 pub(crate) fn print_pages(
     pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
     format: Format,
+    hint: &str,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let mut layout = layout(format);
-    for page in pages {
-        layout.page(&page?, output).map_err(Failure::Output)?;
+    let mut pages = pages.peekable();
+    if format == Format::Table && pages.peek().is_none() {
+        let _ = writeln!(io::stderr(), "{hint}");
+        return Ok(());
     }
-    layout.end(output).map_err(Failure::Output)?;
+    let mut printer = printer(format);
+    for page in pages {
+        printer
+            .print_page(&page?, output)
+            .map_err(Failure::Output)?;
+    }
+    printer.finish(output).map_err(Failure::Output)?;
     output.flush().map_err(Failure::Output)
 }
 
-fn layout(format: Format) -> Box<dyn Layout> {
+fn printer(format: Format) -> Box<dyn Printer> {
     Box::new(RobotWriter::new(match format {
         Format::Table => return Box::new(Table::new(Screen::of_standard_output())),
         Format::Json => transfer::Format::Json,
@@ -56,22 +62,22 @@ fn layout(format: Format) -> Box<dyn Layout> {
     }))
 }
 
-impl Layout for Table {
-    fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
+impl Printer for Table {
+    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         self.print(robots, output)
     }
 
-    fn end(&mut self, _output: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, _output: &mut dyn Write) -> io::Result<()> {
         Ok(())
     }
 }
 
-impl Layout for RobotWriter {
-    fn page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
+impl Printer for RobotWriter {
+    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         self.write(robots, output)
     }
 
-    fn end(&mut self, output: &mut dyn Write) -> io::Result<()> {
-        self.finish(output)
+    fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
+        RobotWriter::finish(self, output)
     }
 }

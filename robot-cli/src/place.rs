@@ -1,17 +1,12 @@
-//! Where robots come from or go to: a file, or `-` for a standard stream.
+//! Source of an import or destination of an export: a file, or `-` for a standard stream.
 
-use std::{
-    ffi::OsStr,
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsStr, fmt, path::PathBuf};
 
-use clap::error::ErrorKind;
 use robot_core::transfer;
 
-use crate::{failure::Failure, format::Format, help, printable::printable};
+use crate::{failure::Failure, format::Format, printable::printable};
 
-/// A file or a standard stream, as it was typed.
+/// A file or a standard stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     /// `-`
@@ -20,7 +15,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    pub(crate) fn parse(text: &OsStr) -> Self {
+    pub(crate) fn new(text: &OsStr) -> Self {
         if text == "-" {
             Self::Standard
         } else {
@@ -28,24 +23,26 @@ impl Place {
         }
     }
 
-    /// The format that was typed, or else the one that the file's name ends in.
+    /// The value of `--format`, or else the format that the extension of the file stands for.
+    /// `None` for a standard stream without `--format`.
     pub(crate) fn format(
         &self,
-        typed: Option<Format>,
+        option: Option<Format>,
     ) -> Result<Option<transfer::Format>, Failure> {
-        match (typed, self) {
+        match (option, self) {
             (Some(Format::Csv), _) => Ok(Some(transfer::Format::Csv)),
             (Some(Format::Json), _) => Ok(Some(transfer::Format::Json)),
             (Some(Format::Ndjson), _) => Ok(Some(transfer::Format::Ndjson)),
-            (Some(Format::Table), _) => Err(wrong_format(
-                "a table is for people to read; name --format csv, json or ndjson",
+            (Some(Format::Table), _) => Err(Failure::Usage(
+                "a table cannot be imported or exported; use --format csv, json or ndjson"
+                    .to_owned(),
             )),
             (None, Self::Standard) => Ok(None),
             (None, Self::File(path)) => match transfer::Format::of_path(path) {
                 Some(format) => Ok(Some(format)),
-                None => Err(wrong_format(&format!(
-                    "the name of '{self}' does not tell its format; name --format csv, json or \
-                     ndjson"
+                None => Err(Failure::Usage(format!(
+                    "the name of '{self}' does not end in .csv, .json or .ndjson; add --format \
+                     csv, json or ndjson"
                 ))),
             },
         }
@@ -53,26 +50,11 @@ impl Place {
 }
 
 impl fmt::Display for Place {
-    /// As messages name it; nothing in the name of a file acts on the terminal.
+    /// Escaped for messages on a terminal.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Standard => formatter.write_str("-"),
             Self::File(path) => formatter.write_str(&printable(&path.to_string_lossy())),
         }
-    }
-}
-
-/// The command line is wrong about the format.
-pub(crate) fn wrong_format(message: &str) -> Failure {
-    help::command()
-        .error(ErrorKind::InvalidValue, message)
-        .into()
-}
-
-/// The folder that a file is in.
-pub(crate) fn folder(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
     }
 }

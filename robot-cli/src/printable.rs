@@ -1,17 +1,16 @@
-//! Text that is safe to show: a stored name must not drive the terminal that it is shown on.
+//! Escapes for text from users, so that a stored name can't control the terminal.
 
 use std::{borrow::Cow, fmt::Write};
 
-/// The text, with an escape as in Rust's string literals (`\n`, `\u{1b}`) for each control
-/// character, line separator and change of the writing direction. All else, the backslash
-/// too, stays as it is, for this is to be read and not to be parsed.
+/// The text with control characters, line separators and bidirectional controls escaped as in Rust
+/// (`\n`, `\u{1b}`). Backslashes stay: the result is for people, not for parsers.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(acts_on_the_terminal) {
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if acts_on_the_terminal(character) {
+        if is_unsafe(character) {
             // Writing to a string cannot fail.
             let _ = write!(escaped, "{}", character.escape_default());
         } else {
@@ -21,12 +20,12 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-fn acts_on_the_terminal(character: char) -> bool {
+fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(
             character,
-            // Line and paragraph separator; embeddings, overrides and isolates, which show
-            // what follows them, other columns included, in another order.
+            // Line and paragraph separators, and bidirectional embeddings, overrides and
+            // isolates, which reorder the following columns.
             '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         )
 }
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_shown_as_escapes() {
+    fn control_characters_are_escaped() {
         for (text, shown) in [
             ("a\u{1b}[31mb", r"a\u{1b}[31mb"),
             ("a\nb\tc\rd", r"a\nb\tc\rd"),
@@ -48,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn all_other_text_stays_as_it_is() {
+    fn other_text_is_unchanged() {
         for text in ["", "  R2\\n", "Ørsted", "机器人", "👩‍🚀", "e\u{301}", "\"'"] {
             assert_eq!(printable(text), text);
         }

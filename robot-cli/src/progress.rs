@@ -1,7 +1,6 @@
-//! How far a long command has got: a line on the terminal that is redrawn while it goes on.
+//! Progress bar of a long command, on standard error.
 //!
-//! It is on standard error, only where that is a terminal, and is gone when the command is done,
-//! so that no script ever gets to see it.
+//! It is shown only on a terminal, and cleared at the end.
 
 use std::{
     io::{self, IsTerminal},
@@ -10,55 +9,52 @@ use std::{
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// The line on the terminal, which is taken away when this is dropped.
+/// A progress bar, which is cleared when dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
 }
 
-/// With a length that is known: how much of it is done, and how long the rest will take.
+/// The template if the total is known.
 const BAR: &str = "{msg} [{bar:30}] {percent}%, {eta} left";
 
-/// Without: something that moves while the program does.
+/// The template if the total is unknown.
 const SPINNER: &str = "{spinner} {msg}, {elapsed}";
 
-/// How often the spinner moves while nothing is told.
-const PAUSE: Duration = Duration::from_millis(200);
+/// The interval at which the spinner moves between updates.
+const TICK: Duration = Duration::from_millis(200);
 
 impl Progress {
-    /// The progress of so many parts (bytes or robots), if their number is known. Until something
-    /// is told, the line says what begins.
-    pub(crate) fn of(total: Option<u64>, begins: &'static str) -> Self {
+    /// A bar for a total of bytes or robots, if known. The text is shown until the first update.
+    pub(crate) fn new(total: Option<u64>, text: &'static str) -> Self {
         let template = if total.is_some() { BAR } else { SPINNER };
-        let bar = ProgressBar::with_draw_target(total, target()).with_message(begins);
+        let bar = ProgressBar::with_draw_target(total, target()).with_message(text);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style.progress_chars("=> "));
         }
         if !bar.is_hidden() {
-            bar.enable_steady_tick(PAUSE);
+            bar.enable_steady_tick(TICK);
         }
         Self { bar }
     }
 
-    /// No progress that anybody sees.
     pub(crate) fn hidden() -> Self {
         Self {
             bar: ProgressBar::hidden(),
         }
     }
 
-    /// So many parts are done, which is this many robots: "12,345 robots read".
-    pub(crate) fn tell(&self, parts: u64, robots: u64, what: &str) {
-        // Nobody is to pay for a text that is not shown.
+    /// Shows the position, in the unit of the total, and a text like "12,345 robots copied".
+    pub(crate) fn update(&self, position: u64, robots: u64, action: &str) {
         if !self.bar.is_hidden() {
-            self.bar.set_position(parts);
+            self.bar.set_position(position);
             self.bar
-                .set_message(format!("{} robots {what}", HumanCount(robots)));
+                .set_message(format!("{} robots {action}", HumanCount(robots)));
         }
     }
 
-    /// Does what writes to the terminal, without the line in its way.
-    pub(crate) fn aside<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.bar.suspend(work)
+    /// Hides the bar while a function writes to the terminal.
+    pub(crate) fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
     }
 }
 
@@ -76,8 +72,8 @@ fn target() -> ProgressDrawTarget {
     }
 }
 
-/// A number of robots as people read it: `1 robot`, `1,234 robots`.
-pub(crate) fn robots(count: u64) -> String {
+/// A number of robots for messages: `1 robot`, `1,234 robots`.
+pub(crate) fn robot_count(count: u64) -> String {
     let noun = if count == 1 { "robot" } else { "robots" };
     format!("{} {noun}", HumanCount(count))
 }
@@ -87,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_robots_are_told_as_people_read_them() {
-        assert_eq!(robots(0), "0 robots");
-        assert_eq!(robots(1), "1 robot");
-        assert_eq!(robots(1_234_567), "1,234,567 robots");
+    fn robot_count_has_plural_and_separators() {
+        assert_eq!(robot_count(0), "0 robots");
+        assert_eq!(robot_count(1), "1 robot");
+        assert_eq!(robot_count(1_234_567), "1,234,567 robots");
     }
 }

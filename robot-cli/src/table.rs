@@ -1,10 +1,8 @@
-//! Aligned columns for people.
+//! Table printer with aligned columns.
 //!
-//! The widths come from the robots themselves, but a catalogue may be too large to be looked
-//! through before its first line is shown. So each page is laid out when it arrives, with
-//! columns that fit it and are never narrower than those of the page before. On a terminal,
-//! names that do not fit beside the other columns are cut, so that a robot takes one line;
-//! elsewhere they are whole.
+//! A catalogue may be too large to measure all names before the first line is printed. So each page
+//! is laid out on its own, with columns at least as wide as on the previous page. On a terminal,
+//! long names are truncated so that each robot takes one line.
 
 use std::{
     borrow::Cow,
@@ -26,16 +24,16 @@ const HEADER: Row<'static> = Row {
     type_style: Style::new(),
 };
 
-/// What stands between two columns.
+/// The number of spaces between two columns.
 const GAP: usize = 2;
 
-/// How wide the names are at least, however narrow the terminal is: less would say nothing.
-const LEAST_NAME: usize = 8;
+/// The minimum width of names, even if the row is wider than the terminal.
+const MIN_NAME: usize = 8;
 
-/// A table that has been printed so far.
+/// A table that is printed in pages.
 pub(crate) struct Table {
     screen: Screen,
-    /// None before the first page.
+    /// `None` before the first page.
     widths: Option<Widths>,
 }
 
@@ -47,12 +45,12 @@ impl Table {
         }
     }
 
-    /// Prints some robots, below those of the pages before.
+    /// Prints a page.
     pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         let rows: Vec<_> = robots.iter().map(Row::of).collect();
-        let before = self.widths.unwrap_or_else(|| Widths::of(&HEADER));
-        let widths = rows.iter().map(Widths::of).fold(before, Widths::at_least);
-        let widths = widths.within(self.screen.width);
+        let previous = self.widths.unwrap_or_else(|| Widths::of(&HEADER));
+        let widths = rows.iter().map(Widths::of).fold(previous, Widths::max);
+        let widths = widths.fit(self.screen.width);
         if self.widths.replace(widths).is_none() {
             self.print_row(&HEADER, widths, output)?;
         }
@@ -60,12 +58,11 @@ impl Table {
             .try_for_each(|row| self.print_row(row, widths, output))
     }
 
-    /// Numbers stand at the right of their columns and text at the left. The padding of the
-    /// name is written by hand because formatting counts characters, and some are two
-    /// columns wide and some none.
+    /// Numbers are right-aligned. The padding of the name is computed from its display width,
+    /// because format widths count characters.
     fn print_row(&self, row: &Row<'_>, widths: Widths, output: &mut dyn Write) -> io::Result<()> {
-        let name = cut(&row.name, widths.name);
-        let (style, type_style) = if self.screen.is_coloured {
+        let name = truncate(&row.name, widths.name);
+        let (style, type_style) = if self.screen.is_colored {
             (row.style, row.type_style)
         } else {
             (Style::new(), Style::new())
@@ -86,29 +83,29 @@ impl Table {
     }
 }
 
-/// The text, or where it is wider than so many columns its beginning and an ellipsis.
-fn cut(text: &str, columns: usize) -> Cow<'_, str> {
+/// The text, shortened with an ellipsis if it is wider than `columns`.
+fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     if text.width() <= columns {
         return Cow::Borrowed(text);
     }
-    let mut taken = 0;
-    let mut beginning = text;
+    let mut width = 0;
+    let mut prefix = text;
     for (start, character) in text.char_indices() {
-        taken += character.width().unwrap_or(0);
-        if taken >= columns {
-            beginning = &text[..start];
+        width += character.width().unwrap_or(0);
+        if width >= columns {
+            prefix = &text[..start];
             break;
         }
     }
-    // Some characters make those before them wider, so that together they are wider than one
-    // by one.
-    while beginning.width() >= columns {
-        let mut characters = beginning.chars();
+    // Variation selectors widen the character before them, so a text can be wider than the sum of
+    // its characters.
+    while prefix.width() >= columns {
+        let mut characters = prefix.chars();
         characters.next_back();
-        beginning = characters.as_str();
+        prefix = characters.as_str();
     }
-    // What joins two characters must not join the ellipsis.
-    Cow::Owned(format!("{}…", beginning.trim_end_matches('\u{200d}')))
+    // A zero-width joiner at the end would join the ellipsis.
+    Cow::Owned(format!("{}…", prefix.trim_end_matches('\u{200d}')))
 }
 
 fn style_of(robot_type: RobotType) -> Style {
@@ -120,13 +117,13 @@ fn style_of(robot_type: RobotType) -> Style {
     .on_default()
 }
 
-/// The cells of a row, as they are shown.
+/// The printed cells of a row.
 struct Row<'a> {
     id: Cow<'a, str>,
     name: Cow<'a, str>,
     robot_type: &'a str,
     year: Cow<'a, str>,
-    /// Of the row as a whole.
+    /// The style of the whole row.
     style: Style,
     type_style: Style,
 }
@@ -144,7 +141,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// How many columns of the terminal each column of the table takes.
+/// The display width of each column.
 #[derive(Clone, Copy)]
 struct Widths {
     id: usize,
@@ -163,18 +160,18 @@ impl Widths {
         }
     }
 
-    /// The same, with names so narrow that all columns fit beside each other on a screen.
-    fn within(self, screen: Option<usize>) -> Self {
+    /// Narrows the names so that a row fits the screen.
+    fn fit(self, screen: Option<usize>) -> Self {
         let others = self.id + self.robot_type + self.year + 3 * GAP;
         let room = screen.map_or(usize::MAX, |columns| columns.saturating_sub(others));
         Self {
-            name: self.name.min(room.max(LEAST_NAME)),
+            name: self.name.min(room.max(MIN_NAME)),
             ..self
         }
     }
 
-    /// The greater of the two, column by column.
-    fn at_least(self, other: Self) -> Self {
+    /// The maximum of each column.
+    fn max(self, other: Self) -> Self {
         Self {
             id: self.id.max(other.id),
             name: self.name.max(other.name),
@@ -217,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_cut_by_what_a_terminal_shows() {
+    fn truncate_counts_display_columns() {
         for (text, columns, shown) in [
             ("R2-D2", 5, "R2-D2"),
             ("R2-D2", 4, "R2-…"),
@@ -225,21 +222,20 @@ mod tests {
             ("机器人", 5, "机器…"),
             ("机器人", 4, "机…"),
             ("e\u{301}e\u{301}e\u{301}", 2, "e\u{301}…"),
-            // A selector makes two columns of the heart's one.
+            // The variation selector makes the heart two columns wide.
             ("❤\u{fe0f}❤\u{fe0f}❤\u{fe0f}", 4, "❤\u{fe0f}❤…"),
             ("👩\u{200d}🚀👩\u{200d}🚀", 3, "👩…"),
         ] {
-            let cut = cut(text, columns);
-            assert_eq!(cut, shown, "{text} to {columns}");
-            assert!(cut.width() <= columns, "{text} to {columns}");
+            let truncated = truncate(text, columns);
+            assert_eq!(truncated, shown, "{text} to {columns}");
+            assert!(truncated.width() <= columns, "{text} to {columns}");
         }
     }
 
     #[test]
-    fn a_screen_bounds_names_and_makes_room_for_wider_columns_of_later_pages()
-    -> Result<(), Box<dyn std::error::Error>> {
+    fn names_shrink_when_later_pages_have_wider_ids() -> Result<(), Box<dyn std::error::Error>> {
         let screen = Screen {
-            is_coloured: false,
+            is_colored: false,
             width: Some(30),
         };
         let mut table = Table::new(screen);

@@ -1,8 +1,7 @@
-//! What standard output and standard error are: how wide, and whether colours mean anything.
+//! Colors and width of standard output and standard error.
 //!
-//! A terminal has a width and colours. A file or another program has neither, unless the user
-//! asks for the colours. The environment has a say as in other programs: `NO_COLOR`, `CLICOLOR`,
-//! `CLICOLOR_FORCE` and `TERM` for the colours, `COLUMNS` for the width.
+//! A terminal has both, a file or pipe neither. `--color`, `NO_COLOR`, `CLICOLOR`,
+//! `CLICOLOR_FORCE` and `TERM` affect the colors, `COLUMNS` the width of a terminal.
 
 use std::{
     env,
@@ -14,44 +13,43 @@ use anstream::ColorChoice;
 use clap::ValueEnum;
 use terminal_size::{Height, Width, terminal_size_of};
 
-/// What a table may count on.
+/// Properties of an output that a table is printed on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Screen {
-    pub(crate) is_coloured: bool,
-    /// How many columns there are; none where lines may be as long as they like.
+    pub(crate) is_colored: bool,
+    /// In columns; `None` if lines may have any length.
     pub(crate) width: Option<usize>,
 }
 
 impl Screen {
     pub(crate) fn of_standard_output() -> Self {
         Self {
-            is_coloured: anstream::stdout().current_choice() != ColorChoice::Never,
+            is_colored: anstream::stdout().current_choice() != ColorChoice::Never,
             width: width(io::stdout().is_terminal(), terminal_size_of(io::stdout())),
         }
     }
 
     pub(crate) fn of_standard_error() -> Self {
         Self {
-            is_coloured: anstream::stderr().current_choice() != ColorChoice::Never,
+            is_colored: anstream::stderr().current_choice() != ColorChoice::Never,
             width: width(io::stderr().is_terminal(), terminal_size_of(io::stderr())),
         }
     }
 }
 
-/// The width of a terminal: what the user says outweighs what the terminal says, which may be
-/// nothing.
+/// The width of a terminal. `COLUMNS` takes precedence over the size of the terminal.
 fn width(is_terminal: bool, size: Option<(Width, Height)>) -> Option<usize> {
     if !is_terminal {
         return None;
     }
-    let said = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-    said.filter(|columns| *columns > 0)
+    let columns = env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    columns
+        .filter(|columns| *columns > 0)
         .or(size.map(|(Width(columns), _)| usize::from(columns)))
 }
 
-/// Keeps to what the user says about colours, from here on, for standard output and standard
-/// error.
-pub(crate) fn choose_colours(choice: clap::ColorChoice) {
+/// Applies `--color` to standard output and standard error.
+pub(crate) fn set_color(choice: clap::ColorChoice) {
     match choice {
         clap::ColorChoice::Auto => ColorChoice::Auto,
         clap::ColorChoice::Always => ColorChoice::Always,
@@ -60,9 +58,8 @@ pub(crate) fn choose_colours(choice: clap::ColorChoice) {
     .write_global();
 }
 
-/// What a command line that nobody has parsed yet says about colours. The parser needs it for
-/// its own messages.
-pub(crate) fn colours_of(
+/// The value of `--color` on a command line that is not parsed yet.
+pub(crate) fn color_option(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Option<clap::ColorChoice> {
     let mut arguments = arguments
@@ -85,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_choice_of_colours_is_found_in_a_command_line() {
+    fn color_option_finds_the_last_value_before_two_hyphens() {
         for (arguments, choice) in [
             (&[][..], None),
             (
@@ -101,12 +98,12 @@ mod tests {
             (&["add", "--", "--color=always"], None),
         ] {
             let arguments = arguments.iter().map(OsString::from);
-            assert_eq!(colours_of(arguments), choice);
+            assert_eq!(color_option(arguments), choice);
         }
     }
 
     #[test]
-    fn only_a_terminal_has_a_width() {
+    fn width_without_terminal_is_unlimited() {
         assert_eq!(width(false, Some((Width(80), Height(24)))), None);
     }
 }

@@ -1,10 +1,7 @@
-//! The program over database servers: the same commands with the same output, and what it says
-//! of a server that is away.
-
-use std::time::{Duration, Instant};
+//! Tests of the executable with database servers.
 
 use assert_cmd::{Command, assert::Assert};
-use robot_core::{Catalogue, CatalogueExt, Draft, RobotId, conformance::scratch_database};
+use robot_core::{CatalogueExt, Draft, RobotId, conformance::scratch_database, transfer};
 
 const SERVERS: [&str; 2] = ["TEST_POSTGRES_URL", "TEST_MYSQL_URL"];
 
@@ -15,19 +12,19 @@ fn run(database: &str, arguments: &str) -> Assert {
         .assert()
 }
 
-fn said(outcome: &Assert) -> String {
+fn stderr(outcome: &Assert) -> String {
     String::from_utf8_lossy(&outcome.get_output().stderr).into_owned()
 }
 
-/// The URL of the same database, where it does not listen.
-fn elsewhere(url: &str) -> String {
+/// The URL with a port on which no server listens.
+fn with_closed_port(url: &str) -> String {
     let (start, rest) = url.split_once("127.0.0.1:").unwrap_or_default();
     let (_, rest) = rest.split_once('/').unwrap_or_default();
     format!("{start}127.0.0.1:1/{rest}")
 }
 
 #[test]
-fn the_url_is_all_that_changes() {
+fn commands_work_on_servers() {
     for server in SERVERS {
         let url = scratch_database(server);
         let _ = run(&url, "add R2-D2 --type droid --year 1977 --format csv")
@@ -47,18 +44,17 @@ fn the_url_is_all_that_changes() {
             .success()
             .stdout("id,name,type,year\n1,R2-D2,droid,1980\n");
         let _ = run(&url, "delete 1").success().stdout("Deleted robot 1.\n");
-        let _ = run(&url, "delete 1").code(1).stderr(
-            "error: No robot has the id 1\nSee which robots there are with: robot-cli list\n",
-        );
+        let _ = run(&url, "delete 1")
+            .code(1)
+            .stderr("error: No robot has the id 1\nList the robots with: robot-cli list\n");
         let _ = run(&url, "list --format ndjson").success().stdout("");
     }
 }
 
-/// The checksum of `list --format ndjson | sha256sum` is one that anybody can compute.
 #[test]
-fn a_catalogue_moves_from_store_to_store_and_back_with_its_ids() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str| format!("sqlite://{}/{name}", folder.path().display());
+fn copy_between_all_stores_keeps_ids() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| format!("sqlite://{}/{name}", directory.path().display());
     let stores = [
         file("first.db"),
         scratch_database(SERVERS[0]),
@@ -74,7 +70,7 @@ fn a_catalogue_moves_from_store_to_store_and_back_with_its_ids() {
     for id in (1..20).map(RobotId::new).chain([Some(newest)]) {
         first.delete(id.unwrap()).unwrap();
     }
-    let digest = robot_core::digest(&first).unwrap();
+    let digest = transfer::digest(&first).unwrap();
     let expected = format!(
         "Copied 31 robots; both have the checksum {}.\n",
         digest.checksum
@@ -86,10 +82,10 @@ fn a_catalogue_moves_from_store_to_store_and_back_with_its_ids() {
                 .assert()
         };
         let _ = copy(&pair[1]).success().stdout(expected.clone()).stderr("");
-        let said = said(&copy(&pair[1]).code(1).stdout(""));
+        let stderr = stderr(&copy(&pair[1]).code(1).stdout(""));
         assert_eq!(
-            said,
-            "error: the target has robots already; name an empty one\n"
+            stderr,
+            "error: the target is not empty; choose an empty one\n"
         );
     }
     let last = robot_core::open(&stores[3]).unwrap();
@@ -102,60 +98,52 @@ fn a_catalogue_moves_from_store_to_store_and_back_with_its_ids() {
 }
 
 #[test]
-fn a_server_makes_its_own_backups() {
+fn backup_of_server_names_its_backup_tool() {
     for (server, program) in SERVERS.into_iter().zip(["pg_dump", "mariadb-dump"]) {
-        let said = said(
+        let stderr = stderr(
             &run(&scratch_database(server), "backup copy.db")
                 .code(1)
                 .stdout(""),
         );
+        assert!(stderr.starts_with("error: "), "{stderr}");
         assert!(
-            said.starts_with("error: only SQLite files are backed up here"),
-            "{said}"
-        );
-        assert!(
-            said.contains(program) && !said.contains("robots@"),
-            "{said}"
+            stderr.contains(program) && !stderr.contains("robots@"),
+            "{stderr}"
         );
     }
 }
 
 #[test]
-fn a_server_that_is_away_is_told_in_a_sentence_without_the_password() {
+fn unreachable_server_fails_without_password() {
     for server in SERVERS {
-        let url = elsewhere(&scratch_database(server)).replace(":robots@", ":s%65cret@");
-        let started = Instant::now();
+        let url = with_closed_port(&scratch_database(server)).replace(":robots@", ":s%65cret@");
         let outcome = run(&url, "list").code(1).stdout("");
-        let said = said(&outcome);
+        let stderr = stderr(&outcome);
         assert!(
-            said.starts_with("error: cannot reach the database "),
-            "{said}"
+            stderr.starts_with("error: cannot reach the database "),
+            "{stderr}"
         );
+        assert!(stderr.contains("; check that it runs"), "{stderr}");
         assert!(
-            said.ends_with("check that it runs and lets you in, and that the URL is right\n"),
-            "{said}"
+            !stderr.contains("s%65cret") && !stderr.contains("secret"),
+            "{stderr}"
         );
-        assert!(
-            !said.contains("s%65cret") && !said.contains("secret"),
-            "{said}"
-        );
-        assert!(started.elapsed() < Duration::from_secs(5), "{said}");
     }
 }
 
 #[test]
-fn a_wrong_password_is_told_in_a_sentence_without_it() {
+fn wrong_password_fails_without_printing_it() {
     for server in SERVERS {
         let url = scratch_database(server).replace(":robots@", ":s3cret@");
-        let said = said(&run(&url, "list").code(1).stdout(""));
-        assert_eq!(said.lines().count(), 1, "{said}");
-        assert!(said.contains("lets you in"), "{said}");
-        assert!(!said.contains("s3cret"), "{said}");
+        let stderr = stderr(&run(&url, "list").code(1).stdout(""));
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        assert!(stderr.contains("; check that "), "{stderr}");
+        assert!(!stderr.contains("s3cret"), "{stderr}");
     }
 }
 
 #[test]
-fn a_url_that_cannot_be_read_is_told_in_a_sentence_without_the_password() {
+fn invalid_url_fails_without_password() {
     for url in [
         "postgres://robots:s3cret%zz@127.0.0.1/robots",
         "postgres://robots:my@s3cret@127.0.0.1/robots",
@@ -166,8 +154,8 @@ fn a_url_that_cannot_be_read_is_told_in_a_sentence_without_the_password() {
         "mysql://robots:s3cret@127.0.0.1:port/robots",
         "mysql:robots:s3cret@127.0.0.1/robots",
     ] {
-        let said = said(&run(url, "list").code(1).stdout(""));
-        assert!(said.contains("percent-encoded"), "{url}: {said}");
-        assert!(!said.contains("s3cret"), "{url}: {said}");
+        let stderr = stderr(&run(url, "list").code(1).stdout(""));
+        assert!(stderr.contains("percent-encoded"), "{url}: {stderr}");
+        assert!(!stderr.contains("s3cret"), "{url}: {stderr}");
     }
 }

@@ -1,10 +1,10 @@
-//! What a terminal gets and others do not: colours, and names cut to its width.
+//! Tests of output on a terminal: colors and truncated names.
 
 use robot_core::Draft;
 
 use crate::{sandbox::Sandbox, terminal::Terminal};
 
-const COLOURED: &str = "\
+const COLORED: &str = "\
 \u{1b}[1mID  NAME      TYPE        YEAR\u{1b}[0m
  2  Bender    \u{1b}[33mmechanical\u{1b}[0m  2996
  3  HAL 9000  \u{1b}[35mvirtual   \u{1b}[0m     0
@@ -18,21 +18,21 @@ ID  NAME      TYPE        YEAR
 ";
 
 #[test]
-fn a_table_on_a_terminal_is_coloured_unless_the_user_or_the_environment_says_no() {
+fn table_on_terminal_is_colored_unless_disabled() {
     let sandbox = Sandbox::with_three_robots();
     let terminal = || Terminal::new(&sandbox);
     for (terminal, arguments, shown) in [
-        (terminal(), "list", COLOURED),
-        (terminal(), "list --color auto", COLOURED),
+        (terminal(), "list", COLORED),
+        (terminal(), "list --color auto", COLORED),
         (terminal(), "list --color never", PLAIN),
         (terminal().variable("NO_COLOR", "1"), "list", PLAIN),
-        (terminal().variable("NO_COLOR", ""), "list", COLOURED),
+        (terminal().variable("NO_COLOR", ""), "list", COLORED),
         (terminal().variable("TERM", "dumb"), "list", PLAIN),
         (terminal().variable("CLICOLOR", "0"), "list", PLAIN),
         (
             terminal().variable("NO_COLOR", "1"),
             "--color=always list",
-            COLOURED,
+            COLORED,
         ),
     ] {
         assert_eq!(
@@ -44,22 +44,22 @@ fn a_table_on_a_terminal_is_coloured_unless_the_user_or_the_environment_says_no(
 }
 
 #[test]
-fn what_is_no_terminal_gets_colours_only_where_they_are_asked_for() {
+fn table_in_pipe_is_colored_only_on_request() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(&["list"], PLAIN);
-    sandbox.prints(&["list", "--color=always"], COLOURED);
+    sandbox.prints(&["list", "--color=always"], COLORED);
     let output = sandbox
         .command(["list"])
         .env("CLICOLOR_FORCE", "1")
         .output()
         .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), COLOURED);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), COLORED);
 }
 
 #[test]
-fn no_other_format_is_ever_coloured() {
+fn other_formats_are_never_colored() {
     let sandbox = Sandbox::new();
-    sandbox.keep([Draft::new("\u{1b}[31mred", "droid", 1)]);
+    sandbox.add([Draft::new("\u{1b}[31mred", "droid", 1)]);
     sandbox.prints(
         &["list", "--color=always", "--format=csv"],
         "id,name,type,year\n1,\u{1b}[31mred,droid,1\n",
@@ -70,7 +70,7 @@ fn no_other_format_is_ever_coloured() {
 }
 
 #[test]
-fn errors_are_marked_in_red_also_those_of_the_parser() {
+fn errors_on_terminal_begin_in_red() {
     let sandbox = Sandbox::new();
     let red = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m ";
     let terminal = Terminal::new(&sandbox);
@@ -92,9 +92,9 @@ fn errors_are_marked_in_red_also_those_of_the_parser() {
 }
 
 #[test]
-fn long_names_are_cut_to_the_width_of_the_terminal_and_nowhere_else() {
+fn long_names_are_truncated_only_on_terminal() {
     let sandbox = Sandbox::new();
-    sandbox.keep([
+    sandbox.add([
         Draft::new("a name of more than thirty columns", "mechanical", 2996),
         Draft::new("机器人机器人机器人机器人机器人", "virtual", 0),
         Draft::new("fits", "droid", 1977),

@@ -1,10 +1,10 @@
-//! The help, and command lines that are wrong.
+//! Tests of the help and of usage errors.
 
 use robot_core::{DEFAULT_URL, RobotType};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 13] = [
     "add",
     "list",
     "search",
@@ -13,18 +13,19 @@ const COMMANDS: [&str; 11] = [
     "delete",
     "import",
     "export",
+    "copy",
+    "backup",
     "token",
     "completions",
     "manual",
 ];
 
 fn help(arguments: &[&str]) -> String {
-    let outcome = Sandbox::new().run(arguments).success().stderr("");
-    String::from_utf8(outcome.get_output().stdout.clone()).unwrap()
+    Sandbox::new().stdout(arguments)
 }
 
 #[test]
-fn help_alone_teaches_the_program() {
+fn help_lists_commands_options_and_examples() {
     for option in ["--help", "-h"] {
         let help = help(&[option]);
         for command in COMMANDS {
@@ -45,14 +46,14 @@ fn help_alone_teaches_the_program() {
             "[env: DATABASE_URL]",
             &format!("[default: {DEFAULT_URL}]"),
             "--format <FORMAT>",
-            "[default: table]",
+            "[default: table, or by the file name]",
             "Examples:\n  robot-cli add R2-D2 --type droid --year 1977 ",
             "\nRead:\n  list ",
             "\nChange:\n  add ",
             "\nMove data:\n  import ",
             "\nOther:\n  token ",
             "Exit status:",
-            "Environment:\n  DATABASE_URL ",
+            "Stores:\n  sqlite://",
         ] {
             assert!(help.contains(part), "{part}: {help}");
         }
@@ -60,35 +61,35 @@ fn help_alone_teaches_the_program() {
 }
 
 #[test]
-fn the_program_alone_prints_its_help_wherever_the_catalogue_is() {
+fn no_arguments_print_help_with_status_2() {
     for url in [None, Some("sqlite://robots.db")] {
         let sandbox = Sandbox::new();
         let mut command = sandbox.command([""; 0]);
         command.envs(url.map(|url| ("DATABASE_URL", url)));
         let output = command.output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
         assert!(
-            said.starts_with("Keeps a catalogue of robots\n\nUsage: robot-cli "),
-            "{said}"
+            stderr.starts_with("Manages a catalogue of robots.\n\nEach robot has "),
+            "{stderr}"
         );
-        assert!(said.contains("\nExamples:\n"), "{said}");
+        assert!(stderr.contains("\nExamples:\n"), "{stderr}");
         assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
-        assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+        assert!(sandbox.is_empty());
     }
 }
 
 #[test]
-fn a_mistyped_command_or_option_is_told_with_the_one_that_was_meant() {
+fn misspelled_argument_gets_a_suggestion() {
     let sandbox = Sandbox::new();
-    sandbox.is_a_wrong_command_line(&["lst"], "tip: a similar subcommand exists: 'list'");
-    sandbox.is_a_wrong_command_line(
+    sandbox.is_usage_error(&["lst"], "tip: a similar subcommand exists: 'list'");
+    sandbox.is_usage_error(
         &["list", "--fromat=csv"],
         "tip: a similar argument exists: '--format'",
     );
 }
 
 #[test]
-fn every_command_has_its_help_and_an_example() {
+fn help_of_each_command_has_usage_and_example() {
     for command in COMMANDS {
         let help = help(&[command, "--help"]);
         assert!(
@@ -96,12 +97,14 @@ fn every_command_has_its_help_and_an_example() {
             "{help}"
         );
         assert!(help.contains("\nExample"), "{help}");
+        let own = help.find("\nOptions:\n").unwrap();
+        assert!(help.find("\nGlobal options:\n").unwrap() > own, "{help}");
         assert!(help.contains(&format!("\n  robot-cli {command}")), "{help}");
     }
 }
 
 #[test]
-fn the_help_names_every_type_that_there_is() {
+fn help_of_add_and_update_lists_all_types() {
     for command in ["add", "update"] {
         let help = help(&[command, "--help"]);
         for robot_type in RobotType::ALL {
@@ -111,7 +114,7 @@ fn the_help_names_every_type_that_there_is() {
 }
 
 #[test]
-fn the_help_keeps_the_password_in_the_environment_to_itself() {
+fn help_hides_value_of_database_url() {
     let sandbox = Sandbox::new();
     let output = sandbox
         .command(["--help"])
@@ -122,24 +125,24 @@ fn the_help_keeps_the_password_in_the_environment_to_itself() {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
+fn version_is_that_of_the_package() {
     let version = concat!("robot-cli ", env!("CARGO_PKG_VERSION"), "\n");
     Sandbox::new().prints(&["--version"], version);
     Sandbox::new().prints(&["-V"], version);
 }
 
 #[test]
-fn help_and_wrong_command_lines_create_no_database() {
+fn help_and_usage_errors_create_no_database() {
     let sandbox = Sandbox::new();
     let _ = sandbox.run(&["--help"]).success();
     let _ = sandbox.run(&["get", "x"]).code(2);
-    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+    assert!(sandbox.is_empty());
 }
 
 #[test]
-fn a_wrong_command_line_ends_with_status_2() {
+fn usage_errors_have_status_2() {
     let sandbox = Sandbox::new();
-    for (arguments, said) in [
+    for (arguments, stderr) in [
         (&[][..], "Usage: robot-cli [OPTIONS] <COMMAND>"),
         (&["build"], "unrecognized subcommand 'build'"),
         (&["add"], "<NAME>"),
@@ -158,15 +161,15 @@ fn a_wrong_command_line_ends_with_status_2() {
             "unexpected argument '--colour' found",
         ),
     ] {
-        sandbox.is_a_wrong_command_line(arguments, said);
+        sandbox.is_usage_error(arguments, stderr);
     }
 }
 
 #[test]
-fn a_year_that_is_no_integer_of_64_bits_is_a_wrong_command_line() {
+fn year_outside_64_bits_is_usage_error() {
     let sandbox = Sandbox::new();
     for year in ["", "abc", "1977.5", "1e3", "9223372036854775808", "-1e3"] {
-        sandbox.is_a_wrong_command_line(
+        sandbox.is_usage_error(
             &["add", "R2", "--type", "droid", "--year", year],
             &format!(
                 "error: invalid value '{year}' for '--year <YEAR>': \

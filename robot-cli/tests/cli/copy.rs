@@ -1,4 +1,4 @@
-//! A catalogue is copied to another one.
+//! Tests of `copy`.
 
 use std::{
     process::{Command, Stdio},
@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{Catalogue, CatalogueExt, Draft};
+use robot_core::{Draft, transfer};
 
 use crate::sandbox::Sandbox;
 
@@ -18,19 +18,18 @@ const COPY: [&str; 5] = [
     "sqlite://copy.db",
 ];
 
-/// What `sha256sum` has for the list of Bender, HAL 9000 and R2-D2, an object a line.
+/// The output of `sha256sum` for the list of the three robots in NDJSON.
 const CHECKSUM: &str = "8f94c6c3b9cd1f5e5b0bf65e361ff7fd23e783aacebcac568d310f10ff832f75";
 
 #[test]
-fn a_copy_has_the_same_robots_with_the_same_ids() {
+fn copy_keeps_robots_and_ids() {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox.run(&["delete", "2"]).success();
     let _ = sandbox
         .run(&["add", "Bender", "--type=mechanical", "--year=2996"])
         .success();
     let _ = sandbox.run(&["delete", "4"]).success();
-    let outcome = sandbox.run(&COPY).success().stderr("");
-    let printed = String::from_utf8_lossy(&outcome.get_output().stdout);
+    let printed = sandbox.stdout(&COPY);
     assert!(
         printed.starts_with("Copied 2 robots; both have the checksum "),
         "{printed}"
@@ -39,22 +38,21 @@ fn a_copy_has_the_same_robots_with_the_same_ids() {
         &["list", "--database=sqlite://copy.db", "--format=csv"],
         "id,name,type,year\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
     );
-    // The id 4 was given in the first.
+    // The source has used the id 4.
     let add = ["add", "new", "--type=droid", "--year=1", "--format=csv"];
     let add = [&add[..], &["--database=sqlite://copy.db"]].concat();
     sandbox.prints(&add, "id,name,type,year\n5,new,droid,1\n");
 }
 
 #[test]
-fn the_checksum_is_that_of_the_list() {
+fn copy_prints_checksum_of_list() {
     let sandbox = Sandbox::with_three_robots();
     let expected = format!("Copied 3 robots; both have the checksum {CHECKSUM}.\n");
     sandbox.prints(&COPY, &expected);
     let again = |name: &str, format: &str| {
         let to = format!("sqlite://{name}");
         let arguments = [&COPY[..4], &[to.as_str(), "--format", format]].concat();
-        let outcome = sandbox.run(&arguments).success().stderr("");
-        String::from_utf8_lossy(&outcome.get_output().stdout).into_owned()
+        sandbox.stdout(&arguments)
     };
     let csv = format!("robots,checksum\n3,{CHECKSUM}\n");
     assert_eq!(again("a.db", "csv"), csv);
@@ -63,7 +61,7 @@ fn the_checksum_is_that_of_the_list() {
 }
 
 #[test]
-fn a_target_that_is_not_empty_is_refused_and_left_as_it_is() {
+fn copy_to_nonempty_target_fails_without_changes() {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox.run(&COPY).success();
     let _ = sandbox
@@ -71,7 +69,7 @@ fn a_target_that_is_not_empty_is_refused_and_left_as_it_is() {
         .success();
     sandbox.fails(
         &COPY,
-        "error: the target has robots already; name an empty one\n",
+        "error: the target is not empty; choose an empty one\n",
     );
     sandbox.prints(
         &["list", "--database=sqlite://copy.db", "--format=csv"],
@@ -80,9 +78,9 @@ fn a_target_that_is_not_empty_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn a_catalogue_is_not_copied_onto_itself_by_any_name() {
+fn copy_to_same_file_under_any_path_fails() {
     const REFUSAL: &str =
-        "error: both URLs are of the same catalogue; name another one to copy to\n";
+        "error: --from and --to are the same catalogue; choose another one for --to\n";
     let sandbox = Sandbox::with_three_robots();
     let absolute = format!("sqlite://{}/robots.db", sandbox.path().display());
     let mut names = vec![
@@ -110,17 +108,14 @@ fn a_catalogue_is_not_copied_onto_itself_by_any_name() {
 }
 
 #[test]
-fn a_source_that_is_not_there_is_told_and_nothing_is_created() {
+fn copy_of_missing_source_creates_nothing() {
     let sandbox = Sandbox::new();
-    sandbox.fails(
-        &COPY,
-        "error: there is no database 'robots.db'; check its path\n",
-    );
-    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+    assert!(sandbox.stderr(&COPY, 1).contains("'robots.db'"));
+    assert!(sandbox.is_empty());
 }
 
 #[test]
-fn the_environment_does_not_matter_and_the_option_is_refused() {
+fn copy_ignores_database_url_and_rejects_database() {
     let sandbox = Sandbox::with_three_robots();
     let mut command = sandbox.command(COPY);
     command.env("DATABASE_URL", "sqlite://other.db");
@@ -130,34 +125,30 @@ fn the_environment_does_not_matter_and_the_option_is_refused() {
         [&COPY[..], &["--database=sqlite://other.db"]].concat(),
         [&["--database=sqlite://robots.db"], &COPY[..]].concat(),
     ] {
-        sandbox.is_a_wrong_command_line(&arguments, "copy does not use --database");
+        sandbox.is_usage_error(&arguments, "copy does not use --database");
     }
 }
 
 #[test]
-fn memory_is_no_place_to_copy_from_or_to() {
+fn copy_with_memory_is_usage_error() {
     let sandbox = Sandbox::new();
     for arguments in [
         ["copy", "--from", "memory:", "--to", "sqlite://copy.db"],
         ["copy", "--from", "sqlite://robots.db", "--to", "memory:"],
     ] {
-        sandbox.is_a_wrong_command_line(&arguments, "gone at the end");
+        sandbox.is_usage_error(&arguments, "discarded at the end");
     }
-    sandbox.is_a_wrong_command_line(&["copy", "--from", "sqlite://robots.db"], "--to <URL>");
-    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+    sandbox.is_usage_error(&["copy", "--from", "sqlite://robots.db"], "--to <URL>");
+    assert!(sandbox.is_empty());
 }
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_ends_a_copy_which_says_how_far_it_got_and_how_to_start_over() {
+fn interrupted_copy_reports_progress_and_remedy() {
     const ROBOTS: i64 = 60_000;
     let sandbox = Sandbox::new();
-    let url = |name: &str| format!("sqlite://{}/{name}", sandbox.path().display());
-    let source = robot_core::open(&url("robots.db")).unwrap();
-    let drafts = (0..ROBOTS).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0));
-    for outcome in robot_core::load(source, drafts) {
-        let _ = outcome.unwrap();
-    }
+    sandbox.add((0..ROBOTS).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0)));
+    let target = format!("sqlite://{}/copy.db", sandbox.path().display());
     let mut command = sandbox.command(COPY);
     let copy = command
         .stdout(Stdio::piped())
@@ -167,7 +158,7 @@ fn ctrl_c_ends_a_copy_which_says_how_far_it_got_and_how_to_start_over() {
     let started = Instant::now();
     while !robot_core::OpenOptions::new()
         .existing()
-        .open(&url("copy.db"))
+        .open(&target)
         .is_ok_and(|target| target.last_id().unwrap().is_some())
     {
         assert!(started.elapsed() < Duration::from_secs(60));
@@ -179,20 +170,22 @@ fn ctrl_c_ends_a_copy_which_says_how_far_it_got_and_how_to_start_over() {
         .status();
     assert!(kill.unwrap().success());
     let outcome = copy.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&outcome.stderr);
-    assert_eq!(outcome.status.code(), Some(130), "{said}");
+    let stderr = String::from_utf8_lossy(&outcome.stderr);
+    assert_eq!(outcome.status.code(), Some(130), "{stderr}");
     assert!(outcome.stdout.is_empty());
-    let beginning = "error: the copy was broken off when ";
-    let ending = " robots were copied; the target is incomplete: to start over, delete 'copy.db' and \
-                  what is beside it, 'copy.db-wal' and 'copy.db-shm', and copy again\n";
-    let copied = said
+    let beginning = "error: the copy was stopped after ";
+    let ending = " robots; the target is incomplete. To start over, delete 'copy.db', \
+                  'copy.db-wal' and 'copy.db-shm', and copy again\n";
+    let copied = stderr
         .strip_prefix(beginning)
-        .and_then(|said| said.strip_suffix(ending));
+        .and_then(|stderr| stderr.strip_suffix(ending));
     let copied: u64 = copied
-        .unwrap_or_else(|| panic!("{said}"))
+        .unwrap_or_else(|| panic!("{stderr}"))
         .replace(',', "")
         .parse()
         .unwrap();
-    let target = robot_core::open(&url("copy.db")).unwrap();
-    assert_eq!(robot_core::digest(&target).unwrap().robots, copied);
+    assert_eq!(
+        transfer::digest(&sandbox.open("copy.db")).unwrap().robots,
+        copied
+    );
 }

@@ -1,4 +1,4 @@
-//! Every command in every format.
+//! Tests of all commands in all formats.
 
 use crate::sandbox::Sandbox;
 
@@ -23,7 +23,7 @@ fn add_prints_the_robot_with_its_id() {
 }
 
 #[test]
-fn list_prints_all_robots_by_name() {
+fn list_prints_all_robots_sorted_by_name() {
     let sandbox = Sandbox::with_three_robots();
     let table = "\
 ID  NAME      TYPE        YEAR
@@ -61,8 +61,9 @@ id,name,type,year
 }
 
 #[test]
-fn search_prints_the_robots_with_the_text_in_their_name() {
+fn search_prints_matching_robots() {
     let sandbox = Sandbox::with_three_robots();
+    sandbox.prints(&["search", ""], &sandbox.stdout(&["list"]));
     let search = ["search", "e"];
     sandbox.prints(
         &search,
@@ -83,26 +84,17 @@ fn search_prints_the_robots_with_the_text_in_their_name() {
 }
 
 #[test]
-fn an_empty_search_text_finds_everything() {
-    let sandbox = Sandbox::with_three_robots();
-    sandbox.prints(
-        &in_format(&["search", ""], "csv"),
-        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
-    );
-}
-
-#[test]
-fn no_robots_are_an_empty_result_and_no_failure() {
+fn list_and_search_without_result_succeed() {
     let sandbox = Sandbox::with_three_robots();
     let empty = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977\n";
-    let none = "No robot has 'bender\\n' in its name; upper and lower case differ. \
-                See all robots with: robot-cli list\n";
-    for (sandbox, arguments, said) in [
+    let none = "No robot has 'bender\\n' in its name (the search is case-sensitive). \
+                List all robots with: robot-cli list\n";
+    for (sandbox, arguments, stderr) in [
         (&Sandbox::new(), &["list"][..], empty),
         (&Sandbox::new(), &["search", ""], empty),
         (&sandbox, &["search", "bender\n"], none),
     ] {
-        let _ = sandbox.run(arguments).success().stdout("").stderr(said);
+        let _ = sandbox.run(arguments).success().stdout("").stderr(stderr);
         sandbox.prints(&in_format(arguments, "json"), "[]\n");
         sandbox.prints(&in_format(arguments, "ndjson"), "");
         sandbox.prints(&in_format(arguments, "csv"), "id,name,type,year\n");
@@ -126,7 +118,7 @@ fn get_prints_one_robot() {
 }
 
 #[test]
-fn update_prints_the_robot_as_it_is_now() {
+fn update_prints_changed_robot() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
         &["update", "1", "--year", "1"],
@@ -147,7 +139,7 @@ fn update_prints_the_robot_as_it_is_now() {
 }
 
 #[test]
-fn delete_tells_people_and_is_silent_to_machines() {
+fn delete_prints_only_in_table_format() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(&["delete", "1"], "Deleted robot 1.\n");
     sandbox.prints(&in_format(&["delete", "2"], "json"), "");
@@ -158,7 +150,7 @@ fn delete_tells_people_and_is_silent_to_machines() {
 }
 
 #[test]
-fn the_greatest_year_keeps_its_digits_and_numbers_stand_at_the_right() {
+fn max_year_is_exact_and_numbers_are_right_aligned() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
         &[
@@ -182,9 +174,9 @@ ID  NAME      TYPE                       YEAR
 }
 
 #[test]
-fn a_list_longer_than_a_page_has_each_robot_once_in_order() {
+fn list_of_several_pages_is_complete_and_sorted() {
     let sandbox = Sandbox::new();
-    sandbox.keep((0..2500).map(|n| robot_core::Draft::new(format!("RX-{n:04}"), "virtual", n)));
+    sandbox.add((0..2500).map(|n| robot_core::Draft::new(format!("RX-{n:04}"), "virtual", n)));
     let lines = |line: fn(usize) -> String, separator: &str| {
         (0..2500).map(line).collect::<Vec<_>>().join(separator)
     };

@@ -1,12 +1,13 @@
-//! Ctrl-C, and the signal that `kill` sends.
+//! Tests of SIGINT and SIGTERM during an import.
 
 use std::{
-    io::{BufRead, Write},
+    io::Write,
     process::{Child, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
+use robot_core::CatalogueExt;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::sandbox::Sandbox;
@@ -26,24 +27,19 @@ fn send(signal: Signal, child: &Child) {
     kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-fn wait_for_robots(sandbox: &Sandbox, count: usize) {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let list = sandbox.run(&["list", "--format=ndjson"]).success();
-        if list.get_output().stdout.lines().count() == count {
-            return;
-        }
-        assert!(Instant::now() < deadline, "the robots never arrived");
+/// Waits until the number of robots meets a condition.
+fn wait_for_robots(sandbox: &Sandbox, condition: impl Fn(usize) -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition(sandbox.open("robots.db").list().unwrap().len()) {
+        assert!(Instant::now() < deadline, "the robots were not stored");
         thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// A robot of this number.
 fn line(number: usize) -> String {
     format!("{{\"name\":\"RX-{number}\",\"type\":\"droid\",\"year\":1}}\n")
 }
 
-/// Writes robots of these numbers, a line each.
 fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
     let input = child.stdin.as_mut().unwrap();
     for number in names {
@@ -51,19 +47,19 @@ fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
     }
 }
 
-/// What an import says that is stopped by a signal while it waits for more, and its status.
+/// Standard error and status of an import that gets a signal while it waits for input.
 fn stopped_by(signal: Signal) -> (String, Option<i32>) {
     let sandbox = Sandbox::new();
-    sandbox.keep([]);
+    sandbox.add([]);
     let mut child = start_import(&sandbox);
     write_robots(&mut child, 0..3000);
-    wait_for_robots(&sandbox, 3000);
+    wait_for_robots(&sandbox, |count| count == 3000);
     send(signal, &child);
     let input = child.stdin.take();
     let output = child.wait_with_output().unwrap();
     drop(input);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-    wait_for_robots(&sandbox, 3000);
+    wait_for_robots(&sandbox, |count| count == 3000);
     (
         String::from_utf8(output.stderr).unwrap(),
         output.status.code(),
@@ -71,17 +67,17 @@ fn stopped_by(signal: Signal) -> (String, Option<i32>) {
 }
 
 #[test]
-fn an_import_that_waits_for_input_stops_and_says_how_far_it_got() {
-    let said = "Stopped at line 3000: 3,000 robots were added; run it again with --on-conflict \
-                skip to go on\n";
-    assert_eq!(stopped_by(Signal::INT), (said.to_owned(), Some(130)));
-    assert_eq!(stopped_by(Signal::TERM), (said.to_owned(), Some(143)));
+fn signal_stops_import_that_waits_for_input() {
+    let stderr = "Stopped at line 3000: 3,000 robots were added. To continue, run the command \
+                again with --on-conflict skip\n";
+    assert_eq!(stopped_by(Signal::INT), (stderr.to_owned(), Some(130)));
+    assert_eq!(stopped_by(Signal::TERM), (stderr.to_owned(), Some(143)));
 }
 
 #[test]
-fn an_import_that_was_stopped_goes_on_where_it_was() {
+fn interrupted_import_stored_what_it_reports() {
     let sandbox = Sandbox::new();
-    sandbox.keep([]);
+    sandbox.add([]);
     let mut child = start_import(&sandbox);
     let mut input = child.stdin.take().unwrap();
     let writer = thread::spawn(move || {
@@ -92,26 +88,26 @@ fn an_import_that_was_stopped_goes_on_where_it_was() {
             }
         }
     });
-    thread::sleep(Duration::from_millis(500));
+    wait_for_robots(&sandbox, |count| count > 0);
     send(Signal::INT, &child);
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     assert_eq!(output.status.code(), Some(130));
-    let said = String::from_utf8(output.stderr).unwrap();
-    let rest = said.strip_prefix("Stopped at line ").unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let rest = stderr.strip_prefix("Stopped at line ").unwrap();
     let (line, rest) = rest.split_once(": ").unwrap();
     let added = rest.split(' ').next().unwrap().replace(',', "");
-    assert_eq!(line, added, "{said}");
-    // What was told was stored, and nothing else.
-    wait_for_robots(&sandbox, added.parse().unwrap());
+    assert_eq!(line, added, "{stderr}");
+    let added: usize = added.parse().unwrap();
+    assert_eq!(sandbox.open("robots.db").list().unwrap().len(), added);
 }
 
 #[test]
-fn a_second_signal_ends_the_program_at_once() {
+fn second_signal_terminates_process() {
     let sandbox = Sandbox::new();
     let mut child = start_import(&sandbox);
     write_robots(&mut child, 0..1);
-    wait_for_robots(&sandbox, 1);
+    wait_for_robots(&sandbox, |count| count == 1);
     send(Signal::INT, &child);
     send(Signal::INT, &child);
     let status = child.wait().unwrap();

@@ -1,31 +1,30 @@
-//! The program from outside: what goes to standard output and standard error, byte for byte,
-//! and the exit status. Each test runs it in a temporary folder of its own.
+//! Tests of the executable: exact standard output and standard error, and the exit status.
+//!
+//! Each test runs in a temporary directory of its own.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its scene is to fail"
-)]
+#![expect(clippy::unwrap_used, reason = "a test whose setup fails has to fail")]
 
 mod backup;
 mod changes;
 #[cfg(target_os = "linux")]
 mod color;
 mod command_line;
+mod completions;
+mod confirmation;
 mod copy;
 mod databases;
-mod deleting;
-mod exporting;
+mod export;
 mod formats;
-mod importing;
+mod import;
 #[cfg(unix)]
 mod interrupts;
 mod manual;
 mod names;
 mod output_failures;
 mod processes;
+mod readme;
 mod rules;
 mod sandbox;
-mod shells;
 #[cfg(target_os = "linux")]
 mod terminal;
-mod tokens;
+mod token;

@@ -1,4 +1,4 @@
-//! The pages of the manual.
+//! Tests of `manual`.
 
 use std::{fs, path::Path, process::Command};
 
@@ -22,18 +22,14 @@ const PAGES: [&str; 14] = [
 ];
 
 fn write_pages(sandbox: &Sandbox) {
-    let outcome = sandbox
-        .run(&["manual", "share/man/man1"])
-        .success()
-        .stderr("");
-    let said = String::from_utf8_lossy(&outcome.get_output().stdout);
+    let stdout = sandbox.stdout(&["manual", "share/man/man1"]);
     assert!(
-        said.ends_with("read the first with: man -l share/man/man1/robot-cli.1\n"),
-        "{said}"
+        stdout.ends_with(": man -l share/man/man1/robot-cli.1\n"),
+        "{stdout}"
     );
 }
 
-/// What groff has to say about a page, and what it makes of it.
+/// Standard error and standard output of groff for a page.
 fn formatted(page: &Path) -> (String, String) {
     let output = Command::new("groff")
         .args(["-man", "-Tutf8", "-Kutf8", "-ww", "-P-c", "-P-b", "-P-u"])
@@ -47,7 +43,7 @@ fn formatted(page: &Path) -> (String, String) {
 }
 
 #[test]
-fn every_command_has_a_page() {
+fn manual_has_a_page_per_command() {
     let sandbox = Sandbox::new();
     write_pages(&sandbox);
     for page in PAGES {
@@ -65,7 +61,7 @@ fn every_command_has_a_page() {
 }
 
 #[test]
-fn the_page_of_the_program_is_printed_where_no_folder_is_named() {
+fn manual_without_directory_prints_main_page() {
     let sandbox = Sandbox::new();
     write_pages(&sandbox);
     let page = fs::read_to_string(sandbox.path().join("share/man/man1/robot-cli.1")).unwrap();
@@ -82,7 +78,7 @@ fn the_page_of_the_program_is_printed_where_no_folder_is_named() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn the_pages_are_read_without_a_warning() {
+fn groff_formats_pages_without_warnings() {
     let sandbox = Sandbox::new();
     write_pages(&sandbox);
     for page in fs::read_dir(sandbox.path().join("share/man/man1")).unwrap() {
@@ -99,17 +95,16 @@ fn the_pages_are_read_without_a_warning() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_told_with_a_remedy() {
+fn manual_to_unwritable_path_fails() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.path().join("taken"), "").unwrap();
-    let outcome = sandbox.run(&["manual", "taken"]).code(1).stdout("");
-    let said = String::from_utf8_lossy(&outcome.get_output().stderr);
+    let stderr = sandbox.stderr(&["manual", "taken"], 1);
     assert!(
-        said.starts_with("error: the manual could not be written to taken: "),
-        "{said}"
+        stderr.starts_with("error: cannot write the manual to 'taken': "),
+        "{stderr}"
     );
     assert!(
-        said.ends_with("; name a folder that you may write to\n"),
-        "{said}"
+        stderr.ends_with("; choose a directory that you may write to\n"),
+        "{stderr}"
     );
 }

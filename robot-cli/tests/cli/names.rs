@@ -1,10 +1,10 @@
-//! Names are kept, found and given back to the letter, and drive no terminal.
+//! Tests of names with special characters.
 
 use robot_core::Draft;
 
 use crate::sandbox::Sandbox;
 
-/// A name, and how JSON, CSV and the table show it.
+/// A name, and its form in JSON, in CSV and in a table.
 const NAMES: [(&str, &str, &str, &str); 12] = [
     (
         "say \"hi\"",
@@ -36,7 +36,7 @@ const NAMES: [(&str, &str, &str, &str); 12] = [
 ];
 
 #[test]
-fn every_name_comes_back_to_the_letter() {
+fn names_are_stored_and_found_unchanged() {
     for (name, json, csv, table) in NAMES {
         let sandbox = Sandbox::new();
         let object =
@@ -50,8 +50,7 @@ fn every_name_comes_back_to_the_letter() {
             &["get", "1", "--format=csv"],
             &format!("id,name,type,year\n1,{csv},droid,1\n"),
         );
-        let shown = sandbox.run(&["list"]).success().stderr("");
-        let shown = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+        let shown = sandbox.stdout(&["list"]);
         let (header, row) = shown.split_once('\n').unwrap();
         assert!(header.starts_with("ID  NAME  "), "{shown}");
         assert_eq!(row, format!(" 1  {table}  droid     1\n"), "{name:?}");
@@ -63,9 +62,9 @@ fn every_name_comes_back_to_the_letter() {
 }
 
 #[test]
-fn columns_are_aligned_by_what_a_terminal_shows() {
+fn columns_are_aligned_by_display_width() {
     let sandbox = Sandbox::new();
-    sandbox.keep(["e\u{301}", "机器人", "🤖", "a\nb", "plain"].map(|n| Draft::new(n, "droid", 1)));
+    sandbox.add(["e\u{301}", "机器人", "🤖", "a\nb", "plain"].map(|n| Draft::new(n, "droid", 1)));
     sandbox.prints(
         &["list"],
         "\
@@ -80,7 +79,7 @@ ID  NAME    TYPE   YEAR
 }
 
 #[test]
-fn a_name_or_text_that_begins_with_a_hyphen_works_after_two() {
+fn leading_hyphen_works_after_two_hyphens() {
     let sandbox = Sandbox::new();
     for (id, name) in ["-D2", "--version", "--"].into_iter().enumerate() {
         sandbox.prints(
@@ -103,17 +102,17 @@ fn a_name_or_text_that_begins_with_a_hyphen_works_after_two() {
         &["update", "1", "--name=--help", "--format=csv"],
         "id,name,type,year\n1,--help,droid,1\n",
     );
-    sandbox.is_a_wrong_command_line(
+    sandbox.is_usage_error(
         &["add", "-D3", "--type=droid", "--year=1"],
         "unexpected argument '-D' found",
     );
 }
 
 #[test]
-fn no_character_of_a_search_is_a_wildcard() {
+fn search_has_no_wildcards() {
     let sandbox = Sandbox::new();
     let names = ["100%", "a_b", "aXb", "c\\d", "e*f", "g?h", "100 percent"];
-    sandbox.keep(names.map(|name| Draft::new(name, "virtual", 1)));
+    sandbox.add(names.map(|name| Draft::new(name, "virtual", 1)));
     for (text, found) in [
         ("%", "1,100%,virtual,1\n"),
         ("_", "2,a_b,virtual,1\n"),
@@ -132,7 +131,7 @@ fn no_character_of_a_search_is_a_wildcard() {
 }
 
 #[test]
-fn names_that_only_look_alike_are_different_and_sorted_by_bytes() {
+fn names_are_compared_by_bytes() {
     let sandbox = Sandbox::new();
     for name in ["é", "e\u{301}", "E", "e", "e ", " e"] {
         let _ = sandbox
@@ -148,7 +147,7 @@ fn names_that_only_look_alike_are_different_and_sorted_by_bytes() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_unicode_is_a_wrong_command_line() {
+fn name_that_is_not_utf8_is_usage_error() {
     use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
 
     let sandbox = Sandbox::new();
@@ -157,9 +156,9 @@ fn a_name_that_is_not_unicode_is_a_wrong_command_line() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.starts_with("error: invalid UTF-8 was detected"),
-        "{said}"
+        stderr.starts_with("error: invalid UTF-8 was detected"),
+        "{stderr}"
     );
 }

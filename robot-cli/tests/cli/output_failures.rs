@@ -1,4 +1,4 @@
-//! Readers who go away, and disks that are full.
+//! Tests of closed pipes and full disks.
 
 use std::{
     io::{BufRead, BufReader},
@@ -7,18 +7,18 @@ use std::{
 
 use robot_core::Draft;
 
-use crate::sandbox::{ADVICE, Sandbox};
+use crate::sandbox::{HINT, Sandbox};
 
-/// More than a pipe and the program's buffer hold together.
-fn sandbox_with_much_to_print() -> Sandbox {
+/// A list that is larger than a pipe and the program's buffer together.
+fn sandbox_with_long_list() -> Sandbox {
     let sandbox = Sandbox::new();
-    sandbox.keep((0..1500).map(|n| Draft::new(format!("{n:0>200}"), "virtual", 1)));
+    sandbox.add((0..1500).map(|n| Draft::new(format!("{n:0>200}"), "virtual", 1)));
     sandbox
 }
 
 #[test]
-fn a_reader_who_has_seen_enough_is_no_failure() {
-    let sandbox = sandbox_with_much_to_print();
+fn closed_pipe_is_no_failure() {
+    let sandbox = sandbox_with_long_list();
     for (format, first) in [
         ("table", "  ID  NAME"),
         ("json", "["),
@@ -43,7 +43,7 @@ fn a_reader_who_has_seen_enough_is_no_failure() {
 }
 
 #[test]
-fn a_reader_who_is_gone_keeps_no_robot_alive() {
+fn delete_completes_despite_closed_pipe() {
     let sandbox = Sandbox::with_three_robots();
     let mut child = sandbox
         .command(["delete", "--yes", "1", "2", "9"])
@@ -56,7 +56,7 @@ fn a_reader_who_is_gone_keeps_no_robot_alive() {
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
-        format!("error: No robot has the id 9\n{ADVICE}")
+        format!("error: No robot has the id 9\n{HINT}")
     );
     sandbox.prints(
         &["list", "--format=csv"],
@@ -64,7 +64,7 @@ fn a_reader_who_is_gone_keeps_no_robot_alive() {
     );
 }
 
-/// Standard error and the exit status of a run whose output goes to a full disk.
+/// Standard error and exit status of a run whose standard output is a full disk.
 #[cfg(target_os = "linux")]
 fn run_on_a_full_disk(sandbox: &Sandbox, arguments: &[&str]) -> (String, Option<i32>) {
     let full = std::fs::File::options()
@@ -85,7 +85,7 @@ fn run_on_a_full_disk(sandbox: &Sandbox, arguments: &[&str]) -> (String, Option<
 
 #[cfg(target_os = "linux")]
 #[test]
-fn output_that_cannot_be_written_is_a_failure() {
+fn full_disk_fails_list_search_and_get() {
     let sandbox = Sandbox::with_three_robots();
     for format in ["table", "json", "ndjson", "csv"] {
         for arguments in [&["list"][..], &["search", "R2"], &["get", "1"]] {
@@ -93,9 +93,9 @@ fn output_that_cannot_be_written_is_a_failure() {
             assert_eq!(
                 run_on_a_full_disk(&sandbox, &arguments),
                 (
-                    "error: the output could not be written: No space left on device \
-                     (os error 28); what was printed is incomplete, so make room or print to \
-                     another place, and run the command again\n"
+                    "error: cannot write the output: No space left on device (os error 28); the \
+                     output is incomplete, so free disk space or write to another file, and run \
+                     the command again\n"
                         .to_owned(),
                     Some(1)
                 ),
@@ -107,10 +107,10 @@ fn output_that_cannot_be_written_is_a_failure() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_change_that_was_made_is_told_although_it_cannot_be_shown() {
+fn full_disk_after_change_reports_success_of_change() {
     let sandbox = Sandbox::with_three_robots();
-    let said = "error: the change was made, but cannot be shown: No space left \
-                on device (os error 28); see the robots with 'robot-cli list'\n";
+    let stderr = "error: the command succeeded, but its result cannot be printed: No space left on \
+                  device (os error 28); check it with: robot-cli list\n";
     for arguments in [
         &["add", "Marvin", "--type=droid", "--year=1978"][..],
         &["update", "1", "--year", "1980"],
@@ -118,7 +118,7 @@ fn a_change_that_was_made_is_told_although_it_cannot_be_shown() {
     ] {
         assert_eq!(
             run_on_a_full_disk(&sandbox, arguments),
-            (said.to_owned(), Some(1)),
+            (stderr.to_owned(), Some(1)),
             "{arguments:?}"
         );
     }
@@ -130,12 +130,12 @@ fn a_change_that_was_made_is_told_although_it_cannot_be_shown() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn help_that_cannot_be_written_is_a_failure() {
+fn full_disk_fails_help_and_version() {
     for option in ["--help", "--version"] {
-        let (said, status) = run_on_a_full_disk(&Sandbox::new(), &[option]);
+        let (stderr, status) = run_on_a_full_disk(&Sandbox::new(), &[option]);
         assert!(
-            said.starts_with("error: the output could not be written: No space left on device"),
-            "{said}"
+            stderr.starts_with("error: cannot write the output: No space left on device"),
+            "{stderr}"
         );
         assert_eq!(status, Some(1));
     }

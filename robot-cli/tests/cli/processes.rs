@@ -1,4 +1,4 @@
-//! Several processes on one catalogue at the same time.
+//! Tests of concurrent processes on one catalogue.
 
 use std::{
     process::{Child, Output, Stdio},
@@ -7,8 +7,8 @@ use std::{
 
 use crate::sandbox::Sandbox;
 
-/// Starts a process for each name, which adds a robot of this name, and waits for all.
-fn add_at_the_same_time(sandbox: &Sandbox, names: &[String]) -> Vec<Output> {
+/// Runs one process per name that adds a robot.
+fn add_concurrently(sandbox: &Sandbox, names: &[String]) -> Vec<Output> {
     let children: Vec<Child> = names
         .iter()
         .map(|name| {
@@ -26,10 +26,10 @@ fn add_at_the_same_time(sandbox: &Sandbox, names: &[String]) -> Vec<Output> {
         .collect()
 }
 
-/// Adds robots of eight names at the same time; all must be there in the end.
-fn assert_that_eight_succeed(sandbox: &Sandbox) {
+/// Adds eight robots concurrently and asserts that all are stored.
+fn assert_concurrent_adds_succeed(sandbox: &Sandbox) {
     let names: Vec<_> = (0..8).map(|number| format!("RX-{number}")).collect();
-    for (name, output) in names.iter().zip(add_at_the_same_time(sandbox, &names)) {
+    for (name, output) in names.iter().zip(add_concurrently(sandbox, &names)) {
         let printed = String::from_utf8_lossy(&output.stdout);
         assert_eq!(String::from_utf8_lossy(&output.stderr), "");
         assert_eq!(output.status.code(), Some(0));
@@ -38,34 +38,33 @@ fn assert_that_eight_succeed(sandbox: &Sandbox) {
             "{printed}"
         );
     }
-    let list = sandbox.run(&["list", "--format=csv"]).success();
-    let list = String::from_utf8_lossy(&list.get_output().stdout);
-    let kept: Vec<_> = list
+    let list = sandbox.stdout(&["list", "--format=csv"]);
+    let stored: Vec<_> = list
         .lines()
         .skip(1)
         .filter_map(|row| row.split(',').nth(1))
         .collect();
-    assert_eq!(kept, names);
+    assert_eq!(stored, names);
 }
 
 #[test]
-fn processes_that_add_at_the_same_time_all_succeed() {
+fn concurrent_adds_succeed() {
     let sandbox = Sandbox::new();
-    sandbox.keep([]);
-    assert_that_eight_succeed(&sandbox);
+    sandbox.add([]);
+    assert_concurrent_adds_succeed(&sandbox);
 }
 
 #[test]
-fn processes_that_create_the_catalogue_at_the_same_time_all_succeed() {
-    assert_that_eight_succeed(&Sandbox::new());
+fn concurrent_adds_to_new_catalogue_succeed() {
+    assert_concurrent_adds_succeed(&Sandbox::new());
 }
 
 #[test]
-fn of_processes_that_add_the_same_name_one_succeeds() {
+fn concurrent_adds_of_same_name_have_one_winner() {
     let sandbox = Sandbox::new();
-    sandbox.keep([]);
+    sandbox.add([]);
     let names = vec!["Bender".to_owned(); 2];
-    let mut outcomes: Vec<_> = add_at_the_same_time(&sandbox, &names)
+    let mut outcomes: Vec<_> = add_concurrently(&sandbox, &names)
         .into_iter()
         .map(|output| {
             (
@@ -94,7 +93,7 @@ fn of_processes_that_add_the_same_name_one_succeeds() {
 }
 
 #[test]
-fn updates_of_different_members_at_the_same_time_are_all_kept() {
+fn concurrent_updates_of_different_fields_all_apply() {
     let sandbox = Sandbox::new();
     sandbox
         .run(&["add", "R2-D2", "--type", "droid", "--year", "1"])

@@ -1,4 +1,4 @@
-//! The rules: their messages word for word, a line each, in order, and nothing stored.
+//! Tests of rule violations: exact messages in order, and no change.
 
 use crate::sandbox::Sandbox;
 
@@ -8,7 +8,7 @@ const EMPTY_NAME: &str = "name is required\n";
 const LONG_NAME: &str = "The name must be at most 255 characters long\n";
 const YEAR: &str = "The year cannot be less than zero\n";
 
-/// The catalogue is what `Sandbox::with_three_robots` made it.
+/// Asserts that the catalogue is still that of `Sandbox::with_three_robots`.
 #[track_caller]
 fn assert_unchanged(sandbox: &Sandbox) {
     sandbox.prints(
@@ -18,7 +18,7 @@ fn assert_unchanged(sandbox: &Sandbox) {
 }
 
 #[test]
-fn add_tells_each_broken_rule() {
+fn add_reports_each_violation() {
     let sandbox = Sandbox::with_three_robots();
     let long_name = "é".repeat(256);
     for (name, robot_type, year, messages) in [
@@ -39,7 +39,7 @@ fn add_tells_each_broken_rule() {
 }
 
 #[test]
-fn add_tells_all_broken_rules_in_order() {
+fn add_reports_all_violations_in_order() {
     let sandbox = Sandbox::with_three_robots();
     let long_name = "é".repeat(256);
     for (name, robot_type, year, messages) in [
@@ -64,7 +64,7 @@ fn add_tells_all_broken_rules_in_order() {
 }
 
 #[test]
-fn the_messages_are_the_same_in_every_format() {
+fn violations_are_the_same_in_every_format() {
     let sandbox = Sandbox::with_three_robots();
     for format in ["table", "json", "ndjson", "csv"] {
         sandbox.fails(
@@ -77,7 +77,7 @@ fn the_messages_are_the_same_in_every_format() {
 }
 
 #[test]
-fn update_tells_the_broken_rules_of_what_it_would_make() {
+fn update_reports_violations() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.fails(&["update", "1", "--type", "toaster"], TYPE);
     sandbox.fails(&["update", "1", "--name", "Bender"], NAME);
@@ -92,7 +92,7 @@ fn update_tells_the_broken_rules_of_what_it_would_make() {
 }
 
 #[test]
-fn a_negative_year_reaches_the_rule_in_both_spellings() {
+fn negative_year_is_a_violation() {
     let sandbox = Sandbox::with_three_robots();
     for year in [&["--year", "-5"][..], &["--year=-5"]] {
         sandbox.fails(
@@ -105,7 +105,7 @@ fn a_negative_year_reaches_the_rule_in_both_spellings() {
 }
 
 #[test]
-fn the_limits_themselves_are_allowed() {
+fn longest_name_and_year_zero_are_valid() {
     let sandbox = Sandbox::new();
     let name = "é".repeat(255);
     sandbox.prints(

@@ -1,31 +1,30 @@
-//! A folder of its own for each test, and the program in it.
+//! Temporary directory for a test, and runs of the program in it.
 
-use std::{ffi::OsStr, path::Path};
+use std::{ffi::OsStr, fs, path::Path, sync::Arc};
 
 use assert_cmd::{Command, assert::Assert};
-use robot_core::{Catalogue, CatalogueExt, Draft};
+use robot_core::{Catalogue, Draft, transfer};
 use tempfile::TempDir;
 
-/// What is said, once, below the ids that no robot has.
-pub(crate) const ADVICE: &str = "See which robots there are with: robot-cli list\n";
+/// The hint after missing ids.
+pub(crate) const HINT: &str = "List the robots with: robot-cli list\n";
 
-/// A temporary folder, which is the working directory of each run. So the default catalogue
-/// is a new one.
+/// A temporary working directory, so that the default catalogue is a new file.
 pub(crate) struct Sandbox {
-    folder: TempDir,
+    directory: TempDir,
 }
 
 impl Sandbox {
     pub(crate) fn new() -> Self {
         Self {
-            folder: tempfile::tempdir().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
         }
     }
 
     /// A sandbox whose catalogue has R2-D2 (id 1), Bender (2) and HAL 9000 (3).
     pub(crate) fn with_three_robots() -> Self {
         let sandbox = Self::new();
-        sandbox.keep([
+        sandbox.add([
             Draft::new("R2-D2", "droid", 1977),
             Draft::new("Bender", "mechanical", 2996),
             Draft::new("HAL 9000", "virtual", 0),
@@ -33,20 +32,39 @@ impl Sandbox {
         sandbox
     }
 
-    /// Adds robots to the default catalogue without the program.
-    pub(crate) fn keep(&self, drafts: impl IntoIterator<Item = Draft>) {
-        let url = format!("sqlite://{}", self.path().join("robots.db").display());
-        let catalogue = robot_core::open(&url).unwrap();
-        for draft in drafts {
-            catalogue.add(draft).unwrap();
+    /// Adds robots to the default catalogue through the library.
+    pub(crate) fn add(&self, drafts: impl IntoIterator<Item = Draft>) {
+        let records = transfer::Record::numbered(drafts);
+        let options = transfer::ImportOptions::default();
+        for outcome in transfer::import(self.open("robots.db"), records, options) {
+            outcome.result.unwrap();
         }
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+    /// Opens a catalogue in the directory through the library.
+    pub(crate) fn open(&self, file: &str) -> Arc<dyn Catalogue> {
+        robot_core::open(&format!("sqlite://{}", self.path().join(file).display())).unwrap()
     }
 
-    /// The program with these arguments, in the folder, unmoved by the tester's environment.
+    /// Creates a file in the directory.
+    pub(crate) fn write(&self, file: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path().join(file), content).unwrap();
+    }
+
+    /// The content of a file in the directory.
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.path().join(file)).unwrap()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.path().read_dir().unwrap().next().is_none()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// The program with these arguments in the directory, without the tester's settings.
     pub(crate) fn command(
         &self,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
@@ -68,7 +86,7 @@ impl Sandbox {
         Command::from_std(self.command(arguments)).assert()
     }
 
-    /// The run succeeds, prints exactly this, and says nothing on standard error.
+    /// Asserts status 0, this standard output and an empty standard error.
     #[track_caller]
     pub(crate) fn prints(&self, arguments: &[&str], expected: &str) {
         let _ = self
@@ -78,7 +96,7 @@ impl Sandbox {
             .stderr("");
     }
 
-    /// The run ends with status 1, prints nothing, and says exactly this on standard error.
+    /// Asserts status 1, an empty standard output and this standard error.
     #[track_caller]
     pub(crate) fn fails(&self, arguments: &[&str], expected: &str) {
         let _ = self
@@ -88,12 +106,24 @@ impl Sandbox {
             .stderr(expected.to_owned());
     }
 
-    /// The run ends with status 2, prints nothing, and says this, among other things, on
-    /// standard error.
+    /// Asserts status 2, an empty standard output and a part of standard error.
     #[track_caller]
-    pub(crate) fn is_a_wrong_command_line(&self, arguments: &[&str], expected: &str) {
-        let outcome = self.run(arguments).code(2).stdout("");
-        let said = String::from_utf8_lossy(&outcome.get_output().stderr);
-        assert!(said.contains(expected), "{arguments:?}: {said}");
+    pub(crate) fn is_usage_error(&self, arguments: &[&str], expected: &str) {
+        let stderr = self.stderr(arguments, 2);
+        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    }
+
+    /// Asserts the status and an empty standard output, and returns standard error.
+    #[track_caller]
+    pub(crate) fn stderr(&self, arguments: &[&str], status: i32) -> String {
+        let assert = self.run(arguments).code(status).stdout("");
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    }
+
+    /// Asserts status 0 and an empty standard error, and returns standard output.
+    #[track_caller]
+    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+        let assert = self.run(arguments).success().stderr("");
+        String::from_utf8(assert.get_output().stdout.clone()).unwrap()
     }
 }

@@ -1,4 +1,4 @@
-//! A terminal to run the program on: `script`, which every Debian has.
+//! Pseudo-terminal for tests, provided by the program `script`.
 
 use std::{
     io::Write,
@@ -7,7 +7,7 @@ use std::{
 
 use crate::sandbox::Sandbox;
 
-/// A terminal of so many columns.
+/// A terminal of a given width.
 pub(crate) struct Terminal<'a> {
     sandbox: &'a Sandbox,
     columns: u16,
@@ -32,11 +32,11 @@ impl<'a> Terminal<'a> {
         self
     }
 
-    /// Runs the program with arguments for a shell, and types something meanwhile: what the
-    /// terminal shows, and the exit status.
+    /// Runs the program with shell arguments and keyboard input, and returns the text on the
+    /// terminal and the exit status.
     pub(crate) fn run(&self, arguments: &str, typed: &str) -> (String, Option<i32>) {
         let program = self.sandbox.command([""; 0]);
-        // A shell may set some of the variables itself, so that they are set behind it.
+        // Set by `env` after the shell, which may overwrite some of them.
         let variables: Vec<_> = self
             .variables
             .iter()
@@ -48,7 +48,7 @@ impl<'a> Terminal<'a> {
             variables.join(" "),
             program.get_program().display()
         );
-        // The same environment as that of the program without a terminal.
+        // The environment of `Sandbox::command`.
         let mut script = std::process::Command::new("script");
         script.args([
             "--quiet",

@@ -1,4 +1,4 @@
-//! Scripts by which shells complete what is typed.
+//! Tests of `completions`.
 
 use std::{
     io::Write,
@@ -8,14 +8,10 @@ use std::{
 use crate::sandbox::Sandbox;
 
 fn script(shell: &str) -> String {
-    let outcome = Sandbox::new()
-        .run(&["completions", shell])
-        .success()
-        .stderr("");
-    String::from_utf8(outcome.get_output().stdout.clone()).unwrap()
+    Sandbox::new().stdout(&["completions", shell])
 }
 
-/// What a shell makes of a script on its standard input.
+/// Runs a script from standard input.
 fn run_by(shell: &[&str], script: &str) -> std::process::Output {
     let mut child = Command::new(shell[0])
         .args(&shell[1..])
@@ -34,7 +30,7 @@ fn run_by(shell: &[&str], script: &str) -> std::process::Output {
 }
 
 #[test]
-fn each_shell_has_a_script_that_knows_every_command() {
+fn script_of_each_shell_has_all_commands() {
     for shell in ["bash", "zsh", "fish"] {
         let script = script(shell);
         for command in [
@@ -49,14 +45,14 @@ fn each_shell_has_a_script_that_knows_every_command() {
 }
 
 #[test]
-fn a_shell_that_is_not_known_is_a_wrong_command_line() {
+fn unknown_shell_is_usage_error() {
     let sandbox = Sandbox::new();
-    sandbox.is_a_wrong_command_line(
+    sandbox.is_usage_error(
         &["completions", "tcsh"],
         "[possible values: bash, zsh, fish]",
     );
     let _ = sandbox.run(&["completions", "bash"]).success();
-    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
+    assert!(sandbox.is_empty());
 }
 
 #[cfg(target_os = "linux")]
@@ -68,17 +64,17 @@ fn bash_completes_commands_options_and_values() {
         ("robot-cli list --format nd", "ndjson"),
         ("robot-cli completions f", "fish"),
     ] {
-        // What bash does when the user presses the tabulator key, but for the key.
+        // The call that Bash makes for the Tab key.
         let words: Vec<_> = typed.split(' ').collect();
         let last = words.len() - 1;
-        let question = format!(
+        let call = format!(
             "{}\nCOMP_WORDS=({typed}); COMP_CWORD={last}\n\
              _robot__cli robot-cli '{}' '{}'\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n",
             script("bash"),
             words[last],
             words[last - 1],
         );
-        let output = run_by(&["bash", "--norc", "-euo", "pipefail"], &question);
+        let output = run_by(&["bash", "--norc", "-euo", "pipefail"], &call);
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{typed}");
         assert_eq!(
             String::from_utf8_lossy(&output.stdout),
@@ -90,11 +86,11 @@ fn bash_completes_commands_options_and_values() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn every_shell_that_is_here_can_read_its_script() {
+fn installed_shells_parse_their_scripts() {
     for shell in ["bash", "zsh", "fish"] {
-        let is_here = Command::new(shell).arg("--version").output().is_ok();
-        assert!(is_here || shell != "bash");
-        if is_here {
+        let is_installed = Command::new(shell).arg("--version").output().is_ok();
+        assert!(is_installed || shell != "bash");
+        if is_installed {
             let output = run_by(&[shell, "-n"], &script(shell));
             assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{shell}");
             assert!(output.status.success(), "{shell}");

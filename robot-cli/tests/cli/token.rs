@@ -1,22 +1,15 @@
-//! Tokens for the server.
+//! Tests of `token`.
 
 use robot_core::http::{AccessToken, Permission};
 
 use crate::sandbox::Sandbox;
 
-/// What the program prints.
-fn printed(sandbox: &Sandbox, arguments: &[&str]) -> String {
-    let output = sandbox.command(arguments).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 #[test]
-fn a_token_is_made_with_what_the_server_has_to_know_of_it() {
+fn token_matches_its_server_entry() {
     let sandbox = Sandbox::new();
     let mut tokens = Vec::new();
     for (word, permission) in [("read", Permission::Read), ("write", Permission::Write)] {
-        let csv = printed(&sandbox, &["token", "new", word, "--format", "csv"]);
+        let csv = sandbox.stdout(&["token", "new", word, "--format", "csv"]);
         let row = csv.strip_prefix("token,api_token\n").unwrap().trim_end();
         let (token, known) = row.split_once(',').unwrap();
         assert_eq!(known.parse(), Ok(AccessToken::of(token, permission)));
@@ -31,8 +24,8 @@ fn a_token_is_made_with_what_the_server_has_to_know_of_it() {
 }
 
 #[test]
-fn a_person_is_told_where_it_goes() {
-    let text = printed(&Sandbox::new(), &["token", "new", "write"]);
+fn token_table_has_configuration_lines() {
+    let text = Sandbox::new().stdout(&["token", "new", "write"]);
     let token = text
         .lines()
         .find_map(|line| line.strip_prefix("  robots_"))
@@ -48,12 +41,9 @@ fn a_person_is_told_where_it_goes() {
 }
 
 #[test]
-fn a_program_gets_an_object() {
+fn token_json_matches_its_server_entry() {
     for format in ["json", "ndjson"] {
-        let text = printed(
-            &Sandbox::new(),
-            &["token", "new", "read", "--format", format],
-        );
+        let text = Sandbox::new().stdout(&["token", "new", "read", "--format", format]);
         let object: serde_json::Value = serde_json::from_str(&text).unwrap();
         let token = AccessToken::of(object["token"].as_str().unwrap(), Permission::Read);
         assert_eq!(object["api_token"], token.to_string());

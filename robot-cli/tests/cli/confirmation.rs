@@ -1,19 +1,22 @@
-//! Several robots are deleted only after a yes: typed on a terminal, or given beforehand.
+//! Tests of the confirmation of `delete`.
 
 use crate::sandbox::Sandbox;
 
-const REFUSAL: &str = "error: several robots are deleted only after a yes, and without a \
-                       terminal nobody can be asked; nothing was deleted, add --yes to delete them\n";
+const REJECTION: &str = "error: deleting several robots needs confirmation, and there is no \
+                         terminal; nothing was deleted. Add --yes to delete them\n";
 
 #[test]
-fn without_a_terminal_several_take_a_yes_beforehand() {
+fn delete_of_several_without_terminal_needs_yes() {
+    let empty = Sandbox::new();
+    empty.is_usage_error(&["delete", "1", "2"], REJECTION);
+    assert!(empty.is_empty());
     let sandbox = Sandbox::with_three_robots();
     for arguments in [
         &["delete", "1", "2", "3"][..],
         &["delete", "1", "9"],
         &["delete", "2", "0", "--format=json"],
     ] {
-        sandbox.is_a_wrong_command_line(arguments, REFUSAL);
+        sandbox.is_usage_error(arguments, REJECTION);
     }
     sandbox.prints(
         &["delete", "--yes", "1", "2"],
@@ -26,14 +29,7 @@ fn without_a_terminal_several_take_a_yes_beforehand() {
 }
 
 #[test]
-fn a_refusal_creates_no_database() {
-    let sandbox = Sandbox::new();
-    sandbox.is_a_wrong_command_line(&["delete", "1", "2"], REFUSAL);
-    assert_eq!(sandbox.path().read_dir().unwrap().count(), 0);
-}
-
-#[test]
-fn one_robot_takes_no_yes() {
+fn delete_of_one_robot_needs_no_confirmation() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(&["delete", "1"], "Deleted robot 1.\n");
     sandbox.prints(&["delete", "2", "-y"], "Deleted robot 2.\n");
@@ -60,7 +56,7 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn several_are_shown_and_deleted_after_a_yes() {
+    fn yes_deletes_the_robots_that_were_shown() {
         for answer in ["y\n", "YES\n", " y \n"] {
             let sandbox = Sandbox::with_three_robots();
             assert_eq!(
@@ -78,7 +74,7 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn any_other_answer_deletes_nothing() {
+    fn other_answers_delete_nothing() {
         let sandbox = Sandbox::with_three_robots();
         for answer in ["n\n", "\n", "yess\n", "delete\n", "\u{4}"] {
             let (shown, status) = delete(&sandbox, "1 2", answer);
@@ -96,7 +92,7 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn the_question_is_about_those_that_there_are() {
+    fn confirmation_omits_missing_ids() {
         let sandbox = Sandbox::with_three_robots();
         let (shown, status) = delete(&sandbox, "3 9 3", "y\n");
         assert_eq!(
@@ -104,7 +100,7 @@ Delete these 2 robots? [y/N] ";
             "ID  NAME      TYPE     YEAR\n 3  HAL 9000  virtual     0\n\
              Delete this robot? [y/N] Deleted robot 3.\n\
              error: No robot has the id 9\nerror: No robot has the id 3\n\
-             See which robots there are with: robot-cli list\n"
+             List the robots with: robot-cli list\n"
         );
         assert_eq!(status, Some(1));
         let (shown, _) = delete(&sandbox, "7 8", "");
@@ -115,9 +111,9 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn of_very_many_the_first_are_shown() {
+    fn confirmation_shows_at_most_20_robots() {
         let sandbox = Sandbox::new();
-        sandbox.keep((1..=25).map(|n| Draft::new(format!("RX-{n}"), "virtual", n)));
+        sandbox.add((1..=25).map(|n| Draft::new(format!("RX-{n}"), "virtual", n)));
         let (shown, status) = delete(&sandbox, "$(seq 25)", "y\n");
         assert!(
             shown.contains("\n20  RX-20  virtual    20\n… and 5 more\nDelete these 25 robots?"),
@@ -129,7 +125,7 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn a_yes_beforehand_and_a_single_robot_are_not_asked_about() {
+    fn option_yes_and_single_id_skip_confirmation() {
         let sandbox = Sandbox::with_three_robots();
         assert_eq!(
             delete(&sandbox, "1", ""),
@@ -142,7 +138,7 @@ Delete these 2 robots? [y/N] ";
     }
 
     #[test]
-    fn the_question_does_not_get_into_the_output() {
+    fn confirmation_is_not_in_redirected_output() {
         let sandbox = Sandbox::with_three_robots();
         let (shown, _) = delete(&sandbox, "1 2 > deleted.txt", "y\n");
         assert_eq!(shown, TWO);

@@ -1,44 +1,45 @@
-//! The manual, for `man`: a page for the program and one for each command, made of the help.
+//! `manual`: man pages for the program and each command, generated from the help.
 
 use std::{
-    fs,
-    io::{self, Write},
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::{
     Man,
     roff::{Roff, roman},
 };
 
-use crate::{arguments::Arguments, failure::Failure};
+use crate::{context::Context, failure::Failure};
 
-/// Where the manual goes.
+/// Arguments of `manual`.
 #[derive(Debug, Args)]
-pub(crate) struct Manual {
-    /// The folder for the pages, which is made where it is missing; without it, the page of the
-    /// program goes to standard output
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ManualArgs {
+    /// The directory for the pages, created if missing; by default the main page is printed
     directory: Option<PathBuf>,
 }
 
-pub(crate) const EXAMPLES: &str = "\
+const EXAMPLES: &str = "\
 Examples:
-  robot-cli manual | man -l -               Read the page of the program
-  robot-cli manual ~/.local/share/man/man1  Put all pages where man finds them
-  man robot-cli-add                         Read one of them";
+  robot-cli manual | man -l -               Read the main page
+  robot-cli manual ~/.local/share/man/man1  Install all pages
+  man robot-cli-add                         Read the page of a command";
 
-/// Prints the page of the program, or writes all pages into a folder.
-pub(crate) fn run(manual: &Manual, output: &mut dyn Write) -> Result<(), Failure> {
-    // Without the command that prints help, which would have a page for each command once more.
-    let mut command = Arguments::command().disable_help_subcommand(true);
-    command.build();
-    let Some(directory) = &manual.directory else {
-        let page = page(&command).map_err(Failure::Output)?;
+/// Prints the main page, or writes all pages to the directory.
+pub(crate) fn run(
+    args: &ManualArgs,
+    command: &Command,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let output = &mut *context.output;
+    let Some(directory) = &args.directory else {
+        let page = page(command).map_err(Failure::Output)?;
         let printed = output.write_all(&page).and_then(|()| output.flush());
         return printed.map_err(Failure::Output);
     };
-    let pages = write_pages(&command, directory).map_err(|cause| Failure::ManualNotWritten {
+    let pages = write_pages(command, directory).map_err(|cause| Failure::ManualNotWritten {
         directory: directory.clone(),
         cause,
     })?;
@@ -51,12 +52,15 @@ pub(crate) fn run(manual: &Manual, output: &mut dyn Write) -> Result<(), Failure
     .map_err(Failure::Output)
 }
 
-/// Writes the page of a command, and those of the commands below it: how many there are.
+/// Writes the pages of a command and its subcommands, and returns their number.
 fn write_pages(command: &Command, directory: &Path) -> io::Result<usize> {
     fs::create_dir_all(directory)?;
     let mut pages = 1;
-    for below in command.get_subcommands() {
-        pages += write_pages(below, directory)?;
+    for subcommand in command.get_subcommands() {
+        // `help` has the other commands as subcommands.
+        if subcommand.get_name() != "help" {
+            pages += write_pages(subcommand, directory)?;
+        }
     }
     let name = Man::new(command.clone()).get_filename();
     fs::write(directory.join(name), page(command)?)?;
@@ -64,7 +68,9 @@ fn write_pages(command: &Command, directory: &Path) -> io::Result<usize> {
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {
-    let man = Man::new(command.clone())
+    // The description is in `before_help`, see the module `help`.
+    let description = command.get_before_help().cloned().unwrap_or_default();
+    let man = Man::new(command.clone().long_about(description))
         .source(concat!("robot-cli ", env!("CARGO_PKG_VERSION")))
         .manual("Robot Catalogue");
     let mut page = Vec::new();
@@ -82,14 +88,14 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// What stands below the options, in sections of its own: a line that is not indented and ends
-/// with a colon begins one. Indented lines stay lines, all else is running text.
+/// The text after the options as sections. A line with a colon at the end is a heading, indented
+/// lines are preformatted, other lines are filled.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
-    let mut before = Line::Text;
+    let mut previous = Line::Text;
     for line in text.lines() {
         let kind = Line::of(line);
-        match (before, kind) {
+        match (previous, kind) {
             (Line::Indented, Line::Indented) => {}
             (_, Line::Indented) => {
                 roff.control("nf", []);
@@ -111,15 +117,14 @@ fn sections(text: &str) -> Roff {
                 roff.text([roman(line)]);
             }
         }
-        before = kind;
+        previous = kind;
     }
-    if before == Line::Indented {
+    if previous == Line::Indented {
         roff.control("fi", []);
     }
     roff
 }
 
-/// What a line below the options is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line {
     Heading,

@@ -1,4 +1,4 @@
-//! Robots that are exported, and come back as they were.
+//! Tests of `export`.
 
 use std::{fmt::Write as _, fs};
 
@@ -6,12 +6,7 @@ use robot_core::Draft;
 
 use crate::sandbox::Sandbox;
 
-/// The content of a file of the sandbox.
-fn content(sandbox: &Sandbox, name: &str) -> String {
-    fs::read_to_string(sandbox.path().join(name)).unwrap()
-}
-
-/// The names of all files but those of the catalogue.
+/// The names of all files except those of the catalogue.
 fn files(sandbox: &Sandbox) -> Vec<String> {
     let entries = fs::read_dir(sandbox.path()).unwrap();
     let mut names: Vec<_> = entries
@@ -23,20 +18,19 @@ fn files(sandbox: &Sandbox) -> Vec<String> {
 }
 
 #[test]
-fn standard_output_gets_ndjson_unless_another_format_is_named() {
+fn export_to_stdout_is_ndjson_by_default() {
     let sandbox = Sandbox::with_three_robots();
     let ndjson = "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n";
     sandbox.prints(&["export", "--containing", "ende"], ndjson);
     sandbox.prints(&["export", "-", "--containing=ende"], ndjson);
     for format in ["csv", "json", "ndjson"] {
-        let list = sandbox.run(&["list", "--format", format]).success();
-        let listed = String::from_utf8(list.get_output().stdout.clone()).unwrap();
-        sandbox.prints(&["export", "--format", format], &listed);
+        let list = sandbox.stdout(&["list", "--format", format]);
+        sandbox.prints(&["export", "--format", format], &list);
     }
 }
 
 #[test]
-fn the_fields_are_those_that_are_named_in_their_order() {
+fn export_writes_fields_in_given_order() {
     let sandbox = Sandbox::with_three_robots();
     for (format, expected) in [
         ("csv", "year,name\n2996,Bender\n0,HAL 9000\n1977,R2-D2\n"),
@@ -54,76 +48,73 @@ fn the_fields_are_those_that_are_named_in_their_order() {
 }
 
 #[test]
-fn a_catalogue_that_is_not_there_is_no_empty_one() {
+fn export_of_missing_catalogue_fails() {
     let sandbox = Sandbox::new();
-    sandbox.put("good.csv", "what was there before");
-    let outcome = sandbox.run(&["export", "good.csv", "--database", "sqlite://typo.db"]);
-    let outcome = outcome.code(1).stdout("");
-    let said = String::from_utf8_lossy(&outcome.get_output().stderr);
-    assert!(said.contains("typo.db"), "{said}");
+    sandbox.write("good.csv", "previous content");
+    let stderr = sandbox.stderr(&["export", "good.csv", "--database", "sqlite://typo.db"], 1);
+    assert!(stderr.contains("typo.db"), "{stderr}");
     assert_eq!(files(&sandbox), ["good.csv"]);
-    assert_eq!(content(&sandbox, "good.csv"), "what was there before");
+    assert_eq!(sandbox.read("good.csv"), "previous content");
 }
 
 #[test]
-fn a_file_is_replaced_when_the_new_one_is_complete() {
+fn export_replaces_existing_file() {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.put("robots.csv", "what was there before");
+    sandbox.write("robots.csv", "previous content");
     sandbox.prints(
         &["export", "robots.csv"],
         "Exported 3 robots to robots.csv.\n",
     );
     assert_eq!(
-        content(&sandbox, "robots.csv"),
+        sandbox.read("robots.csv"),
         "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n"
     );
     assert_eq!(files(&sandbox), ["robots.csv"]);
 }
 
 #[test]
-fn an_export_that_fails_leaves_what_was_there_before() {
+fn failed_export_keeps_existing_file() {
     let sandbox = Sandbox::new();
-    sandbox.put(
+    sandbox.write(
         "robots.db",
         "this is no database, and long enough to be read as if it were one",
     );
-    sandbox.put("robots.csv", "what was there before");
+    sandbox.write("robots.csv", "previous content");
     let _ = sandbox.run(&["export", "robots.csv"]).code(1).stdout("");
-    assert_eq!(content(&sandbox, "robots.csv"), "what was there before");
+    assert_eq!(sandbox.read("robots.csv"), "previous content");
     assert_eq!(files(&sandbox), ["robots.csv"]);
 }
 
 #[test]
-fn a_place_that_takes_no_file_is_told() {
+fn export_to_invalid_path_fails() {
     let sandbox = Sandbox::with_three_robots();
-    let unchanged = "what was there before is unchanged, so make room or name another place, and \
-                     run the command again\n";
-    fs::create_dir(sandbox.path().join("folder.csv")).unwrap();
+    let unchanged = "no file was changed. Free disk space or choose another path, and run the \
+                     command again\n";
+    fs::create_dir(sandbox.path().join("directory.csv")).unwrap();
     sandbox.fails(
-        &["export", "folder.csv"],
-        &format!("error: 'folder.csv' could not be written: is a directory; {unchanged}"),
+        &["export", "directory.csv"],
+        &format!("error: cannot write 'directory.csv': is a directory; {unchanged}"),
     );
-    let outcome = sandbox.run(&["export", "missing/robots.csv"]).code(1);
-    let said = String::from_utf8_lossy(&outcome.get_output().stderr).into_owned();
+    let stderr = sandbox.stderr(&["export", "missing/robots.csv"], 1);
     assert!(
-        said.starts_with("error: 'missing/robots.csv' could not be written: No such file"),
-        "{said}"
+        stderr.starts_with("error: cannot write 'missing/robots.csv': No such file"),
+        "{stderr}"
     );
-    assert!(said.ends_with(unchanged), "{said}");
+    assert!(stderr.ends_with(unchanged), "{stderr}");
 }
 
 #[cfg(unix)]
 #[test]
-fn a_link_and_who_may_read_stay_as_they_are() {
+fn export_keeps_symlink_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     let sandbox = Sandbox::with_three_robots();
-    sandbox.put("real.csv", "what was there before");
+    sandbox.write("real.csv", "previous content");
     let real = sandbox.path().join("real.csv");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("real.csv", sandbox.path().join("link.csv")).unwrap();
     let _ = sandbox.run(&["export", "link.csv"]).success();
-    assert!(content(&sandbox, "real.csv").starts_with("id,name"));
+    assert!(sandbox.read("real.csv").starts_with("id,name"));
     assert_eq!(
         fs::metadata(&real).unwrap().permissions().mode() & 0o777,
         0o640
@@ -137,21 +128,18 @@ fn a_link_and_who_may_read_stay_as_they_are() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_device_is_written_to_as_it_is() {
+fn export_writes_directly_to_device() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
         &["export", "/dev/null", "--format=csv"],
         "Exported 3 robots to /dev/null.\n",
     );
-    let outcome = sandbox
-        .run(&["export", "/dev/full", "--format=csv"])
-        .code(1);
-    let said = String::from_utf8_lossy(&outcome.get_output().stderr).into_owned();
-    assert!(said.contains("No space left on device"), "{said}");
+    let stderr = sandbox.stderr(&["export", "/dev/full", "--format=csv"], 1);
+    assert!(stderr.contains("No space left on device"), "{stderr}");
 }
 
 #[test]
-fn names_come_back_byte_for_byte_by_way_of_every_format() {
+fn exported_names_are_imported_unchanged() {
     let names = [
         " x ",
         "\"",
@@ -167,15 +155,10 @@ fn names_come_back_byte_for_byte_by_way_of_every_format() {
         "\\",
     ];
     let sandbox = Sandbox::new();
-    sandbox.keep(names.map(|name| Draft::new(name, "virtual", 7)));
+    sandbox.add(names.map(|name| Draft::new(name, "virtual", 7)));
     let listed = |database: &str| {
         let arguments = ["export", "--fields=name,type,year", "--database", database];
-        sandbox
-            .run(&arguments)
-            .success()
-            .get_output()
-            .stdout
-            .clone()
+        sandbox.stdout(&arguments)
     };
     for file in ["a.csv", "a.json", "a.ndjson"] {
         let database = format!("sqlite://{file}.db");
@@ -189,14 +172,14 @@ fn names_come_back_byte_for_byte_by_way_of_every_format() {
 }
 
 #[test]
-fn a_hundred_thousand_robots_are_imported_searched_exported_and_equal() {
+fn export_equals_import_for_100_000_robots() {
     let sandbox = Sandbox::new();
     let mut file = "name,type,year\n".to_owned();
     for number in 0..100_000 {
         let kind = ["droid", "mechanical", "virtual"][number % 3];
         writeln!(file, "\"RX, \"\"{number:06}\"\"\",{kind},{number}").unwrap();
     }
-    sandbox.put("robots.csv", &file);
+    sandbox.write("robots.csv", &file);
     sandbox.prints(&["import", "robots.csv"], "Added 100,000 robots.\n");
     let mut found = "id,name,type,year\n".to_owned();
     for number in 42_420..42_430 {
@@ -209,5 +192,5 @@ fn a_hundred_thousand_robots_are_imported_searched_exported_and_equal() {
         &["export", "again.csv", "--fields=name,type,year"],
         "Exported 100,000 robots to again.csv.\n",
     );
-    assert!(content(&sandbox, "again.csv") == file);
+    assert!(sandbox.read("again.csv") == file);
 }

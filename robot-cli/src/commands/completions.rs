@@ -1,0 +1,62 @@
+//! `completions`: a script for a shell that completes commands, options and values.
+
+use clap::{Args, Command, ValueEnum};
+use clap_complete::aot;
+
+use crate::{context::Context, failure::Failure};
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(after_help = INSTALLATION)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    shell: Shell,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+const INSTALLATION: &str = "\
+Examples:
+  robot-cli completions bash > ~/.local/share/bash-completion/completions/robot-cli
+  robot-cli completions zsh > ~/.zfunc/_robot-cli
+  robot-cli completions fish > ~/.config/fish/completions/robot-cli.fish
+
+Create the directory first (mkdir -p), and start a new shell. Bash needs the package \
+bash-completion. Zsh needs this line in ~/.zshrc, before compinit:
+  fpath+=~/.zfunc
+
+In the current shell:
+  source <(robot-cli completions bash)     Bash
+  robot-cli completions fish | source      Fish";
+
+/// Prints the script.
+pub(crate) fn run(
+    args: &CompletionsArgs,
+    command: Command,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let shell = match args.shell {
+        Shell::Bash => aot::Shell::Bash,
+        Shell::Zsh => aot::Shell::Zsh,
+        Shell::Fish => aot::Shell::Fish,
+    };
+    context
+        .output
+        .write_all(script(shell, command).as_bytes())
+        .and_then(|()| context.output.flush())
+        .map_err(Failure::Output)
+}
+
+fn script(shell: aot::Shell, mut command: Command) -> String {
+    // `generate` panics on write errors, which a vector does not have.
+    let mut script = Vec::new();
+    aot::generate(shell, &mut command, "robot-cli", &mut script);
+    // The Bash script spells the labels of a program with a hyphen in two ways, and so completes
+    // nothing after a command (clap issue 6421).
+    String::from_utf8_lossy(&script).replace("robot__subcmd__cli", "robot__cli")
+}

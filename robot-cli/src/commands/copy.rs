@@ -1,0 +1,169 @@
+//! `copy`: all robots of a catalogue, with their ids, to another store.
+
+use std::{
+    io::{self, Write},
+    ops::ControlFlow,
+    process::ExitCode,
+};
+
+use clap::{ArgMatches, Args, parser::ValueSource};
+use robot_core::{
+    redact,
+    transfer::{self, CatalogueDigest, CopyError, CopyProgress, CopyStage},
+};
+use same_file::is_same_file;
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::{Failure, with_cause},
+    format::Format,
+    interrupt::Interrupt,
+    progress::{Progress, robot_count},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli copy --from sqlite://robots.db --to sqlite:///var/lib/robots.db
+  robot-cli copy --from sqlite://robots.db --to postgres://user:password@host/database";
+
+/// Arguments of `copy`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CopyArgs {
+    /// The catalogue to read
+    #[arg(long, value_name = "URL", value_parser = parse_persistent)]
+    from: String,
+
+    /// The catalogue to write: empty, or a file that does not exist yet
+    #[arg(long, value_name = "URL", value_parser = parse_persistent)]
+    to: String,
+}
+
+/// Rejects `--database`, which would have no effect. The environment variable is for other
+/// commands and is ignored.
+pub(crate) fn reject_database_option(matches: &ArgMatches) -> Result<(), Failure> {
+    if matches.value_source("database") != Some(ValueSource::CommandLine) {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "copy does not use --database; use --from URL and --to URL".to_owned(),
+    ))
+}
+
+/// Parses the URL of a catalogue that outlives the process.
+fn parse_persistent(text: &str) -> Result<String, &'static str> {
+    if text == "memory:" {
+        return Err("a catalogue in memory is discarded at the end; use a file or a server");
+    }
+    Ok(text.to_owned())
+}
+
+/// Copies the catalogue and prints its digest.
+pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let CopyArgs { from, to } = args;
+    if is_same_catalogue(from, to) {
+        return Err(Failure::SameCatalogue);
+    }
+    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let source = context.options.clone().existing().open(from)?;
+    let target = context.options.open(to)?;
+    let mut display = StageProgress::default();
+    let copied = transfer::copy(&source, &target, |progress| {
+        display.update(progress);
+        if interrupt.is_set() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    drop(display);
+    let digest = copied.map_err(|error| match error {
+        CopyError::NotEmpty => Failure::TargetNotEmpty,
+        error => Failure::CopyIncomplete {
+            reason: reason(&error),
+            remedy: remedy(to),
+            status: match error {
+                CopyError::BrokenOff { .. } => interrupt.status().into(),
+                _ => ExitCode::FAILURE,
+            },
+        },
+    })?;
+    print(&digest, context.print_format(), context.output).map_err(Failure::ChangeNotShown)
+}
+
+/// Why the copy is incomplete.
+fn reason(error: &CopyError) -> String {
+    match error {
+        CopyError::Source(cause) | CopyError::Target(cause) => {
+            format!("{error}: {}", with_cause(cause))
+        }
+        CopyError::BrokenOff { copied } => {
+            format!("the copy was stopped after {}", robot_count(*copied))
+        }
+        error => error.to_string(),
+    }
+}
+
+/// How to remove an incomplete copy.
+fn remedy(target: &str) -> String {
+    match target.strip_prefix("sqlite://") {
+        Some(path) => format!("delete '{path}', '{path}-wal' and '{path}-shm'"),
+        None => format!(
+            "drop the tables robots and __diesel_schema_migrations of {}",
+            redact(target)
+        ),
+    }
+}
+
+/// Whether two URLs are the same text or name the same file. Other URLs of the same catalogue are
+/// rejected later, because a target must be empty.
+fn is_same_catalogue(one: &str, other: &str) -> bool {
+    one == other
+        || one
+            .strip_prefix("sqlite://")
+            .zip(other.strip_prefix("sqlite://"))
+            .is_some_and(|(one, other)| is_same_file(one, other).unwrap_or(false))
+}
+
+/// Progress display of the current stage.
+#[derive(Default)]
+struct StageProgress(Option<(CopyStage, Progress)>);
+
+impl StageProgress {
+    fn update(&mut self, now: CopyProgress) {
+        if !matches!(&self.0, Some((stage, _)) if *stage == now.stage) {
+            // Clears the line of the previous stage before the new one is drawn.
+            self.0 = None;
+            self.0 = Some((now.stage, Progress::new(now.total, "copying")));
+        }
+        let action = match now.stage {
+            CopyStage::Counting => "counted",
+            CopyStage::VerifyingSource => "verified in the source",
+            CopyStage::VerifyingTarget => "verified in the target",
+            _ => "copied",
+        };
+        if let Some((_, progress)) = &self.0 {
+            progress.update(now.robots, now.robots, action);
+        }
+    }
+}
+
+fn print(digest: &CatalogueDigest, format: Format, output: &mut dyn Write) -> io::Result<()> {
+    let CatalogueDigest {
+        robots: count,
+        checksum,
+    } = digest;
+    match format {
+        Format::Table => writeln!(
+            output,
+            "Copied {}; both have the checksum {checksum}.",
+            robot_count(*count)
+        )?,
+        Format::Json | Format::Ndjson => {
+            let object = json!({ "robots": count, "checksum": checksum.to_string() });
+            writeln!(output, "{object}")?;
+        }
+        Format::Csv => writeln!(output, "robots,checksum\n{count},{checksum}")?,
+    }
+    output.flush()
+}

@@ -1,0 +1,130 @@
+//! `delete`: robots by their ids.
+//!
+//! A deleted robot can't be restored with its id, and it is easy to type or expand (`{1..9}`) an
+//! id too many. So deleting several robots needs confirmation, in scripts as well.
+
+use std::{
+    collections::HashSet,
+    io::{self, IsTerminal, Write},
+};
+
+use clap::Args;
+use robot_core::{Catalogue, Robot, RobotId};
+
+use crate::{
+    context::Context,
+    failure::Failure,
+    format::Format,
+    table::Table,
+    terminal::Screen,
+    values::{IdArgument, parse_id},
+};
+
+/// Arguments of `delete`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  robot-cli delete 1\n  robot-cli delete --yes 1 2 3")]
+pub(crate) struct DeleteArgs {
+    /// The ids of the robots
+    #[arg(
+        required = true,
+        value_name = "ID",
+        allow_negative_numbers = true,
+        value_parser = parse_id
+    )]
+    ids: Vec<IdArgument>,
+
+    /// Delete several robots without confirmation
+    #[arg(long, short)]
+    yes: bool,
+}
+
+/// The number of robots that the confirmation shows.
+const MAX_SHOWN: usize = 20;
+
+/// Deletes the robots that exist, and prints the results afterwards: a closed pipe must not stop
+/// the deletion halfway.
+pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let needs_confirmation = !args.yes && args.ids.iter().any(|id| *id != args.ids[0]);
+    if needs_confirmation && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failure::Usage(
+            "deleting several robots needs confirmation, and there is no terminal; \
+             nothing was deleted. Add --yes to delete them"
+                .to_owned(),
+        ));
+    }
+    let catalogue = context.open()?;
+    if needs_confirmation && !is_confirmed(&catalogue, &args.ids)? {
+        return Err(Failure::NotConfirmed);
+    }
+    let (deleted, mut failures) = delete_all(&catalogue, args.ids);
+    if context.print_format() == Format::Table
+        && let Err(error) = print_deleted(&deleted, context.output)
+    {
+        failures.push(Failure::ChangeNotShown(error));
+    }
+    Failure::combine(failures)
+}
+
+/// Deletes robots until the store fails. Missing robots are skipped.
+fn delete_all(catalogue: &dyn Catalogue, ids: Vec<IdArgument>) -> (Vec<RobotId>, Vec<Failure>) {
+    let mut deleted = Vec::new();
+    let mut failures = Vec::new();
+    for id in ids {
+        let result = id.assignable().and_then(|id| {
+            catalogue.delete(id)?;
+            Ok(id)
+        });
+        match result {
+            Ok(id) => deleted.push(id),
+            Err(failure) => {
+                let is_missing = failure.is_missing_robot();
+                failures.push(failure);
+                if !is_missing {
+                    break;
+                }
+            }
+        }
+    }
+    (deleted, failures)
+}
+
+fn print_deleted(ids: &[RobotId], output: &mut dyn Write) -> io::Result<()> {
+    for id in ids {
+        writeln!(output, "Deleted robot {id}.")?;
+    }
+    output.flush()
+}
+
+/// Shows the robots on the terminal and asks for confirmation, unless none of them exists.
+fn is_confirmed(catalogue: &dyn Catalogue, ids: &[IdArgument]) -> Result<bool, Failure> {
+    let mut seen = HashSet::new();
+    let mut robots = Vec::new();
+    for id in ids {
+        if let IdArgument::Assignable(id) = *id
+            && seen.insert(id)
+            && let Some(robot) = catalogue.get(id)?
+        {
+            robots.push(robot);
+        }
+    }
+    // A terminal that cannot be read counts as a no.
+    Ok(robots.is_empty() || ask(&robots).unwrap_or(false))
+}
+
+/// Asks on standard error, because standard output may be redirected.
+fn ask(robots: &[Robot]) -> io::Result<bool> {
+    let mut terminal = io::stderr().lock();
+    let shown = &robots[..robots.len().min(MAX_SHOWN)];
+    Table::new(Screen::of_standard_error()).print(shown, &mut terminal)?;
+    if robots.len() > shown.len() {
+        writeln!(terminal, "… and {} more", robots.len() - shown.len())?;
+    }
+    match robots.len() {
+        1 => write!(terminal, "Delete this robot? [y/N] ")?,
+        many => write!(terminal, "Delete these {many} robots? [y/N] ")?,
+    }
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}

@@ -1,0 +1,391 @@
+//! `import`: robots from a file or standard input.
+
+use std::{
+    ffi::OsString,
+    fmt::Write as _,
+    fs::File,
+    io::{self, Read, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use clap::{Args, ValueEnum};
+use indicatif::HumanCount;
+use robot_core::{
+    Catalogue, Error, OpenError,
+    transfer::{
+        self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, ReadError, Records,
+        Summary,
+    },
+};
+
+use crate::{
+    context::Context,
+    failure::{Failure, with_cause},
+    interrupt::Interrupt,
+    place::Place,
+    printable::printable,
+    progress::{Progress, robot_count},
+};
+
+/// The number of records between two updates of the progress bar.
+const PROGRESS_INTERVAL: u64 = 256;
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = DETAILS)]
+pub(crate) struct ImportArgs {
+    /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
+    /// requires --format
+    #[arg(value_name = "FILE|-")]
+    file: OsString,
+
+    /// If a name exists: fail, skip the record, or replace type and year of the robot
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value_t,
+        hide_possible_values = true
+    )]
+    on_conflict: OnConflict,
+
+    /// Report what the import would do and store nothing; uses 20 bytes of memory per robot
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Skip records that fail instead of stopping at the first
+    #[arg(long)]
+    keep_going: bool,
+}
+
+const DETAILS: &str = "\
+Examples:
+  robot-cli import robots.csv                           Stop at the first record that fails
+  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
+  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
+  robot-cli import new.json --on-conflict replace       Update existing robots
+  curl -s http://robots.example/x | robot-cli import - --format ndjson
+
+Formats:
+  csv     A header line with the columns name, type and year in any order; others are ignored
+  json    An array of objects with name, type and year
+  ndjson  One object per line
+
+Records that fail are reported on standard error as FILE:LINE: message, and the exit status is 1.
+Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once.";
+
+/// The value of `--on-conflict`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OnConflict {
+    /// The record fails
+    #[default]
+    Fail,
+    /// The robot is unchanged
+    Skip,
+    /// The robot gets the type and year of the record and keeps its id
+    Replace,
+}
+
+impl ImportArgs {
+    fn options(&self) -> ImportOptions {
+        ImportOptions::default()
+            .on_conflict(match self.on_conflict {
+                OnConflict::Fail => transfer::OnConflict::Fail,
+                OnConflict::Skip => transfer::OnConflict::Skip,
+                OnConflict::Replace => transfer::OnConflict::Replace,
+            })
+            .after_failure(if self.keep_going {
+                AfterFailure::Continue
+            } else {
+                AfterFailure::Stop
+            })
+            .dry_run(if self.dry_run {
+                DryRun::Yes
+            } else {
+                DryRun::No
+            })
+    }
+
+    /// Whether a second run would fail at the robots that this one has added.
+    fn needs_skip(&self, summary: &Summary) -> bool {
+        !self.dry_run && self.on_conflict == OnConflict::Fail && summary.added > 0
+    }
+}
+
+/// Imports the records and prints a summary. The catalogue is opened, and perhaps created, only
+/// if the input can be opened.
+pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let place = Place::new(&args.file);
+    let format = place.format(context.format)?.ok_or_else(|| {
+        Failure::Usage(
+            "the format of standard input is unknown; add --format csv, json or ndjson".to_owned(),
+        )
+    })?;
+    let (input, length) = open_input(&place).map_err(|cause| not_read(&place, cause))?;
+    let catalogue = open_catalogue(args, context)?;
+    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let bytes_read = Arc::new(AtomicU64::new(0));
+    let input = CountingReader {
+        input,
+        count: Arc::clone(&bytes_read),
+    };
+    let reader = interrupt.reader(input).map_err(Failure::Signals)?;
+    let records = Records::new(reader, format).take_while(|_| !interrupt.is_set());
+    let mut import = Import {
+        args,
+        place: &place,
+        progress: Progress::new(length, "importing"),
+        summary: Summary::default(),
+        line: 0,
+        input_failure: None,
+        cause: Cause::Record,
+    };
+    for outcome in transfer::import(catalogue, records, args.options()) {
+        import.record(outcome, bytes_read.load(Ordering::Relaxed));
+    }
+    if interrupt.is_set() {
+        return Err(import.interrupted(&interrupt));
+    }
+    import.finish(context.output)
+}
+
+/// Opens the catalogue. A dry run does not create it.
+fn open_catalogue(
+    args: &ImportArgs,
+    context: &Context<'_>,
+) -> Result<Arc<dyn Catalogue>, OpenError> {
+    if !args.dry_run {
+        return context.open();
+    }
+    match context.open_existing() {
+        Err(OpenError::Missing { .. }) => context.options.open("memory:"),
+        opened => opened,
+    }
+}
+
+/// The input, and its length if known.
+fn open_input(place: &Place) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+    let Place::File(path) = place else {
+        return Ok((Box::new(io::stdin()), None));
+    };
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let length = metadata.is_file().then_some(metadata.len());
+    Ok((Box::new(file), length))
+}
+
+fn not_read(place: &Place, cause: io::Error) -> Failure {
+    Failure::Input {
+        place: place.to_string(),
+        cause,
+    }
+}
+
+/// State of a running import.
+struct Import<'a> {
+    args: &'a ImportArgs,
+    place: &'a Place,
+    progress: Progress,
+    summary: Summary,
+    /// The line of the last outcome.
+    line: u64,
+    /// Set if the input could not be read to its end.
+    input_failure: Option<Failure>,
+    cause: Cause,
+}
+
+/// What has to be fixed after failures, from the least to the most severe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// A record, which `--keep-going` would skip.
+    Record,
+    /// The rest of the file cannot be parsed.
+    File,
+    /// The store or the device, not the content of the file.
+    System,
+}
+
+impl Cause {
+    fn of(error: &ImportError) -> Self {
+        match error {
+            error if error.is_record_error() => Self::Record,
+            ImportError::Refused(_) => Self::System,
+            _ => Self::File,
+        }
+    }
+}
+
+impl Import<'_> {
+    /// Counts an outcome and reports a failure.
+    fn record(&mut self, outcome: Outcome, bytes_read: u64) {
+        self.summary.count(&outcome);
+        self.line = outcome.line;
+        let records = self.summary.records();
+        if records.is_multiple_of(PROGRESS_INTERVAL) {
+            self.progress.update(bytes_read, records, "imported");
+        }
+        match outcome.result {
+            Ok(_) => {}
+            Err(ImportError::Unreadable(ReadError::Input { cause, .. })) => {
+                self.cause = Cause::System;
+                self.input_failure = Some(not_read(self.place, cause));
+            }
+            Err(error) => {
+                self.cause = self.cause.max(Cause::of(&error));
+                self.progress.suspend(|| {
+                    let mut stderr = io::stderr().lock();
+                    for message in messages(&error) {
+                        let message = printable(&message).into_owned();
+                        let _ = writeln!(stderr, "{}:{}: {message}", self.place, outcome.line);
+                    }
+                });
+            }
+        }
+    }
+
+    /// Reports how far an interrupted import got, and how to continue.
+    fn interrupted(self, interrupt: &Interrupt) -> Failure {
+        let Self {
+            args,
+            summary,
+            line,
+            progress,
+            ..
+        } = self;
+        drop(progress);
+        let added = robot_count(summary.added);
+        let _ = if args.dry_run {
+            writeln!(
+                io::stderr(),
+                "Stopped at line {line}: {added} would be added; nothing was stored"
+            )
+        } else {
+            writeln!(
+                io::stderr(),
+                "Stopped at line {line}: {added} were added. To continue, run the command again{}",
+                if args.needs_skip(&summary) {
+                    " with --on-conflict skip"
+                } else {
+                    ""
+                }
+            )
+        };
+        Failure::Interrupted(interrupt.status())
+    }
+
+    /// Prints the summary.
+    fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
+        drop(self.progress);
+        let mut failures: Vec<Failure> = self.input_failure.into_iter().collect();
+        let printed = writeln!(output, "{}", sentence(&self.summary, self.args.dry_run))
+            .and_then(|()| output.flush());
+        failures.extend(printed.err().map(Failure::ChangeNotShown));
+        if self.summary.failed > 0 {
+            failures.push(if self.args.keep_going && failures.is_empty() {
+                Failure::Records
+            } else {
+                stopped_at(self.line, self.args, &self.summary, self.cause)
+            });
+        }
+        Failure::combine(failures)
+    }
+}
+
+/// The failure of an import that stopped at a line.
+fn stopped_at(line: u64, args: &ImportArgs, summary: &Summary, cause: Cause) -> Failure {
+    let fix = match cause {
+        Cause::Record | Cause::File => format!("Fix line {line}"),
+        Cause::System => "Fix the cause".to_owned(),
+    };
+    let options = match (args.needs_skip(summary), cause == Cause::Record) {
+        (true, true) => {
+            " with --on-conflict skip, or with --keep-going to skip all records that fail"
+        }
+        (true, false) => " with --on-conflict skip",
+        (false, true) => ", or with --keep-going to skip all records that fail",
+        (false, false) => "",
+    };
+    Failure::StoppedAt {
+        line,
+        rest: if args.dry_run {
+            "later lines were not checked"
+        } else {
+            "later lines were not stored"
+        },
+        remedy: format!("{fix} and run the command again{options}"),
+    }
+}
+
+/// The messages of an error, with its cause if the store failed.
+fn messages(error: &ImportError) -> Vec<String> {
+    match error {
+        ImportError::Refused(error) if !matches!(error, Error::Rejected(_)) => {
+            vec![with_cause(error)]
+        }
+        error => error.messages(),
+    }
+}
+
+/// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
+fn sentence(summary: &Summary, is_dry_run: bool) -> String {
+    let verbs = if is_dry_run {
+        ["Would add", "replace", "skip", "fail"]
+    } else {
+        ["Added", "replaced", "skipped", "failed"]
+    };
+    let mut sentence = format!("{} {}", verbs[0], robot_count(summary.added));
+    let others = [summary.replaced, summary.skipped, summary.failed];
+    for (verb, count) in verbs[1..].iter().zip(others) {
+        if count > 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(sentence, ", {verb} {}", HumanCount(count));
+        }
+    }
+    if is_dry_run {
+        sentence.push_str("; nothing was stored");
+    }
+    sentence.push('.');
+    sentence
+}
+
+/// A reader that counts its bytes.
+struct CountingReader<R> {
+    input: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for CountingReader<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.input.read(buffer)?;
+        let counted = length.try_into().unwrap_or(u64::MAX);
+        self.count.fetch_add(counted, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentence_omits_zero_counts() {
+        let mut summary = Summary::default();
+        summary.added = 1;
+        assert_eq!(sentence(&summary, false), "Added 1 robot.");
+        summary.added = 99_998;
+        summary.skipped = 2;
+        assert_eq!(sentence(&summary, false), "Added 99,998 robots, skipped 2.");
+        summary.replaced = 3;
+        summary.failed = 4;
+        assert_eq!(
+            sentence(&summary, true),
+            "Would add 99,998 robots, replace 3, skip 2, fail 4; nothing was stored."
+        );
+    }
+}

@@ -1,0 +1,15 @@
+//! Commands, one module each: the arguments, and a `run` function.
+
+pub(crate) mod add;
+pub(crate) mod backup;
+pub(crate) mod completions;
+pub(crate) mod copy;
+pub(crate) mod delete;
+pub(crate) mod export;
+pub(crate) mod get;
+pub(crate) mod import;
+pub(crate) mod list;
+pub(crate) mod manual;
+pub(crate) mod search;
+pub(crate) mod token;
+pub(crate) mod update;

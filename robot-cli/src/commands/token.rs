@@ -1,0 +1,98 @@
+//! `token`: access tokens for the server.
+//!
+//! A client sends the token. The configuration of the server contains only its hash.
+
+use std::io::{self, Write};
+
+use clap::{Subcommand, ValueEnum};
+use robot_core::http::{self, AccessToken};
+use serde_json::json;
+
+use crate::{context::Context, failure::Failure, format::Format};
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  robot-cli token new write                  For a client that changes robots
+  robot-cli token new read --format json     For a client that only reads, as a JSON object";
+
+/// Subcommands of `token`.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Create a token and print it with its entry for the server configuration
+    ///
+    /// The server stores only a hash, so its configuration does not reveal the token. If a token
+    /// is lost or leaked, create a new one, replace the hash in the configuration and restart the
+    /// server.
+    #[command(after_help = EXAMPLES)]
+    New {
+        /// read: get, list and search robots; write: change robots, too
+        #[arg(hide_possible_values = true)]
+        permission: Permission,
+    },
+}
+
+/// The permission of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Permission {
+    /// Get, list and search robots
+    Read,
+    /// Change robots, too
+    Write,
+}
+
+/// Begins each token, so that a leaked one can be recognized.
+const PREFIX: &str = "robots_";
+
+/// Creates a token and prints it.
+pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), Failure> {
+    let TokenCommand::New { permission } = command;
+    let text = random_token()?;
+    let token = AccessToken::of(
+        &text,
+        match permission {
+            Permission::Read => http::Permission::Read,
+            Permission::Write => http::Permission::Write,
+        },
+    );
+    let format = context.print_format();
+    print(&text, permission, &token, format, context.output).map_err(Failure::Output)
+}
+
+/// The prefix and 32 random bytes.
+fn random_token() -> Result<String, Failure> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|error| Failure::NoRandomness(io::Error::from(error)))?;
+    Ok(format!("{PREFIX}{}", hex::encode(bytes)))
+}
+
+fn print(
+    text: &str,
+    permission: Permission,
+    token: &AccessToken,
+    format: Format,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    match format {
+        Format::Table => writeln!(
+            output,
+            "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
+             {text}\n\n\
+             The client sends it in a header:\n  \
+             curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/api/robots\n\n\
+             Environment of the server (separate several tokens by commas):\n  \
+             ROCKET_API_TOKENS={token}\n\
+             or its Rocket.toml, under [default]:\n  \
+             api_tokens = [\"{token}\"]",
+            actions = match permission {
+                Permission::Read => "read",
+                Permission::Write => "read and write",
+            }
+        )?,
+        Format::Json | Format::Ndjson => {
+            let object = json!({ "token": text, "api_token": token.to_string() });
+            writeln!(output, "{object}")?;
+        }
+        Format::Csv => writeln!(output, "token,api_token\n{text},{token}")?,
+    }
+    output.flush()
+}
