@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::http::{Api, Request};
+use crate::http::{Api, BodyMode, Request};
 
 /// What a client sends.
 ///
@@ -124,18 +124,16 @@ impl Client for Api {
         for (name, value) in &call.headers {
             request.header(name, value.as_bytes());
         }
-        let reply = if self.streams_body(&request) {
-            let mut pieces: Vec<_> = call
-                .body
-                .chunks(PIECE)
-                .map(|piece| Ok(piece.to_vec()))
-                .collect();
-            pieces.push(Ok(Vec::new()));
-            self.start_streamed(request, pieces.into_iter()).wait()
-        } else {
-            let body = crate::http::within_limit(call.body.clone());
-            self.handle(request.body_read(body))
+        let exchange = self.receive(request);
+        let pending = match exchange.body_mode() {
+            BodyMode::Streamed => {
+                let pieces = call.body.chunks(PIECE).map(|piece| Ok(piece.to_vec()));
+                let pieces: Vec<_> = pieces.chain([Ok(Vec::new())]).collect();
+                exchange.answer_streamed(pieces.into_iter())
+            }
+            _ => exchange.answer(Ok(call.body.clone())),
         };
+        let reply = pending.wait();
         let headers = reply
             .headers
             .iter()

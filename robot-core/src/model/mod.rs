@@ -1,6 +1,8 @@
 //! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
 
+pub(crate) mod draft_json;
 pub(crate) mod field;
+pub(crate) mod hex;
 pub(crate) mod robot;
 pub(crate) mod rules;
 

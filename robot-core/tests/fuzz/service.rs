@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use robot_core::{
     Catalogue, CatalogueExt, Draft, MemoryCatalogue, Robot,
-    http::{Access, Api, Behaviour, Hosts, Reply, Request},
+    http::{Access, Api, Behaviour, BodyError, Hosts, Reply, Request},
 };
 use serde_json::Value;
 
@@ -73,11 +73,20 @@ impl Service {
         self.send(Request::new("GET", target))
     }
 
-    /// Sends a request. Whatever it was, the answer has the shape of the contract, and nothing
-    /// was changed where it tells of a failure.
+    /// Sends a request, and checks that the answer has the shape of the contract, and that an error
+    /// has changed nothing.
     pub(crate) fn send(&self, request: Request) -> Answer {
+        self.check(|api| api.handle(request))
+    }
+
+    /// As [`send`](Self::send), with a body that was read, or could not be.
+    pub(crate) fn exchange(&self, request: Request, body: Result<Vec<u8>, BodyError>) -> Answer {
+        self.check(|api| api.receive(request).answer(body).wait())
+    }
+
+    fn check(&self, reply: impl FnOnce(&Api) -> Reply) -> Answer {
         let before = self.robots();
-        let answer = Answer::of(self.api.handle(request));
+        let answer = Answer::of(reply(&self.api));
         answer.assert_in_shape(self.behaviour);
         if answer.status >= 400 {
             assert_eq!(self.robots(), before, "{answer:?}");
