@@ -116,7 +116,7 @@ fn start_error_is_reported_in_one_line() {
     for (port, url, words) in [
         ("http", "memory:", "PORT is 'http'"),
         ("65536", "memory:", "PORT is '65536'"),
-        ("0", "ftp://robots", "'ftp' is no"),
+        ("0", "ftp://robots", "begin with 'ftp'"),
         ("0", "sqlite:///nowhere/robots.db", "DATABASE_URL"),
         (taken, "memory:", "cannot listen on port"),
     ] {
