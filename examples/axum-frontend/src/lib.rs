@@ -45,23 +45,23 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
         request.header(name.as_str(), value.as_bytes());
     }
     let exchange = api.receive(request);
-    match exchange.body_mode() {
-        BodyMode::None => finish(&exchange, exchange.answer(Ok(Vec::new()))).await,
-        BodyMode::Whole => {
-            let body = timeout(BODY_DEADLINE, read(body)).await;
-            let body = body.unwrap_or(Err(BodyError::TooSlow));
-            finish(&exchange, exchange.answer(body)).await
-        }
-        BodyMode::Streamed => {
-            let (sender, mut receiver) = mpsc::channel(4);
-            let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
-            let finishing = pin!(finish(&exchange, pending));
-            // The rest of the body is not read if the reply is ready before.
-            match select(finishing, pin!(send_pieces(body, sender))).await {
-                Either::Left((response, _)) => response,
-                Either::Right(((), finishing)) => finishing.await,
-            }
-        }
+    let body = match exchange.body_mode() {
+        BodyMode::Streamed => return answer_streamed(&exchange, body).await,
+        BodyMode::Whole => timeout(BODY_DEADLINE, read(body)).await,
+        BodyMode::None => Ok(Ok(Vec::new())),
+    };
+    let pending = exchange.answer(body.unwrap_or(Err(BodyError::TooSlow)));
+    finish(&exchange, pending).await
+}
+
+/// Reads the body while the request is answered, and no further if the reply is ready before.
+async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
+    let (sender, mut receiver) = mpsc::channel(4);
+    let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
+    let finishing = pin!(finish(exchange, pending));
+    match select(finishing, pin!(send_pieces(body, sender))).await {
+        Either::Left((response, _)) => response,
+        Either::Right(((), finishing)) => finishing.await,
     }
 }
 

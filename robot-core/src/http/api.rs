@@ -116,23 +116,10 @@ impl Api {
 }
 
 impl fmt::Debug for Api {
-    /// Without the catalogue, which may hold a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Service {
-            behaviour,
-            hosts,
-            access,
-            origins,
-            base,
-            ..
-        } = &*self.service;
         formatter
             .debug_struct("Api")
-            .field("behaviour", behaviour)
-            .field("hosts", hosts)
-            .field("access", access)
-            .field("origins", origins)
-            .field("base", base)
+            .field("base", &self.service.base)
             .finish_non_exhaustive()
     }
 }

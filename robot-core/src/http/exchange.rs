@@ -12,7 +12,7 @@ use super::{
     origin,
     reply::Reply,
     request::{BodyError, Pieces, Request},
-    route::{Call, Handler, Parameter, Route, Started},
+    route::{Call, Handler, Route, Started},
     routes,
     service::Service,
 };
@@ -38,26 +38,12 @@ pub struct Exchange {
     request: Request,
     context: ResponseContext,
     body_mode: BodyMode,
-    matched: Option<(&'static Route, Parameter)>,
+    matched: Option<(&'static Route, Vec<u8>)>,
     /// The handler, or why the request is rejected whatever its body is.
     admitted: Result<Handler, Failure>,
 }
 
-/// How a frontend reads the body of a request.
-///
-/// ```
-/// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, BodyMode, Request}};
-///
-/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-/// for (method, path, mode) in [
-///     ("GET", "/api/robots", BodyMode::None),
-///     ("POST", "/api/robots", BodyMode::Whole),
-///     ("POST", "/api/robots/import", BodyMode::Streamed),
-/// ] {
-///     assert_eq!(api.receive(Request::new(method, path)).body_mode(), mode);
-/// }
-/// ```
+/// How a frontend reads the body of a request; see [`Exchange`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyMode {
     /// Not at all: pass an empty body to [`Exchange::answer`].
@@ -68,12 +54,6 @@ pub enum BodyMode {
     /// In pieces, each within [`BODY_DEADLINE`](super::BODY_DEADLINE), for
     /// [`Exchange::answer_streamed`].
     Streamed,
-}
-
-/// A body as the frontend has read it.
-enum Payload {
-    Whole(Result<Vec<u8>, BodyError>),
-    Streamed(Pieces),
 }
 
 impl Exchange {
@@ -115,7 +95,12 @@ impl Exchange {
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
     /// why it could not.
     pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Reply> {
-        self.start(Payload::Whole(body))
+        let body = self.request.check_body(body);
+        self.start(|handler, call| match handler {
+            Handler::Bodyless(handle) => handle(call),
+            Handler::Whole(handle) => handle(call, &body.map_err(Failure::Body)?),
+            Handler::Streamed(handle) => handle(call, body.map(in_one_piece)),
+        })
     }
 
     /// Starts to answer while the body still arrives, for [`BodyMode::Streamed`]. The thread that
@@ -137,7 +122,11 @@ impl Exchange {
         &self,
         pieces: impl Iterator<Item = Result<Vec<u8>, BodyError>> + Send + 'static,
     ) -> Pending<Reply> {
-        self.start(Payload::Streamed(Box::new(pieces)))
+        self.start(|handler, call| match handler {
+            Handler::Bodyless(handle) => handle(call),
+            Handler::Whole(_) => Err(Failure::Body(BodyError::Incomplete)),
+            Handler::Streamed(handle) => handle(call, Ok(Box::new(pieces))),
+        })
     }
 
     /// The reply for a failure of the frontend itself.
@@ -154,38 +143,25 @@ impl Exchange {
         self.context.reply(Err(failure))
     }
 
-    fn start(&self, payload: Payload) -> Pending<Reply> {
+    fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
+        let started = guarded(|| {
+            let handler = self.admitted.clone()?;
+            let (route, parameter) = self.matched.as_ref().ok_or(Failure::Internal)?;
+            let call = Call {
+                service: &self.service,
+                request: &self.request,
+                route,
+                parameter,
+            };
+            run(handler, &call)
+        });
         let context = self.context.clone();
         let finish = move |answer| context.reply(answer);
-        match guarded(|| self.call(payload)) {
+        match started {
             Ok(pending) => pending
                 .wrap_work(|work| Box::new(move || guarded(work)))
                 .map(finish),
             Err(failure) => Pending::ready(finish(Err(failure))),
-        }
-    }
-
-    fn call(&self, payload: Payload) -> Started {
-        let handler = self.admitted.clone()?;
-        let (route, parameter) = self.matched.as_ref().ok_or(Failure::Internal)?;
-        let call = Call {
-            service: &self.service,
-            request: &self.request,
-            route,
-            parameter,
-        };
-        match (handler, payload) {
-            (Handler::Bodyless(handle), _) => handle(&call),
-            (Handler::Whole(handle), Payload::Whole(body)) => {
-                let body = self.request.check_body(body).map_err(Failure::Body)?;
-                handle(&call, &body)
-            }
-            (Handler::Whole(_), Payload::Streamed(_)) => Err(Failure::Body(BodyError::Incomplete)),
-            (Handler::Streamed(handle), Payload::Whole(body)) => {
-                let body = self.request.check_body(body);
-                handle(&call, body.map(in_one_piece))
-            }
-            (Handler::Streamed(handle), Payload::Streamed(pieces)) => handle(&call, Ok(pieces)),
         }
     }
 }

@@ -10,10 +10,7 @@ use super::{
     request::{BodyError, Pieces, Request},
     service::Service,
 };
-use crate::{
-    catalogue::Pending,
-    model::{ParseIdError, RobotId},
-};
+use crate::{catalogue::Pending, model::RobotId};
 
 /// A path template, and the handler of each method that it takes.
 pub(super) struct Route {
@@ -47,37 +44,20 @@ pub(super) struct Call<'a> {
     pub(super) service: &'a Arc<Service>,
     pub(super) request: &'a Request,
     pub(super) route: &'static Route,
-    pub(super) parameter: &'a Parameter,
-}
-
-/// The parameter in the path of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Parameter {
-    None,
-    /// `{id}`; `None` for an id that is never assigned.
-    Id(Option<RobotId>),
-    /// `{name}`; `None` if it is not UTF-8.
-    Name(Option<String>),
+    /// The decoded parameter in the path.
+    pub(super) parameter: &'a [u8],
 }
 
 impl Call<'_> {
     /// The `{id}` of the path; `None` if it is never assigned.
     pub(super) fn id(&self) -> Option<RobotId> {
-        match self.parameter {
-            Parameter::Id(id) => *id,
-            _ => None,
-        }
+        str::from_utf8(self.parameter).ok()?.parse().ok()
     }
 
     /// The `{name}` of the path; empty on a route without.
     pub(super) fn name(&self) -> Result<&str, Failure> {
-        match self.parameter {
-            Parameter::Name(Some(name)) => Ok(name),
-            Parameter::Name(None) => Err(Failure::Malformed(vec![
-                "The name to search for is not UTF-8".into(),
-            ])),
-            _ => Ok(""),
-        }
+        str::from_utf8(self.parameter)
+            .map_err(|_| Failure::Malformed(vec!["The name to search for is not UTF-8".into()]))
     }
 }
 
@@ -100,35 +80,24 @@ impl Route {
         allow + "OPTIONS"
     }
 
-    /// The parameter of a path, if it matches the template.
+    /// The decoded parameter of a path, empty if it has none, if the path matches the template.
     ///
     /// The path is split into segments first, and each is percent-decoded once: `%2F` is a slash
     /// inside a name, `%31` is the digit 1, and a `+` is a plus. A `%` without two hexadecimal
     /// digits after it stands for itself.
-    pub(super) fn matches(&self, path: &str) -> Option<Parameter> {
-        let mut parameter = Parameter::None;
+    pub(super) fn matches(&self, path: &str) -> Option<Vec<u8>> {
+        let mut parameter = Vec::new();
         let mut segments = path.split('/');
         for expected in self.path.split('/') {
             let segment = Cow::from(percent_decode(segments.next()?.as_bytes()));
+            let is_id = || !segment.is_empty() && segment.iter().all(u8::is_ascii_digit);
             match expected {
-                "{id}" => parameter = id(&segment)?,
-                "{name}" => {
-                    let name = String::from_utf8(segment.into_owned());
-                    parameter = Parameter::Name(name.ok());
-                }
-                literal if literal.as_bytes() == segment.as_ref() => {}
-                _ => return None,
+                "{id}" if !is_id() => return None,
+                "{id}" | "{name}" => parameter = segment.into_owned(),
+                literal if literal.as_bytes() != segment.as_ref() => return None,
+                _ => {}
             }
         }
         segments.next().is_none().then_some(parameter)
-    }
-}
-
-/// The parameter `{id}`; `None` for text that is no id.
-fn id(segment: &[u8]) -> Option<Parameter> {
-    match str::from_utf8(segment).ok()?.parse() {
-        Ok(id) => Some(Parameter::Id(Some(id))),
-        Err(ParseIdError::NeverAssigned) => Some(Parameter::Id(None)),
-        Err(ParseIdError::NotDigits) => None,
     }
 }

@@ -28,6 +28,7 @@ fn unknown_path_returns_404(session: &Session<'_>) {
         "/api/robots/1.0",
         "/api/robots/1x",
         "/api/robots/0x1",
+        "/api/robots/%7Bid%7D",
         "/api/robots/%D9%A1",
         "/api/robots/1%00",
         "/api/robots/1%2F",
