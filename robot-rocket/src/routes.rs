@@ -11,11 +11,7 @@ use rocket::{
     data::ToByteUnit,
     http::Method,
     route::{Handler, Outcome},
-    tokio::{
-        io::AsyncReadExt,
-        sync::mpsc::{self, Sender},
-        time::timeout,
-    },
+    tokio::{io::AsyncReadExt, sync::mpsc, time::timeout},
 };
 
 use crate::{
@@ -116,7 +112,7 @@ impl ApiHandler {
 }
 
 /// Reads a body in pieces until its end, an error, or the receiver is dropped.
-async fn send_pieces(data: Data<'_>, sender: Sender<Result<Vec<u8>, BodyError>>) {
+async fn send_pieces(data: Data<'_>, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
     let mut body = data.open((IMPORT_LIMIT + 1).bytes());
     loop {
         let mut piece = vec![0; PIECE];

@@ -13,11 +13,7 @@ use axum::{
     http::{self, StatusCode, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use futures_util::{
-    TryStreamExt,
-    future::{Either, ready, select},
-    stream,
-};
+use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
     http::{
@@ -25,11 +21,7 @@ use robot_core::{
         Failure, Reply, Request,
     },
 };
-use tokio::{
-    sync::mpsc::{self, Sender},
-    task::spawn_blocking,
-    time::timeout,
-};
+use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
 /// A router for every path and method, since the core decides which of them exist.
 pub fn router(api: Api) -> Router {
@@ -59,9 +51,9 @@ async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
     let (sender, mut receiver) = mpsc::channel(4);
     let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
     let finishing = pin!(finish(exchange, pending));
-    match select(finishing, pin!(send_pieces(body, sender))).await {
-        Either::Left((response, _)) => response,
-        Either::Right(((), finishing)) => finishing.await,
+    match future::select(finishing, pin!(send_pieces(body, sender))).await {
+        future::Either::Left((response, _)) => response,
+        future::Either::Right(((), finishing)) => finishing.await,
     }
 }
 
@@ -85,9 +77,9 @@ async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
 
 /// Reads a body in pieces until its end, marked by an empty piece, an error, or the receiver is
 /// dropped.
-async fn send_pieces(body: Body, sender: Sender<Result<Vec<u8>, BodyError>>) {
+async fn send_pieces(body: Body, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
     let body = body.into_data_stream();
-    let mut body = pin!(body.try_filter(|piece| ready(!piece.is_empty())));
+    let mut body = pin!(body.try_filter(|piece| future::ready(!piece.is_empty())));
     loop {
         let piece = match timeout(BODY_DEADLINE, body.try_next()).await {
             Ok(Ok(piece)) => Ok(piece.map_or_else(Vec::new, Vec::from)),

@@ -129,15 +129,7 @@ impl Exchange {
         })
     }
 
-    /// The reply for a failure of the frontend itself.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Api, Failure, Request}};
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-    /// let exchange = api.receive(Request::new("GET", "/api/robots"));
-    /// assert_eq!(exchange.refuse(Failure::Internal).status, 500);
-    /// ```
+    /// The reply for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
     pub fn refuse(&self, failure: Failure) -> Reply {
         self.context.reply(Err(failure))

@@ -40,15 +40,15 @@ fn write(byte: u8, style: Style) -> String {
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     let mut bytes = Vec::new();
-    while let Some((byte, behind)) = rest.split_first() {
-        rest = behind;
-        let digits = behind.first_chunk::<2>().filter(|_| *byte == b'%');
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        let digits = after.first_chunk::<2>().filter(|_| *byte == b'%');
         let value = digits.and_then(|&[high, low]| {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             u8::try_from(digit(high)? * 16 + digit(low)?).ok()
         });
         if value.is_some() {
-            rest = &behind[2..];
+            rest = &after[2..];
         }
         bytes.push(value.unwrap_or(*byte));
     }

@@ -34,7 +34,7 @@ fn post_adds_a_robot(session: &Session<'_>) {
     let id = json(&answer)["data"]["id"].clone();
     let id = id
         .as_str()
-        .unwrap_or_else(|| panic!("the id {id} is no string"));
+        .unwrap_or_else(|| panic!("the id {id} is not a string"));
     assert!(id.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
     assert_answer(
         &answer,
