@@ -1,4 +1,4 @@
-//! Tokens and pages of other origins, through the whole of the contract.
+//! Access tokens and CORS, for every request of the contract.
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ const READER: &str = "robots_reader";
 const WRITER: &str = "robots_writer";
 const PAGE: &str = "https://app.example";
 
-/// Every request that the contract knows, and what has to be permitted for it.
+/// Every request of the contract, and the permission that it needs.
 const REQUESTS: [(&str, &str, Permission); 7] = [
     ("GET", "/api/robots", Permission::Read),
     ("HEAD", "/api/robots", Permission::Read),
@@ -49,10 +49,10 @@ fn header<'a>(reply: &'a Reply, name: &str) -> Option<&'a str> {
     header.map(|(_, value)| value.as_ref())
 }
 
-/// The challenge of a refusal, which has the contract's shape and does not look like another.
-fn refusal(reply: &Reply) -> (u16, Option<&str>) {
+/// The status and challenge of a rejection, after a check of its body.
+fn rejection(reply: &Reply) -> (u16, Option<&str>) {
     let Body::Whole(bytes) = &reply.body else {
-        panic!("a refusal is streamed");
+        panic!("a rejection is streamed");
     };
     let text = String::from_utf8_lossy(bytes);
     assert!(
@@ -68,11 +68,11 @@ fn refusal(reply: &Reply) -> (u16, Option<&str>) {
 }
 
 #[test]
-fn whoever_has_no_token_is_asked_for_one() {
+fn missing_token_returns_401_with_challenge() {
     for (method, path, _) in REQUESTS {
         let reply = call(&api(None), method, path, &[]);
         assert_eq!(
-            refusal(&reply),
+            rejection(&reply),
             (401, Some(r#"Bearer realm="robots""#)),
             "{method} {path}"
         );
@@ -80,18 +80,18 @@ fn whoever_has_no_token_is_asked_for_one() {
 }
 
 #[test]
-fn a_wrong_token_is_told_even_where_none_is_needed() {
+fn unknown_token_returns_401_even_if_none_is_needed() {
     for anonymous in [None, Some(Permission::Read)] {
         for (method, path, _) in REQUESTS {
             let reply = with_token(&api(anonymous), method, path, "robots_guess");
             let challenge = r#"Bearer realm="robots", error="invalid_token""#;
-            assert_eq!(refusal(&reply), (401, Some(challenge)), "{method} {path}");
+            assert_eq!(rejection(&reply), (401, Some(challenge)), "{method} {path}");
         }
     }
 }
 
 #[test]
-fn a_token_to_read_permits_no_changes() {
+fn write_with_read_token_returns_403() {
     let api = api(None);
     for (method, path, needed) in REQUESTS {
         let reply = with_token(&api, method, path, READER);
@@ -99,7 +99,7 @@ fn a_token_to_read_permits_no_changes() {
             assert_eq!(reply.status, 200, "{method} {path}");
         } else {
             let challenge = r#"Bearer realm="robots", error="insufficient_scope", scope="write""#;
-            assert_eq!(refusal(&reply), (403, Some(challenge)), "{method} {path}");
+            assert_eq!(rejection(&reply), (403, Some(challenge)), "{method} {path}");
         }
     }
     let list = with_token(&api, "GET", "/api/robots", WRITER);
@@ -107,7 +107,7 @@ fn a_token_to_read_permits_no_changes() {
 }
 
 #[test]
-fn a_token_to_write_permits_everything() {
+fn write_token_permits_everything() {
     let api = api(None);
     let added = with_token(&api, "POST", "/api/robots", WRITER);
     assert_eq!(added.status, 201);
@@ -122,18 +122,18 @@ fn a_token_to_write_permits_everything() {
 }
 
 #[test]
-fn reads_may_be_left_open() {
+fn anonymous_reads_can_be_permitted() {
     for (method, path, needed) in REQUESTS {
         let reply = call(&api(Some(Permission::Read)), method, path, &[]);
         match needed {
             Permission::Read => assert_eq!(reply.status, 200, "{method} {path}"),
-            Permission::Write => assert_eq!(refusal(&reply).0, 401, "{method} {path}"),
+            Permission::Write => assert_eq!(rejection(&reply).0, 401, "{method} {path}"),
         }
     }
 }
 
 #[test]
-fn what_there_is_no_secret_about_takes_no_token() {
+fn options_404_and_405_need_no_token() {
     for (method, path, status) in [
         ("OPTIONS", "/api/robots", 204),
         ("GET", "/nothing", 404),
@@ -145,7 +145,7 @@ fn what_there_is_no_secret_about_takes_no_token() {
 }
 
 #[test]
-fn a_page_of_another_origin_that_is_allowed_may_do_what_others_may() {
+fn allowed_origin_can_write_with_a_token() {
     let allowed = || api(None).origins(vec![PAGE.parse().unwrap()]);
     let credentials = format!("Bearer {WRITER}");
     let headers = [
@@ -156,20 +156,20 @@ fn a_page_of_another_origin_that_is_allowed_may_do_what_others_may() {
     ];
     let added = call(&allowed(), "POST", "/api/robots", &headers);
     assert_eq!(added.status, 201);
-    let refused = call(&allowed(), "POST", "/api/robots", &headers[..3]);
-    assert_eq!(refusal(&refused).0, 401);
-    for reply in [&added, &refused] {
+    let rejected = call(&allowed(), "POST", "/api/robots", &headers[..3]);
+    assert_eq!(rejection(&rejected).0, 401);
+    for reply in [&added, &rejected] {
         assert_eq!(header(reply, "access-control-allow-origin"), Some(PAGE));
         assert_eq!(header(reply, "vary"), Some("Accept, Origin"));
     }
-    let refused = call(&api(None), "POST", "/api/robots", &headers);
-    assert_eq!(refusal(&refused).0, 403);
-    assert_eq!(header(&refused, "access-control-allow-origin"), None);
-    assert_eq!(header(&refused, "vary"), Some("Accept"));
+    let rejected = call(&api(None), "POST", "/api/robots", &headers);
+    assert_eq!(rejection(&rejected).0, 403);
+    assert_eq!(header(&rejected, "access-control-allow-origin"), None);
+    assert_eq!(header(&rejected, "vary"), Some("Accept"));
 }
 
 #[test]
-fn a_browser_that_asks_for_a_page_is_told_what_the_page_may_do() {
+fn preflight_from_allowed_origin_gets_cors_headers() {
     let api = api(None).origins(vec![PAGE.parse().unwrap()]);
     let ask = |origin| {
         let headers = [
@@ -197,6 +197,6 @@ fn a_browser_that_asks_for_a_page_is_told_what_the_page_may_do() {
     }
     let reply = ask("https://evil.example");
     assert_eq!(reply.status, 204);
-    let told = |(name, _): &(&str, _)| name.starts_with("access-control");
-    assert!(!reply.headers.iter().any(told));
+    let is_cors = |(name, _): &(&str, _)| name.starts_with("access-control");
+    assert!(!reply.headers.iter().any(is_cors));
 }

@@ -1,4 +1,4 @@
-//! Every store of this crate, and the contract over each, passes every case.
+//! The conformance cases for every store, and for the HTTP contract on each.
 
 #![cfg_attr(
     any(feature = "sqlite", feature = "postgres", feature = "mysql"),
@@ -7,8 +7,8 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-use robot_core::SqliteCatalogue;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::Suite,
@@ -39,32 +39,30 @@ fn memory(_: &Path) -> MemoryCatalogue {
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &Path) -> SqliteCatalogue {
-    database(&format!("sqlite://{}/robots.db", folder.display()))
+fn sqlite(folder: &Path) -> robot_core::SqliteCatalogue {
+    let url = format!("sqlite://{}/robots.db", folder.display());
+    robot_core::SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// As most programs have it.
+/// As most programs open it.
 #[cfg(feature = "sqlite")]
 fn opened(folder: &Path) -> Arc<dyn Catalogue> {
-    let url = format!("sqlite://{}/robots.db", folder.display());
-    robot_core::open(&url).unwrap_or_else(|error| panic!("{error}"))
+    open(&format!("sqlite://{}/robots.db", folder.display()))
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> SqliteCatalogue {
-    database(&robot_core::conformance::scratch_database(
-        "TEST_POSTGRES_URL",
-    ))
+fn postgres(_: &Path) -> Arc<dyn Catalogue> {
+    open(&scratch_database("TEST_POSTGRES_URL"))
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> SqliteCatalogue {
-    database(&robot_core::conformance::scratch_database("TEST_MYSQL_URL"))
+fn mysql(_: &Path) -> Arc<dyn Catalogue> {
+    open(&scratch_database("TEST_MYSQL_URL"))
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-fn database(url: &str) -> SqliteCatalogue {
-    SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"))
+fn open(url: &str) -> Arc<dyn Catalogue> {
+    robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {

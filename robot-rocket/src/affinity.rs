@@ -1,8 +1,8 @@
-//! Keeps each worker to a CPU of its own.
+//! CPU affinity: binds each worker thread to its own CPU.
 //!
-//! Workers that are busy hardly sleep, and a system that places threads when they wake, and means to
-//! spare CPUs, leaves several of them on one CPU while another one has little to do. It shows most
-//! where other threads come and go, such as the one that writes.
+//! Busy workers hardly sleep, and a scheduler that places threads when they wake may leave several
+//! workers on one CPU while another one is idle, mostly if other threads, such as the writer thread,
+//! come and go.
 
 use std::{
     cell::Cell,
@@ -12,22 +12,23 @@ use std::{
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 thread_local! {
-    static HAS_A_CPU: Cell<bool> = const { Cell::new(false) };
+    static IS_BOUND: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The CPUs of a runtime that has as many workers.
+/// The CPUs for the workers of a runtime.
 pub(crate) struct Cpus {
     all: CpuSet,
-    /// Each as a set of its own.
+    /// Each CPU as a set.
     single: Vec<CpuSet>,
-    given: AtomicUsize,
+    /// The number of workers that are bound.
+    bound: AtomicUsize,
 }
 
 impl Cpus {
-    /// The CPUs that the caller may run on, if they are as many as the workers. Fewer workers are not
-    /// bound, for those of all programs that have few would be bound to the same CPUs; more of them
-    /// would stand in each other's way.
-    pub(crate) fn for_each_of(workers: usize) -> Option<Self> {
+    /// The CPUs that this thread may run on, if there are as many as workers. Fewer workers are not
+    /// bound, because all programs with few workers would use the same CPUs; more workers would share
+    /// CPUs.
+    pub(crate) fn for_workers(workers: usize) -> Option<Self> {
         let all = sched_getaffinity(None).ok()?;
         let single: Vec<_> = (0..CpuSet::MAX_CPU)
             .filter(|&cpu| all.is_set(cpu))
@@ -36,25 +37,25 @@ impl Cpus {
         (single.len() == workers).then_some(Self {
             all,
             single,
-            given: AtomicUsize::new(0),
+            bound: AtomicUsize::new(0),
         })
     }
 
-    /// Lets a thread that starts run on every CPU. One that a worker starts would have that of the
-    /// worker.
-    pub(crate) fn open_to_all(&self) {
-        // Where it must not be set (by a filter of system calls, say) it was not set before, either.
+    /// Allows this thread, which a worker may have started, to run on every CPU. It would inherit the
+    /// CPU of the worker.
+    pub(crate) fn unbind(&self) {
+        // If a filter of system calls forbids it, no worker was bound, either.
         let _ = sched_setaffinity(None, &self.all);
     }
 
-    /// Binds the worker that calls this for the first time to a CPU that no other one has.
+    /// Binds this worker to the next free CPU, unless it is bound.
     pub(crate) fn bind(&self) {
-        if HAS_A_CPU.replace(true) {
+        if IS_BOUND.replace(true) {
             return;
         }
-        let given = self.given.fetch_add(1, Ordering::Relaxed);
-        if let Some(cpu) = self.single.get(given) {
-            // The CPU may have been taken from this process in the meantime; it runs where it may.
+        let next = self.bound.fetch_add(1, Ordering::Relaxed);
+        if let Some(cpu) = self.single.get(next) {
+            // Fails if the process lost the CPU in the meantime, and then the worker stays unbound.
             let _ = sched_setaffinity(None, cpu);
         }
     }

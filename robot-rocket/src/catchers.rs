@@ -1,4 +1,4 @@
-//! The catchers: what Rocket fails at by itself, in the contract's shape.
+//! Catchers that give Rocket's own errors the contract's shape.
 
 use robot_core::http::{Api, Failure};
 use rocket::{
@@ -7,35 +7,33 @@ use rocket::{
     http::Status,
 };
 
-use crate::{reply, routes::question, threads::BlockingThreads};
+use crate::{permits::BlockingPermits, reply, routes::core_request};
 
-/// The catchers for the errors that can come up under the base.
-pub(crate) fn all(api: &Api, threads: &BlockingThreads) -> Vec<Catcher> {
+/// The catchers for the errors that occur under the base.
+pub(crate) fn all(api: &Api, permits: &BlockingPermits) -> Vec<Catcher> {
     [400, 500]
-        .map(|code| Catcher::new(code, InTheContractsShape(api.clone(), threads.clone())))
+        .map(|code| Catcher::new(code, ContractError(api.clone(), permits.clone())))
         .into()
 }
 
 #[derive(Clone)]
-struct InTheContractsShape(Api, BlockingThreads);
+struct ContractError(Api, BlockingPermits);
 
 #[rocket::async_trait]
-impl Handler for InTheContractsShape {
+impl Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> Result<'r> {
-        let Self(api, threads) = self;
+        let Self(api, permits) = self;
+        let exchange = api.receive(core_request("unknown", request));
         let failure = if status != Status::BadRequest {
             Failure::Internal
         } else if request.route().is_some() {
             Failure::Malformed(vec!["The request cannot be understood".into()])
         } else {
-            // Rocket routes no request whose method it does not know. No path takes such a
-            // method, whichever it is, so the store is not asked and nothing blocks.
-            let reply = api.handle(question("unknown", request));
-            return Ok(reply::unseen_by_fairings(reply, threads));
+            // Rocket does not route a request with a method that it does not know. No path takes
+            // such a method, so the answer needs no store and does not block.
+            let reply = exchange.answer(Ok(Vec::new())).wait();
+            return Ok(reply::response_without_fairings(reply, permits));
         };
-        Ok(reply::response(
-            api.refuse(failure, &question("unknown", request)),
-            threads,
-        ))
+        Ok(reply::response(exchange.refuse(failure), permits))
     }
 }

@@ -1,4 +1,4 @@
-//! The static files: an existing file goes before the routes (contract, "What the service
+//! Static files: an existing file takes precedence over the routes (contract, "What the service
 //! does").
 
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use rocket::{
     tokio::fs,
 };
 
-use crate::{rank, routes::question};
+use crate::{rank, routes::core_request};
 
-/// Before the routes of the catalogue, behind those of applications.
+/// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
 
-/// The routes that answer with files of a folder, to those whom the catalogue answers.
+/// The routes of the files of a folder, for the hosts that the catalogue accepts.
 pub(crate) fn routes(base: &str, folder: &Path, api: &Api) -> Vec<Route> {
-    // A file is served only where its true path is below that of the folder. A folder that
-    // has none does not exist, and neither do its files.
+    // A file is served only if its canonical path is below that of the folder. This fails only if
+    // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     [Method::Get, Method::Head]
         .map(|method| {
@@ -46,8 +46,8 @@ struct Files {
 }
 
 impl Files {
-    /// The file that a path names. Hidden files (`.name`) and what lies outside the folder,
-    /// also by way of a link, are none, and for a foreign `Host` there is no file at all.
+    /// The file of a path, unless it is hidden (`.name`), outside of the folder, also by a symbolic
+    /// link, or the `Host` is not accepted.
     async fn file(&self, request: &Request<'_>) -> Option<NamedFile> {
         let segments: Segments<'_, fmt::Path> = request.segments(0..).ok()?;
         let mut path = self.folder.join(segments.to_path_buf(false).ok()?);
@@ -55,9 +55,9 @@ impl Files {
             path.push("index.html");
         }
         let path = fs::canonicalize(path).await.ok()?;
-        let is_shown = path.strip_prefix(&self.folder).is_ok_and(is_shown)
-            && self.api.is_addressed_by(&question("GET", request));
-        if !is_shown || !fs::metadata(&path).await.ok()?.is_file() {
+        let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
+            && self.api.host_allowed(&core_request("GET", request));
+        if !is_served || !fs::metadata(&path).await.ok()?.is_file() {
             return None;
         }
         NamedFile::open(path).await.ok()
@@ -65,7 +65,7 @@ impl Files {
 }
 
 /// Whether no part of a path below the folder is hidden.
-fn is_shown(path: &Path) -> bool {
+fn is_visible(path: &Path) -> bool {
     path.iter()
         .all(|part| !part.as_encoded_bytes().starts_with(b"."))
 }

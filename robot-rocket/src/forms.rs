@@ -1,6 +1,7 @@
-//! What Rocket does with the start of a body before any handler sees it, and how that is undone.
+//! Workarounds for Rocket's field `_method`.
 //!
-//! It looks there for a form's field `_method`, and takes it for the method.
+//! Rocket looks for this field at the start of each form, before any handler runs, and uses its value
+//! as the method.
 
 use rocket::{
     Data, Request,
@@ -9,42 +10,41 @@ use rocket::{
     http::Method,
 };
 
-/// As far as Rocket looks.
+/// The bytes that Rocket examines.
 const START: usize = "_method=delete".len();
 
-/// Whether the body broke off so early that Rocket noticed, which it keeps to itself: of what it
-/// looks at, something is missing, and yet there was no end.
-pub(crate) async fn broke_off(data: &mut Data<'_>) -> bool {
+/// Whether reading the body failed within the bytes that Rocket examines. Rocket does not report
+/// that, but there are fewer bytes then, and yet no end.
+pub(crate) async fn ends_early(data: &mut Data<'_>) -> bool {
     !data.peek_complete() && data.peek(START).await.len() < START
 }
 
-/// The method that was sent. Of a form, Rocket takes the field `_method` for it, by which any
-/// page on the web could make a browser delete robots; here a form is a `POST` like another.
-/// A request that was not a `POST` and yet looks as if it had been one passes for one, too,
-/// and is refused.
+/// The method that the client sent. With Rocket's field `_method`, any web page could make a browser
+/// delete robots by a form. A request that was not a `POST`, but has a form with this field, is
+/// treated as a `POST`, too, and is rejected.
 pub(crate) async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
     let is_form = request.content_type().is_some_and(|kind| kind.is_form());
     if !is_form || request.method() == Method::Post {
         return request.method();
     }
-    let disguise = str::from_utf8(data.peek(START).await)
+    let overridden = str::from_utf8(data.peek(START).await)
         .ok()
         .and_then(|start| Form::values(start).next())
         .filter(|field| field.name == "_method")
         .and_then(|field| field.value.parse().ok());
-    if disguise == Some(request.method()) {
+    if overridden == Some(request.method()) {
         return Method::Post;
     }
     request.method()
 }
 
-/// Makes a `POST` again, before it is routed, of a form that passes for a `HEAD`: Rocket would
-/// take the body off the answer, for which the client would wait in vain.
-pub(crate) struct NoDisguisedHeads {
+/// Changes a form with `_method=HEAD` back to a `POST` before it is routed. Rocket would omit the body
+/// of the answer, and the client would wait for it.
+pub(crate) struct NoHeadForms {
     base: String,
 }
 
-impl NoDisguisedHeads {
+impl NoHeadForms {
     /// For the paths under this base.
     pub(crate) fn below(base: &str) -> Self {
         Self {
@@ -54,10 +54,10 @@ impl NoDisguisedHeads {
 }
 
 #[rocket::async_trait]
-impl Fairing for NoDisguisedHeads {
+impl Fairing for NoHeadForms {
     fn info(&self) -> Info {
         Info {
-            name: "Robot catalogue: no disguised heads",
+            name: "Robot catalogue: no HEAD forms",
             kind: Kind::Request,
         }
     }
@@ -69,7 +69,7 @@ impl Fairing for NoDisguisedHeads {
     }
 }
 
-/// Whether a request is for a path under a base, which has no slash at its end.
+/// Whether the path of a request is under a base, which has no slash at its end.
 pub(crate) fn is_below(base: &str, request: &Request<'_>) -> bool {
     let below_base = request.uri().path().as_str().strip_prefix(base);
     below_base.is_some_and(|path| path.is_empty() || path.starts_with('/'))

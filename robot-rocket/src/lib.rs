@@ -1,7 +1,7 @@
 //! The robot catalogue as a REST service on [Rocket](rocket).
 //!
-//! The server binary `robot-rocket` is [`mount`] at `/` and little else. Another Rocket
-//! application takes the catalogue in under a base path, beside routes of its own:
+//! The server binary `robot-rocket` is little more than [`mount`] at `/`. Another Rocket application
+//! can mount the catalogue under a base path, beside its own routes:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -11,43 +11,43 @@
 //! let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
 //! let rocket = rocket::build();
 //! let settings = Settings::read(rocket.figment())?;
-//! // At /robots/api/robots and so on; `catalogue` stays at hand for other routes.
+//! // At /robots/api/robots and so on; other routes can use `catalogue`, too.
 //! let rocket = robot_rocket::mount(rocket, "/robots", catalogue.clone(), &settings);
 //! # Ok::<(), robot_rocket::SettingsError>(())
 //! ```
 //!
-//! What is answered is decided by [`robot_core::http`]; this crate moves bytes.
+//! [`robot_core::http`] determines all answers; this crate transports them.
 
 #[cfg(target_os = "linux")]
 mod affinity;
 mod catchers;
-mod driver;
 mod files;
 mod forms;
 mod page;
+mod permits;
 mod reply;
 mod routes;
 mod runtime;
 mod settings;
-mod threads;
+mod wakeups;
 
 use std::sync::Arc;
 
 use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket};
 
-use threads::BlockingThreads;
+use permits::BlockingPermits;
 
 pub use runtime::execute;
 pub use settings::{Settings, SettingsError, database_url, figment, open_options};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///
-/// It takes every path under the base that no other route takes, and answers its errors
-/// there in the contract's shape: it registers the catchers for 400 and 500 under the base.
-/// The base itself is a web page, whose other files are below `page/`. Where `settings` have a
-/// folder of static files, a file of it goes before the page and the catalogue. The application's
-/// own routes, also those with a rank up to 1000, win over all of these.
+/// The routes match every path under the base, and the catchers for 400 and 500 under the base answer
+/// errors in the contract's shape. The base itself is a web page, whose other files are below
+/// `page/`. If `settings` have a folder of static files, its files take precedence over the page and
+/// the catalogue. The application's own routes with a rank up to 1000 take precedence over all of
+/// these.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -69,7 +69,7 @@ pub fn mount(
     catalogue: Arc<dyn Catalogue>,
     settings: &Settings,
 ) -> Rocket<Build> {
-    // Rocket takes no base without a slash before it.
+    // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
@@ -77,27 +77,26 @@ pub fn mount(
         .access(settings.access.clone())
         .origins(settings.origins.clone())
         .under(base);
-    let threads = BlockingThreads::of(rocket.figment());
+    let permits = BlockingPermits::new(rocket.figment());
     let rocket = rocket
-        .attach(forms::NoDisguisedHeads::below(base))
+        .attach(forms::NoHeadForms::below(base))
         .attach(reply::no_sniffing(base))
-        .attach(driver::Listening::default())
-        .mount(base, page::routes(base, &api, &threads))
-        .mount(base, routes::all(base, &api, &threads))
-        .register(base, catchers::all(&api, &threads));
+        .attach(wakeups::Wakeups::default())
+        .mount(base, page::routes(base, &api, &permits))
+        .mount(base, routes::all(base, &api, &permits))
+        .register(base, catchers::all(&api, &permits));
     match &settings.static_dir {
         Some(folder) => rocket.mount(base, files::routes(base, folder, &api)),
         None => rocket,
     }
 }
 
-/// The rank of routes that take every path under a base. It is behind those that Rocket or an
-/// application give to others, and the deeper a base is, the further in front, so that a
-/// catalogue may be mounted below another.
-fn rank(behind: isize, base: &str) -> isize {
+/// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue
+/// can be mounted below another.
+fn rank(rank: isize, base: &str) -> isize {
     let depth = base
         .split('/')
         .filter(|segment| !segment.is_empty())
         .count();
-    behind - isize::try_from(depth).unwrap_or(0)
+    rank - isize::try_from(depth).unwrap_or(0)
 }

@@ -3,33 +3,33 @@
 use env_logger::{Builder, Env, Logger};
 use log::{Level, Log, Metadata, Record};
 
-/// What is logged unless told otherwise: warnings, but none of Rocket's (its indented lines
-/// have the target `_`), which are for its developers. What it fails at is reported by `main`.
-const LOGGED: &str = "warn,rocket=off,_=off";
+/// The default filter: warnings, except those of Rocket (its indented lines have the target `_`),
+/// which are for developers. Its errors are reported by `main`.
+const DEFAULT_FILTER: &str = "warn,rocket=off,_=off";
 
-/// From which level on a library logs whole requests, the tokens in their headers among them.
-const TELLTALES: [(&str, Level); 2] = [("rocket", Level::Debug), ("hyper", Level::Trace)];
+/// The libraries that log whole requests, including tokens, and the level at which they do.
+const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::Debug), ("hyper", Level::Trace)];
 
-/// Logs what `RUST_LOG` says, but nobody's secrets.
+/// Installs the logger: the filter of `RUST_LOG`, without log records that contain secrets.
 pub(crate) fn start() {
-    let logger = Builder::from_env(Env::default().default_filter_or(LOGGED)).build();
+    let logger = Builder::from_env(Env::default().default_filter_or(DEFAULT_FILTER)).build();
     let level = logger.filter();
-    // This is the first logger and stays the only one.
-    if log::set_boxed_logger(Box::new(Discreet(logger))).is_ok() {
+    // No other logger was installed before.
+    if log::set_boxed_logger(Box::new(WithoutSecrets(logger))).is_ok() {
         log::set_max_level(level);
     }
 }
 
-struct Discreet(Logger);
+struct WithoutSecrets(Logger);
 
-impl Log for Discreet {
+impl Log for WithoutSecrets {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let is_telltale = TELLTALES.iter().any(|(library, level)| {
+        let is_sensitive = SENSITIVE_TARGETS.iter().any(|(library, level)| {
             let path = metadata.target().strip_prefix(library);
             metadata.level() >= *level
                 && path.is_some_and(|path| path.is_empty() || path.starts_with("::"))
         });
-        !is_telltale && self.0.enabled(metadata)
+        !is_sensitive && self.0.enabled(metadata)
     }
 
     fn log(&self, record: &Record<'_>) {

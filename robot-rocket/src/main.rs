@@ -1,4 +1,4 @@
-//! The server: the catalogue of a database at `/`.
+//! The server program: the catalogue of a database at `/`.
 
 mod logging;
 
@@ -18,45 +18,36 @@ use robot_core::redact;
 use robot_rocket::{Settings, SettingsError, database_url, execute, mount, open_options};
 use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
 
-/// Serves a catalogue of robots as JSON over HTTP.
+/// Serve a catalogue of robots over HTTP.
 ///
-/// Settings come from the environment or from a file Rocket.toml in the working directory.
+/// Settings are environment variables, or keys of Rocket.toml in the working directory.
 #[derive(Parser)]
 #[command(version, after_help = SETTINGS)]
 struct Arguments {}
 
 const SETTINGS: &str = "\
 Settings:
-  DATABASE_URL          the store: sqlite://robots.db (default), memory:,
-                        sqlite:///var/lib/robots.db,
-                        postgres://user:password@host/database, mysql://user:password@host/database
-                        (the last two where the server was built for them)
-  ROCKET_DATABASE_TIMEOUT
-                        seconds to wait for a database that is busy or away: 2 (default)
-  ROCKET_DATABASE_CONNECTIONS
-                        connections to the database at a time: 4 for each core, up to 32 (default)
-  ROCKET_WORKERS        threads that serve requests: as many as there are cores, two at
-                        least (default)
-  ROCKET_PORT           the port: 8000 (default), or 0 for a free one
-  ROCKET_ADDRESS        the address: 127.0.0.1 (default), or 0.0.0.0 for every network
-  ROCKET_BEHAVIOUR      the status codes: A (default), or B for the older ones
-  ROCKET_ALLOWED_HOSTS  names that the server answers to: robots.example,robots
-                        (default: on 127.0.0.1 localhost alone, on other addresses any)
-  ROCKET_API_TOKENS     who may read and write: what 'robot-cli token new' says, with commas between
-                        (default: on 127.0.0.1 everybody may, on other addresses this must be set)
-  ROCKET_ALLOW_ANONYMOUS
-                        without a token one may: true (do everything), read, false (do nothing)
-  ROCKET_ALLOWED_ORIGINS
-                        origins of web pages that may use it, too: https://app.example (default: none)
-  ROCKET_TLS            serves https: {certs=\"chain.pem\",key=\"key.pem\"} (default: http)
-  ROCKET_STATIC_DIR     a folder whose files are served first (default: none)
-  RUST_LOG              what is logged: info, error (default: warnings, but none of Rocket's)
+  DATABASE_URL                  store: sqlite://robots.db (default), memory:, postgres://..., mysql://...
+  ROCKET_PORT                   8000 (default), or 0 for a free port
+  ROCKET_ADDRESS                127.0.0.1 (default), or 0.0.0.0 for all networks
+  ROCKET_API_TOKENS             output of 'robot-cli token new', several with commas
+                                (required unless the address is a loopback address)
+  ROCKET_ALLOW_ANONYMOUS        permissions without a token: true (all), read, false (none)
+  ROCKET_ALLOWED_HOSTS          accepted host names: robots.example,robots
+                                (default: on a loopback address localhost, otherwise any)
+  ROCKET_ALLOWED_ORIGINS        other origins whose pages may use the API: https://app.example
+  ROCKET_TLS                    HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
+  ROCKET_STATIC_DIR             folder of static files, which take precedence over the API
+  ROCKET_BEHAVIOUR              status codes: A (default), or B for the older ones
+  ROCKET_WORKERS                worker threads (default: one per core, at least 2)
+  ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
+  ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
+  RUST_LOG                      log level: error, warn (default), info
 
 Examples:
   robot-rocket
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
-  curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots
-  curl http://127.0.0.1:8000/api/robots";
+  curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
 fn main() -> ExitCode {
     let Arguments {} = Arguments::parse();
@@ -78,7 +69,7 @@ fn run() -> Result<(), String> {
     if config.workers == 0 || config.max_blocking == 0 {
         return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
     }
-    // Rocket would serve without a word what was to be encrypted.
+    // Rocket would ignore the setting, and serve without encryption.
     if cfg!(not(feature = "tls")) && figment.contains("tls") {
         return Err("wrong setting: this server was built without the feature tls".to_owned());
     }
@@ -91,33 +82,33 @@ fn run() -> Result<(), String> {
     let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
         .attach(greeting(redact(&url), &settings));
     let outcome = execute(&config, served(rocket, &config)).map_err(|error| {
-        format!("cannot wait for requests: {error}; let it open more files (ulimit -n)")
+        format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
     });
     match outcome? {
         Ok(()) => Ok(()),
         Err(error) => match error.kind() {
-            // It was told to stop, and gave up the requests that took too long to finish.
+            // The shutdown timeout ended requests that took too long.
             ErrorKind::Shutdown(_, None) => Ok(()),
             kind => Err(explain(kind, &config)),
         },
     }
 }
 
-/// Serves until the server is told to stop, and requests under way have had their time.
+/// Serves until shutdown, and waits for active requests up to the shutdown timeout.
 async fn served(rocket: Rocket<Build>, config: &Config) -> Result<(), rocket::Error> {
-    let is_waited_for = Arc::new(AtomicBool::new(false));
-    let waits = Arc::clone(&is_waited_for);
+    let has_waited = Arc::new(AtomicBool::new(false));
+    let waited = Arc::clone(&has_waited);
     let rocket = rocket.attach(AdHoc::on_shutdown("waiting", move |_| {
-        waits.store(true, Ordering::Relaxed);
+        waited.store(true, Ordering::Relaxed);
         Box::pin(async {})
     }));
     let Err(error) = rocket.launch().await else {
         return Ok(());
     };
-    // Rocket waits for nobody where it sees that it listens no more before it sees why, which is
-    // a matter of chance. It tells of neither.
+    // Rocket does not wait for active requests if its listener ends before it handles the shutdown,
+    // which is a race.
     if let ErrorKind::Shutdown(rocket, None) = error.kind()
-        && !is_waited_for.load(Ordering::Relaxed)
+        && !has_waited.load(Ordering::Relaxed)
     {
         let seconds = config.shutdown.grace + config.shutdown.mercy;
         let deadline = Instant::now() + Duration::from_secs(seconds.into());
@@ -128,7 +119,7 @@ async fn served(rocket: Rocket<Build>, config: &Config) -> Result<(), rocket::Er
     Err(error)
 }
 
-/// Tells the person who starts the server where it listens, once it does.
+/// Prints the address and the store once the server listens.
 fn greeting(store: String, settings: &Settings) -> AdHoc {
     let behaviour = settings.behaviour;
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
@@ -139,7 +130,7 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
         } else {
             "http"
         };
-        // Nobody may be there to read it; the server serves all the same.
+        // The server runs even if its output is closed.
         let _ = writeln!(
             io::stdout(),
             "Robots at {scheme}://{address}/api/robots (store {store}, behaviour {behaviour}); \
@@ -149,7 +140,7 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
     })
 }
 
-/// Says why the server does not run, and what to do.
+/// The error message: the cause, and the solution.
 fn explain(error: &ErrorKind, config: &Config) -> String {
     match error {
         ErrorKind::Bind(cause) => format!(
@@ -160,6 +151,6 @@ fn explain(error: &ErrorKind, config: &Config) -> String {
                 _ => "",
             }
         ),
-        other => format!("cannot go on: {other}"),
+        other => format!("cannot serve: {other}"),
     }
 }

@@ -1,7 +1,7 @@
-//! The web page: the catalogue for people, at the base itself.
+//! The web page, at the base path.
 //!
-//! Its files are in `static/` and become a part of the program. They ask the API, as any other
-//! client does, so that the page needs no token, and shows nothing that the API would not.
+//! Its files are in `static/` and are compiled into the program. They call the API like any other
+//! client, so the files themselves need no token.
 
 use std::{
     borrow::Cow,
@@ -19,19 +19,19 @@ use rocket::{
 
 use crate::{
     forms::true_method,
+    permits::BlockingPermits,
     rank, reply,
-    routes::{self, question},
-    threads::BlockingThreads,
+    routes::{self, core_request},
 };
 
-/// Before the routes of the catalogue, behind static files, which may replace each of these.
+/// Before the routes of the catalogue, after static files, which may replace the page's.
 const RANK: isize = 2500;
 
-/// What may be done with the files of the page.
+/// The methods of the page's files.
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
-/// The page takes scripts, styles and robots from where it comes from itself, and nothing from
-/// anywhere else; no text ever becomes markup or a script.
+/// Scripts, styles and data may come only from the page's own origin, and text cannot become markup
+/// or a script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; \
@@ -45,7 +45,7 @@ struct File {
     content: &'static str,
 }
 
-/// The files of these names, which but for the first are below `page/`.
+/// The files with these names. All except the first are below `page/`.
 macro_rules! files {
     ($start:literal, $($name:literal),+ $(,)?) => {
         &[
@@ -92,12 +92,12 @@ const fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// The routes that answer with the page, to those whom the catalogue answers.
-pub(crate) fn routes(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
+/// The routes of the page, for the hosts that the catalogue accepts.
+pub(crate) fn routes(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Route> {
     let page = Page {
         base: base.trim_end_matches('/').to_owned(),
         api: api.clone(),
-        threads: threads.clone(),
+        permits: permits.clone(),
     };
     routes::METHODS
         .into_iter()
@@ -114,14 +114,14 @@ pub(crate) fn routes(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Ro
 struct Page {
     base: String,
     api: Api,
-    threads: BlockingThreads,
+    permits: BlockingPermits,
 }
 
-/// What a path under the base comes to.
+/// The resource of a path under the base.
 enum Found {
     File(&'static File),
-    /// The base without its slash. The page's own paths are relative, so that it works wherever
-    /// a proxy puts it, and takes them for paths beside the base there.
+    /// The base without its slash, which redirects to the base. The paths in the page are relative,
+    /// so that it works under any path of a proxy, and without the slash they would be wrong.
     BaseWithoutSlash,
 }
 
@@ -140,9 +140,9 @@ impl Page {
 impl Handler for Page {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let method = true_method(request, &mut data).await;
-        let asked = question(method.as_str(), request);
+        let core_request = core_request(method.as_str(), request);
         let found = self.find(request);
-        let Some(found) = found.filter(|_| self.api.is_addressed_by(&asked)) else {
+        let Some(found) = found.filter(|_| self.api.host_allowed(&core_request)) else {
             return Outcome::Forward((data, Status::NotFound));
         };
         Outcome::Success(match (method, found) {
@@ -150,16 +150,17 @@ impl Handler for Page {
             (Method::Get | Method::Head, Found::BaseWithoutSlash) => with_slash(request),
             (Method::Options, _) => options(),
             _ => {
-                let failure = Failure::MethodNotAllowed(METHODS);
-                reply::response(self.api.refuse(failure, &asked), &self.threads)
+                let failure = Failure::MethodNotAllowed(METHODS.to_owned());
+                let reply = self.api.receive(core_request).refuse(failure);
+                reply::response(reply, &self.permits)
             }
         })
     }
 }
 
 impl File {
-    /// The file, or that the browser has it already. It asks each time, so that it never shows
-    /// the page of another version of the server.
+    /// The file, or 304 if the browser has it. Browsers validate it each time, so that they never mix
+    /// files of two versions of the server.
     fn response(&self, request: &Request<'_>) -> Response<'static> {
         let tag = self.tag();
         let mut response = Response::build();
@@ -178,7 +179,7 @@ impl File {
         response.finalize()
     }
 
-    /// A name for the content, which another content does not have.
+    /// The entity tag, a hash of the content.
     fn tag(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.content.hash(&mut hasher);
@@ -190,7 +191,7 @@ fn sized(response: &mut Builder<'static>, content: &'static str) {
     response.sized_body(content.len(), Cursor::new(content));
 }
 
-/// Whether the browser says that it has what has this tag (`If-None-Match`).
+/// Whether the browser has the content with this tag (`If-None-Match`).
 fn is_known(tag: &str, request: &Request<'_>) -> bool {
     request
         .headers()

@@ -1,4 +1,4 @@
-//! From the core's replies to Rocket's responses.
+//! Rocket responses made of the core's replies.
 
 use std::io::{self, Cursor};
 
@@ -7,18 +7,18 @@ use robot_core::http::{Body, Chunks, Reply};
 use rocket::{Response, fairing::AdHoc, http::Status, tokio::io::AsyncRead};
 use tokio_util::io::StreamReader;
 
-use crate::{forms::is_below, threads::BlockingThreads};
+use crate::{forms::is_below, permits::BlockingPermits};
 
-/// The most bytes that go into one piece of a body. Rocket's own choice, 4 KiB, costs a list
-/// of robots more time than reading it.
+/// The maximum size of a piece of a body in bytes. With Rocket's default, 4 KiB, sending a list
+/// takes more time than reading it.
 const PIECE: usize = 64 * 1024;
 
-/// Set by a fairing, because the `Shield` that Rocket attaches to every application sets it,
-/// too, and warns of each response that brings its own.
+/// Set by a fairing, because Rocket's `Shield`, which is attached to every application, sets it, too,
+/// and logs a warning for each response that has it already.
 const NO_SNIFF: &str = "x-content-type-options";
 
-/// The response of a reply, of which what is still to be read is read on these threads.
-pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'static> {
+/// The response of a reply. A streamed body is read from the store on blocking threads.
+pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'static> {
     let mut response = Response::build();
     response.status(Status::new(reply.status));
     for (name, value) in reply.headers {
@@ -26,8 +26,8 @@ pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'sta
             response.raw_header(name, value);
         }
     }
-    // Rocket makes room for a whole piece before it looks how much there is, and the room stays until
-    // the client has taken the body. One byte more than the body, and its end needs no second room.
+    // Rocket allocates a buffer of the maximum size, and frees it when the client has read the body.
+    // With one byte more than the body, it needs no second buffer to find the end.
     let piece = match reply.body {
         Body::Whole(bytes) => {
             let piece = PIECE.min(bytes.len() + 1);
@@ -35,23 +35,25 @@ pub(crate) fn response(reply: Reply, threads: &BlockingThreads) -> Response<'sta
             piece
         }
         Body::Streamed(chunks) => {
-            response.streamed_body(reader(chunks, threads.clone()));
+            response.streamed_body(reader(chunks, permits.clone()));
             PIECE
         }
     };
-    // Each body begins with Rocket's own size, so this comes behind it.
+    // Setting a body resets this size.
     response.max_chunk_size(piece).finalize()
 }
 
-/// The response of a reply to a request that Rocket could not make sense of, which no
-/// fairing gets to see.
-pub(crate) fn unseen_by_fairings(reply: Reply, threads: &BlockingThreads) -> Response<'static> {
-    let mut response = response(reply, threads);
+/// The response of a reply to a request that Rocket could not parse, for which no fairing runs.
+pub(crate) fn response_without_fairings(
+    reply: Reply,
+    permits: &BlockingPermits,
+) -> Response<'static> {
+    let mut response = response(reply, permits);
     response.set_raw_header(NO_SNIFF, "nosniff");
     response
 }
 
-/// Keeps browsers from guessing the type of any response under a base path.
+/// Forbids browsers to guess the content type of a response under a base path.
 pub(crate) fn no_sniffing(base: &str) -> AdHoc {
     let base = base.trim_end_matches('/').to_owned();
     AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
@@ -62,15 +64,15 @@ pub(crate) fn no_sniffing(base: &str) -> AdHoc {
     })
 }
 
-/// Reads the pieces, each on a thread that may block, when the client has taken the last.
-fn reader(chunks: Chunks, threads: BlockingThreads) -> impl AsyncRead + Send {
-    let pieces = stream::try_unfold((chunks, threads), |(mut chunks, threads)| async {
-        let (piece, chunks) = threads
-            .run_in_turn(move || (chunks.next(), chunks))
+/// Reads each piece on a blocking thread when the client has received the previous one.
+fn reader(chunks: Chunks, permits: BlockingPermits) -> impl AsyncRead + Send {
+    let pieces = stream::try_unfold((chunks, permits), |(mut chunks, permits)| async {
+        let (piece, chunks) = permits
+            .run_queued(move || (chunks.next(), chunks))
             .await
-            .map_err(|_| io::Error::other("the list was given up"))?;
+            .map_err(|_| io::Error::other("the list cannot be read"))?;
         let piece = piece.transpose().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), (chunks, threads))))
+        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), (chunks, permits))))
     });
     StreamReader::new(Box::pin(pieces))
 }

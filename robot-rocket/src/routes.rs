@@ -1,40 +1,34 @@
-//! The routes: every path and method under the base goes to the core, which knows them.
+//! Rocket routes that pass every path and method under the base to the core.
 
 use std::{iter, pin::pin};
 
 use futures_util::future::{Either, select};
-use robot_core::{
-    Pending,
-    http::{Api, BODY_DEADLINE, BODY_LIMIT, BodyError, Failure, IMPORT_LIMIT, Reply, within_limit},
+use robot_core::http::{
+    Api, BODY_DEADLINE, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, IMPORT_LIMIT, Reply,
 };
 use rocket::{
     Data, Request, Route,
     data::ToByteUnit,
     http::Method,
     route::{Handler, Outcome},
-    tokio::{
-        io::AsyncReadExt,
-        sync::mpsc::{self, Sender},
-        time::timeout,
-    },
+    tokio::{io::AsyncReadExt, sync::mpsc, time::timeout},
 };
 
 use crate::{
-    forms::{broke_off, true_method},
+    forms::{ends_early, true_method},
+    permits::BlockingPermits,
     rank,
     reply::response,
-    threads::BlockingThreads,
 };
 
-/// Behind the routes of applications, and behind the static files.
+/// After the routes of applications and the static files.
 const RANK: isize = 3000;
 
-/// How many bytes of a body that is streamed are read at a time, and how many such pieces wait for
-/// who takes them.
+/// The size of the pieces of a streamed body in bytes, and the number of pieces that are buffered.
 const PIECE: usize = 64 * 1024;
 const PIECES: usize = 4;
 
-/// Every method that Rocket knows. Requests of others end in the catchers.
+/// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = [
     Method::Get,
     Method::Head,
@@ -48,15 +42,16 @@ pub(crate) const METHODS: [Method; 9] = [
 ];
 
 /// A route for each method.
-pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
+pub(crate) fn all(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Route> {
+    let handler = ApiHandler {
+        api: api.clone(),
+        permits: permits.clone(),
+    };
     METHODS
         .into_iter()
         .map(|method| {
-            let handler = ToTheApi {
-                api: api.clone(),
-                threads: threads.clone(),
-            };
-            let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
+            let rank = rank(RANK, base);
+            let mut route = Route::ranked(rank, method, "/<path..>", handler.clone());
             route.name = Some("robots".into());
             route
         })
@@ -64,74 +59,60 @@ pub(crate) fn all(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route
 }
 
 #[derive(Clone)]
-struct ToTheApi {
+struct ApiHandler {
     api: Api,
-    threads: BlockingThreads,
+    permits: BlockingPermits,
 }
 
 #[rocket::async_trait]
-impl Handler for ToTheApi {
+impl Handler for ApiHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
-        let broke_off = broke_off(&mut data).await;
+        let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
-        let asked = question(method.as_str(), request);
-        if self.api.streams_body(&asked) {
-            let reply = self.streamed(asked, data, broke_off).await;
-            return Outcome::Success(response(reply, &self.threads));
-        }
-        let body = if broke_off {
-            Err(BodyError::Incomplete)
-        } else if asked.takes_body() {
-            read(data).await
+        let exchange = self.api.receive(core_request(method.as_str(), request));
+        let reply = if exchange.body_mode() == BodyMode::Streamed {
+            self.answer_streamed(&exchange, data, ends_early).await
         } else {
-            Ok(Vec::new())
+            let body = match exchange.body_mode() {
+                _ if ends_early => Err(BodyError::Incomplete),
+                BodyMode::Whole => read(data).await,
+                _ => Ok(Vec::new()),
+            };
+            let pending = exchange.answer(body);
+            pending.resolve(|work| self.permits.run(work)).await
         };
-        let pending = self.api.start(asked.body_read(body));
-        let reply = self.finish(pending).await;
-        let reply = reply.unwrap_or_else(|failure| {
-            let asked = question(method.as_str(), request);
-            self.api.refuse(failure, &asked)
-        });
-        Outcome::Success(response(reply, &self.threads))
+        let reply = reply.unwrap_or_else(|failure| exchange.refuse(failure));
+        Outcome::Success(response(reply, &self.permits))
     }
 }
 
-impl ToTheApi {
-    /// The reply, when it is there, or why there is none.
-    async fn finish(&self, pending: Pending<Reply>) -> Result<Reply, Failure> {
-        pending.resolve(|work| self.threads.run(work)).await
-    }
-
-    /// The reply to a request whose body is read while it is being answered.
-    async fn streamed(
+impl ApiHandler {
+    /// Reads the body while the request is answered.
+    async fn answer_streamed(
         &self,
-        asked: robot_core::http::Request,
+        exchange: &Exchange,
         data: Data<'_>,
-        broke_off: bool,
-    ) -> Reply {
-        let (pieces, mut arriving) = mpsc::channel(PIECES);
-        let body = iter::from_fn(move || arriving.blocking_recv());
-        let pending = self.api.start_streamed(asked.clone(), body);
-        let answering = pending.resolve(|work| self.threads.run_for_a_client(work));
-        let feeding = async {
-            if broke_off {
-                // Pieces without an end are what that means.
-                drop(pieces);
-            } else {
-                feed(data, pieces).await;
+        ends_early: bool,
+    ) -> Result<Reply, Failure> {
+        let (sender, mut receiver) = mpsc::channel(PIECES);
+        let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
+        let answering = pending.resolve(|work| self.permits.run_slow(work));
+        let sending = async move {
+            // If the sender is dropped without an end mark, the body is incomplete.
+            if !ends_early {
+                send_pieces(data, sender).await;
             }
         };
-        // A reply that is there sooner than the body is given without it.
-        let finished = match select(pin!(answering), pin!(feeding)).await {
+        // The rest of the body is not read if the reply is ready before.
+        match select(pin!(answering), pin!(sending)).await {
             Either::Left((reply, _)) => reply,
-            Either::Right(((), reply)) => reply.await,
-        };
-        finished.unwrap_or_else(|failure| self.api.refuse(failure, &asked))
+            Either::Right(((), answering)) => answering.await,
+        }
     }
 }
 
-/// Reads a body piece by piece, as far as it is wanted.
-async fn feed(data: Data<'_>, pieces: Sender<Result<Vec<u8>, BodyError>>) {
+/// Reads a body in pieces until its end, an error, or the receiver is dropped.
+async fn send_pieces(data: Data<'_>, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
     let mut body = data.open((IMPORT_LIMIT + 1).bytes());
     loop {
         let mut piece = vec![0; PIECE];
@@ -144,39 +125,39 @@ async fn feed(data: Data<'_>, pieces: Sender<Result<Vec<u8>, BodyError>>) {
             Err(_) => Err(BodyError::TooSlow),
         };
         let is_last = piece.as_ref().map_or(true, Vec::is_empty);
-        if pieces.send(piece).await.is_err() || is_last {
+        if sender.send(piece).await.is_err() || is_last {
             return;
         }
     }
 }
 
-/// The request as the core takes it, still without a body.
-pub(crate) fn question(method: &str, request: &Request<'_>) -> robot_core::http::Request {
+/// Reads a whole body, or one byte more than the limit.
+async fn read(data: Data<'_>) -> Result<Vec<u8>, BodyError> {
+    let body = data.open((BODY_LIMIT + 1).bytes()).into_bytes();
+    match timeout(BODY_DEADLINE, body).await {
+        Ok(Ok(bytes)) => Ok(bytes.into_inner()),
+        Ok(Err(_)) => Err(BodyError::Incomplete),
+        Err(_) => Err(BodyError::TooSlow),
+    }
+}
+
+/// The core's request, without a body.
+pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::http::Request {
     let uri = request.uri();
     let path = uri.path().as_str();
     let target = match uri.query() {
         Some(query) => [path, "?", query.as_str()].concat(),
         None => path.to_owned(),
     };
-    let mut question = robot_core::http::Request::new(method, target);
+    let mut core_request = robot_core::http::Request::new(method, target);
     for header in request.headers().iter() {
-        question.header(header.name.as_str(), header.value.as_bytes());
+        core_request.header(header.name.as_str(), header.value.as_bytes());
     }
-    // HTTP/2, which an application may have Rocket speak, names the host outside of the headers.
+    // HTTP/2, which an application may enable in Rocket, has the host outside of the headers.
     if !request.headers().contains("host")
         && let Some(host) = request.host()
     {
-        question.header("host", host.to_string().as_bytes());
+        core_request.header("host", host.to_string().as_bytes());
     }
-    question
-}
-
-/// The body, unless it is too long or too slow.
-async fn read(data: Data<'_>) -> Result<Vec<u8>, BodyError> {
-    let just_past_the_limit = (BODY_LIMIT + 1).bytes();
-    match timeout(BODY_DEADLINE, data.open(just_past_the_limit).into_bytes()).await {
-        Ok(Ok(bytes)) => within_limit(bytes.into_inner()),
-        Ok(Err(_)) => Err(BodyError::Incomplete),
-        Err(_) => Err(BodyError::TooSlow),
-    }
+    core_request
 }

@@ -1,4 +1,4 @@
-//! The threads on which a server runs.
+//! The Tokio runtime of a server: its worker threads and blocking threads.
 
 #[cfg(target_os = "linux")]
 use std::sync::Arc;
@@ -12,22 +12,21 @@ use rocket::{
 #[cfg(target_os = "linux")]
 use crate::affinity::Cpus;
 
-/// How long blocking work may go on after the end of the server, where `shutdown.force` is set.
-const LAST_MOMENT: Duration = Duration::from_millis(500);
+/// The timeout for blocking work after the end of the server, if `shutdown.force` is set.
+const BLOCKING_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Runs a server to its end, such as the future of [`Rocket::launch`](rocket::Rocket::launch), on
-/// as many workers and blocking threads as its configuration says, though on one at least. On Linux,
-/// if the workers are as many as the CPUs that the process may run on, each keeps to one of them.
+/// Runs a server to its end, such as the future of [`Rocket::launch`](rocket::Rocket::launch), with
+/// the worker and blocking threads of its configuration, at least one of each. On Linux, each worker
+/// is bound to its own CPU if there are as many workers as CPUs that the process may run on.
 ///
-/// [`rocket::execute`], `#[rocket::main]` and `#[rocket::launch]` do as much for `Rocket.toml` and
-/// the environment, but not for what else a server is configured with, such as the defaults of
-/// [`figment`](crate::figment).
+/// [`rocket::execute`], `#[rocket::main]` and `#[rocket::launch]` use only `Rocket.toml` and the
+/// environment, but not the defaults of [`figment`](crate::figment) or of the program.
 ///
 /// # Errors
-/// The system does not let it wait for events, for one because too many files are open.
+/// The runtime cannot be created, for example because too many files are open.
 ///
 /// # Panics
-/// The system has no thread to give.
+/// If the system cannot start a thread.
 ///
 /// ```
 /// use rocket::{Config, tokio::runtime::Handle};
@@ -46,23 +45,23 @@ pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
         .max_blocking_threads(config.max_blocking.clamp(1, Semaphore::MAX_PERMITS))
         .enable_all();
     #[cfg(target_os = "linux")]
-    keep_to_cpus(&mut builder, workers);
+    bind_to_cpus(&mut builder, workers);
     let runtime = builder.build()?;
     let outcome = runtime.block_on(server);
     if config.shutdown.force {
-        runtime.shutdown_timeout(LAST_MOMENT);
+        runtime.shutdown_timeout(BLOCKING_TIMEOUT);
     }
     Ok(outcome)
 }
 
-/// Binds each worker to a CPU, and no other thread of the runtime. Tokio says of workers alone that
-/// they are parked.
+/// Binds each worker to a CPU, but no other thread of the runtime: Tokio calls the hook for parking
+/// only on workers.
 #[cfg(target_os = "linux")]
-fn keep_to_cpus(builder: &mut Builder, workers: usize) {
-    if let Some(cpus) = Cpus::for_each_of(workers).map(Arc::new) {
-        let for_workers = Arc::clone(&cpus);
+fn bind_to_cpus(builder: &mut Builder, workers: usize) {
+    if let Some(cpus) = Cpus::for_workers(workers).map(Arc::new) {
+        let worker_cpus = Arc::clone(&cpus);
         builder
-            .on_thread_start(move || cpus.open_to_all())
-            .on_thread_park(move || for_workers.bind());
+            .on_thread_start(move || cpus.unbind())
+            .on_thread_park(move || worker_cpus.bind());
     }
 }

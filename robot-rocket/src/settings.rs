@@ -1,4 +1,4 @@
-//! What can be set, through Rocket's own configuration: `Rocket.toml` and `ROCKET_*`.
+//! Settings, read from Rocket's configuration: `Rocket.toml` and `ROCKET_*`.
 
 use std::{
     fs, io,
@@ -25,13 +25,13 @@ use rocket::{
     },
 };
 
-/// What an application may decide about a mounted catalogue.
+/// The settings of a mounted catalogue.
 ///
 /// ```
 /// use robot_core::http::{Access, AccessToken, Permission};
 /// use robot_rocket::Settings;
 ///
-/// // For a program that does not read them from Rocket's configuration.
+/// // Without Rocket's configuration:
 /// let mut settings = Settings::default();
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
 /// settings.access = Access::new(vec![token], Some(Permission::Read));
@@ -39,21 +39,21 @@ use rocket::{
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Which status codes are answered (`behaviour`, `A` by default).
+    /// The status codes (`behaviour`, `A` by default).
     pub behaviour: Behaviour,
-    /// The names that the catalogue answers to (`allowed_hosts`). By default any; where the
-    /// application listens on a loopback address alone, only those of this machine to itself.
+    /// The host names that the catalogue accepts (`allowed_hosts`). By default any, or only loopback
+    /// names if the application listens on a loopback address.
     pub hosts: Hosts,
-    /// Who may read and who may write (`api_tokens`, `allow_anonymous`). Everybody where the
-    /// application listens on a loopback address alone; elsewhere that has to be said.
+    /// The permissions of clients (`api_tokens`, `allow_anonymous`). By default every client may
+    /// write if the application listens on a loopback address; otherwise they must be set.
     pub access: Access,
-    /// The origins of pages that may use the catalogue, too (`allowed_origins`, none by default).
+    /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
     pub origins: Vec<Origin>,
-    /// A folder whose files are served before anything else (`static_dir`, none by default).
+    /// A folder whose files take precedence over all routes (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
 }
 
-/// A setting that cannot be. The message is one line that names it.
+/// An invalid setting. The message is one line with its name.
 ///
 /// ```
 /// use robot_rocket::Settings;
@@ -75,61 +75,61 @@ pub enum SettingsError {
     /// The behaviour is neither A nor B.
     #[error("wrong setting: {0} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)")]
     Behaviour(#[from] robot_core::http::ParseBehaviourError),
-    /// A name that the server is to answer to is none.
+    /// A host name is invalid.
     #[error(
-        "wrong setting: '{0}' in allowed_hosts is no name; write names alone, without scheme \
-         and port, as in ROCKET_ALLOWED_HOSTS=robots.example,robots"
+        "wrong setting: '{0}' in allowed_hosts is not a name; write names without scheme and \
+         port, as in ROCKET_ALLOWED_HOSTS=robots.example,robots"
     )]
     AllowedHosts(String),
-    /// A token cannot be read.
+    /// A token is invalid.
     #[error("wrong setting: api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
     Tokens(#[from] ParseTokenError),
-    /// There is a list of tokens, and nothing is in it.
+    /// The list of tokens is empty.
     #[error(
-        "wrong setting: api_tokens is empty, and who meant to ask for tokens would let everybody \
-         in; write what 'robot-cli token new' says, or leave it out"
+        "wrong setting: api_tokens is empty, which would turn authentication off; set it to the \
+         output of 'robot-cli token new', or remove it"
     )]
     NoTokens,
-    /// `allow_anonymous` is none of the things that it can be.
+    /// `allow_anonymous` is invalid.
     #[error(
-        "wrong setting: allow_anonymous is true, false or read, not '{0}' (set it with \
+        "wrong setting: allow_anonymous must be true, false or read, not '{0}' (set it with \
          ROCKET_ALLOW_ANONYMOUS or in Rocket.toml)"
     )]
     AllowAnonymous(String),
-    /// Nobody may do anything.
+    /// No client has any permission.
     #[error(
-        "wrong setting: allow_anonymous = false without api_tokens lets nobody in; make a token \
-         with 'robot-cli token new' and put what it says into ROCKET_API_TOKENS"
+        "wrong setting: allow_anonymous = false without api_tokens lets nobody in; create a \
+         token with 'robot-cli token new' and set ROCKET_API_TOKENS to its output"
     )]
     ClosedToAll,
-    /// There are tokens, and nobody needs one.
+    /// There are tokens, but no request needs one.
     #[error(
-        "wrong setting: with allow_anonymous = true nobody needs the api_tokens; leave one of \
-         them out, or write allow_anonymous = \"read\" to let everybody read"
+        "wrong setting: with allow_anonymous = true nobody needs the api_tokens; remove one of \
+         the settings, or set allow_anonymous = \"read\" to require tokens only for writes"
     )]
     NeedlessTokens,
-    /// The network is let in without a word.
+    /// The address is reachable from a network, and the permissions are not set.
     #[error(
-        "wrong setting: on {0} whoever reaches this machine could change the robots; make a token \
-         with 'robot-cli token new' and put what it says into ROCKET_API_TOKENS, or, if you mean \
-         it, set ROCKET_ALLOW_ANONYMOUS=true (or read, for reads alone)"
+        "wrong setting: on {0} every client that reaches this machine could change the robots; \
+         create a token with 'robot-cli token new' and set ROCKET_API_TOKENS to its output, or \
+         allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
     )]
     OpenToTheNetwork(IpAddr),
-    /// An origin of pages is none.
+    /// An origin is invalid.
     #[error(
         "wrong setting: allowed_origins: {0} (set them with ROCKET_ALLOWED_ORIGINS or in \
          Rocket.toml)"
     )]
     AllowedOrigins(#[from] ParseOriginError),
-    /// The folder of static files is none.
+    /// The folder of static files cannot be read.
     #[error(
-        "wrong setting: static_dir '{folder}' is no folder that can be read: {cause} \
+        "wrong setting: cannot read the folder static_dir '{folder}': {cause} \
          (set it with ROCKET_STATIC_DIR or static_dir in Rocket.toml)"
     )]
     StaticDir {
         /// The folder as given.
         folder: String,
-        /// What the system says of it.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -146,8 +146,8 @@ impl Settings {
     /// `static_dir`.
     ///
     /// # Errors
-    /// A value cannot be, the folder cannot be read, or the application listens on a network and
-    /// nothing says who may write.
+    /// A value is invalid, the folder cannot be read, or the application is reachable from a network
+    /// and the permissions are not set.
     ///
     /// ```
     /// use robot_core::http::Behaviour;
@@ -182,9 +182,9 @@ impl Settings {
     }
 }
 
-/// Rocket's configuration, from the same places as [`Config::figment`], with as many workers as there
-/// are cores unless told otherwise, but two at least: all but one may read from the disk. A server that
-/// is configured by it is run by [`execute`](crate::execute), for Rocket itself goes by its own default.
+/// Rocket's configuration, from the same sources as [`Config::figment`]. The default number of workers
+/// is the number of cores, but at least two, because all except one may read from the disk. Run the
+/// server by [`execute`](crate::execute), because Rocket's own functions ignore this default.
 ///
 /// ```
 /// let rocket = rocket::custom(robot_rocket::figment());
@@ -208,11 +208,11 @@ pub fn figment() -> Figment {
 }
 
 /// Reads the URL of the store, from the first of these that is set: the environment variable
-/// `ROCKET_DATABASE_URL`, `DATABASE_URL`, which other programs share, and `database_url` in
+/// `ROCKET_DATABASE_URL`, the environment variable `DATABASE_URL`, and `database_url` in
 /// `Rocket.toml`.
 ///
 /// # Errors
-/// The value is no text.
+/// The value is not a text.
 ///
 /// ```
 /// let figment = rocket::Config::figment().merge(("database_url", "sqlite:///var/lib/robots.db"));
@@ -233,11 +233,10 @@ pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
 
 /// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default) and
 /// `database_connections` (see [`OpenOptions::connections`]), and Rocket's own `workers` (see
-/// [`OpenOptions::workers`]). A database server that cannot be
-/// reached yet is waited for.
+/// [`OpenOptions::workers`]). If a database server is unreachable, opening waits for it.
 ///
 /// # Errors
-/// A value is no number above 0.
+/// A value is not a number greater than 0.
 ///
 /// ```
 /// let figment = rocket::Config::figment().merge(("database_timeout", 5));
@@ -269,8 +268,8 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
     }
 }
 
-/// A list, as `Rocket.toml` writes it, or texts with commas between them, which is easier to
-/// write into an environment variable.
+/// A list in the format of `Rocket.toml`, or a text with commas, which is simpler in an environment
+/// variable.
 fn list(figment: &Figment, key: &str) -> Result<Option<Vec<String>>, SettingsError> {
     let texts: Vec<String> = match figment.extract_inner::<String>(key) {
         Ok(text) => text.split(',').map(|part| part.trim().to_owned()).collect(),
@@ -286,7 +285,7 @@ fn list(figment: &Figment, key: &str) -> Result<Option<Vec<String>>, SettingsErr
 
 fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
     let names = list(figment, "allowed_hosts")?;
-    // One colon stands before a port, and several stand in an IPv6 address.
+    // A port has one colon, an IPv6 address has several.
     let is_name = |name: &String| !name.contains(['/', ' ']) && name.matches(':').count() != 1;
     match names.iter().flatten().find(|name| !is_name(name)) {
         Some(name) => Err(SettingsError::AllowedHosts(name.clone())),
@@ -317,7 +316,7 @@ fn access(figment: &Figment) -> Result<Access, SettingsError> {
     }
 }
 
-/// What may be done without a token.
+/// The permission without a token.
 enum Anonymous {
     Everything,
     Reads,
@@ -339,8 +338,8 @@ fn anonymous(figment: &Figment) -> Result<Option<Anonymous>, SettingsError> {
     }
 }
 
-/// The address that the application listens on, where more than this machine reaches it. One that
-/// cannot be read is Rocket's to refuse.
+/// The address that the application listens on, unless it is a loopback address. Rocket rejects an
+/// invalid one.
 fn network(figment: &Figment) -> Option<IpAddr> {
     figment
         .extract_inner("address")
@@ -348,11 +347,11 @@ fn network(figment: &Figment) -> Option<IpAddr> {
         .filter(|address: &IpAddr| !address.is_loopback())
 }
 
-/// What is wrong with the configuration, without what may be secret.
+/// The error in the configuration, without lines of the file, which may have secrets.
 fn in_one_line(error: &figment::Error) -> String {
     let text = error.to_string();
     let mut lines: Vec<_> = text.lines().map(str::trim).collect();
-    // A key of Rocket.toml that stands above all tables is taken for a table itself.
+    // Rocket takes a key above all tables of Rocket.toml for a table.
     let remedy = if text.contains("expected a map") {
         "; in Rocket.toml, settings stand below a line [default]"
     } else {
@@ -361,7 +360,7 @@ fn in_one_line(error: &figment::Error) -> String {
     if let [place, .., file] = lines[..]
         && place.starts_with("TOML parse error")
     {
-        // Between these the parser shows a line of the file, which may have a password.
+        // The parser shows a line of the file in between, which may have a password.
         lines = vec![place, file];
     }
     format!("{}{remedy}", lines.join(" "))

@@ -1,5 +1,4 @@
-//! The routes, mounted at the root and under a base path, pass every case as their clients
-//! see them.
+//! The conformance cases, over HTTP, for routes at the root and under a base path.
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
@@ -16,7 +15,7 @@ use robot_rocket::{Settings, mount};
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
 
 fn main() -> ExitCode {
-    // Whatever logger is there first silences Rocket's, which tells of every request.
+    // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder()
         .filter_level(log::LevelFilter::Off)
         .init();
@@ -79,8 +78,8 @@ fn serve(base: &'static str, catalogue: Arc<dyn Catalogue>, behaviour: Behaviour
     );
     thread::spawn(|| {
         if let Err(error) = rocket::execute(rocket.launch()) {
-            // A case may leave a connection open, so that the end is not in order. Rocket wants errors
-            // to be looked at.
+            // A case may leave a connection open, which is an error at shutdown. Rocket panics if an
+            // error is dropped without a look at it.
             error.kind();
         }
     });

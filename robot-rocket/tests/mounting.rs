@@ -1,4 +1,4 @@
-//! The routes beside those of somebody else's application.
+//! The routes of the catalogue in an application with other routes.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -34,7 +34,7 @@ fn launch(rocket: Rocket<Build>) -> Client {
 }
 
 #[test]
-fn the_applications_routes_win_at_the_same_base() {
+fn application_routes_take_precedence_at_the_same_base() {
     let rocket = rocket::build().mount("/", routes![start, shadow]);
     let client = launch(mount(rocket, "/", catalogue("R2-D2"), &Settings::default()));
     assert_eq!(get(&client, "/"), "the application's own");
@@ -46,7 +46,7 @@ fn the_applications_routes_win_at_the_same_base() {
 }
 
 #[test]
-fn an_application_may_serve_files_of_its_own_at_the_same_base() {
+fn application_can_serve_files_at_the_same_base() {
     let (own, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(own.path().join("own.txt"), "own").unwrap();
     fs::write(ours.path().join("ours.txt"), "ours").unwrap();
@@ -63,7 +63,7 @@ fn an_application_may_serve_files_of_its_own_at_the_same_base() {
 }
 
 #[test]
-fn one_catalogue_may_be_mounted_below_another() {
+fn catalogue_can_be_mounted_below_another() {
     let settings = Settings::default();
     let rocket = mount(rocket::build(), "/", catalogue("new"), &settings);
     let rocket = mount(rocket, "/archive", catalogue("old"), &settings);
@@ -81,7 +81,7 @@ fn one_catalogue_may_be_mounted_below_another() {
 }
 
 #[test]
-fn a_base_may_be_written_with_or_without_slashes() {
+fn slashes_around_the_base_are_optional() {
     for base in ["archive", "/archive", "archive/", "/archive/"] {
         let rocket = mount(
             rocket::build(),
@@ -105,7 +105,7 @@ fn a_base_may_be_written_with_or_without_slashes() {
 }
 
 #[test]
-fn the_page_is_at_the_base_with_its_slash() {
+fn page_is_at_the_base_with_a_slash() {
     let client = launch(mount(
         rocket::build(),
         "/some/archive",
@@ -114,7 +114,7 @@ fn the_page_is_at_the_base_with_its_slash() {
     ));
     let without = client.get("/some/archive?q=R2").dispatch();
     assert_eq!(without.status(), Status::Found);
-    // Relative, so that it holds where a proxy has the base under another path.
+    // Relative, because the base may have another path at a proxy.
     assert_eq!(
         without.headers().get_one("location"),
         Some("./archive/?q=R2")
@@ -128,7 +128,7 @@ fn the_page_is_at_the_base_with_its_slash() {
 }
 
 #[test]
-fn a_folder_of_files_may_be_given_by_any_path_to_it() {
+fn static_dir_can_be_any_path_to_the_folder() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();
     fs::write(folder.path().join("files/a.txt"), "a").unwrap();

@@ -1,8 +1,8 @@
-//! A whole frontend on [`axum`]: the contract is the core's, and this moves its bytes.
+//! Axum frontend of the robot catalogue, and a model for frontends on other web frameworks.
 //!
-//! It shows what a frontend for any other web framework has to do, which is no more than
-//! this file: make a [`Request`] of what arrives, have [`Api::start`] begin to answer it, give the
-//! work that blocks to a thread that may, send the [`Reply`]. The cases of `robot_core::conformance` prove it.
+//! A frontend passes each [`Request`] to [`Api::receive`], reads the body as the [`Exchange`] says,
+//! runs the work that blocks on a blocking thread, and sends the [`Reply`]. The cases of
+//! `robot_core::conformance` test it.
 
 use std::{iter, pin::pin};
 
@@ -13,64 +13,73 @@ use axum::{
     http::{self, StatusCode, uri::PathAndQuery},
     response::{IntoResponse, Response},
 };
-use futures_util::{
-    TryStreamExt,
-    future::{Either, ready, select},
-    stream,
-};
+use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
     http::{
-        self as contract, Api, BODY_DEADLINE, BodyError, Chunks, Failure, Reply, Request,
-        within_limit,
+        Api, BODY_DEADLINE, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, Chunks, Exchange,
+        Failure, Reply, Request,
     },
 };
-use tokio::{
-    sync::mpsc::{self, Sender},
-    task::spawn_blocking,
-    time::timeout,
-};
+use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
-/// The catalogue as a router. It takes every path and every method, because the core knows
-/// which of them there are and what to answer to the others.
+/// A router for every path and method, since the core decides which of them exist.
 pub fn router(api: Api) -> Router {
     Router::new().fallback(answer).with_state(api)
 }
 
 async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Response {
     let (head, body) = request.into_parts();
-    // The core decodes paths itself, so it gets what was sent, to the letter.
+    // The core decodes the path itself.
     let target = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
     let mut request = Request::new(head.method.as_str(), target);
     for (name, value) in &head.headers {
         request.header(name.as_str(), value.as_bytes());
     }
-    if api.streams_body(&request) {
-        let (pieces, mut arriving) = mpsc::channel(4);
-        let pending = api.start_streamed(request, iter::from_fn(move || arriving.blocking_recv()));
-        // A reply that is there sooner than the body is given without it.
-        return match select(pin!(finish(&api, pending)), pin!(feed(body, pieces))).await {
-            Either::Left((response, _)) => response,
-            Either::Right(((), response)) => response.await,
-        };
-    }
-    if request.takes_body() {
-        let body = timeout(BODY_DEADLINE, read(body)).await;
-        request = request.body_read(body.unwrap_or(Err(BodyError::TooSlow)));
-    }
-    finish(&api, api.start(request)).await
+    let exchange = api.receive(request);
+    let body = match exchange.body_mode() {
+        BodyMode::Streamed => return answer_streamed(&exchange, body).await,
+        BodyMode::Whole => timeout(BODY_DEADLINE, read(body)).await,
+        BodyMode::None => Ok(Ok(Vec::new())),
+    };
+    let pending = exchange.answer(body.unwrap_or(Err(BodyError::TooSlow)));
+    finish(&exchange, pending).await
 }
 
-/// The response, when the reply is there.
-async fn finish(api: &Api, pending: Pending<Reply>) -> Response {
+/// Reads the body while the request is answered, and no further if the reply is ready before.
+async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
+    let (sender, mut receiver) = mpsc::channel(4);
+    let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
+    let finishing = pin!(finish(exchange, pending));
+    match future::select(finishing, pin!(send_pieces(body, sender))).await {
+        future::Either::Left((response, _)) => response,
+        future::Either::Right(((), finishing)) => finishing.await,
+    }
+}
+
+async fn finish(exchange: &Exchange, pending: Pending<Reply>) -> Response {
     let reply = pending.resolve(spawn_blocking).await;
-    response(reply.unwrap_or_else(|_| api.refuse(Failure::Internal, &Request::new("", ""))))
+    response(reply.unwrap_or_else(|_| exchange.refuse(Failure::Internal)))
 }
 
-/// Hands over the pieces of a body, as far as they are wanted. An empty one is the end.
-async fn feed(body: Body, pieces: Sender<Result<Vec<u8>, BodyError>>) {
+/// Reads a whole body, or the first piece beyond the limit.
+async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
+    let mut pieces = body.into_data_stream();
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.try_next().await.map_err(|_| BodyError::Incomplete)? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > BODY_LIMIT {
+            return Err(BodyError::TooLarge);
+        }
+    }
+    Ok(bytes)
+}
+
+/// Reads a body in pieces until its end, marked by an empty piece, an error, or the receiver is
+/// dropped.
+async fn send_pieces(body: Body, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
     let body = body.into_data_stream();
-    let mut body = pin!(body.try_filter(|piece| ready(!piece.is_empty())));
+    let mut body = pin!(body.try_filter(|piece| future::ready(!piece.is_empty())));
     loop {
         let piece = match timeout(BODY_DEADLINE, body.try_next()).await {
             Ok(Ok(piece)) => Ok(piece.map_or_else(Vec::new, Vec::from)),
@@ -78,40 +87,29 @@ async fn feed(body: Body, pieces: Sender<Result<Vec<u8>, BodyError>>) {
             Err(_) => Err(BodyError::TooSlow),
         };
         let is_last = piece.as_ref().map_or(true, Vec::is_empty);
-        if pieces.send(piece).await.is_err() || is_last {
+        if sender.send(piece).await.is_err() || is_last {
             return;
         }
     }
 }
 
-/// The body. It is read no further than the piece that goes beyond the limit.
-async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
-    let mut pieces = body.into_data_stream();
-    let mut bytes = Vec::new();
-    while let Some(piece) = pieces.try_next().await.map_err(|_| BodyError::Incomplete)? {
-        bytes.extend_from_slice(&piece);
-        bytes = within_limit(bytes)?;
-    }
-    Ok(bytes)
-}
-
-/// The response of a reply. For `HEAD`, axum leaves the body out and keeps its length.
+/// The response of a reply. For `HEAD`, axum omits the body and keeps its length.
 fn response(reply: Reply) -> Response {
     let mut response = Response::builder().status(reply.status);
     for (name, value) in reply.headers {
         response = response.header(name, value.as_ref());
     }
     let body = match reply.body {
-        contract::Body::Whole(bytes) => Body::from(bytes),
-        contract::Body::Streamed(chunks) => stream(chunks),
+        ReplyBody::Whole(bytes) => Body::from(bytes),
+        ReplyBody::Streamed(chunks) => stream(chunks),
     };
-    // The core's status codes and headers are well-formed, so nobody gets to see this one.
+    // Cannot fail, because the core's status codes and headers are valid.
     let failure = |_| StatusCode::INTERNAL_SERVER_ERROR.into_response();
     response.body(body).unwrap_or_else(failure)
 }
 
-/// Reads each piece, on a thread that may block, when the client has taken the one before.
-/// An error ends the stream without its end mark, by which the client can tell.
+/// Reads each piece on a blocking thread when the client has received the previous one. An error
+/// closes the connection without the end mark, so that the client can detect it.
 fn stream(chunks: Chunks) -> Body {
     Body::from_stream(stream::try_unfold(chunks, |mut chunks| async {
         let (piece, chunks) = spawn_blocking(move || (chunks.next(), chunks)).await?;

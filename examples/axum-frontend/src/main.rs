@@ -1,4 +1,4 @@
-//! The server: the catalogue of `DATABASE_URL` on `PORT` of this machine, for it alone.
+//! Server for the catalogue of `DATABASE_URL`, on the port `PORT` of the loopback address.
 
 use std::{
     env::{self, VarError},
@@ -12,8 +12,8 @@ use std::{
 use robot_core::{DEFAULT_URL, http::Api, http::Hosts};
 use tokio::{net::TcpListener, runtime::Runtime, select, signal::unix, time::sleep};
 
-/// How long requests may go on after the server was told to stop.
-const GRACE: Duration = Duration::from_secs(5);
+/// The shutdown timeout: how long active requests may continue.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn main() -> ExitCode {
     env_logger::init_from_env(env_logger::Env::default().default_filter_or("warn"));
@@ -50,19 +50,19 @@ async fn serve(port: u16, api: Api) -> Result<(), Box<dyn Error>> {
         .await
         .map_err(|cause| format!("cannot listen on port {port}: {cause} (set it with PORT)"))?;
     let address = listener.local_addr()?;
-    let (stopped, hurried) = (told_to_stop()?, told_to_stop()?);
-    // Nobody may be there to read it; the server serves all the same.
+    let (shutdown, deadline) = (shutdown_signal()?, shutdown_signal()?);
+    // The server runs even if its output is closed.
     let _ = writeln!(io::stdout(), "Robots at http://{address}/api/robots");
-    let server = axum::serve(listener, axum_frontend::router(api)).with_graceful_shutdown(stopped);
+    let server = axum::serve(listener, axum_frontend::router(api)).with_graceful_shutdown(shutdown);
     select! {
         served = server => Ok(served?),
-        // A client that neither reads nor hangs up must not keep the server from stopping.
-        () = async { hurried.await; sleep(GRACE).await } => Ok(()),
+        // A client that neither reads nor disconnects must not prevent the shutdown.
+        () = async { deadline.await; sleep(SHUTDOWN_TIMEOUT).await } => Ok(()),
     }
 }
 
-/// What waits until the server is told to stop, by Ctrl-C or `SIGTERM`.
-fn told_to_stop() -> io::Result<impl Future<Output = ()>> {
+/// Waits for Ctrl-C or `SIGTERM`.
+fn shutdown_signal() -> io::Result<impl Future<Output = ()>> {
     let mut interrupt = unix::signal(unix::SignalKind::interrupt())?;
     let mut terminate = unix::signal(unix::SignalKind::terminate())?;
     Ok(async move {

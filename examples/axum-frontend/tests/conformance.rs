@@ -1,4 +1,4 @@
-//! This frontend passes every case of the contract, as its clients see it.
+//! The conformance cases, over HTTP.
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 

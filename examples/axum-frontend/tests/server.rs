@@ -1,4 +1,4 @@
-//! The server as the person who runs it sees it: how it starts, and how it stops.
+//! The server program: start, shutdown and errors.
 
 #![expect(
     clippy::unwrap_used,
@@ -61,7 +61,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already where the test passed.
+        // It has ended already if the test passed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -74,7 +74,7 @@ fn answer(mut stream: TcpStream) -> String {
 }
 
 #[test]
-fn it_tells_where_it_listens_and_stops_when_it_is_asked_to() {
+fn server_prints_its_address_and_stops_on_a_signal() {
     for signal in ["INT", "TERM"] {
         let mut server = Running::start();
         let request = b"GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -86,16 +86,16 @@ fn it_tells_where_it_listens_and_stops_when_it_is_asked_to() {
 }
 
 #[test]
-fn a_client_that_says_nothing_more_does_not_keep_it_from_stopping() {
+fn idle_client_does_not_prevent_shutdown() {
     let mut server = Running::start();
-    let _silent = server.send(b"POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Le");
+    let _idle = server.send(b"POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Le");
     let start = Instant::now();
     assert_eq!(server.stop("TERM"), Some(0));
     assert!(start.elapsed() < Duration::from_secs(9));
 }
 
 #[test]
-fn a_body_that_is_not_there_in_time_is_refused() {
+fn slow_body_returns_408() {
     let server = Running::start();
     let start = Instant::now();
     let stream =
@@ -110,13 +110,13 @@ fn a_body_that_is_not_there_in_time_is_refused() {
 }
 
 #[test]
-fn what_keeps_it_from_starting_is_told_in_one_line() {
+fn start_error_is_reported_in_one_line() {
     let running = Running::start();
     let (_, taken) = running.address.split_once(':').unwrap();
     for (port, url, words) in [
         ("http", "memory:", "PORT is 'http'"),
         ("65536", "memory:", "PORT is '65536'"),
-        ("0", "ftp://robots", "'ftp' is no"),
+        ("0", "ftp://robots", "begin with 'ftp'"),
         ("0", "sqlite:///nowhere/robots.db", "DATABASE_URL"),
         (taken, "memory:", "cannot listen on port"),
     ] {

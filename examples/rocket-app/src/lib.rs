@@ -1,8 +1,7 @@
-//! An application of somebody else's: a museum's website, which has pages and errors of its
-//! own and the robot catalogue under `/catalogue`.
+//! Example application: the website of a museum with the robot catalogue under `/catalogue`.
 //!
-//! It shows that [`robot_rocket::mount`] leaves the rest of an application alone, and that
-//! the application's own handlers use the very catalogue that the routes serve.
+//! [`robot_rocket::mount`] affects neither the other routes of the application nor their errors, and
+//! the application's own handlers use the same catalogue.
 
 use std::sync::Arc;
 
@@ -13,13 +12,13 @@ use rocket::{
     tokio::task::spawn_blocking, uri,
 };
 
-/// Where the catalogue is: its robots are at `/catalogue/api/robots`.
+/// The base path: the robots are at `/catalogue/api/robots`.
 const CATALOGUE: &str = "/catalogue";
 
 /// The application over a catalogue, with the settings of both.
 ///
 /// # Errors
-/// A setting of the catalogue (`behaviour`, `static_dir`) cannot be.
+/// A setting of the catalogue, such as `behaviour` or `static_dir`, is invalid.
 pub fn application(
     figment: Figment,
     catalogue: Arc<dyn Catalogue>,
@@ -42,8 +41,7 @@ fn welcome() -> String {
     )
 }
 
-/// Counts the robots of each type. A catalogue may wait for its database, so it is read on
-/// a thread that may block.
+/// Counts the robots of each type, on a blocking thread, because the database may block.
 #[get("/census")]
 async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status, String)> {
     let catalogue = Arc::clone(catalogue);

@@ -1,5 +1,5 @@
-//! The server of the application. Its settings are Rocket's (`Rocket.toml`, `ROCKET_*`), with
-//! those of the catalogue among them, and `DATABASE_URL`.
+//! The server program. Its settings are `DATABASE_URL` and Rocket's (`Rocket.toml`, `ROCKET_*`),
+//! including those of the catalogue.
 
 use std::{error::Error, process::ExitCode};
 
@@ -17,7 +17,7 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let figment = Config::figment();
-    // Rocket itself panics where a setting of its own is wrong; this tells it in a line.
+    // Reports an invalid setting of Rocket, for which Rocket itself would panic.
     figment.extract::<Config>()?;
     let catalogue = robot_core::open(&robot_rocket::database_url(&figment)?)?;
     let application = rocket_app::application(figment, catalogue)?;

@@ -1,4 +1,4 @@
-//! The application and the catalogue in it, each with its own pages and its own errors.
+//! The application and the catalogue in it: pages, data and errors.
 
 #![expect(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ fn text(status: Status, body: &str) -> (Status, Option<ContentType>, String) {
 }
 
 #[test]
-fn the_welcome_page_names_paths_that_there_are() {
+fn welcome_page_lists_existing_paths() {
     let (client, _) = client();
     let (status, _, page) = get(&client, "/");
     assert_eq!(status, Status::Ok);
@@ -47,7 +47,7 @@ fn the_welcome_page_names_paths_that_there_are() {
 }
 
 #[test]
-fn what_is_added_over_http_is_counted() {
+fn robots_added_over_http_are_counted() {
     let (client, _) = client();
     assert_eq!(
         get(&client, "/census"),
@@ -65,7 +65,7 @@ fn what_is_added_over_http_is_counted() {
 }
 
 #[test]
-fn what_the_application_adds_is_served() {
+fn robots_added_by_the_application_are_served() {
     let (client, catalogue) = client();
     catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
     let (status, _, list) = get(&client, "/catalogue/api/robots");
@@ -76,7 +76,7 @@ fn what_the_application_adds_is_served() {
 }
 
 #[test]
-fn a_page_that_is_missing_is_told_in_the_words_of_its_owner() {
+fn unknown_paths_return_the_404_of_their_owner() {
     let (client, _) = client();
     for path in ["/nowhere", "/api/robots", "/cataloguex/api/robots"] {
         let message = format!("The museum has no room {path}\n");
@@ -93,7 +93,7 @@ fn a_page_that_is_missing_is_told_in_the_words_of_its_owner() {
 }
 
 #[test]
-fn the_catalogue_has_a_page_of_its_own() {
+fn catalogue_serves_its_web_page() {
     let (client, _) = client();
     let (status, kind, page) = get(&client, "/catalogue/");
     assert_eq!((status, kind), (Status::Ok, Some(ContentType::HTML)));
@@ -101,7 +101,7 @@ fn the_catalogue_has_a_page_of_its_own() {
 }
 
 #[test]
-fn a_wrong_setting_of_the_catalogue_is_refused() {
+fn invalid_setting_is_rejected() {
     let figment = Config::figment().merge(("behaviour", "C"));
     let error = rocket_app::application(figment, Arc::new(MemoryCatalogue::new()))
         .map(drop)

@@ -1,4 +1,4 @@
-//! The catalogue in the application passes every case of the contract, as its clients see it.
+//! The conformance cases for the catalogue in the application.
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
@@ -12,14 +12,14 @@ use robot_core::{
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
 
 fn main() -> ExitCode {
-    // Whatever logger is there first silences Rocket's, which tells of every request.
+    // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder().parse_filters("off").init();
     Suite::new()
         .http("application", |_| MemoryCatalogue::new(), client)
         .run()
 }
 
-/// A client of the catalogue in an application, which ends with the client.
+/// Starts the application; it stops when the client is dropped.
 fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
     let figment = Config::figment()
         .merge(("port", 0))

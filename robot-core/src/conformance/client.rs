@@ -1,4 +1,4 @@
-//! Clients of a service, in plain data: what is sent and what comes back.
+//! Clients of a service: calls and answers as plain data.
 
 use std::{
     io::{self, Read, Write},
@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use crate::http::{Api, Request};
+use crate::http::{Api, BodyMode, Request};
 
-/// What a client sends.
+/// A request of a client.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -26,9 +26,9 @@ use crate::http::{Api, Request};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The method, as it goes into the request line.
+    /// The method, as in the request line.
     pub method: String,
-    /// The path and query, as they go into the request line.
+    /// The path and query, as in the request line.
     pub target: String,
     /// The headers, besides those of the transport (`Host`, `Content-Length`).
     pub headers: Vec<(String, String)>,
@@ -36,7 +36,7 @@ pub struct Call {
     pub body: Vec<u8>,
 }
 
-/// What comes back.
+/// The response to a [`Call`].
 ///
 /// ```
 /// use robot_core::conformance::Answer;
@@ -54,12 +54,12 @@ pub struct Answer {
     pub status: u16,
     /// The headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body, freed of the transport's encoding.
+    /// The body, without transfer encoding.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// The value of a header; `None` where it is missing.
+    /// The value of a header; `None` if it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
@@ -75,23 +75,23 @@ impl Answer {
     }
 }
 
-/// A client of one service, for any number of threads.
+/// A client of one service, which several threads can use.
 ///
 /// ```
 /// use std::{io, sync::Arc};
 /// use robot_core::{MemoryCatalogue, conformance::{Answer, Call, Client}, http::Api};
 ///
-/// /// Tells of each call that goes through it.
-/// struct Talkative<C>(C);
+/// /// Prints each call.
+/// struct Logging<C>(C);
 ///
-/// impl<C: Client> Client for Talkative<C> {
+/// impl<C: Client> Client for Logging<C> {
 ///     fn send(&self, call: &Call) -> io::Result<Answer> {
 ///         println!("{} {}", call.method, call.target);
 ///         self.0.send(call)
 ///     }
 /// }
 ///
-/// let client = Talkative(Api::new(Arc::new(MemoryCatalogue::new())));
+/// let client = Logging(Api::new(Arc::new(MemoryCatalogue::new())));
 /// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
 /// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
 /// assert_eq!(client.send(&call)?.status, 200);
@@ -101,7 +101,7 @@ pub trait Client: Send + Sync {
     /// Sends a call and waits for the answer.
     ///
     /// # Errors
-    /// The service cannot be reached, or what it sends is no HTTP.
+    /// The service is unreachable, or its response is not valid HTTP.
     fn send(&self, call: &Call) -> io::Result<Answer>;
 }
 
@@ -111,10 +111,10 @@ impl<C: Client + ?Sized> Client for &C {
     }
 }
 
-/// How many bytes a piece of a body has that is streamed: so few that there are many.
+/// The size of a piece of a streamed body: small, so that there are many.
 const PIECE: usize = 7;
 
-/// The contract without any transport.
+/// Calls the contract without any transport.
 impl Client for Api {
     fn send(&self, call: &Call) -> io::Result<Answer> {
         let mut request = Request::new(call.method.as_str(), call.target.as_str());
@@ -124,18 +124,16 @@ impl Client for Api {
         for (name, value) in &call.headers {
             request.header(name, value.as_bytes());
         }
-        let reply = if self.streams_body(&request) {
-            let mut pieces: Vec<_> = call
-                .body
-                .chunks(PIECE)
-                .map(|piece| Ok(piece.to_vec()))
-                .collect();
-            pieces.push(Ok(Vec::new()));
-            self.start_streamed(request, pieces.into_iter()).wait()
-        } else {
-            let body = crate::http::within_limit(call.body.clone());
-            self.handle(request.body_read(body))
+        let exchange = self.receive(request);
+        let pending = match exchange.body_mode() {
+            BodyMode::Streamed => {
+                let pieces = call.body.chunks(PIECE).map(|piece| Ok(piece.to_vec()));
+                let pieces: Vec<_> = pieces.chain([Ok(Vec::new())]).collect();
+                exchange.answer_streamed(pieces.into_iter())
+            }
+            _ => exchange.answer(Ok(call.body.clone())),
         };
+        let reply = pending.wait();
         let headers = reply
             .headers
             .iter()
@@ -154,17 +152,17 @@ impl Client for Api {
     }
 }
 
-/// How long a service may keep silent.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout for a response.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A client over HTTP/1.1, a connection for each call. It sends what it is told to the
-/// letter, malformed or not, which is why it is not one of the usual libraries.
+/// A client over HTTP/1.1 with one connection per call. Unlike the usual libraries, it sends malformed
+/// calls unchanged.
 ///
 /// ```
 /// use std::{io::{Read, Write}, net::TcpListener, thread};
 /// use robot_core::conformance::{Call, Client, Service, TcpClient};
 ///
-/// // A service that answers one call, whatever it is.
+/// // A service that answers one call of any kind.
 /// let listener = TcpListener::bind("127.0.0.1:0")?;
 /// let client = TcpClient::new(listener.local_addr()?).under("/catalogue");
 /// let server = thread::spawn(move || -> std::io::Result<()> {
@@ -186,7 +184,7 @@ pub struct TcpClient {
 }
 
 impl TcpClient {
-    /// A client of the service that listens on this address.
+    /// A client of the service at this address.
     #[must_use]
     pub fn new(address: SocketAddr) -> Self {
         Self {
@@ -195,7 +193,7 @@ impl TcpClient {
         }
     }
 
-    /// With this before the target of each call: for a service under a base path.
+    /// Adds a base path before the target of each call.
     #[must_use]
     pub fn under(mut self, base: &str) -> Self {
         base.clone_into(&mut self.base);
@@ -206,7 +204,7 @@ impl TcpClient {
 impl Client for TcpClient {
     fn send(&self, call: &Call) -> io::Result<Answer> {
         let mut stream = TcpStream::connect(self.address)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
         stream.set_nodelay(true)?;
         let mut head = format!(
             "{} {}{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\n",
@@ -224,8 +222,8 @@ impl Client for TcpClient {
             .write_all(&[head.as_bytes(), &call.body].concat())
             .and_then(|()| stream.flush());
         let mut received = Vec::new();
-        // A service may answer and hang up before it has read a body that it refuses, which
-        // breaks the writing and the end of the reading; its answer counts all the same.
+        // A service may answer and close the connection before it has read the body, which makes
+        // writing or the end of reading fail. Its answer is valid all the same.
         let read = stream.read_to_end(&mut received);
         if received.is_empty() {
             sent.and(read)?;
@@ -234,7 +232,7 @@ impl Client for TcpClient {
     }
 }
 
-/// A client of a service that was started for it and ends with it.
+/// A client that stops its service when it is dropped.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -245,7 +243,7 @@ impl Client for TcpClient {
 /// let (method, target) = ("GET".to_owned(), "/api/robots".to_owned());
 /// let call = Call { method, target, headers: Vec::new(), body: Vec::new() };
 /// assert_eq!(service.send(&call)?.status, 200);
-/// // Here it stops.
+/// // This stops it.
 /// drop(service);
 /// # std::io::Result::Ok(())
 /// ```
@@ -255,7 +253,7 @@ pub struct Service<C> {
 }
 
 impl<C: Client> Service<C> {
-    /// A client, and what ends its service.
+    /// A client, and a function that stops its service.
     pub fn new(client: C, stop: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self {
             client,
@@ -321,7 +319,7 @@ fn parse(received: &[u8], is_head: bool) -> io::Result<Answer> {
     Ok(answer)
 }
 
-/// The content of a chunked body, which must be whole.
+/// The content of a chunked body, which must be complete.
 fn dechunk(mut body: &[u8]) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     loop {
@@ -334,7 +332,7 @@ fn dechunk(mut body: &[u8]) -> io::Result<Vec<u8>> {
         let rest = &body[start..];
         let (chunk, rest) = rest
             .split_at_checked(length)
-            .ok_or_else(|| invalid("a chunk that ends early"))?;
+            .ok_or_else(|| invalid("an incomplete chunk"))?;
         body = rest
             .strip_prefix(b"\r\n")
             .ok_or_else(|| invalid("a chunk without an end"))?;
@@ -350,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_taken_only_whole() {
+    fn incomplete_body_is_an_error() {
         let text = |received: &str| {
             parse(received.as_bytes(), false)
                 .map(|answer| answer.text())

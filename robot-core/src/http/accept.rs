@@ -1,11 +1,11 @@
-//! The `Content-Type` of a reply: the contract's, or plain JSON for a client that prefers it.
+//! Content negotiation: the contract's `Content-Type`, or JSON for a client that prefers it.
 
-/// The contract's type, and that of every client that does not ask for another.
-pub(super) const CONTRACT: &str = "text/html; charset=UTF-8";
-/// The type for clients that name and prefer it.
+/// The contract's type, the default.
+const CONTRACT: &str = "text/html; charset=UTF-8";
+/// The type for clients that list it and prefer it.
 const JSON: &str = "application/json";
 
-/// The type for a client that sent this `Accept`.
+/// The content type for this `Accept`.
 pub(super) fn content_type(accept: Option<&str>) -> &'static str {
     let ranges: Vec<_> = accept
         .unwrap_or_default()
@@ -13,7 +13,7 @@ pub(super) fn content_type(accept: Option<&str>) -> &'static str {
         .filter_map(media_range)
         .collect();
     let weight = |names: &[&str]| {
-        // The first name is the most specific; of equals the last one sent counts.
+        // The first name is the most specific. If a client repeats a range, the last one counts.
         names.iter().find_map(|name| {
             ranges
                 .iter()
@@ -28,7 +28,7 @@ pub(super) fn content_type(accept: Option<&str>) -> &'static str {
     }
 }
 
-/// A media range and its weight in thousandths; `None` where it is malformed.
+/// A media range and its weight in thousandths; `None` if it is malformed.
 fn media_range(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().filter(|range| range.contains('/'))?;
@@ -39,7 +39,7 @@ fn media_range(text: &str) -> Option<(&str, u16)> {
     Some((range, weight))
 }
 
-/// A weight as RFC 9110 writes it: `0` or `1`, and at most three decimals.
+/// Parses a weight (RFC 9110): `0` or `1`, and at most three decimals.
 fn thousandths(weight: &str) -> Option<u16> {
     let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
     let is_weight = matches!(whole, "0" | "1")
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_for_those_who_name_and_prefer_it() {
+    fn json_is_chosen_if_listed_and_preferred() {
         for accept in [
             "application/json",
             "Application/JSON",
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contracts_type_is_for_all_others() {
+    fn contract_type_is_chosen_otherwise() {
         for accept in [
             "",
             "*/*",

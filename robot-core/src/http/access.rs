@@ -1,15 +1,15 @@
-//! Who may do what: tokens, and what those may do who show none.
+//! Permissions of clients: access tokens, and the permission without a token.
 //!
-//! The server knows a token by its SHA-256 alone. A token is made of 32 random bytes, so nothing
-//! slower is needed to keep its text from being found, and whoever reads the configuration has
-//! no token.
+//! The service stores only the SHA-256 hashes of tokens, so its configuration reveals none. A slow
+//! hash is unnecessary, because a token consists of 32 random bytes.
 
 use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-/// What somebody may do. Who may write may read, too.
+use crate::model::hex::Hex;
+
+/// The permission of a client. Writing includes reading.
 ///
 /// ```
 /// use robot_core::http::Permission;
@@ -19,16 +19,16 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Permission {
-    /// To get, list and search robots.
+    /// Get, list and search robots.
     Read,
-    /// To change them, too.
+    /// Change robots, too.
     Write,
 }
 
 impl Permission {
     const ALL: [Self; 2] = [Self::Read, Self::Write];
 
-    /// The word for it in a configuration.
+    /// The name in a configuration.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,9 +44,9 @@ impl fmt::Display for Permission {
     }
 }
 
-/// A token, as the server knows it: what it permits, and the hash of its text.
+/// An access token as the service stores it: its permission, and the hash of its text.
 ///
-/// In a configuration it is written `read:sha256:` or `write:sha256:` and 64 hexadecimal digits:
+/// A configuration has it as `read:sha256:` or `write:sha256:` with 64 hexadecimal digits:
 ///
 /// ```
 /// use robot_core::http::{AccessToken, Permission};
@@ -60,12 +60,13 @@ impl fmt::Display for Permission {
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     permission: Permission,
-    hash: [u8; 32],
+    /// In lowercase hexadecimal digits.
+    hash: String,
 }
 
 impl AccessToken {
-    /// The token of a text, which permits this. The text should be as hard to guess as 32 random
-    /// bytes are, since its hash is quickly tried.
+    /// The token with this text and permission. The text must be as hard to guess as 32 random
+    /// bytes, because many hashes can be tried in a second.
     #[must_use]
     pub fn of(text: &str, permission: Permission) -> Self {
         Self {
@@ -75,16 +76,13 @@ impl AccessToken {
     }
 }
 
-fn hash(text: &str) -> [u8; 32] {
-    Sha256::digest(text).into()
+fn hash(text: &str) -> String {
+    Hex(&Sha256::digest(text)).to_string()
 }
 
 impl fmt::Display for AccessToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:sha256:", self.permission)?;
-        self.hash
-            .iter()
-            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        write!(formatter, "{}:sha256:{}", self.permission, self.hash)
     }
 }
 
@@ -94,8 +92,8 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// A text is no token as a configuration writes it. The message does not repeat the text, which
-/// may be a token itself.
+/// A text is not a token in the format of a configuration. The message does not repeat the text,
+/// which may be the secret itself.
 ///
 /// ```
 /// use robot_core::http::AccessToken;
@@ -120,26 +118,21 @@ impl FromStr for AccessToken {
             .into_iter()
             .find(|known| known.name() == permission)
             .ok_or(ParseTokenError)?;
-        // Signs are no digits, though Rust's integers are read with one.
         if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err(ParseTokenError);
         }
-        let mut hash = [0; 32];
-        for (index, byte) in hash.iter_mut().enumerate() {
-            *byte = u8::from_str_radix(&digits[2 * index..2 * index + 2], 16)
-                .map_err(|_| ParseTokenError)?;
-        }
+        let hash = digits.to_ascii_lowercase();
         Ok(Self { permission, hash })
     }
 }
 
-/// Who may do what.
+/// The permissions of all clients.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
 ///
-/// // Everybody may read, and who has the token may write, too.
+/// // Reading needs no token, writing does.
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
 /// let access = Access::new(vec![token], Some(Permission::Read));
 /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(access);
@@ -158,7 +151,7 @@ pub struct Access {
 }
 
 impl Default for Access {
-    /// Everybody may do everything.
+    /// Every client may write.
     fn default() -> Self {
         Self {
             tokens: Vec::new(),
@@ -168,15 +161,16 @@ impl Default for Access {
 }
 
 impl Access {
-    /// Those with one of these tokens may do what it permits, and others what `anonymous` says.
+    /// Clients with one of these tokens have its permission, and those without a token have
+    /// `anonymous`.
     #[must_use]
     pub fn new(tokens: Vec<AccessToken>, anonymous: Option<Permission>) -> Self {
         Self { tokens, anonymous }
     }
 
-    /// Whether somebody with these credentials (the header `Authorization`) may do something.
-    /// Where there are no tokens, credentials count for nothing. Otherwise one that is wrong is
-    /// told even where none is needed, because its sender believes that it is right.
+    /// Checks whether these credentials (the header `Authorization`) give the permission that is
+    /// needed. If there are tokens, an unknown one is rejected even if none is needed, because its
+    /// sender believes that it is valid.
     pub(super) fn check(
         &self,
         credentials: Option<&str>,
@@ -190,33 +184,24 @@ impl Access {
         };
         match token {
             _ if permitted >= needed => Ok(()),
-            Some(_) => Err(AccessError::MayOnlyRead),
+            Some(_) => Err(AccessError::ReadOnlyToken),
             None => Err(AccessError::NoToken),
         }
     }
 
-    /// What a token permits, if it is known. However many bytes of it are right, and whichever
-    /// of the known tokens it is, this takes the same time.
+    /// The permission of a token, if it is known.
+    ///
+    /// The comparison need not take constant time: its duration reveals at most how long a prefix of
+    /// a hash is right, which does not help to find the 32 random
+    /// bytes of a token.
     fn permitted(&self, token: &str) -> Option<Permission> {
         let hash = hash(token);
-        let mut found = 0;
-        for known in &self.tokens {
-            let is_same: Choice = known.hash.ct_eq(&hash);
-            let rank = match known.permission {
-                Permission::Read => 1_u8,
-                Permission::Write => 2,
-            };
-            found = u8::conditional_select(&found, &rank.max(found), is_same);
-        }
-        match found {
-            0 => None,
-            1 => Some(Permission::Read),
-            _ => Some(Permission::Write),
-        }
+        let tokens = self.tokens.iter().filter(|known| known.hash == hash);
+        tokens.map(|known| known.permission).max()
     }
 }
 
-/// The token in a header `Authorization` (RFC 6750); `None` where it is of another scheme.
+/// The token in a header `Authorization` (RFC 6750); `None` for another scheme.
 fn bearer(credentials: &str) -> Option<&str> {
     let (scheme, token) = credentials.split_once(' ')?;
     scheme
@@ -224,23 +209,23 @@ fn bearer(credentials: &str) -> Option<&str> {
         .then_some(token.trim())
 }
 
-/// Why somebody may not do something.
+/// Why a client does not have a permission.
 ///
 /// ```
 /// use robot_core::http::{AccessError, Behaviour, Failure};
 ///
-/// let failure = Failure::NotPermitted(AccessError::MayOnlyRead);
+/// let failure = Failure::NotPermitted(AccessError::ReadOnlyToken);
 /// assert_eq!(failure.status(Behaviour::A), 403);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AccessError {
-    /// It takes a token, and none was sent.
+    /// A token is required, and none was sent.
     NoToken,
-    /// The token that was sent is none of those that are known.
+    /// The token that was sent is not known.
     UnknownToken,
-    /// The token that was sent permits no changes.
-    MayOnlyRead,
+    /// The token that was sent permits only reading.
+    ReadOnlyToken,
 }
 
 #[cfg(test)]
@@ -257,20 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn a_token_permits_what_it_says() {
+    fn token_gives_its_permission() {
         let access = access(None);
         let check = |token: &str, needed| access.check(Some(&format!("Bearer {token}")), needed);
         assert_eq!(check(READER, Permission::Read), Ok(()));
         assert_eq!(
             check(READER, Permission::Write),
-            Err(AccessError::MayOnlyRead)
+            Err(AccessError::ReadOnlyToken)
         );
         assert_eq!(check(WRITER, Permission::Read), Ok(()));
         assert_eq!(check(WRITER, Permission::Write), Ok(()));
     }
 
     #[test]
-    fn other_credentials_permit_nothing() {
+    fn unknown_credentials_give_no_permission() {
         let access = access(None);
         for needed in Permission::ALL {
             for unknown in [
@@ -296,12 +281,12 @@ mod tests {
         assert_eq!(
             access.check(Some("bEARER   robots_writer "), Permission::Write),
             Ok(()),
-            "the scheme is the same in either case"
+            "the scheme is case-insensitive"
         );
     }
 
     #[test]
-    fn reads_may_be_open() {
+    fn anonymous_clients_may_be_allowed_to_read() {
         let access = access(Some(Permission::Read));
         assert_eq!(access.check(None, Permission::Read), Ok(()));
         for none in [None, Some("Basic x")] {
@@ -321,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn without_tokens_credentials_count_for_nothing() {
+    fn credentials_are_ignored_without_tokens() {
         let access = Access::default();
         for credentials in [None, Some("Bearer whatever"), Some("Basic x")] {
             assert_eq!(access.check(credentials, Permission::Write), Ok(()));
@@ -329,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_read_as_they_are_written() {
+    fn written_tokens_are_parsed_again() {
         let written = AccessToken::of(WRITER, Permission::Write).to_string();
         let digits = written.strip_prefix("write:sha256:").unwrap();
         assert_eq!(digits.len(), 64);
@@ -360,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn no_hash_is_in_a_log() {
+    fn debug_output_omits_the_hash() {
         let token = AccessToken::of(WRITER, Permission::Write);
         assert_eq!(format!("{token:?}"), "write:sha256:…");
     }

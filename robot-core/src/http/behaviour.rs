@@ -1,8 +1,8 @@
-//! The two behaviours of the contract, which differ in status codes alone.
+//! The two behaviours of the contract, which differ only in status codes.
 
 use std::{fmt, str::FromStr};
 
-/// Which status codes the mutating operations answer with (contract, "HTTP status codes of
+/// The status codes of the mutating operations (contract, "HTTP status codes of
 /// the mutating operations").
 ///
 /// ```
@@ -18,7 +18,7 @@ use std::{fmt, str::FromStr};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Behaviour {
-    /// The current one: 201 for a robot that was added, 409 for a rule that was broken.
+    /// The current one: 201 for a created robot, 409 for a violated rule.
     #[default]
     A,
     /// The older one: 200 and 500.
@@ -26,7 +26,7 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
-    /// The status of a robot that was added.
+    /// The status for a created robot.
     pub(super) fn created(self) -> u16 {
         match self {
             Self::A => 201,
@@ -34,7 +34,7 @@ impl Behaviour {
         }
     }
 
-    /// The status of a draft that broke a rule.
+    /// The status for a draft that violates a rule.
     pub(super) fn rejected(self) -> u16 {
         match self {
             Self::A => 409,
@@ -52,7 +52,7 @@ impl fmt::Display for Behaviour {
     }
 }
 
-/// A text is no [`Behaviour`].
+/// A text is not a [`Behaviour`].
 ///
 /// ```
 /// let error = "C".parse::<robot_core::http::Behaviour>().unwrap_err();

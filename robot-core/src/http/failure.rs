@@ -1,4 +1,4 @@
-//! Every failure: its status, its messages, its headers.
+//! Failures: status, messages and headers of every error answer.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::{
     model::{RobotId, Violations},
 };
 
-/// Why a request is not answered with what it asked for.
+/// Why a request is answered with an error.
 ///
-/// Frontends need [`Failure::Internal`] and little else: the other failures are found by
-/// [`Api::handle`](super::Api::handle).
+/// Most failures are found by [`Exchange::answer`](super::Exchange::answer). A frontend reports its
+/// own, such as [`Failure::Internal`], by [`Exchange::refuse`](super::Exchange::refuse).
 ///
 /// ```
 /// use robot_core::http::{Behaviour, BodyError, Failure};
@@ -27,34 +27,34 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The robot breaks rules (contract, "Errors").
+    /// The robot violates rules (contract, "Errors").
     Rejected(Violations),
-    /// The request cannot be understood: a message for each thing that is wrong.
+    /// The request is malformed: a message for each error.
     Malformed(Vec<Cow<'static, str>>),
-    /// No robot has the id; `None` where no robot ever could.
+    /// No robot has the id; `None` for an id that is never assigned.
     NoSuchRobot(Option<RobotId>),
-    /// The path is none of the catalogue's, which is under this base path.
+    /// The path is unknown. The text lists the known paths.
     NoSuchPath(String),
-    /// The path allows other methods: these.
-    MethodNotAllowed(&'static str),
+    /// The path does not take the method. The text lists the methods that it takes, as in `Allow`.
+    MethodNotAllowed(String),
     /// The body could not be read.
     Body(BodyError),
-    /// The body of an import has more bytes than this.
+    /// The body of an import has more bytes than this limit.
     ImportTooLarge(u64),
-    /// Nothing of an import was stored, and something failed: the first failure, whose status
-    /// counts, and what is said of all of them.
+    /// An import stored nothing: the first failure, which determines the status, and the messages
+    /// of all failures.
     NothingImported(Box<Failure>, Vec<String>),
-    /// A page of another origin made a browser send a write.
+    /// A page of another origin sent a write.
     ForeignOrigin,
-    /// Whoever sent the request may not do this.
+    /// The client does not have the permission.
     NotPermitted(AccessError),
-    /// The request was sent to a name that is not this service's.
+    /// The service does not accept the `Host` of the request.
     ForeignHost,
-    /// The store is too busy, or cannot be reached, for now.
+    /// The store is overloaded or unreachable at the moment.
     Unavailable,
-    /// A bug, or a store that fails. The cause is in the log and nowhere else.
+    /// A bug, or a failure of the store. The cause is only logged.
     Internal,
-    /// A store that failed, and cannot tell whether it kept the change.
+    /// The store failed, and it is unknown whether the change was stored.
     OutcomeUnknown,
 }
 
@@ -66,7 +66,7 @@ impl Failure {
             Self::Rejected(_) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
             Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => 401,
-            Self::ForeignOrigin | Self::NotPermitted(AccessError::MayOnlyRead) => 403,
+            Self::ForeignOrigin | Self::NotPermitted(AccessError::ReadOnlyToken) => 403,
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
@@ -78,7 +78,7 @@ impl Failure {
         }
     }
 
-    /// The messages: one at least, each for a person who can act on it.
+    /// The messages for people, at least one.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         let message = match self {
@@ -97,11 +97,9 @@ impl Failure {
             Self::NothingImported(_, messages) => return messages.clone(),
             Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
             Self::NoSuchRobot(None) => "No robot has this id",
-            Self::NoSuchPath(base) => {
+            Self::NoSuchPath(paths) => {
                 return vec![format!(
-                    "There is nothing at this path; the robots are at {base}/api/robots, \
-                     {base}/api/robots/{{id}} and {base}/api/robots/search/{{name}}, many at once \
-                     go to {base}/api/robots/import and come from {base}/api/robots/export"
+                    "There is nothing at this path; the robots are at {paths}"
                 )];
             }
             Self::MethodNotAllowed(allow) => {
@@ -123,22 +121,21 @@ impl Failure {
             Self::Body(BodyError::Incomplete) => "The body ended early; send it again",
             Self::ForeignOrigin => {
                 "A page of another origin may not change robots; send this from a page of this \
-                 one, or from a program; whoever runs the service can add the origin to \
+                 one, or from a program; the operator of the service can add the origin to \
                  allowed_origins"
             }
             Self::NotPermitted(AccessError::NoToken) => {
                 "This takes a token; send one in the header Authorization: Bearer TOKEN"
             }
             Self::NotPermitted(AccessError::UnknownToken) => {
-                "The token in Authorization is none of this service's; ask whoever runs it for \
-                 one"
+                "The token in Authorization is none of this service's; ask its operator for one"
             }
-            Self::NotPermitted(AccessError::MayOnlyRead) => {
+            Self::NotPermitted(AccessError::ReadOnlyToken) => {
                 "This token permits reading alone; a change takes a token that permits writing"
             }
             Self::ForeignHost => {
-                "This service does not answer to the name in Host; whoever runs it can add the \
-                 name to allowed_hosts"
+                "This service does not accept the name in Host; its operator can add the name to \
+                 allowed_hosts"
             }
             Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"
@@ -148,17 +145,16 @@ impl Failure {
                  unknown, so look before you send it again"
             }
             Self::Internal => {
-                "The service failed, which is not your fault; whoever runs it finds the cause \
-                 in its log"
+                "The service failed, which is not your fault; the cause is in its log"
             }
         };
         vec![message.to_owned()]
     }
 
-    /// The header that belongs to this failure alone.
+    /// The header that only this failure has.
     pub(super) fn header(&self) -> Option<(&'static str, Cow<'static, str>)> {
         match self {
-            Self::MethodNotAllowed(allow) => Some(("allow", Cow::Borrowed(allow))),
+            Self::MethodNotAllowed(allow) => Some(("allow", allow.clone().into())),
             Self::NotPermitted(error) => {
                 Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
             }
@@ -169,18 +165,18 @@ impl Failure {
     }
 }
 
-/// What a client needs to be let in, as RFC 6750 tells it.
+/// The challenge of RFC 6750 in the header `WWW-Authenticate`.
 fn challenge(error: AccessError) -> &'static str {
     match error {
         AccessError::NoToken => r#"Bearer realm="robots""#,
         AccessError::UnknownToken => r#"Bearer realm="robots", error="invalid_token""#,
-        AccessError::MayOnlyRead => {
+        AccessError::ReadOnlyToken => {
             r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
         }
     }
 }
 
-/// What a client is told of an error. The causes go into the log and nowhere else.
+/// The failure for the client. Logs the cause, which the client does not get.
 pub(super) fn logged(error: Error) -> Failure {
     match error {
         Error::Rejected(violations) => Failure::Rejected(violations),

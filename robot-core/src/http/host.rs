@@ -1,12 +1,12 @@
-//! Whether a request is meant for this service: the name that it was sent to (`Host`).
+//! Check of the header `Host`, against DNS rebinding.
 //!
-//! A page on the web can point a name of its own at this machine and then talk to a service
-//! here as if it were its own server ("DNS rebinding"). But the browser still sends the
-//! page's name, which is none of this service's.
+//! A web page can resolve its own host name to the address of this machine, and then access a service
+//! here as if it had the same origin. The browser still sends the page's host name in `Host`, so a
+//! service that accepts only its own names rejects such requests.
 
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The names that a service answers to.
+/// The host names that a service accepts.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -17,23 +17,22 @@ use std::net::{IpAddr, Ipv6Addr};
 /// for (host, status) in [("robots.example:8000", 200), ("localhost", 200), ("evil.example", 421)] {
 ///     let mut request = Request::new("GET", "/api/robots");
 ///     request.header("Host", host.as_bytes());
-///     assert_eq!(api.is_addressed_by(&request), status == 200);
+///     assert_eq!(api.host_allowed(&request), status == 200);
 ///     assert_eq!(api.handle(request).status, status);
 /// }
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Hosts {
-    /// All names: for a service that is meant for a network, or stands behind a proxy which
-    /// checks the name.
+    /// All names: for a service in a network, or behind a proxy that checks the name.
     #[default]
     Any,
-    /// These names, whatever the port, and those of this machine to itself (`localhost`,
-    /// `*.localhost`, the loopback addresses), which no page can take for its own.
+    /// These names, with any port, and the loopback names and addresses (`localhost`,
+    /// `*.localhost`, `127.0.0.1`), which no web page can have.
     Only(Vec<String>),
 }
 
 impl Hosts {
-    /// Whether the service answers to this `Host`. A client that sends none is no browser.
+    /// Whether the service accepts this `Host`. A client that sends none is not a browser.
     pub(super) fn include(&self, host: Option<&str>) -> bool {
         match (self, host) {
             (Self::Any, _) | (_, None) => true,
@@ -53,7 +52,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Names are the same in either case, with or without the dot of the root.
+/// Compares names without regard to case and to a dot at the end.
 fn is_same_name(known: &str, name: &str) -> bool {
     let rootless = |name: &str| name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     rootless(known) == rootless(name)
@@ -70,11 +69,11 @@ fn is_loopback(name: &str) -> bool {
     address.is_some_and(|address| address.is_loopback()) || is_below_localhost(name)
 }
 
-/// Whether it is one name, and not several or one behind something else, that ends in `localhost`.
+/// Whether this is a single name, without any other text, that ends in `localhost`.
 fn is_below_localhost(name: &str) -> bool {
-    let is_of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let last_label = name.strip_suffix('.').unwrap_or(name).rsplit('.').next();
-    name.bytes().all(is_of_a_name)
+    name.bytes().all(is_name_byte)
         && last_label.is_some_and(|label| label.eq_ignore_ascii_case("localhost"))
 }
 
@@ -83,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_service_of_its_own_machine_answers_to_loopback_names_alone() {
+    fn only_loopback_names_are_accepted_by_default() {
         let hosts = Hosts::Only(Vec::new());
         for host in [
             "localhost",
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_added_to_those() {
+    fn configured_names_are_accepted_too() {
         let hosts = Hosts::Only(vec!["Robots.example".to_owned(), "10.0.0.1".to_owned()]);
         for host in [
             "robots.example",

@@ -1,7 +1,7 @@
-//! `POST /api/robots/import`: a body of many robots, of which each is a change of its own.
+//! `POST /api/robots/import`: a body of many robots, each of which is a change of its own.
 //!
-//! What of the body is good is stored, whatever the rest is, and the reply counts and names what
-//! failed. So an error means here, too, that nothing was stored.
+//! Valid robots are stored even if others fail, and the reply counts and describes the failures. An
+//! error status means that nothing was stored.
 
 use std::{
     io::{self, Cursor, Read},
@@ -11,11 +11,12 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    api::{Answer, whole},
     failure::{Failure, logged},
     query,
     render::{Envelope, json},
-    request::{BodyError, Request},
+    reply::Reply,
+    request::{BodyError, Pieces},
+    route::{Answer, Call, Started},
 };
 use crate::{
     catalogue::{Catalogue, Pending},
@@ -24,7 +25,7 @@ use crate::{
     },
 };
 
-/// The most bytes that the body of an import may have.
+/// The maximum number of bytes in the body of an import.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -37,8 +38,8 @@ use crate::{
 /// ```
 pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 
-/// The most bytes that it may have where nothing is stored (`?dry_run=true`), since its names have
-/// to be remembered.
+/// The maximum number of bytes in the body of a dry run (`?dry_run=true`), which keeps all names in
+/// memory to detect duplicates.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -52,25 +53,19 @@ pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 /// ```
 pub const DRY_RUN_LIMIT: u64 = 16 * 1024 * 1024;
 
-/// The most messages that a reply has about records that failed.
+/// The maximum number of messages about records that failed in one reply.
 const MESSAGES_LIMIT: usize = 100;
 
-/// How many robots are under way at a time, so that there is room for what others send.
+/// The number of robots that are being stored at a time. More would delay the writes of other
+/// clients, which share a queue with them.
 const IN_FLIGHT: usize = 256;
 
-/// The pieces of a body that is streamed. An empty one is its end.
-pub(super) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>, BodyError>> + Send>;
-
-/// Begins an import. The body is in the request where a frontend has not streamed it.
-pub(super) fn begin(
-    catalogue: Arc<dyn Catalogue>,
-    request: Request,
-    pieces: Option<Pieces>,
-) -> Result<Pending<Answer>, Failure> {
+pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
+    let request = call.request;
     let (format, options) = query::of_import(request.query())?;
-    let of_the_body = request.headers.content_type.as_deref();
+    let media_type = request.headers.content_type.as_deref().unwrap_or_default();
     let format = format
-        .or_else(|| Format::of_media_type(of_the_body.unwrap_or_default()))
+        .or_else(|| Format::of_media_type(media_type))
         .ok_or_else(unknown_format)?;
     let limit = match options.dry_run {
         DryRun::No => IMPORT_LIMIT,
@@ -82,19 +77,15 @@ pub(super) fn begin(
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
-    let pieces = if let Some(pieces) = pieces {
-        pieces
-    } else {
-        let body = request.into_body().map_err(Failure::Body)?;
-        Box::new([Ok(body), Ok(Vec::new())].into_iter())
-    };
+    let pieces = pieces.map_err(Failure::Body)?;
+    let catalogue = Arc::clone(&call.service.catalogue);
     Ok(Pending::blocking(move || {
         let body = Body::new(pieces, limit);
         run(catalogue, Records::new(body, format), options, limit)
     }))
 }
 
-/// Brings the records in, to the last one or to where the body or the store fails.
+/// Imports the records, up to the last one or to a failure of the body or the store.
 fn run(
     catalogue: Arc<dyn Catalogue>,
     records: Records<Body>,
@@ -103,21 +94,22 @@ fn run(
 ) -> Answer {
     let mut report = Report::default();
     for outcome in import(catalogue, records, options).in_flight(IN_FLIGHT) {
-        report.take(outcome, limit);
+        report.add(outcome, limit);
     }
     report.into_answer()
 }
 
-/// What an import came to, as the reply tells it.
+/// The outcome of an import for the reply.
 #[derive(Default)]
 struct Report {
     summary: Summary,
     first: Option<Failure>,
     messages: Vec<String>,
-    unsaid: u64,
+    /// The number of messages beyond [`MESSAGES_LIMIT`].
+    omitted: u64,
 }
 
-/// How many records came to what, in JSON.
+/// The numbers of records by their outcome, in JSON.
 #[derive(Serialize)]
 struct Counts {
     added: u64,
@@ -127,7 +119,7 @@ struct Counts {
 }
 
 impl Report {
-    fn take(&mut self, outcome: Outcome, limit: u64) {
+    fn add(&mut self, outcome: Outcome, limit: u64) {
         self.summary.count(&outcome);
         let Err(error) = outcome.result else {
             return;
@@ -138,16 +130,16 @@ impl Report {
                 self.messages
                     .push(format!("line {}: {message}", outcome.line));
             } else {
-                self.unsaid = self.unsaid.saturating_add(1);
+                self.omitted = self.omitted.saturating_add(1);
             }
         }
         self.first.get_or_insert(failure);
     }
 
     fn into_answer(mut self) -> Answer {
-        if self.unsaid > 0 {
-            let unsaid = self.unsaid;
-            self.messages.push(format!("and {unsaid} more messages"));
+        if self.omitted > 0 {
+            let omitted = self.omitted;
+            self.messages.push(format!("and {omitted} more messages"));
         }
         let Summary {
             added,
@@ -168,13 +160,13 @@ impl Report {
                     failed,
                 };
                 let envelope = Envelope::ok(counts).with_messages(self.messages);
-                Ok(whole(200, json(&envelope)))
+                Ok(Reply::whole(200, json(&envelope)))
             }
         }
     }
 }
 
-/// What a client is told of a record, a body or a store that failed.
+/// The failure of a record, the body or the store, for the client.
 fn failure(error: ImportError, limit: u64) -> Failure {
     match error {
         ImportError::Malformed(messages) => Failure::Malformed(messages),
@@ -205,7 +197,7 @@ fn unknown_format() -> Failure {
 struct Body {
     pieces: Pieces,
     piece: Cursor<Vec<u8>>,
-    /// How many more bytes it may have.
+    /// The number of further bytes that are allowed.
     room: u64,
 }
 
@@ -226,8 +218,8 @@ impl Read for Body {
             if read > 0 || buffer.is_empty() {
                 return Ok(read);
             }
-            // A frontend that is gone, with the connection, says no more. What has arrived of the
-            // last record must not pass for a whole one then.
+            // The pieces end without a mark if the frontend lost the connection. A part of the last
+            // record must not be taken for a whole one then.
             let piece = self.pieces.next().unwrap_or(Err(BodyError::Incomplete));
             let piece = piece.map_err(io::Error::other)?;
             if piece.is_empty() {

@@ -1,4 +1,4 @@
-//! Lists of any length: read page by page, and sent piece by piece.
+//! Lists of any length, read page by page and sent piece by piece.
 
 use std::{
     iter,
@@ -6,42 +6,40 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    failure::{Failure, logged},
-    render::elements,
-    reply::{Body, Chunks, Reply},
-};
+use super::{failure::logged, render::elements, reply::Reply, route::Answer};
 use crate::{
     catalogue::{Catalogue, Error, PageItem, Pages, Result},
     model::{Field, Visible},
 };
 
-/// How many robots of a list are read and sent at a time. A list of fewer is sent as a whole.
+/// The number of robots per page. A shorter list is not streamed.
 const PAGE_SIZE: usize = 2000;
 
-/// How many bytes of a list are enough for a piece of it.
+/// The size of a piece in bytes from which on no more robots are added to it. Robots with very long
+/// names would make pages of [`PAGE_SIZE`] too large for many slow clients at a time.
 const PIECE_SIZE: usize = 256 * 1024;
 
-/// How often a busy store is asked for a page of a list that has begun.
+/// The number of attempts to read a page of a list that has started.
 const PAGE_ATTEMPTS: u32 = 5;
 
-/// For how long it is asked again. What took a database longer would do so again.
-const PAGE_PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which there is no further attempt. A store that took longer to fail would do so
+/// again.
+const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
-/// The array of all robots of the pages. The first page is read at once, so that a store
-/// which fails is told by the status; a list that ends with it needs no streaming.
+/// The array of all robots of the pages. The first page is read before the reply starts, so that the
+/// status reports a failure of the store. A list of one page is not streamed.
 pub(super) fn stream<T: Visible + PageItem + 'static>(
     pages: Pages<Arc<dyn Catalogue>, T>,
     fields: Vec<Field>,
-) -> std::result::Result<Reply, Failure> {
+) -> Answer {
     let mut pages = pages.page_size(PAGE_SIZE);
     let Some(first) = pages.next().transpose().map_err(logged)? else {
-        return Ok(listed(Body::Whole(b"[]".to_vec())));
+        return Ok(Reply::whole(200, b"[]".to_vec()));
     };
     let mut opening = piece(&mut pages, &first, &fields, b'[');
     if pages.is_finished() {
         opening.push(b']');
-        return Ok(listed(Body::Whole(opening)));
+        return Ok(Reply::whole(200, opening));
     }
     let mut is_open = true;
     let rest = iter::from_fn(move || {
@@ -49,7 +47,7 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
             Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
             Some(Err(error)) => {
                 is_open = false;
-                log::error!("a list broke off: {error:?}");
+                log::error!("a list was not sent completely: {error:?}");
                 Err(error)
             }
             None => {
@@ -58,19 +56,18 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
             }
         })
     });
-    let pieces = iter::once(Ok(opening)).chain(rest);
-    Ok(listed(Body::Streamed(Chunks::new(pieces))))
+    Ok(Reply::streamed(200, iter::once(Ok(opening)).chain(rest)))
 }
 
-/// The next page of a list that has begun, which can no longer be refused: a store that is busy is
-/// asked again. Each time it waits as long as it would for anybody.
+/// The next page of a list that has started, for which a status of 503 comes too late. The store is
+/// called again if it is unavailable, each time with its own timeout.
 pub(super) fn next_page<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
 ) -> Option<Result<Vec<T>>> {
     let started = Instant::now();
     for _ in 1..PAGE_ATTEMPTS {
         match pages.next() {
-            Some(Err(Error::Unavailable(_))) if started.elapsed() < PAGE_PATIENCE => {
+            Some(Err(Error::Unavailable(_))) if started.elapsed() < RETRY_LIMIT => {
                 pages.retry();
             }
             page => return page,
@@ -79,8 +76,8 @@ pub(super) fn next_page<T: Visible + PageItem>(
     pages.next()
 }
 
-/// The bytes of a page, or of its beginning where they are too many: then the pages go on from
-/// there, and are as long as that. So a client that stops reading costs little memory.
+/// The bytes of a page, or of its first robots if the page is too large: the next pages then start
+/// after those and have as many robots. So a client that stops reading uses little memory.
 fn piece<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
     robots: &[T],
@@ -92,12 +89,4 @@ fn piece<T: Visible + PageItem>(
         pages.resume_after(PageItem::name(last), count);
     }
     bytes
-}
-
-fn listed(body: Body) -> Reply {
-    Reply {
-        status: 200,
-        headers: Vec::new(),
-        body,
-    }
 }

@@ -1,9 +1,9 @@
-//! The contract over HTTP, without a web framework: a request in, a reply out.
+//! The REST contract without a web framework: a request in, a reply out.
 //!
-//! A frontend makes a [`Request`] of what arrives, has it answered by [`Api::start`], or by
-//! [`Api::handle`] on a thread that may block, and sends the [`Reply`]. Paths, methods, status codes, headers, bodies and
-//! every error message are decided here, so that all frontends answer alike; the cases of the
-//! feature `conformance` prove that one does.
+//! A frontend passes each [`Request`] to [`Api::receive`], reads the body as the [`Exchange`] says,
+//! and sends the [`Reply`] of [`Exchange::answer`]. A frontend that may block its threads can use
+//! [`Api::handle`] instead. Paths, methods, status codes, headers, bodies and messages are all
+//! decided here, so all frontends answer alike; the cases of the feature `conformance` test that.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,28 +21,28 @@
 //! );
 //! ```
 //!
-//! | Module | Decides |
+//! | Module | Contains |
 //! |---|---|
-//! | `route` | which paths there are, and which methods each allows |
-//! | `draft` | what a body must be to become a [`Draft`](crate::Draft) |
-//! | `query` | `?fields=`, `?limit=`, `?after=`, and those of imports and exports |
-//! | `import` | what becomes of a body of many robots |
-//! | `export` | all robots as a file |
-//! | `accept` | the `Content-Type` of the reply |
-//! | `asker` | the headers that every reply has |
-//! | `origin` | whether a browser may send this write, and read the reply |
-//! | `access` | who may read, and who may write |
-//! | `host` | whether a request was sent to a name of this service |
-//! | `failure` | every failure: status, messages, headers |
-//! | `list` | how a list is sent that may be long |
-//! | `render` | the bytes of a reply |
+//! | `api` | [`Api`], the entry point, with its settings in `service` |
+//! | `exchange` | [`Exchange`], a request and its reply: permissions, dispatch, `OPTIONS` |
+//! | `routes` | the table of all paths and methods, made of the types in `route` |
+//! | `robots`, `import`, `export` | the handlers |
+//! | `query` | the query parameters of all handlers |
+//! | `list` | streaming of long lists |
+//! | `render` | JSON |
+//! | `failure` | status, messages and headers of every failure |
+//! | `context` | the headers of every reply |
+//! | `accept` | the `Content-Type` of a reply |
+//! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
+//! | `behaviour` | the status codes that can be configured |
+//! | `request`, `reply` | [`Request`] and [`Reply`] |
 
 mod accept;
 mod access;
 mod api;
-mod asker;
 mod behaviour;
-mod draft;
+mod context;
+mod exchange;
 mod export;
 mod failure;
 mod host;
@@ -53,14 +53,18 @@ mod query;
 mod render;
 mod reply;
 mod request;
+mod robots;
 mod route;
+mod routes;
+mod service;
 
 pub use access::{Access, AccessError, AccessToken, ParseTokenError, Permission};
 pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
+pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
 pub use host::Hosts;
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
-pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request, within_limit};
+pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};

@@ -1,14 +1,13 @@
-//! Pages of other origins: none may change anything, unless it is one that is allowed to use the
-//! service (CORS).
+//! Protection against writes from pages of other origins (CSRF), except allowed ones (CORS).
 //!
-//! Any page on the web can make a browser send a form or a simple `fetch` here. Browsers say
-//! where such a request comes from (`Sec-Fetch-Site`, `Origin`); other clients send neither.
+//! Any web page can make a browser send a form or a simple `fetch` to this service. Browsers send
+//! the origin of such a request (`Sec-Fetch-Site`, `Origin`); other clients send neither header.
 
 use std::{fmt, str::FromStr};
 
 use super::request::Headers;
 
-/// The origin of pages, such as `https://robots.example` or `http://localhost:3000`.
+/// The origin of web pages, such as `https://robots.example` or `http://localhost:3000`.
 ///
 /// ```
 /// use robot_core::http::Origin;
@@ -26,13 +25,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A text is no origin.
+/// A text is not an origin.
 ///
 /// ```
 /// assert!("https://robots.example/path".parse::<robot_core::http::Origin>().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no origin; write scheme, name and port alone, as in https://robots.example:8443")]
+#[error("'{0}' is no origin; write only scheme, name and port, as in https://robots.example:8443")]
 #[non_exhaustive]
 pub struct ParseOriginError(String);
 
@@ -53,7 +52,7 @@ impl FromStr for Origin {
     }
 }
 
-/// Whether the headers tell of a page of another origin, which is none of these.
+/// Whether a page of another origin, which is not allowed, sent these headers.
 pub(super) fn is_foreign(headers: &Headers, allowed: &[Origin]) -> bool {
     if find(headers, allowed).is_some() {
         return false;
@@ -68,7 +67,7 @@ pub(super) fn is_foreign(headers: &Headers, allowed: &[Origin]) -> bool {
     is_foreign_site || is_foreign_origin
 }
 
-/// The origin that the headers tell of, if it is one of these: as its browser writes it.
+/// The origin in the headers, if it is allowed, as the browser writes it.
 pub(super) fn find<'a>(headers: &'a Headers, allowed: &[Origin]) -> Option<&'a str> {
     let origin = headers.origin.as_deref()?;
     let known = allowed
@@ -77,7 +76,7 @@ pub(super) fn find<'a>(headers: &'a Headers, allowed: &[Origin]) -> Option<&'a s
     known.then_some(origin)
 }
 
-/// The scheme and the host with its port, where that is not the scheme's own, in lower case.
+/// The scheme, and the host with its port, unless that is the default, in lower case.
 fn parts(origin: &str) -> Option<(&'static str, String)> {
     let (scheme, authority) = origin.split_once("://")?;
     let (scheme, port) = [("http", ":80"), ("https", ":443")]
@@ -87,8 +86,8 @@ fn parts(origin: &str) -> Option<(&'static str, String)> {
     Some((scheme, host.to_ascii_lowercase()))
 }
 
-/// Whether an origin (`https://host:port`, or `null`) is that of this host. The scheme is
-/// left out: behind a proxy that ends TLS, ours is not the browser's.
+/// Whether an origin (`https://host:port`, or `null`) has this host. The scheme is ignored: behind a
+/// proxy that terminates TLS, the service does not know the browser's.
 fn is_same(origin: &str, host: &str) -> bool {
     parts(origin).is_some_and(|(scheme, authority)| {
         parts(&format!("{scheme}://{host}")).is_some_and(|(_, host)| host == authority)
@@ -113,13 +112,13 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_is_no_browser_is_at_home() {
+    fn client_without_browser_headers_is_not_foreign() {
         assert!(!foreign(None, None, Some("localhost:8000")));
         assert!(!foreign(None, None, None));
     }
 
     #[test]
-    fn a_page_of_this_origin_is_at_home() {
+    fn page_of_the_same_origin_is_not_foreign() {
         let host = Some("localhost:8000");
         assert!(!foreign(None, Some("http://localhost:8000"), host));
         assert!(!foreign(Some("same-origin"), None, host));
@@ -137,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_page_is_foreign() {
+    fn page_of_another_origin_is_foreign() {
         let host = Some("localhost:8000");
         assert!(foreign(None, Some("http://localhost:8001"), host));
         assert!(foreign(None, Some("http://evil.example"), host));
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_allowed_are_at_home() {
+    fn page_of_an_allowed_origin_is_not_foreign() {
         let allowed = ["https://app.example".parse().unwrap()];
         let ours = |origin| headers(Some("cross-site"), Some(origin), Some("robots.example"));
         for origin in ["https://app.example", "https://app.example:443"] {
@@ -183,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_scheme_name_and_port() {
+    fn origin_consists_of_scheme_name_and_port() {
         for (text, origin) in [
             ("http://localhost:3000", "http://localhost:3000"),
             ("http://Robots.Example:80", "http://robots.example"),

@@ -1,41 +1,48 @@
-//! The parameters of a query: `fields`, `limit`, `after`; `format`, `on_conflict`, `dry_run`.
+//! Query parameters: `fields`, `limit`, `after`; `format`, `on_conflict`, `dry_run`.
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
-use percent_encoding::{percent_decode, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
 
-use super::{failure::Failure, route::ENCODED};
+use super::failure::Failure;
 use crate::{
     model::Field,
     transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict},
 };
 
-/// The most robots that a page may have.
+/// The characters that are encoded in a path or a query: all but the unreserved ones of RFC 3986.
+pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// The maximum number of robots on a page.
 const LIMIT_MAXIMUM: usize = 1000;
 
-/// What a `GET` asks for beyond the contract. The default asks for nothing.
+/// The parameters of a `GET`. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Query {
     /// The fields of each robot, in this order.
     pub(super) fields: Option<Vec<Field>>,
-    /// One page of at most so many robots.
+    /// The maximum number of robots; makes the reply a single page.
     pub(super) limit: Option<NonZeroUsize>,
     /// Only robots whose name comes after this one.
     pub(super) after: Option<String>,
 }
 
 impl Query {
-    /// Reads the query of a list or a search. Parameters of other names count for nothing.
+    /// Parses the query of a list or a search. Unknown parameters are ignored.
     pub(super) fn of_list(query: &str) -> Result<Self, Failure> {
         Self::read(query, &["fields", "limit", "after"])
     }
 
-    /// Reads the query of a single robot.
+    /// Parses the query of a single robot.
     pub(super) fn of_robot(query: &str) -> Result<Self, Failure> {
         Self::read(query, &["fields"])
     }
 
-    /// Reads the query of an export: the fields, and the format, if it is named.
+    /// Parses the query of an export: the fields and the format.
     pub(super) fn of_export(query: &str) -> Result<(Self, Option<Format>), Failure> {
         let (mut read, mut format) = (Self::default(), None);
         parameters(query, &["fields", "format"], |name, value| {
@@ -66,7 +73,7 @@ impl Query {
         Ok(())
     }
 
-    /// The query of the page behind the robot of this name.
+    /// The query of the page after the robot with this name.
     pub(super) fn next(&self, last: &str) -> String {
         let fields = self.fields.as_ref().map(|fields| {
             let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
@@ -79,10 +86,10 @@ impl Query {
     }
 }
 
-/// What is wrong with a parameter.
+/// The message about an invalid parameter.
 type Message = Cow<'static, str>;
 
-/// Hands over the parameters that are known, each once. Those of other names count for nothing.
+/// Passes each known parameter to `take` once. Unknown parameters are ignored.
 fn parameters(
     query: &str,
     known: &[&'static str],
@@ -96,7 +103,7 @@ fn parameters(
         let Some(name) = known.iter().copied().find(|known| *known == name) else {
             continue;
         };
-        // However often it is repeated, that is told once: an answer has few messages.
+        // A repetition is reported once, however often it occurs, to limit the size of the answer.
         match taken.iter().filter(|taken| **taken == name).count() {
             0 => {
                 let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
@@ -114,7 +121,7 @@ fn parameters(
     }
 }
 
-/// What the query of an import asks for: the format, if it is named, and how it goes.
+/// Parses the query of an import: the format and the options.
 pub(super) fn of_import(query: &str) -> Result<(Option<Format>, ImportOptions), Failure> {
     let mut format = None;
     let mut options = ImportOptions::default().after_failure(AfterFailure::Continue);
@@ -155,7 +162,7 @@ fn dry_run(value: &str) -> Result<DryRun, Message> {
     }
 }
 
-/// A name or value, decoded as forms write it (`+` is a blank); `None` where it is not UTF-8.
+/// A name or value, decoded as in forms (`+` is a space); `None` if it is not UTF-8.
 fn decode(text: &str) -> Option<String> {
     let spaced = text.replace('+', " ");
     let decoded = percent_decode(spaced.as_bytes()).decode_utf8().ok()?;
@@ -175,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_read_and_others_let_go() {
+    fn known_parameters_are_parsed_and_others_ignored() {
         let query = Query::of_list("x=1&fields=year,id&limit=10&after=a%2Bb+c%C3%A9&&=").ok();
         assert_eq!(
             query,
@@ -193,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_parameters_are_rejected() {
         for query in [
             "fields=",
             "fields",
@@ -219,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_not_repeated_as_a_whole() {
+    fn long_value_is_abbreviated_in_the_message() {
         let long = "é".repeat(1000);
         let message = format!(
             "fields has '{}…', which is no field; the fields are id,name,type,year",
@@ -232,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_is_told_once() {
+    fn repeated_parameters_are_reported_once() {
         let query = "limit=x&fields=z&".repeat(1000);
         assert_eq!(
             Query::of_list(&query).err(),
@@ -246,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_is_asked_for_as_this_one_was() {
+    fn next_page_keeps_fields_and_limit() {
         let query = Query::of_list("limit=2&fields=name,year").unwrap_or_default();
         let next = query.next("a b&c=+%é");
         assert_eq!(

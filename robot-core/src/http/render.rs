@@ -1,7 +1,7 @@
-//! The bytes of a reply: compact JSON that no browser mistakes for markup.
+//! JSON of replies: compact, and safe if a browser interprets it as HTML.
 //!
-//! Names are anyone's input, and the contract calls its JSON HTML. So `<`, `>` and `&` leave
-//! as escapes, which mean the same to every reader of JSON.
+//! Names are user input, and the contract's content type is HTML. So `<`, `>` and `&` are written as
+//! escapes, which are equivalent in JSON.
 
 use std::io::{self, Write};
 
@@ -11,7 +11,7 @@ use serde_json::ser::{CompactFormatter, Formatter};
 
 use crate::model::{Field, View, Visible};
 
-/// The object that every reply but a list is.
+/// The object of every reply except lists.
 #[derive(Serialize)]
 pub(super) struct Envelope<T> {
     status: &'static str,
@@ -51,7 +51,7 @@ impl<T> Envelope<T> {
         }
     }
 
-    /// With these messages, if there are any.
+    /// Adds messages, if there are any.
     pub(super) fn with_messages(mut self, messages: Vec<String>) -> Self {
         self.messages = Some(messages).filter(|messages| !messages.is_empty());
         self
@@ -66,14 +66,14 @@ impl<T> Envelope<T> {
     }
 }
 
-/// The bytes of a value.
+/// The JSON of a value.
 pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(128);
     append(&mut bytes, value);
     bytes
 }
 
-/// The bytes of an array of robots.
+/// The JSON array of robots.
 pub(super) fn array<T: Visible>(robots: &[T], fields: &[Field]) -> Vec<u8> {
     if robots.is_empty() {
         return b"[]".to_vec();
@@ -83,8 +83,8 @@ pub(super) fn array<T: Visible>(robots: &[T], fields: &[Field]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of robots within an array, each with what stands before it: `before_first`,
-/// then commas. Behind so many bytes it stops; how many robots they are of.
+/// The elements of a JSON array, and how many they are. `before_first` precedes the first, a comma
+/// each of the others. Stops once there are `enough` bytes.
 pub(super) fn elements<T: Visible>(
     robots: &[T],
     fields: &[Field],
@@ -109,11 +109,11 @@ fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
         bytes,
         NoMarkup(CompactFormatter),
     ));
-    // Writing to memory does not fail, and neither does any value of this module.
+    // Neither writing to memory nor the serialization of these values fails.
     debug_assert!(written.is_ok());
 }
 
-/// Compact JSON without the characters that markup is made of.
+/// Compact JSON without the characters of markup.
 struct NoMarkup(CompactFormatter);
 
 impl Formatter for NoMarkup {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn markup_leaves_as_escapes_that_mean_the_same() {
+    fn markup_is_written_as_equivalent_escapes() {
         let text = "<img src=x onerror=alert(1)>&\"\\\n</script>é🤖";
         let bytes = json(&text);
         assert!(!bytes.iter().any(|byte| b"<>&".contains(byte)));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_has_the_fields_in_their_order() {
+    fn view_has_the_fields_in_the_given_order() {
         let robots: Vec<_> = robot("HAL").into_iter().collect();
         let (elements, count) = elements(
             &robots,
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn enough_bytes_are_enough() {
+    fn elements_stop_at_the_size_limit() {
         let robots: Vec<_> = ["R2-D2", "HAL", "Bender"]
             .into_iter()
             .filter_map(robot)

@@ -1,10 +1,10 @@
-//! What leaves.
+//! Replies and their bodies.
 
 use std::{borrow::Cow, fmt};
 
 use crate::catalogue::Result;
 
-/// A reply, for a frontend to send as it is.
+/// A reply, which a frontend sends unchanged.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -20,13 +20,32 @@ pub struct Reply {
     /// The status code.
     pub status: u16,
     /// The headers, their names in lower case. A frontend adds those of the transport
-    /// (`Content-Length`, `Transfer-Encoding`, `Date`) and no other.
+    /// (`Content-Length`, `Transfer-Encoding`, `Date`) and no others.
     pub headers: Vec<(&'static str, Cow<'static, str>)>,
-    /// The body; a frontend leaves it out when it answers a `HEAD`, and keeps the headers.
+    /// The body. A frontend omits it from the response to a `HEAD`, and keeps the headers.
     pub body: Body,
 }
 
 impl Reply {
+    pub(super) fn whole(status: u16, bytes: Vec<u8>) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: Body::Whole(bytes),
+        }
+    }
+
+    pub(super) fn streamed(
+        status: u16,
+        chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static,
+    ) -> Self {
+        Self {
+            status,
+            headers: Vec::new(),
+            body: Body::Streamed(Chunks(Box::new(chunks))),
+        }
+    }
+
     /// The value of a header.
     ///
     /// ```
@@ -52,7 +71,7 @@ impl Reply {
 /// use std::io::Write;
 /// use robot_core::http::Body;
 ///
-/// /// Sends a body piece by piece, as it is read.
+/// /// Sends a body, piece by piece if it is streamed.
 /// fn send(body: Body, socket: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
 ///     match body {
 ///         Body::Whole(bytes) => socket.write_all(&bytes)?,
@@ -72,9 +91,9 @@ impl Reply {
 /// ```
 #[derive(Debug)]
 pub enum Body {
-    /// All of it.
+    /// The whole body.
     Whole(Vec<u8>),
-    /// Piece by piece, read from the store as they are asked for.
+    /// The body in pieces, each read from the store on demand.
     Streamed(Chunks),
 }
 
@@ -82,7 +101,7 @@ impl Body {
     /// All bytes in one vector. Blocks while the store is read.
     ///
     /// # Errors
-    /// The store failed before the end.
+    /// Those of the store.
     pub fn into_bytes(self) -> Result<Vec<u8>> {
         match self {
             Self::Whole(bytes) => Ok(bytes),
@@ -97,31 +116,27 @@ impl Body {
     }
 }
 
-/// The pieces of a body. Each call of `next` may block on the store, so a frontend makes it
-/// on a thread that may; between the calls nothing of the store is held.
+/// The pieces of a streamed body. `next` may block on the store, so a frontend calls it on a thread
+/// that may block. Between the calls no connection of the store is in use.
 ///
-/// After an error there are no more pieces: what was sent is incomplete, and a frontend
-/// breaks the connection off so that the client can tell.
+/// After an error there are no more pieces. The response is incomplete then, and the frontend
+/// closes the connection without completing it, so that the client can detect that.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{Draft, MemoryCatalogue, http::{Api, Body, Request}, load};
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, http::{Api, Body, Request}};
 ///
 /// let catalogue = Arc::new(MemoryCatalogue::new());
-/// let drafts = (0..5000).map(|number| Draft::new(format!("RX-{number}"), "virtual", number));
-/// assert!(load(Arc::clone(&catalogue), drafts).all(|outcome| outcome.is_ok()));
+/// for number in 0..5000 {
+///     catalogue.add(Draft::new(format!("RX-{number}"), "virtual", number))?;
+/// }
 ///
 /// let reply = Api::new(catalogue).handle(Request::new("GET", "/api/robots"));
 /// let Body::Streamed(chunks) = reply.body else { panic!("whole") };
 /// assert!(chunks.count() > 1);
+/// # Ok::<(), robot_core::Error>(())
 /// ```
 pub struct Chunks(Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>);
-
-impl Chunks {
-    pub(super) fn new(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static) -> Self {
-        Self(Box::new(chunks))
-    }
-}
 
 impl Iterator for Chunks {
     type Item = Result<Vec<u8>>;

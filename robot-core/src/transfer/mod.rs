@@ -47,7 +47,6 @@ mod elements;
 mod format;
 mod import;
 mod lines;
-pub(crate) mod object;
 mod outcome;
 mod records;
 mod rows;

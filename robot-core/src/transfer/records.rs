@@ -9,11 +9,13 @@ use super::{
     elements::Elements,
     format::Format,
     lines,
-    object::{self, Messages, ObjectError, Place},
     rows::Rows,
     source::{Cut, RECORD_LIMIT, Source},
 };
-use crate::model::Draft;
+use crate::model::{
+    Draft,
+    draft_json::{self, DraftJsonError, Messages, Place},
+};
 
 /// A record of a file: what is to be a robot.
 ///
@@ -170,12 +172,12 @@ impl<R: Read> Records<R> {
             let draft = Err(vec![message.into()]);
             return Ok(Record { line, draft });
         };
-        let draft = match (object::read(bytes), &self.layout) {
+        let draft = match (draft_json::read(bytes), &self.layout) {
             (
                 Err(
-                    ObjectError::NotJson(place)
-                    | ObjectError::BreaksOff(place)
-                    | ObjectError::GoesOn(place),
+                    DraftJsonError::NotJson(place)
+                    | DraftJsonError::Truncated(place)
+                    | DraftJsonError::Trailing(place),
                 ),
                 Layout::Elements(_),
             ) => {
@@ -191,7 +193,7 @@ impl<R: Read> Records<R> {
     }
 }
 
-fn messages(error: ObjectError) -> Messages {
+fn messages(error: DraftJsonError) -> Messages {
     error.messages("The record", |Place { column, .. }| {
         format!("column {column}")
     })

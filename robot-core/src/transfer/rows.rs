@@ -3,11 +3,13 @@
 use std::io::{self, Read};
 
 use super::{
-    object::{Messages, no_integer},
     records::{ReadError, Record},
     source::{RECORD_LIMIT, Source},
 };
-use crate::model::Draft;
+use crate::model::{
+    Draft,
+    draft_json::{Messages, no_integer},
+};
 
 /// The most columns that a row may have.
 const COLUMNS_LIMIT: usize = 256;

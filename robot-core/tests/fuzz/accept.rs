@@ -1,4 +1,4 @@
-//! `Accept`: one of the two types, whatever is sent, and the right one of what is well-formed.
+//! `Accept`: always one of two content types, and the right one for a valid header.
 
 use proptest::{collection::vec, prelude::*};
 use robot_core::http::Request;
@@ -12,7 +12,7 @@ use crate::{
 const CONTRACT: &str = "text/html; charset=UTF-8";
 const JSON: &str = "application/json";
 
-/// A media range, and its weight in thousandths where it has one.
+/// A media range, and its weight in thousandths if it has one.
 type Range = (&'static str, Option<u16>);
 
 fn range() -> impl Strategy<Value = Range> {
@@ -39,7 +39,7 @@ fn range() -> impl Strategy<Value = Range> {
     )
 }
 
-/// A range as a client may write it: in capitals, with blanks, with other parameters.
+/// A range in the styles of clients: with capitals, spaces, other parameters.
 fn written((name, weight): Range, style: u8) -> String {
     let is = |bit: u8| style >> bit & 1 == 1;
     let name = if is(0) {
@@ -59,7 +59,7 @@ fn written((name, weight): Range, style: u8) -> String {
     format!("{blank}{name}{other}{}{blank}", weight.unwrap_or_default())
 }
 
-/// The type by the decision of the contract: JSON where it is named and not outweighed.
+/// The content type according to the model: JSON if it is listed and HTML is not preferred.
 fn expected(ranges: &[Range]) -> &'static str {
     let weight = |name: &str| {
         let mut same = ranges.iter().rev().filter(|(known, _)| *known == name);
@@ -75,7 +75,7 @@ fn expected(ranges: &[Range]) -> &'static str {
     }
 }
 
-/// The type of an answer, which is one of the two.
+/// The content type of an answer, which is one of the two.
 fn answered(lines: &[Bytes]) -> String {
     let mut request = Request::new("GET", "/api/robots");
     for line in lines {
@@ -90,7 +90,7 @@ proptest! {
     #![proptest_config(configuration(1500))]
 
     #[test]
-    fn json_is_for_those_who_name_and_prefer_it(
+    fn content_type_matches_the_model(
         ranges in vec((range(), any::<u8>()), 0..6),
         is_on_one_line in any::<bool>(),
     ) {
@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_sent_is_answered(
+    fn random_accept_headers_are_answered(
         lines in vec(
             prop_oneof![
                 mutated(vec((range(), any::<u8>()), 0..4).prop_map(|ranges| {

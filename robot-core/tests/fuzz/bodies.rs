@@ -1,4 +1,4 @@
-//! Bodies: what is JSON and what is not, and what of it becomes a robot.
+//! Request bodies: valid and invalid JSON, valid and invalid robots.
 
 use proptest::{collection::vec, prelude::*};
 use robot_core::{Draft, Robot, http::Request};
@@ -11,11 +11,11 @@ use crate::{
     verdict::{Verdict, verdict},
 };
 
-/// The names of the robots that are there, by their ids from 1.
-const THERE: [&str; 2] = ["taken", "R2-D2"];
+/// The names of the stored robots; their ids start at 1.
+const NAMES: [&str; 2] = ["taken", "R2-D2"];
 
-/// Pieces of strings that readers of JSON do not agree on.
-const ODD_PIECES: [&str; 22] = [
+/// Pieces of strings on which JSON parsers disagree.
+const STRING_PIECES: [&str; 22] = [
     "\\u0000",
     "\\ud800",
     "\\udc00",
@@ -40,8 +40,8 @@ const ODD_PIECES: [&str; 22] = [
     "\\\\",
 ];
 
-/// Numbers, and what one reader or another takes for one.
-const ODD_NUMBERS: [&str; 25] = [
+/// Numbers, and text that some parsers accept as a number.
+const NUMBERS: [&str; 25] = [
     "-0",
     "0",
     "00",
@@ -69,7 +69,7 @@ const ODD_NUMBERS: [&str; 25] = [
     "18446744073709551616",
 ];
 
-/// A word as JSON writes it, some of its first eight characters escaped.
+/// A word as a JSON string, with some of its first eight characters escaped.
 fn spelled(word: &str, escaped: u8) -> String {
     let characters = word.chars().enumerate().map(|(index, character)| {
         let is_escaped = index < 8 && escaped >> index & 1 == 1;
@@ -87,30 +87,30 @@ fn spelled(word: &str, escaped: u8) -> String {
     format!("\"{}\"", characters.collect::<String>())
 }
 
-/// One of these words, mostly without escapes.
+/// One of these words as a JSON string, mostly without escapes.
 fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
     let escaped = prop_oneof![3 => Just(0), 1 => any::<u8>()];
     (prop::sample::select(words), escaped).prop_map(|(word, escaped)| spelled(word, escaped))
 }
 
-fn odd_string() -> impl Strategy<Value = String> {
-    vec(prop::sample::select(&ODD_PIECES[..]), 0..5)
+fn string_literal() -> impl Strategy<Value = String> {
+    vec(prop::sample::select(&STRING_PIECES[..]), 0..5)
         .prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => (0..3000_i64).prop_map(|year| year.to_string()),
-        2 => prop::sample::select(&ODD_NUMBERS[..]).prop_map(str::to_owned),
+        2 => prop::sample::select(&NUMBERS[..]).prop_map(str::to_owned),
         1 => any::<i64>().prop_map(|year| year.to_string()),
         1 => any::<f64>().prop_map(|year| format!("{year:?}")),
     ]
 }
 
-/// Any value at all.
+/// Any JSON value.
 fn value() -> impl Strategy<Value = String> {
     let literal = prop::sample::select(vec!["null", "true", "false", "nul", "None", ""]);
-    let leaf = prop_oneof![literal.prop_map(str::to_owned), number(), odd_string()];
+    let leaf = prop_oneof![literal.prop_map(str::to_owned), number(), string_literal()];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(|values| format!("[{}]", values.join(","))),
@@ -122,7 +122,7 @@ fn value() -> impl Strategy<Value = String> {
 fn member_name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => word(&["name", "type", "year", "id", "NAME", "name ", ""]),
-        1 => odd_string(),
+        1 => string_literal(),
     ]
 }
 
@@ -156,7 +156,7 @@ fn object(members: &[(String, String)], blank: &str) -> String {
     format!("{blank}{{{}}}{blank}", members.join(","))
 }
 
-/// The members of a robot, of which one or another may be missing, and others beside them.
+/// A robot, possibly with missing or additional members.
 fn robot() -> impl Strategy<Value = String> {
     let present = || prop::bool::weighted(0.95);
     let known = (
@@ -199,7 +199,7 @@ fn assert_refused(answer: &Answer, status: u16, messages: Option<&[&str]>) {
     }
 }
 
-/// The robot that is there under an id.
+/// The stored robot with an id.
 fn stored(service: &Service, id: &str) -> Option<Draft> {
     let mut robots = service.robots().into_iter();
     robots
@@ -220,10 +220,10 @@ proptest! {
     #![proptest_config(configuration(2000))]
 
     #[test]
-    fn a_post_is_judged_as_a_naive_reader_judges_it(Bytes(body) in body()) {
-        let service = Service::of(THERE);
+    fn post_matches_the_model(Bytes(body) in body()) {
+        let service = Service::of(NAMES);
         let answer = send(&service, "POST", "/api/robots", &body);
-        match verdict(&body, &THERE) {
+        match verdict(&body, &NAMES) {
             Verdict::Malformed => assert_refused(&answer, 400, None),
             Verdict::Rejected(messages) => assert_refused(&answer, 409, Some(&messages)),
             Verdict::Accepted(draft) => assert_added(&service, &answer, &draft),
@@ -231,10 +231,10 @@ proptest! {
     }
 
     #[test]
-    fn a_put_is_judged_alike(Bytes(body) in body(), id in prop_oneof![4 => Just(2), 1 => Just(3)]) {
-        let service = Service::of(THERE);
+    fn put_matches_the_model(Bytes(body) in body(), id in prop_oneof![4 => Just(2), 1 => Just(3)]) {
+        let service = Service::of(NAMES);
         let answer = send(&service, "PUT", &format!("/api/robots/{id}"), &body);
-        match verdict(&body, &THERE[..1]) {
+        match verdict(&body, &NAMES[..1]) {
             Verdict::Malformed => assert_refused(&answer, 400, None),
             _ if id == 3 => assert_refused(&answer, 404, None),
             Verdict::Rejected(messages) => assert_refused(&answer, 409, Some(&messages)),
@@ -245,10 +245,10 @@ proptest! {
         }
     }
 
-    /// The naive reader is none too naive: what `serde_json` makes a value of is JSON, and the
-    /// other way round, but for numbers and characters that no value of its can hold.
+    /// The model accepts the same texts as `serde_json`, except for numbers and characters that
+    /// `serde_json` cannot represent.
     #[test]
-    fn the_naive_reader_agrees_with_another(Bytes(body) in body()) {
+    fn json_model_agrees_with_serde_json(Bytes(body) in body()) {
         let read = str::from_utf8(&body).ok().and_then(json::read);
         let no_value_holds_it = |error: &serde_json::Error| {
             let message = error.to_string();
@@ -268,7 +268,7 @@ proptest! {
     #![proptest_config(configuration(100))]
 
     #[test]
-    fn no_depth_is_too_deep(
+    fn deep_nesting_is_accepted(
         depth in 0..7_000_usize,
         (open, close) in prop::sample::select(vec![("[", "]"), ("{\"a\":", "}"), ("[{\"a\":", "}]")]),
         is_closed in any::<bool>(),
@@ -277,7 +277,7 @@ proptest! {
         let deep = format!("{}1{close}", open.repeat(depth));
         let is_whole = is_closed || depth == 0;
         let status = |body: String| {
-            send(&Service::of(THERE), "POST", "/api/robots", body.as_bytes()).status
+            send(&Service::of(NAMES), "POST", "/api/robots", body.as_bytes()).status
         };
         let beside = format!(r#"{{"x":{deep},"name":"HAL","type":"virtual","year":2001}}"#);
         prop_assert_eq!(status(beside), if is_whole { 201 } else { 400 });

@@ -1,18 +1,17 @@
-//! Percent-encoding in all the ways that clients write it, and a naive decoder.
+//! Percent-encoding in all styles of clients, and a model of the decoder.
 
 use proptest::{collection::vec, prelude::*};
 
-/// How one byte is written.
+/// The encoding of one byte.
 #[derive(Debug, Clone, Copy)]
 enum Style {
-    /// As it is, where that is possible.
+    /// Unchanged if possible.
     Plain,
     Upper,
     Lower,
 }
 
-/// These bytes, each written in one way or another. What has a meaning of its own in a path or a
-/// query is never plain.
+/// Bytes in random styles. Characters with a meaning in a path or a query are always encoded.
 pub(crate) fn encoded(
     bytes: impl Strategy<Value = Vec<u8>>,
 ) -> impl Strategy<Value = (Vec<u8>, String)> {
@@ -37,19 +36,19 @@ fn write(byte: u8, style: Style) -> String {
     }
 }
 
-/// The bytes that a text means. A `%` that two hexadecimal digits do not follow is itself.
+/// The decoded bytes. A `%` without two hexadecimal digits after it stands for itself.
 pub(crate) fn decoded(text: &str) -> Vec<u8> {
     let mut rest = text.as_bytes();
     let mut bytes = Vec::new();
-    while let Some((byte, behind)) = rest.split_first() {
-        rest = behind;
-        let digits = behind.first_chunk::<2>().filter(|_| *byte == b'%');
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        let digits = after.first_chunk::<2>().filter(|_| *byte == b'%');
         let value = digits.and_then(|&[high, low]| {
             let digit = |byte: u8| char::from(byte).to_digit(16);
             u8::try_from(digit(high)? * 16 + digit(low)?).ok()
         });
         if value.is_some() {
-            rest = &behind[2..];
+            rest = &after[2..];
         }
         bytes.push(value.unwrap_or(*byte));
     }

@@ -1,29 +1,29 @@
-//! A reader of JSON (RFC 8259) as naive as can be, to hold the real one to.
+//! Model of a JSON parser (RFC 8259).
 
 use std::string::FromUtf16Error;
 
-/// A value, with what the contract asks of it and no more.
+/// A value, as far as the contract distinguishes it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Null,
     /// Its text.
     Number(String),
-    /// `None` where its escapes do not come to characters.
+    /// `None` if its escapes are not valid characters.
     Text(Option<String>),
-    /// Its members in their order, the same name as often as it stands there.
+    /// Its members in their order, with repetitions.
     Object(Vec<(Option<String>, Node)>),
     /// An array, `true` or `false`.
     Other,
 }
 
-/// The value that a text is, if it is JSON.
+/// The value of a text, if it is JSON.
 pub(crate) fn read(text: &str) -> Option<Node> {
     let mut reader = Reader(text);
     let node = reader.value()?;
     reader.0.is_empty().then_some(node)
 }
 
-/// What is still to be read.
+/// The rest of the text.
 struct Reader<'a>(&'a str);
 
 impl Reader<'_> {
@@ -32,13 +32,13 @@ impl Reader<'_> {
         Some(())
     }
 
-    fn blanks(&mut self) {
+    fn white_space(&mut self) {
         self.0 = self.0.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// A value and the blanks around it.
+    /// A value and the white space around it.
     fn value(&mut self) -> Option<Node> {
-        self.blanks();
+        self.white_space();
         let node = match self.0.chars().next()? {
             '{' => self.object()?,
             '[' => self.array()?,
@@ -46,7 +46,7 @@ impl Reader<'_> {
             '-' | '0'..='9' => self.number()?,
             _ => self.literal()?,
         };
-        self.blanks();
+        self.white_space();
         Some(node)
     }
 
@@ -61,14 +61,14 @@ impl Reader<'_> {
     fn object(&mut self) -> Option<Node> {
         let mut members = Vec::new();
         self.take("{")?;
-        self.blanks();
+        self.white_space();
         if self.take("}").is_some() {
             return Some(Node::Object(members));
         }
         loop {
-            self.blanks();
+            self.white_space();
             let name = self.string()?;
-            self.blanks();
+            self.white_space();
             self.take(":")?;
             members.push((name.ok(), self.value()?));
             if self.take("}").is_some() {
@@ -80,7 +80,7 @@ impl Reader<'_> {
 
     fn array(&mut self) -> Option<Node> {
         self.take("[")?;
-        self.blanks();
+        self.white_space();
         if self.take("]").is_some() {
             return Some(Node::Other);
         }
@@ -119,7 +119,7 @@ impl Reader<'_> {
         has_some.then_some(())
     }
 
-    /// A string, which may have half of a surrogate pair and be no text.
+    /// A string, which may have an unpaired surrogate.
     fn string(&mut self) -> Option<Result<String, FromUtf16Error>> {
         self.take("\"")?;
         let mut units = Vec::new();

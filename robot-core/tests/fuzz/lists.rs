@@ -1,4 +1,4 @@
-//! Lists: what a search finds, what a query asks for, and where `Link` leads.
+//! Lists: search, query parameters and `Link`.
 
 use std::{collections::BTreeSet, fmt::Write};
 
@@ -11,8 +11,8 @@ use crate::{
     service::{Answer, Service},
 };
 
-/// What names and needles are made of: few pieces, so that they contain one another, and those
-/// that mean something in a path, a query, a header, a page or a pattern.
+/// The pieces of names and search texts: few, so that texts contain one another, and with a meaning
+/// in a path, a query, a header, HTML or a pattern.
 const PIECES: [&str; 24] = [
     "a", "b", "A", "%", "%2F", "%25", "+", " ", "/", "?", "&", "=", "#", "<", ">", "\"", "\\", ";",
     "\r\n", "\u{301}", "é", "🤖", "*", "_",
@@ -26,26 +26,26 @@ fn names() -> impl Strategy<Value = BTreeSet<String>> {
     prop::collection::btree_set(text(1..5), 0..12)
 }
 
-/// A text and one of the ways to write it in a path or a query.
+/// A text, and one of its encodings in a path or a query.
 fn written(text: impl Strategy<Value = String>) -> impl Strategy<Value = (String, String)> {
     encoded(text.prop_map(String::into_bytes))
         .prop_map(|(bytes, written)| (String::from_utf8_lossy(&bytes).into_owned(), written))
 }
 
-/// What a client asks of a list, as it means and as it writes it.
+/// The parameters of a list, each with its encoding.
 #[derive(Debug, Clone)]
-struct Question {
+struct ListRequest {
     containing: Option<(String, String)>,
     after: Option<(String, String)>,
     limit: Option<usize>,
     fields: Option<Vec<&'static str>>,
-    /// What counts for nothing.
+    /// Ignored parameters.
     other: Option<&'static str>,
-    /// Whether the parameters come the other way round.
+    /// Whether the parameters are in reverse order.
     is_reversed: bool,
 }
 
-fn question() -> impl Strategy<Value = Question> {
+fn request() -> impl Strategy<Value = ListRequest> {
     let fields = prop::sample::subsequence(vec!["id", "name", "type", "year"], 1..=4);
     let others = vec![
         "",
@@ -66,7 +66,7 @@ fn question() -> impl Strategy<Value = Question> {
         any::<bool>(),
     )
         .prop_map(
-            |(containing, after, limit, fields, other, is_reversed)| Question {
+            |(containing, after, limit, fields, other, is_reversed)| ListRequest {
                 containing,
                 after,
                 limit,
@@ -77,7 +77,7 @@ fn question() -> impl Strategy<Value = Question> {
         )
 }
 
-impl Question {
+impl ListRequest {
     fn target(&self) -> String {
         let path = match &self.containing {
             Some((_, written)) => format!("/api/robots/search/{written}"),
@@ -101,7 +101,7 @@ impl Question {
         format!("{path}?{}", parameters.join("&"))
     }
 
-    /// The elements of the whole list, as the contract has them.
+    /// The elements of the whole list, according to the model.
     fn elements(&self, service: &Service) -> Vec<String> {
         let text = |side: &Option<(String, String)>| side.clone().unwrap_or_default().0;
         let (containing, after) = (text(&self.containing), text(&self.after));
@@ -133,7 +133,7 @@ fn without_markup(json: &str) -> String {
         })
 }
 
-/// Where `Link` leads, if there is one.
+/// The target of `Link`, if there is one.
 fn next(answer: &Answer) -> Option<String> {
     let link = answer.header("link")?;
     let target = link
@@ -150,24 +150,24 @@ proptest! {
     #![proptest_config(configuration(1500))]
 
     #[test]
-    fn a_list_is_what_a_look_at_every_name_makes_it(names in names(), question in question()) {
+    fn lists_match_the_model(names in names(), request in request()) {
         let service = Service::of(&names);
-        let elements = question.elements(&service);
-        let answer = service.get(&question.target());
+        let elements = request.elements(&service);
+        let answer = service.get(&request.target());
         prop_assert_eq!(answer.status, 200);
-        let shown = question.limit.unwrap_or(elements.len()).min(elements.len());
+        let shown = request.limit.unwrap_or(elements.len()).min(elements.len());
         prop_assert_eq!(&answer.body, &format!("[{}]", elements[..shown].join(",")));
         prop_assert_eq!(next(&answer).is_some(), shown < elements.len());
     }
 
     #[test]
-    fn links_lead_through_the_whole_list(names in names(), question in question()) {
-        let question = Question { limit: question.limit.or(Some(2)), ..question };
+    fn next_links_lead_through_the_whole_list(names in names(), request in request()) {
+        let request = ListRequest { limit: request.limit.or(Some(2)), ..request };
         let service = Service::of(&names);
-        let mut target = Some(question.target());
+        let mut target = Some(request.target());
         let mut pages = Vec::new();
         while let Some(page) = target {
-            // A page too many is enough, should there be no end to them.
+            // Stops after one page too many if the links never end.
             prop_assert!(pages.len() <= names.len());
             let answer = service.get(&page);
             prop_assert_eq!(answer.status, 200);
@@ -175,11 +175,11 @@ proptest! {
             pages.push(inner.unwrap().to_owned());
             target = next(&answer);
         }
-        prop_assert_eq!(pages.join(","), question.elements(&service).join(","));
+        prop_assert_eq!(pages.join(","), request.elements(&service).join(","));
     }
 
     #[test]
-    fn a_needle_is_decoded_once(
+    fn search_text_is_decoded_once(
         names in names(),
         pieces in vec(
             prop::sample::select(vec!["%", "%2", "%zz", "%25", "%2f", "%C3", "%A9", "+", "a", "é", "%c3%a9"]),
@@ -203,8 +203,8 @@ proptest! {
     }
 
     #[test]
-    fn a_parameter_that_cannot_be_is_refused(
-        question in question(),
+    fn invalid_parameter_returns_400(
+        request in request(),
         wrong in prop::sample::select(vec![
             "limit=0", "limit=", "limit=1001", "limit=-1", "limit=%2B1", "limit=1e2", "limit=1.0",
             "limit=99999999999999999999", "limit", "fields=", "fields", "fields=id,id", "fields=ID",
@@ -213,18 +213,18 @@ proptest! {
         ]),
         is_first in any::<bool>(),
     ) {
-        let target = question.target();
+        let target = request.target();
         let (path, query) = target.split_once('?').unwrap();
         let query = if is_first { format!("{wrong}&{query}") } else { format!("{query}&{wrong}") };
         prop_assert_eq!(Service::of(["a"]).get(&format!("{path}?{query}")).status, 400);
     }
 
     #[test]
-    fn whatever_is_asked_is_answered(names in names(), query in prop_oneof![
-        mutated(question().prop_map(|question| question.target().into_bytes())),
+    fn random_queries_are_answered(names in names(), query in prop_oneof![
+        mutated(request().prop_map(|request| request.target().into_bytes())),
         vec(any::<u8>(), 0..40).prop_map(|bytes| [b"/api/robots?", &bytes[..]].concat()),
     ]) {
-        // The shape of the answer is what matters, and it is looked at for each.
+        // The service checks the form of each answer.
         Service::of(&names).get(&String::from_utf8_lossy(&query));
     }
 }

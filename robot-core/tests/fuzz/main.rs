@@ -1,9 +1,9 @@
-//! The HTTP contract against what nobody sends in good faith: bodies, paths, queries and headers
-//! that are random, or right but for a few bytes.
+//! Fuzz tests of the HTTP contract: bodies, paths, queries and headers that are random, or valid
+//! except for a few bytes.
 //!
-//! Each property is held against a model that is as naive as can be, and written apart from the
-//! code that it judges. The cases are the same in every run. `PROPTEST_CASES=1000000` tries so
-//! many of each property, and `PROPTEST_RNG_SEED=7` tries others; a release build is quickest.
+//! Each property compares the answers with a simple model, which is written independently of the
+//! tested code. All runs have the same cases. `PROPTEST_CASES=1000000` sets the number of cases per
+//! property, and `PROPTEST_RNG_SEED=7` another seed. A release build is much faster.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,19 +22,19 @@ use std::env;
 
 use proptest::{prelude::*, test_runner::RngSeed};
 
-/// So many cases, unless the environment asks for another number or for others.
+/// This number of cases and a fixed seed, unless the environment sets others.
 fn configuration(cases: u32) -> ProptestConfig {
-    let asked = ProptestConfig::default();
+    let default = ProptestConfig::default();
     ProptestConfig {
         cases: match env::var_os("PROPTEST_CASES") {
-            Some(_) => asked.cases,
+            Some(_) => default.cases,
             None => cases,
         },
-        rng_seed: match asked.rng_seed {
+        rng_seed: match default.rng_seed {
             RngSeed::Random => RngSeed::Fixed(1977),
             RngSeed::Fixed(seed) => RngSeed::Fixed(seed),
         },
         failure_persistence: None,
-        ..asked
+        ..default
     }
 }

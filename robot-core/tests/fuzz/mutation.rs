@@ -1,10 +1,10 @@
-//! Small damage, as a bad line or a bad client does it.
+//! Small random mutations of bytes.
 
 use std::fmt;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 
-/// Bytes that a person can read where a case fails.
+/// Bytes with readable debug output.
 #[derive(Clone)]
 pub(crate) struct Bytes(pub(crate) Vec<u8>);
 
@@ -14,7 +14,7 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Pieces that mean something to one reader or another.
+/// Pieces with a meaning in some format.
 const PIECES: [&[u8]; 24] = [
     b"\"",
     b"\\",
@@ -42,7 +42,7 @@ const PIECES: [&[u8]; 24] = [
     b"+",
 ];
 
-/// One change to some bytes, at a place and, where it takes a length, of so many of them.
+/// One change at an index, some with a length.
 #[derive(Debug, Clone)]
 pub(crate) enum Mutation {
     Flip(Index, u8),
@@ -88,7 +88,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// These bytes as they are, as often as with a few changes.
+/// Bytes, unchanged in half of the cases, and with a few mutations in the others.
 pub(crate) fn mutated(bytes: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let mutations = prop_oneof![Just(Vec::new()), vec(mutation(), 1..4)];
     (bytes, mutations).prop_map(|(mut bytes, mutations)| {

@@ -1,4 +1,4 @@
-//! Paths: what is at each, however it is written.
+//! Paths in all their encodings.
 
 use proptest::{collection::vec, prelude::*};
 use robot_core::http::Request;
@@ -12,20 +12,20 @@ use crate::{
 
 const NAMES: [&str; 3] = ["R2-D2", "a/b", "100%"];
 
-/// What is at a path.
+/// The resource of a path.
 #[derive(Debug, PartialEq)]
 enum Place {
     Nothing,
     Robots,
     Import,
     Export,
-    /// By its number; `None` for one that no robot ever has.
+    /// The id; `None` if it is out of range.
     Robot(Option<u64>),
-    /// `None` where the name is not UTF-8.
+    /// `None` if the name is not UTF-8.
     Search(Option<String>),
 }
 
-/// What a naive reading of the contract finds at a path.
+/// The resource of a path, according to the model.
 fn place(path: &str) -> Place {
     let segments: Vec<_> = path.split('/').map(decoded).collect();
     let segments: Vec<_> = segments.iter().map(Vec::as_slice).collect();
@@ -57,7 +57,7 @@ fn fixed(text: &'static str) -> BoxedStrategy<Vec<u8>> {
     Just(text.as_bytes().to_vec()).boxed()
 }
 
-/// A path of the contract, or one that looks like it, each segment written in some way.
+/// A path of the contract, or a similar one, each segment in some encoding.
 fn path() -> impl Strategy<Value = String> {
     let root = || vec![fixed("api"), fixed("robots")];
     let below = |last: Vec<BoxedStrategy<Vec<u8>>>| [root(), last].concat();
@@ -81,7 +81,7 @@ fn path() -> impl Strategy<Value = String> {
     })
 }
 
-/// The same with some damage, or any text.
+/// A path with mutations, or any text.
 fn target() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => mutated(path().prop_map(String::into_bytes))
@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(configuration(2000))]
 
     #[test]
-    fn a_path_leads_where_a_naive_reader_is_led(target in target()) {
+    fn paths_match_the_model(target in target()) {
         let service = Service::of(NAMES);
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let answer = service.get(&target);
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn a_method_is_taken_where_a_naive_reader_takes_it(target in target()) {
+    fn methods_match_the_model(target in target()) {
         let path = target.split('?').next().unwrap();
         let status = |method: &str| Service::of(NAMES).send(Request::new(method, target.as_str())).status;
         let place = place(path);

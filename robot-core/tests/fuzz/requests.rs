@@ -1,4 +1,4 @@
-//! Whole requests, one after another: every part of them at random.
+//! Sequences of requests whose parts are all random.
 
 use std::net::IpAddr;
 
@@ -13,8 +13,8 @@ use crate::{
 
 const NAMES: [&str; 2] = ["R2-D2", "HAL 9000"];
 
-/// An origin whose pages may use the service, too.
-const FRIEND: &str = "https://app.example";
+/// An allowed origin.
+const ALLOWED_ORIGIN: &str = "https://app.example";
 
 /// A request, in parts.
 #[derive(Debug, Clone)]
@@ -31,10 +31,14 @@ impl Call {
         for (name, value) in &self.headers {
             request.header(name, &value.0);
         }
-        request.body_read(self.body.clone().map(|body| body.0))
+        request
     }
 
-    /// The values of a header, as one text.
+    fn body(&self) -> Result<Vec<u8>, BodyError> {
+        self.body.clone().map(|body| body.0)
+    }
+
+    /// The values of a header, joined.
     fn header(&self, name: &str) -> Option<String> {
         let lines = self.headers.iter();
         let lines = lines.filter(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -44,20 +48,20 @@ impl Call {
         (!values.is_empty()).then(|| values.join(", "))
     }
 
-    fn could_change_something(&self) -> bool {
+    fn is_write(&self) -> bool {
         ["POST", "PUT", "DELETE"].contains(&self.method.as_str())
     }
 
-    fn is_of_a_friend(&self) -> bool {
+    fn is_from_allowed_origin(&self) -> bool {
         self.header("origin").is_some_and(|origin| {
             let origin = origin.to_ascii_lowercase();
-            origin.strip_suffix(":443").unwrap_or(&origin) == FRIEND
+            origin.strip_suffix(":443").unwrap_or(&origin) == ALLOWED_ORIGIN
         })
     }
 
-    /// Whether a browser says that a page of another origin made it send this.
+    /// Whether the headers are those of a page of another origin that is not allowed.
     fn is_foreign(&self) -> bool {
-        if self.is_of_a_friend() {
+        if self.is_from_allowed_origin() {
             return false;
         }
         let site = self.header("sec-fetch-site");
@@ -69,7 +73,7 @@ impl Call {
         is_foreign_site || is_foreign_origin
     }
 
-    /// The token that it shows.
+    /// The token in the headers.
     fn token(&self) -> Option<String> {
         let credentials = self.header("authorization")?;
         let (scheme, token) = credentials.split_once(' ')?;
@@ -77,17 +81,17 @@ impl Call {
         is_token.then(|| token.trim().to_owned())
     }
 
-    /// Whether it was sent to a name that is neither `robots.example` nor this machine's own.
-    fn is_misled(&self) -> bool {
-        self.header("host").is_some_and(|host| !is_ours(&host))
+    /// Whether the host is neither `robots.example` nor a loopback name.
+    fn has_foreign_host(&self) -> bool {
+        self.header("host").is_some_and(|host| !is_own_host(&host))
     }
 
-    /// How many bytes of a body there are.
+    /// The length of the body.
     fn length(&self) -> usize {
         self.body.as_ref().map_or(0, |body| body.0.len())
     }
 
-    /// Whether the body is not what was announced, or never came.
+    /// Whether the body is shorter than its `Content-Length`, or could not be read.
     fn is_broken(&self) -> bool {
         let length = self.header("content-length");
         let announced = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
@@ -95,8 +99,7 @@ impl Call {
     }
 }
 
-/// Whether a page of this origin is one of this host. The port that goes without saying may be
-/// said by either.
+/// Whether an origin has this host. Either may have the default port.
 fn is_same(origin: &str, host: &str) -> bool {
     let (origin, host) = (origin.to_ascii_lowercase(), host.to_ascii_lowercase());
     [("http://", ":80"), ("https://", ":443")]
@@ -111,7 +114,7 @@ fn is_same(origin: &str, host: &str) -> bool {
         })
 }
 
-fn is_ours(host: &str) -> bool {
+fn is_own_host(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let (before, port) = host.rsplit_once(':').unwrap_or((&host, ""));
     let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
@@ -130,10 +133,10 @@ fn is_ours(host: &str) -> bool {
         || address.is_some_and(|address| address.is_loopback())
 }
 
-/// Whether it is a name at all, and not several, or one behind something else.
+/// Whether a text is a single host name.
 fn is_name(text: &str) -> bool {
-    let is_of_a_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    text.bytes().all(is_of_a_name)
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    text.bytes().all(is_name_byte)
 }
 
 fn one_of(values: &'static [&'static str]) -> impl Strategy<Value = Bytes> {
@@ -207,8 +210,8 @@ fn body() -> impl Strategy<Value = Result<Bytes, BodyError>> {
     ]
 }
 
-/// A method, and a target that may take it.
-fn addressed() -> impl Strategy<Value = (String, String)> {
+/// A method and a target, which often match.
+fn method_and_target() -> impl Strategy<Value = (String, String)> {
     let matching = [
         ("GET", "/api/robots?limit=1&fields=name,year"),
         ("HEAD", "/api/robots/search/-D"),
@@ -232,8 +235,8 @@ fn addressed() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// What a browser says of the page that made it send a request, which may be another's.
-fn of_a_browser() -> impl Strategy<Value = Vec<(&'static str, Bytes)>> {
+/// The headers of a browser for a page of the same or another origin.
+fn browser_headers() -> impl Strategy<Value = Vec<(&'static str, Bytes)>> {
     let hosts = [
         "localhost:8000",
         "localhost",
@@ -256,10 +259,10 @@ fn of_a_browser() -> impl Strategy<Value = Vec<(&'static str, Bytes)>> {
 }
 
 fn call() -> impl Strategy<Value = Call> {
-    let headers = prop_oneof![Just(Vec::new()), of_a_browser(), vec(header(), 1..4),];
-    // How many bytes more, or fewer, are announced than come.
+    let headers = prop_oneof![Just(Vec::new()), browser_headers(), vec(header(), 1..4),];
+    // The difference between `Content-Length` and the length of the body.
     let surplus = prop::option::of(-1..=1_isize);
-    let parts = (addressed(), headers, body(), surplus);
+    let parts = (method_and_target(), headers, body(), surplus);
     parts.prop_map(|((method, target), headers, body, surplus)| {
         let mut call = Call {
             method,
@@ -276,7 +279,7 @@ fn call() -> impl Strategy<Value = Call> {
     })
 }
 
-/// The status that behaviour B has in place of one of A.
+/// The status of behaviour B for one of A.
 fn in_b(status: u16) -> u16 {
     match status {
         201 => 200,
@@ -289,30 +292,30 @@ proptest! {
     #![proptest_config(configuration(600))]
 
     #[test]
-    fn no_request_does_harm(calls in vec(call(), 1..12)) {
-        let service = || Service::of(NAMES).hosts(&["robots.example"]).origin(FRIEND);
+    fn random_requests_are_answered_safely(calls in vec(call(), 1..12)) {
+        let service = || Service::of(NAMES).hosts(&["robots.example"]).origin(ALLOWED_ORIGIN);
         let (one, other) = (service(), service().behaviour(Behaviour::B));
         for call in calls {
             let before = one.robots();
-            let answer = one.send(call.request());
-            let of_b = other.send(call.request());
+            let answer = one.exchange(call.request(), call.body());
+            let of_b = other.exchange(call.request(), call.body());
             prop_assert_eq!(of_b.status, in_b(answer.status), "{:?}", call);
             prop_assert_eq!((&of_b.headers, &of_b.body), (&answer.headers, &answer.body));
 
-            if !call.could_change_something() {
+            if !call.is_write() {
                 prop_assert_eq!(one.robots(), before, "{:?}", call);
             } else if call.is_foreign() || call.is_broken() {
                 prop_assert!(answer.status >= 400, "{:?}: {:?}", call, answer);
             }
-            prop_assert_eq!(answer.status == 421, call.is_misled(), "{:?}", call);
+            prop_assert_eq!(answer.status == 421, call.has_foreign_host(), "{:?}", call);
             prop_assert!(answer.status != 403 || call.is_foreign(), "{:?}", call);
             let admitted = answer.header("access-control-allow-origin");
-            prop_assert_eq!(admitted.is_some(), call.is_of_a_friend(), "{:?}", call);
+            prop_assert_eq!(admitted.is_some(), call.is_from_allowed_origin(), "{:?}", call);
         }
         prop_assert_eq!(one.robots(), other.robots());
     }
     #[test]
-    fn a_token_is_what_opens_the_door(
+    fn permission_matches_the_token(
         calls in vec(call(), 1..6),
         credentials in one_of(&["Bearer writer", "Bearer reader", "BEARER writer", "Basic writer"]),
         reads_are_open in any::<bool>(),
@@ -323,13 +326,13 @@ proptest! {
         let service = Service::of(NAMES).access(Access::new(tokens.into(), anonymous));
         for mut call in calls {
             call.headers.push(("Authorization", credentials.clone()));
-            let status = service.send(call.request()).status;
+            let status = service.exchange(call.request(), call.body()).status;
             let token = call.token();
             let may_write = token.as_deref() == Some("writer");
             let may_read = may_write || token.as_deref() == Some("reader");
             let may_read = may_read || (reads_are_open && token.is_none());
             let is_done = (200..300).contains(&status) && call.method != "OPTIONS";
-            let may_do_it = if call.could_change_something() { may_write } else { may_read };
+            let may_do_it = if call.is_write() { may_write } else { may_read };
             prop_assert!(may_do_it || !is_done, "{:?}: {}", call, status);
             prop_assert!(status != 401 || !may_do_it, "{:?}", call);
         }

@@ -1,14 +1,14 @@
-//! A service over a catalogue in memory, whose every answer is looked at.
+//! A service on an in-memory catalogue that checks every answer.
 
 use std::sync::Arc;
 
 use robot_core::{
     Catalogue, CatalogueExt, Draft, MemoryCatalogue, Robot,
-    http::{Access, Api, Behaviour, Hosts, Reply, Request},
+    http::{Access, Api, Behaviour, BodyError, Hosts, Reply, Request},
 };
 use serde_json::Value;
 
-/// The status codes of the contract, without those of a store or a service that fails.
+/// The status codes of the contract, except those for a failure of the store or the service.
 const STATUSES: [u16; 12] = [200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 421];
 
 pub(crate) struct Service {
@@ -17,7 +17,7 @@ pub(crate) struct Service {
     behaviour: Behaviour,
 }
 
-/// What came back, its body read to the end.
+/// An answer with its whole body.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -26,7 +26,7 @@ pub(crate) struct Answer {
 }
 
 impl Service {
-    /// With a robot of each of these names, numbered from 1.
+    /// A service with one robot for each name; their ids start at 1.
     pub(crate) fn of<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Self {
         let catalogue = Arc::new(MemoryCatalogue::new());
         for name in names {
@@ -53,7 +53,7 @@ impl Service {
         self
     }
 
-    /// Open to pages of this origin, too.
+    /// Allows pages of this origin.
     pub(crate) fn origin(mut self, origin: &str) -> Self {
         self.api = self.api.origins(vec![origin.parse().unwrap()]);
         self
@@ -73,11 +73,20 @@ impl Service {
         self.send(Request::new("GET", target))
     }
 
-    /// Sends a request. Whatever it was, the answer has the shape of the contract, and nothing
-    /// was changed where it tells of a failure.
+    /// Sends a request, and checks that the answer has the shape of the contract, and that an error
+    /// has changed nothing.
     pub(crate) fn send(&self, request: Request) -> Answer {
+        self.check(|api| api.handle(request))
+    }
+
+    /// As [`send`](Self::send), with a body that was read, or could not be.
+    pub(crate) fn exchange(&self, request: Request, body: Result<Vec<u8>, BodyError>) -> Answer {
+        self.check(|api| api.receive(request).answer(body).wait())
+    }
+
+    fn check(&self, reply: impl FnOnce(&Api) -> Reply) -> Answer {
         let before = self.robots();
-        let answer = Answer::of(self.api.handle(request));
+        let answer = Answer::of(reply(&self.api));
         answer.assert_in_shape(self.behaviour);
         if answer.status >= 400 {
             assert_eq!(self.robots(), before, "{answer:?}");
@@ -98,7 +107,7 @@ impl Answer {
         }
     }
 
-    /// The value of a header, which stands there once at most.
+    /// The value of a header, which must not be repeated.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| *known == name);
         let value = values.next().map(|(_, value)| value.as_str());
@@ -106,7 +115,7 @@ impl Answer {
         value
     }
 
-    /// Whether it is an export, which succeeded.
+    /// Whether this is a successful export.
     fn is_a_file(&self) -> bool {
         let disposition = self.header("content-disposition");
         assert!(disposition.is_none() || self.status == 200, "{self:?}");
@@ -114,8 +123,7 @@ impl Answer {
     }
 
     fn assert_in_shape(&self, behaviour: Behaviour) {
-        // In behaviour B, 500 tells of a broken rule, too; what is no broken rule is told apart
-        // by its message.
+        // In behaviour B, 500 is also the status for a violated rule, with other messages.
         let is_rule = behaviour == Behaviour::B && !self.body.contains("The service failed");
         assert!(
             STATUSES.contains(&self.status) || (is_rule && self.status == 500),
@@ -157,14 +165,14 @@ impl Answer {
     }
 }
 
-/// What an export may be.
+/// The content types of an export.
 const FILE_TYPES: [&str; 3] = [
     "application/x-ndjson",
     "application/json",
     "text/csv; charset=utf-8; header=present",
 ];
 
-/// A failure is `{"status":"ERROR","messages":[…]}`, with one message at least.
+/// Asserts the form `{"status":"ERROR","messages":[…]}` with at least one message.
 fn assert_failure(body: &Value) {
     let messages = body["messages"].as_array().unwrap();
     assert!(!messages.is_empty(), "{body}");

@@ -1,34 +1,34 @@
-//! The contract's word on a body, by a reading of it that is as naive as can be.
+//! Model of the contract's rules for a request body.
 
 use robot_core::Draft;
 
 use crate::json::{self, Node};
 
-/// What a body must come to.
+/// The expected outcome of a body.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Verdict {
     Malformed,
-    /// For these reasons.
+    /// With these messages.
     Rejected(Vec<&'static str>),
     Accepted(Draft),
 }
 
-/// An object's members in their order; a name that is no text is `None`.
+/// The members of an object in their order; a name that is not valid Unicode is `None`.
 type Members = [(Option<String>, Node)];
 
-/// What a body comes to where these names are taken.
+/// The expected outcome of a body if these names are taken.
 pub(crate) fn verdict(body: &[u8], taken: &[&str]) -> Verdict {
     let node = str::from_utf8(body).ok().and_then(json::read);
     let Some(Node::Object(members)) = node else {
         return Verdict::Malformed;
     };
-    let Some(draft) = draft(&members).filter(|_| !has_a_member_twice(&members)) else {
+    let Some(draft) = draft(&members).filter(|_| !has_repeated_member(&members)) else {
         return Verdict::Malformed;
     };
     let messages = [
-        of_the_type(draft.robot_type.as_deref()),
-        of_the_name(draft.name.as_deref().unwrap_or_default(), taken),
-        of_the_year(draft.year),
+        type_messages(draft.robot_type.as_deref()),
+        name_messages(draft.name.as_deref().unwrap_or_default(), taken),
+        year_messages(draft.year),
     ]
     .concat();
     if messages.is_empty() {
@@ -38,13 +38,13 @@ pub(crate) fn verdict(body: &[u8], taken: &[&str]) -> Verdict {
     }
 }
 
-fn has_a_member_twice(members: &Members) -> bool {
+fn has_repeated_member(members: &Members) -> bool {
     let mut names: Vec<_> = members.iter().map(|(name, _)| name).collect();
     names.sort_unstable();
     names.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The draft, unless a member is of a wrong type, or the name of one is no text.
+/// The draft, unless a member has a wrong type or an invalid name.
 fn draft(members: &Members) -> Option<Draft> {
     if members.iter().any(|(name, _)| name.is_none()) {
         return None;
@@ -61,7 +61,7 @@ fn draft(members: &Members) -> Option<Draft> {
     };
     let year = match member("year") {
         Node::Null => None,
-        // The parser of integers takes no dot and no exponent, which is just what is asked for.
+        // The parser of integers rejects dots and exponents, as the contract does.
         Node::Number(number) => Some(number.parse().ok()?),
         _ => return None,
     };
@@ -72,7 +72,7 @@ fn draft(members: &Members) -> Option<Draft> {
     })
 }
 
-fn of_the_type(robot_type: Option<&str>) -> Vec<&'static str> {
+fn type_messages(robot_type: Option<&str>) -> Vec<&'static str> {
     match robot_type {
         None => vec!["type is required"],
         Some("droid" | "mechanical" | "virtual") => vec![],
@@ -80,7 +80,7 @@ fn of_the_type(robot_type: Option<&str>) -> Vec<&'static str> {
     }
 }
 
-fn of_the_name(name: &str, taken: &[&str]) -> Vec<&'static str> {
+fn name_messages(name: &str, taken: &[&str]) -> Vec<&'static str> {
     let is_too_long = name.chars().count() > 255;
     let broken = [
         (name.is_empty(), "name is required"),
@@ -95,7 +95,7 @@ fn of_the_name(name: &str, taken: &[&str]) -> Vec<&'static str> {
     broken.map(|(_, message)| message).collect()
 }
 
-fn of_the_year(year: Option<i64>) -> Vec<&'static str> {
+fn year_messages(year: Option<i64>) -> Vec<&'static str> {
     match year {
         None => vec!["year is required"],
         Some(..0) => vec!["The year cannot be less than zero"],

@@ -1,23 +1,23 @@
-//! Bodies that are not what they should be.
+//! Invalid and unusual request bodies.
 
 use super::{Case, Session, assert_answer, assert_failure, draft};
 use crate::{conformance::cases, http::BODY_LIMIT};
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    a_body_must_be_a_json_object,
-    a_body_must_be_utf_8,
-    a_member_must_be_of_its_type,
-    a_year_must_be_an_integer_of_64_bits,
-    a_member_may_stand_there_once,
-    other_members_are_ignored,
-    escapes_and_spaces_are_read,
-    the_type_of_a_body_counts_for_nothing,
-    a_body_has_a_limit,
-    nesting_is_harmless,
-    a_body_where_none_belongs_is_ignored,
+    body_must_be_a_json_object,
+    body_must_be_utf_8,
+    member_of_wrong_type_returns_400,
+    year_must_be_a_64_bit_integer,
+    repeated_member_returns_400,
+    unknown_members_are_ignored,
+    escapes_and_white_space_are_parsed,
+    content_type_of_a_draft_is_ignored,
+    body_over_64_kib_returns_413,
+    deep_nesting_is_accepted,
+    body_of_a_get_is_ignored,
 ];
 
-/// Asserts that neither a `POST` nor a `PUT` takes the body, and that nothing was stored.
+/// Asserts that both `POST` and `PUT` reject the body, and that nothing was stored.
 fn assert_malformed(session: &Session<'_>, id: &str, body: &[u8]) {
     assert_failure(&session.call("POST", "/api/robots", &[], body), 400);
     assert_failure(
@@ -31,7 +31,7 @@ fn assert_malformed(session: &Session<'_>, id: &str, body: &[u8]) {
     );
 }
 
-fn a_body_must_be_a_json_object(session: &Session<'_>) {
+fn body_must_be_a_json_object(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for body in [
         "",
@@ -71,7 +71,7 @@ fn a_body_must_be_a_json_object(session: &Session<'_>) {
     }
 }
 
-fn a_body_must_be_utf_8(session: &Session<'_>) {
+fn body_must_be_utf_8(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for name in [
         &b"\xff"[..],
@@ -99,7 +99,7 @@ fn a_body_must_be_utf_8(session: &Session<'_>) {
     assert_malformed(session, &id, &utf_16);
 }
 
-fn a_member_must_be_of_its_type(session: &Session<'_>) {
+fn member_of_wrong_type_returns_400(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for wrong in ["5", "true", "[]", "{}", "[\"x\"]", "{\"x\":1}", "1e400"] {
         assert_malformed(
@@ -131,7 +131,7 @@ fn a_member_must_be_of_its_type(session: &Session<'_>) {
     );
 }
 
-fn a_year_must_be_an_integer_of_64_bits(session: &Session<'_>) {
+fn year_must_be_a_64_bit_integer(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for year in [
         "\"1977\"",
@@ -156,7 +156,7 @@ fn a_year_must_be_an_integer_of_64_bits(session: &Session<'_>) {
     assert_eq!(answer.status, session.created(), "{}", answer.text());
 }
 
-fn a_member_may_stand_there_once(session: &Session<'_>) {
+fn repeated_member_returns_400(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for body in [
         r#"{"name":"x","name":"x","type":"droid","year":1}"#,
@@ -169,7 +169,7 @@ fn a_member_may_stand_there_once(session: &Session<'_>) {
     }
 }
 
-fn other_members_are_ignored(session: &Session<'_>) {
+fn unknown_members_are_ignored(session: &Session<'_>) {
     let answer = session.post(
         r#"{"id":"999","name":"x","type":"droid","year":1,"colour":[{"x":1e400},null],"":{},"status":"OK"}"#,
     );
@@ -183,7 +183,7 @@ fn other_members_are_ignored(session: &Session<'_>) {
     assert_ne!(id, "999");
 }
 
-fn escapes_and_spaces_are_read(session: &Session<'_>) {
+fn escapes_and_white_space_are_parsed(session: &Session<'_>) {
     let answer = session.post(
         " \r\n\t{ \"n\\u0061me\" : \"\\ud83e\\udd16\\/\\\"\" ,\n\"type\":\"dr\\u006fid\", \"year\" : 1 }\n ",
     );
@@ -191,7 +191,7 @@ fn escapes_and_spaces_are_read(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["🤖/\""]);
 }
 
-fn the_type_of_a_body_counts_for_nothing(session: &Session<'_>) {
+fn content_type_of_a_draft_is_ignored(session: &Session<'_>) {
     for (number, content_type) in [
         "application/json",
         "application/x-www-form-urlencoded",
@@ -220,7 +220,7 @@ fn the_type_of_a_body_counts_for_nothing(session: &Session<'_>) {
     }
 }
 
-fn a_body_has_a_limit(session: &Session<'_>) {
+fn body_over_64_kib_returns_413(session: &Session<'_>) {
     let robot = draft("x", "droid", 1);
     let padded = |length: usize| format!("{robot}{}", " ".repeat(length - robot.len()));
     assert_failure(&session.post(&padded(BODY_LIMIT + 1)), 413);
@@ -229,7 +229,7 @@ fn a_body_has_a_limit(session: &Session<'_>) {
     assert_eq!(session.post(&padded(BODY_LIMIT)).status, session.created());
 }
 
-fn nesting_is_harmless(session: &Session<'_>) {
+fn deep_nesting_is_accepted(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for bracket in ["[", "{\"x\":"] {
         let deep = bracket.repeat(10_000);
@@ -241,7 +241,7 @@ fn nesting_is_harmless(session: &Session<'_>) {
     assert_malformed(session, &id, body.as_bytes());
 }
 
-fn a_body_where_none_belongs_is_ignored(session: &Session<'_>) {
+fn body_of_a_get_is_ignored(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let target = format!("/api/robots/{id}");
     let answer = session.call("GET", &target, &[], b"{nonsense");

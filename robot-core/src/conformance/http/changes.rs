@@ -9,32 +9,32 @@ use super::{
 use crate::conformance::{at_once, cases};
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    a_robot_is_added,
-    every_type_and_year_is_taken,
-    an_unknown_type_is_refused,
-    a_taken_name_is_refused,
-    a_negative_year_is_refused,
-    all_broken_rules_are_reported_in_order,
-    missing_members_are_named,
-    names_are_bounded,
-    a_refused_robot_is_not_stored,
-    ids_never_come_back,
-    a_robot_is_replaced,
-    a_robot_may_keep_its_name,
-    a_replacement_obeys_the_rules,
-    a_replacement_of_a_missing_robot_is_an_error,
-    a_robot_is_deleted,
-    a_deletion_of_a_missing_robot_is_an_error,
-    of_equal_robots_at_once_one_is_added,
-    different_robots_at_once_are_all_added,
+    post_adds_a_robot,
+    all_types_and_years_are_accepted,
+    unknown_type_is_rejected,
+    taken_name_is_rejected,
+    negative_year_is_rejected,
+    all_violated_rules_are_reported_in_order,
+    missing_members_are_reported,
+    name_length_is_limited,
+    rejected_robot_is_not_stored,
+    ids_are_never_reused,
+    put_replaces_a_robot,
+    put_can_keep_the_name,
+    put_checks_the_rules,
+    put_of_missing_robot_returns_404,
+    delete_removes_a_robot,
+    delete_of_missing_robot_returns_404,
+    concurrent_posts_of_one_name_add_one_robot,
+    concurrent_posts_of_different_names_all_succeed,
 ];
 
-fn a_robot_is_added(session: &Session<'_>) {
+fn post_adds_a_robot(session: &Session<'_>) {
     let answer = session.post(r#"{"name":"R2-D2","type":"droid","year":1977}"#);
     let id = json(&answer)["data"]["id"].clone();
     let id = id
         .as_str()
-        .unwrap_or_else(|| panic!("the id {id} is no string"));
+        .unwrap_or_else(|| panic!("the id {id} is not a string"));
     assert!(id.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
     assert_answer(
         &answer,
@@ -46,7 +46,7 @@ fn a_robot_is_added(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
 }
 
-fn every_type_and_year_is_taken(session: &Session<'_>) {
+fn all_types_and_years_are_accepted(session: &Session<'_>) {
     for robot_type in ["droid", "mechanical", "virtual"] {
         for year in [0, 1, 1977, 9_007_199_254_740_993, i64::MAX] {
             let name = format!("{robot_type} {year}");
@@ -58,7 +58,7 @@ fn every_type_and_year_is_taken(session: &Session<'_>) {
     }
 }
 
-fn an_unknown_type_is_refused(session: &Session<'_>) {
+fn unknown_type_is_rejected(session: &Session<'_>) {
     for robot_type in ["", "Droid", "droid ", "robot", "droid,mechanical", "0"] {
         assert_messages(
             &session.post(&draft("x", robot_type, 1)),
@@ -68,7 +68,7 @@ fn an_unknown_type_is_refused(session: &Session<'_>) {
     }
 }
 
-fn a_taken_name_is_refused(session: &Session<'_>) {
+fn taken_name_is_rejected(session: &Session<'_>) {
     session.add("R2-D2");
     assert_messages(
         &session.post(&draft("R2-D2", "virtual", 2001)),
@@ -80,7 +80,7 @@ fn a_taken_name_is_refused(session: &Session<'_>) {
     }
 }
 
-fn a_negative_year_is_refused(session: &Session<'_>) {
+fn negative_year_is_rejected(session: &Session<'_>) {
     for year in [-1, -1977, i64::MIN] {
         assert_messages(
             &session.post(&draft("x", "droid", year)),
@@ -90,7 +90,7 @@ fn a_negative_year_is_refused(session: &Session<'_>) {
     }
 }
 
-fn all_broken_rules_are_reported_in_order(session: &Session<'_>) {
+fn all_violated_rules_are_reported_in_order(session: &Session<'_>) {
     session.add("R2-D2");
     for (name, robot_type, year, messages) in [
         (
@@ -117,7 +117,7 @@ fn all_broken_rules_are_reported_in_order(session: &Session<'_>) {
     }
 }
 
-fn missing_members_are_named(session: &Session<'_>) {
+fn missing_members_are_reported(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for (body, messages) in [
         (
@@ -149,7 +149,7 @@ fn missing_members_are_named(session: &Session<'_>) {
     }
 }
 
-fn names_are_bounded(session: &Session<'_>) {
+fn name_length_is_limited(session: &Session<'_>) {
     for character in ["a", "é", "🤖"] {
         session.add(&character.repeat(255));
         assert_failure(
@@ -162,7 +162,7 @@ fn names_are_bounded(session: &Session<'_>) {
     }
 }
 
-fn a_refused_robot_is_not_stored(session: &Session<'_>) {
+fn rejected_robot_is_not_stored(session: &Session<'_>) {
     session.add("a");
     session.post(&draft("b", "x", 1));
     session.post(&draft("c", "droid", -1));
@@ -171,7 +171,7 @@ fn a_refused_robot_is_not_stored(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["a"]);
 }
 
-fn ids_never_come_back(session: &Session<'_>) {
+fn ids_are_never_reused(session: &Session<'_>) {
     let mut given = HashSet::new();
     for _ in 0..5 {
         let id = session.add("reborn");
@@ -180,7 +180,7 @@ fn ids_never_come_back(session: &Session<'_>) {
     }
 }
 
-fn a_robot_is_replaced(session: &Session<'_>) {
+fn put_replaces_a_robot(session: &Session<'_>) {
     let id = session.add("R2-D2");
     assert_answer(
         &session.put(&id, &draft("HAL", "virtual", 2001)),
@@ -197,7 +197,7 @@ fn a_robot_is_replaced(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["HAL"]);
 }
 
-fn a_robot_may_keep_its_name(session: &Session<'_>) {
+fn put_can_keep_the_name(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for year in [1977, 1978] {
         assert_answer(
@@ -208,7 +208,7 @@ fn a_robot_may_keep_its_name(session: &Session<'_>) {
     }
 }
 
-fn a_replacement_obeys_the_rules(session: &Session<'_>) {
+fn put_checks_the_rules(session: &Session<'_>) {
     let (id, _) = (session.add("a"), session.add("b"));
     for (name, robot_type, year, messages) in [
         ("b", "droid", 1, &[NAME_MESSAGE][..]),
@@ -229,7 +229,7 @@ fn a_replacement_obeys_the_rules(session: &Session<'_>) {
     );
 }
 
-fn a_replacement_of_a_missing_robot_is_an_error(session: &Session<'_>) {
+fn put_of_missing_robot_returns_404(session: &Session<'_>) {
     session.add("a");
     let id = session.add("b");
     session.delete(&id);
@@ -245,7 +245,7 @@ fn a_replacement_of_a_missing_robot_is_an_error(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["a"]);
 }
 
-fn a_robot_is_deleted(session: &Session<'_>) {
+fn delete_removes_a_robot(session: &Session<'_>) {
     let id = session.add("a");
     session.add("b");
     assert_answer(&session.delete(&id), 200, r#"{"status":"OK"}"#);
@@ -257,7 +257,7 @@ fn a_robot_is_deleted(session: &Session<'_>) {
     );
 }
 
-fn a_deletion_of_a_missing_robot_is_an_error(session: &Session<'_>) {
+fn delete_of_missing_robot_returns_404(session: &Session<'_>) {
     let id = session.add("a");
     session.delete(&id);
     let message = format!("No robot has the id {id}");
@@ -265,7 +265,7 @@ fn a_deletion_of_a_missing_robot_is_an_error(session: &Session<'_>) {
     assert_failure(&session.delete(0), 404);
 }
 
-fn of_equal_robots_at_once_one_is_added(session: &Session<'_>) {
+fn concurrent_posts_of_one_name_add_one_robot(session: &Session<'_>) {
     let answers = at_once(24, |_| session.post(&draft("R2-D2", "droid", 1977)));
     let (added, refused): (Vec<_>, Vec<_>) = answers
         .iter()
@@ -277,7 +277,7 @@ fn of_equal_robots_at_once_one_is_added(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
 }
 
-fn different_robots_at_once_are_all_added(session: &Session<'_>) {
+fn concurrent_posts_of_different_names_all_succeed(session: &Session<'_>) {
     let ids: HashSet<_> = at_once(100, |number| session.add(&format!("RX-{number}")))
         .into_iter()
         .collect();

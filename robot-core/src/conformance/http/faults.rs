@@ -1,4 +1,4 @@
-//! What clients are told when the store fails: enough to act on, and nothing of its insides.
+//! Answers while the store fails: useful for clients, without internal details.
 
 use super::{
     Case, Session, assert_failure, draft,
@@ -7,15 +7,15 @@ use super::{
 use crate::conformance::{Answer, cases};
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    a_store_that_is_unavailable_is_to_be_tried_again,
-    a_store_that_is_broken_reveals_nothing,
-    a_bug_costs_the_request_that_met_it,
-    a_list_that_breaks_off_does_not_look_whole,
-    a_list_that_has_begun_waits_for_a_store_that_is_busy,
-    an_export_that_breaks_off_does_not_look_whole,
+    unavailable_store_returns_503_with_retry_after,
+    failed_store_returns_500_without_details,
+    panic_fails_only_its_request,
+    failed_list_is_recognisably_incomplete,
+    started_list_retries_an_unavailable_store,
+    failed_export_is_recognisably_incomplete,
 ];
 
-/// Sends every request that reaches the store while it fails so.
+/// Sends every request that uses the store while it has a fault.
 fn answers(session: &Session<'_>, fault: Fault) -> Vec<Answer> {
     let id = session.add("R2-D2");
     let by_id = format!("/api/robots/{id}");
@@ -37,7 +37,7 @@ fn answers(session: &Session<'_>, fault: Fault) -> Vec<Answer> {
         assert!(!answer.text().contains(SECRET), "{}", answer.text());
         answer
     });
-    // What needs no store is answered all the same.
+    // Requests that need no store succeed.
     assert_eq!(session.call("OPTIONS", "/api/robots", &[], b"").status, 204);
     assert_failure(&session.get("/nothing"), 404);
     session.store.fail(None);
@@ -45,7 +45,7 @@ fn answers(session: &Session<'_>, fault: Fault) -> Vec<Answer> {
     answers.into()
 }
 
-fn a_store_that_is_unavailable_is_to_be_tried_again(session: &Session<'_>) {
+fn unavailable_store_returns_503_with_retry_after(session: &Session<'_>) {
     for answer in answers(session, Fault::Unavailable) {
         assert_failure(&answer, 503);
         let after = answer.header("retry-after").unwrap_or_default();
@@ -53,45 +53,45 @@ fn a_store_that_is_unavailable_is_to_be_tried_again(session: &Session<'_>) {
     }
 }
 
-fn a_store_that_is_broken_reveals_nothing(session: &Session<'_>) {
+fn failed_store_returns_500_without_details(session: &Session<'_>) {
     for answer in answers(session, Fault::Broken) {
         assert_failure(&answer, 500);
         assert_eq!(answer.header("retry-after"), None);
     }
 }
 
-fn a_bug_costs_the_request_that_met_it(session: &Session<'_>) {
+fn panic_fails_only_its_request(session: &Session<'_>) {
     for answer in answers(session, Fault::Panic) {
         assert_failure(&answer, 500);
     }
 }
 
-fn a_list_that_breaks_off_does_not_look_whole(session: &Session<'_>) {
+fn failed_list_is_recognisably_incomplete(session: &Session<'_>) {
     session.add_many(2100);
-    session.store.fail(Fault::AfterTheFirstPage);
-    // Either the client sees that the connection broke off, or there is no whole JSON.
+    session.store.fail(Fault::AllButFirstPage);
+    // Either the connection was aborted, or the JSON is incomplete.
     if let Ok(answer) = session.try_get("/api/robots") {
         assert_eq!(answer.status, 200);
         assert!(answer.text().starts_with(r#"[{"id":"#));
         let whole = serde_json::from_slice::<serde_json::Value>(&answer.body);
-        assert!(whole.is_err(), "half a list passes for a whole one");
+        assert!(whole.is_err(), "an incomplete list is valid JSON");
     }
     session.store.fail(None);
     assert_eq!(session.names("/api/robots").len(), 2100);
 }
 
-fn a_list_that_has_begun_waits_for_a_store_that_is_busy(session: &Session<'_>) {
+fn started_list_retries_an_unavailable_store(session: &Session<'_>) {
     session.add_many(2100);
-    session.store.fail(Fault::OnceAfterTheFirstPage);
+    session.store.fail(Fault::SecondPageOnce);
     assert_eq!(session.names("/api/robots").len(), 2100);
 }
 
-fn an_export_that_breaks_off_does_not_look_whole(session: &Session<'_>) {
+fn failed_export_is_recognisably_incomplete(session: &Session<'_>) {
     session.add_many(1100);
-    session.store.fail(Fault::AfterTheFirstPage);
+    session.store.fail(Fault::AllButFirstPage);
     let mut half_files = Vec::new();
     for format in ["csv", "json", "ndjson"] {
-        // Either the client sees that the connection broke off, or the file says so.
+        // Either the connection was aborted, or the file ends with an error.
         let target = format!("/api/robots/export?format={format}&fields=name,type,year");
         half_files.extend(session.try_get(&target).map(|answer| (format, answer)));
     }

@@ -1,4 +1,4 @@
-//! A store that fails when it is told to, to see what clients are told.
+//! A store with faults that can be switched on.
 
 use std::{
     panic,
@@ -13,25 +13,25 @@ use crate::{
 /// A way to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Every call finds the store unavailable.
+    /// Every call fails with [`Error::Unavailable`].
     Unavailable,
-    /// Every call finds the store broken.
+    /// Every call fails with [`Error::Store`].
     Broken,
-    /// Every call is a bug.
+    /// Every call panics.
     Panic,
-    /// No page but the first can be read.
-    AfterTheFirstPage,
-    /// The second page is asked for while the store is unavailable, and then it is back.
-    OnceAfterTheFirstPage,
+    /// Every page except the first fails with [`Error::Store`].
+    AllButFirstPage,
+    /// The second page fails with [`Error::Unavailable`] once.
+    SecondPageOnce,
 }
 
-/// A store that does what another one does, until it is told to fail.
+/// A wrapper of a store that can have a fault.
 pub(crate) struct Faulty {
     catalogue: Arc<dyn Catalogue>,
     fault: Mutex<Option<Fault>>,
 }
 
-/// Words that no client may get to see.
+/// The cause of all failures, which no answer may contain.
 pub(super) const SECRET: &str = "/secret/robots.db";
 
 impl Faulty {
@@ -42,7 +42,7 @@ impl Faulty {
         })
     }
 
-    /// Fails so from now on, or no longer.
+    /// Switches a fault on, or all faults off.
     pub(super) fn fail(&self, fault: impl Into<Option<Fault>>) {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault.into();
     }
@@ -50,20 +50,18 @@ impl Faulty {
     fn checked(&self, is_first_page: bool) -> Result<&Arc<dyn Catalogue>> {
         let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         let current = *fault;
-        if current == Some(Fault::OnceAfterTheFirstPage) && !is_first_page {
+        if current == Some(Fault::SecondPageOnce) && !is_first_page {
             *fault = None;
         }
         drop(fault);
         match current {
             Some(Fault::Unavailable) => Err(Error::unavailable(SECRET)),
             Some(Fault::Broken) => Err(Error::store(SECRET)),
-            // Without the hook of panics, which would fill the test's output.
+            // Without the panic hook, which would fill the output of the test.
             Some(Fault::Panic) => panic::resume_unwind(Box::new(SECRET)),
-            Some(Fault::AfterTheFirstPage) if !is_first_page => Err(Error::store(SECRET)),
-            Some(Fault::OnceAfterTheFirstPage) if !is_first_page => Err(Error::unavailable(SECRET)),
-            Some(Fault::AfterTheFirstPage | Fault::OnceAfterTheFirstPage) | None => {
-                Ok(&self.catalogue)
-            }
+            Some(Fault::AllButFirstPage) if !is_first_page => Err(Error::store(SECRET)),
+            Some(Fault::SecondPageOnce) if !is_first_page => Err(Error::unavailable(SECRET)),
+            Some(Fault::AllButFirstPage | Fault::SecondPageOnce) | None => Ok(&self.catalogue),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The cases for frontends: the contract as a client sees it, each held against a service
-//! whose catalogue is empty at the start.
+//! Cases for frontends: the contract from the view of a client. Each starts with an empty catalogue.
 
 mod bodies;
 mod changes;
@@ -32,11 +31,11 @@ pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
     .into_iter()
 }
 
-/// A service to talk to.
+/// A case's connection to the service.
 pub(super) struct Session<'a> {
     client: &'a dyn Client,
     behaviour: Behaviour,
-    /// What the service keeps its robots in.
+    /// The store of the service.
     store: &'a Faulty,
 }
 
@@ -53,7 +52,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Sends a call and checks what is so for every answer.
+    /// Sends a call and checks what all answers have in common.
     fn call(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let answer = self
             .send(method, target, headers, body)
@@ -79,7 +78,7 @@ impl<'a> Session<'a> {
         answer
     }
 
-    /// Sends a call, which may fail on its way.
+    /// Sends a call, which may fail to be transmitted.
     fn send(
         &self,
         method: &str,
@@ -118,7 +117,7 @@ impl<'a> Session<'a> {
         self.call("DELETE", &format!("/api/robots/{id}"), &[], b"")
     }
 
-    /// The status of a robot that was added.
+    /// The status for a created robot.
     fn created(&self) -> u16 {
         match self.behaviour {
             Behaviour::A => 201,
@@ -126,7 +125,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The status of a draft that broke a rule.
+    /// The status for a draft that violates a rule.
     fn rejected(&self) -> u16 {
         match self.behaviour {
             Behaviour::A => 409,
@@ -140,11 +139,11 @@ impl<'a> Session<'a> {
         assert_eq!(answer.status, self.created(), "{name}: {}", answer.text());
         let id = &json(&answer)["data"]["id"];
         id.as_str()
-            .unwrap_or_else(|| panic!("the id {id} is no string"))
+            .unwrap_or_else(|| panic!("the id {id} is not a string"))
             .to_owned()
     }
 
-    /// Adds so many robots and returns their names, in order.
+    /// Adds this number of robots and returns their names, in order.
     fn add_many(&self, count: usize) -> Vec<String> {
         let names: Vec<_> = (0..count).map(|number| format!("RX-{number:04}")).collect();
         self.add_all(&names);
@@ -160,7 +159,7 @@ impl<'a> Session<'a> {
         });
     }
 
-    /// The names that a list or a search answers with.
+    /// The names in the answer to a list or a search.
     fn names(&self, target: &str) -> Vec<String> {
         let answer = self.get(target);
         assert_eq!(answer.status, 200, "{target}: {}", answer.text());
@@ -168,7 +167,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A body.
+/// A request body.
 fn draft(name: &str, robot_type: &str, year: i64) -> String {
     serde_json::json!({"name": name, "type": robot_type, "year": year}).to_string()
 }
@@ -195,7 +194,7 @@ fn names(answer: &Answer) -> Vec<String> {
     let list = json(answer);
     let robots = list
         .as_array()
-        .unwrap_or_else(|| panic!("{list} is no array"));
+        .unwrap_or_else(|| panic!("{list} is not an array"));
     robots
         .iter()
         .map(|robot| robot["name"].as_str().unwrap_or_default().to_owned())
@@ -220,7 +219,7 @@ fn assert_messages(answer: &Answer, status: u16, messages: &[&str]) {
     assert_answer(answer, status, &body);
 }
 
-/// Asserts the status and that there are messages, whatever they say.
+/// Asserts the status and that there are messages.
 #[track_caller]
 fn assert_failure(answer: &Answer, status: u16) {
     assert_eq!(answer.status, status, "{}", answer.text());

@@ -1,17 +1,17 @@
-//! `?limit=` and `?after=`, and lists that are longer than a page of the store.
+//! `?limit=` and `?after=`, and lists longer than one page of the store.
 
 use super::{Answer, Case, Session, assert_answer, assert_failure, names};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    a_limit_gives_the_first_page,
-    links_lead_through_all_pages,
-    links_keep_the_question,
-    a_list_begins_behind_any_name,
-    a_limit_out_of_range_is_refused,
-    a_name_to_begin_behind_must_be_utf_8,
-    a_long_list_is_whole,
-    a_list_of_long_names_is_whole,
+    limit_returns_the_first_page,
+    next_links_lead_through_all_pages,
+    next_link_keeps_search_and_fields,
+    after_accepts_any_name,
+    limit_out_of_range_returns_400,
+    after_that_is_not_utf_8_returns_400,
+    long_list_is_complete,
+    list_of_long_names_is_complete,
 ];
 
 fn link(answer: &Answer) -> Option<String> {
@@ -20,7 +20,7 @@ fn link(answer: &Answer) -> Option<String> {
         .strip_prefix('<')
         .and_then(|link| link.strip_suffix(">; rel=\"next\""))
         .unwrap_or_else(|| panic!("the Link {link}"));
-    // The service may stand under a base path, which the client puts before each target.
+    // The client adds the base path of the service to each target.
     let start = target
         .find("/api/robots")
         .unwrap_or_else(|| panic!("the Link {link}"));
@@ -33,7 +33,7 @@ fn add_five(session: &Session<'_>) {
     }
 }
 
-fn a_limit_gives_the_first_page(session: &Session<'_>) {
+fn limit_returns_the_first_page(session: &Session<'_>) {
     add_five(session);
     let answer = session.get("/api/robots?limit=2");
     assert_eq!(names(&answer), ["a&b", "c d"]);
@@ -48,7 +48,7 @@ fn a_limit_gives_the_first_page(session: &Session<'_>) {
     assert_eq!(link(&answer), None);
 }
 
-fn links_lead_through_all_pages(session: &Session<'_>) {
+fn next_links_lead_through_all_pages(session: &Session<'_>) {
     add_five(session);
     for limit in 1..=5 {
         let mut found = Vec::new();
@@ -68,7 +68,7 @@ fn links_lead_through_all_pages(session: &Session<'_>) {
     }
 }
 
-fn links_keep_the_question(session: &Session<'_>) {
+fn next_link_keeps_search_and_fields(session: &Session<'_>) {
     for name in ["x/1", "x/2", "y", "x/3"] {
         session.add(name);
     }
@@ -78,7 +78,7 @@ fn links_keep_the_question(session: &Session<'_>) {
     assert_answer(&session.get(&next), 200, r#"[{"name":"x/3"}]"#);
 }
 
-fn a_list_begins_behind_any_name(session: &Session<'_>) {
+fn after_accepts_any_name(session: &Session<'_>) {
     add_five(session);
     for (after, expected) in [
         ("c+d", &["e+f", "g%h", "i🤖"][..]),
@@ -96,7 +96,7 @@ fn a_list_begins_behind_any_name(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots/search/%2B?after=a"), ["e+f"]);
 }
 
-fn a_limit_out_of_range_is_refused(session: &Session<'_>) {
+fn limit_out_of_range_returns_400(session: &Session<'_>) {
     for limit in [
         "",
         "0",
@@ -116,12 +116,12 @@ fn a_limit_out_of_range_is_refused(session: &Session<'_>) {
     }
 }
 
-fn a_name_to_begin_behind_must_be_utf_8(session: &Session<'_>) {
+fn after_that_is_not_utf_8_returns_400(session: &Session<'_>) {
     assert_failure(&session.get("/api/robots?after=%FF"), 400);
     assert_failure(&session.get("/api/robots?after=a&after=b"), 400);
 }
 
-fn a_long_list_is_whole(session: &Session<'_>) {
+fn long_list_is_complete(session: &Session<'_>) {
     let expected = session.add_many(2100);
     assert_eq!(session.names("/api/robots"), expected);
     assert_eq!(session.names("/api/robots/search/RX"), expected);
@@ -132,8 +132,8 @@ fn a_long_list_is_whole(session: &Session<'_>) {
     );
 }
 
-fn a_list_of_long_names_is_whole(session: &Session<'_>) {
-    // Escaped, each is six times as long.
+fn list_of_long_names_is_complete(session: &Session<'_>) {
+    // Escaping makes each six times as long.
     let long = "<".repeat(250);
     let expected: Vec<_> = (0..600)
         .map(|number| format!("{number:04} {long}"))

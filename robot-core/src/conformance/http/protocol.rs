@@ -1,21 +1,21 @@
-//! Methods, paths, negotiation and origins.
+//! Methods, paths, content negotiation and origins.
 
 use super::{Case, Session, assert_answer, assert_failure, draft};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    an_unknown_path_is_not_found,
-    a_method_that_a_path_does_not_take_is_refused,
-    a_method_that_does_not_exist_is_refused,
+    unknown_path_returns_404,
+    known_method_on_wrong_path_returns_405,
+    unknown_method_returns_405,
     head_answers_like_get_without_a_body,
-    options_tells_the_methods,
-    json_is_for_those_who_prefer_it,
-    a_write_from_a_page_of_another_origin_is_refused,
-    a_read_from_any_page_is_answered,
-    a_form_cannot_disguise_its_method,
+    options_returns_the_methods,
+    content_type_follows_the_accept_header,
+    write_from_another_origin_returns_403,
+    read_from_another_origin_is_answered,
+    form_field_does_not_override_the_method,
 ];
 
-fn an_unknown_path_is_not_found(session: &Session<'_>) {
+fn unknown_path_returns_404(session: &Session<'_>) {
     session.add("R2-D2");
     for path in [
         "/nothing",
@@ -28,6 +28,7 @@ fn an_unknown_path_is_not_found(session: &Session<'_>) {
         "/api/robots/1.0",
         "/api/robots/1x",
         "/api/robots/0x1",
+        "/api/robots/%7Bid%7D",
         "/api/robots/%D9%A1",
         "/api/robots/1%00",
         "/api/robots/1%2F",
@@ -71,7 +72,7 @@ const PATHS: [(&str, &str); 7] = [
     ("/api/robots/search/", "GET, HEAD, OPTIONS"),
 ];
 
-fn a_method_that_a_path_does_not_take_is_refused(session: &Session<'_>) {
+fn known_method_on_wrong_path_returns_405(session: &Session<'_>) {
     for (path, allow) in PATHS {
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "TRACE"] {
             if allow.contains(method) {
@@ -86,7 +87,7 @@ fn a_method_that_a_path_does_not_take_is_refused(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), [""; 0]);
 }
 
-fn a_method_that_does_not_exist_is_refused(session: &Session<'_>) {
+fn unknown_method_returns_405(session: &Session<'_>) {
     for method in ["BREW", "get", "PROPFIND", "M-SEARCH"] {
         for (path, allow) in PATHS {
             let answer = session.call(method, path, &[], b"");
@@ -123,7 +124,7 @@ fn head_answers_like_get_without_a_body(session: &Session<'_>) {
     }
 }
 
-fn options_tells_the_methods(session: &Session<'_>) {
+fn options_returns_the_methods(session: &Session<'_>) {
     for (path, allow) in PATHS {
         let answer = session.call("OPTIONS", path, &[], b"");
         assert_eq!((answer.status, answer.text().as_str()), (204, ""), "{path}");
@@ -131,7 +132,7 @@ fn options_tells_the_methods(session: &Session<'_>) {
     }
 }
 
-fn json_is_for_those_who_prefer_it(session: &Session<'_>) {
+fn content_type_follows_the_accept_header(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let by_id = format!("/api/robots/{id}");
     let contract = "text/html; charset=UTF-8";
@@ -171,7 +172,7 @@ fn json_is_for_those_who_prefer_it(session: &Session<'_>) {
     assert_eq!(answer.header("content-type"), Some("application/json"));
 }
 
-/// Headers that a browser sends for a page of another origin.
+/// Headers of a browser for a page of another origin.
 const FOREIGN: [(&str, &str); 4] = [
     ("Origin", "https://evil.example"),
     ("Origin", "null"),
@@ -179,7 +180,7 @@ const FOREIGN: [(&str, &str); 4] = [
     ("Sec-Fetch-Site", "same-site"),
 ];
 
-fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
+fn write_from_another_origin_returns_403(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let by_id = format!("/api/robots/{id}");
     let body = draft("x", "droid", 1);
@@ -193,7 +194,7 @@ fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
             let answer = session.call(method, target, &[header], body.as_bytes());
             assert_failure(&answer, 403);
         }
-        // Whatever else would be wrong with it.
+        // This takes precedence over all other failures.
         let form = [
             header,
             ("Content-Type", "application/x-www-form-urlencoded"),
@@ -214,7 +215,7 @@ fn a_write_from_a_page_of_another_origin_is_refused(session: &Session<'_>) {
     }
 }
 
-fn a_read_from_any_page_is_answered(session: &Session<'_>) {
+fn read_from_another_origin_is_answered(session: &Session<'_>) {
     for header in FOREIGN {
         let answer = session.call("GET", "/api/robots", &[header], b"");
         assert_answer(&answer, 200, "[]");
@@ -222,7 +223,7 @@ fn a_read_from_any_page_is_answered(session: &Session<'_>) {
     }
 }
 
-fn a_form_cannot_disguise_its_method(session: &Session<'_>) {
+fn form_field_does_not_override_the_method(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     for (field, method) in [

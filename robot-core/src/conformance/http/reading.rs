@@ -4,33 +4,33 @@ use super::{Case, Session, assert_answer, assert_failure, draft, encoded, search
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    an_empty_catalogue_lists_nothing,
-    a_list_has_ids_and_names_in_the_order_of_the_names,
-    a_robot_is_found_by_its_id,
-    a_missing_robot_is_not_found_and_no_error,
-    leading_zeros_of_an_id_count_for_nothing,
-    an_id_past_64_bits_is_an_id_that_no_robot_has,
-    an_encoded_digit_is_a_digit,
-    a_search_finds_parts_anywhere,
-    a_search_for_nothing_finds_everything,
-    a_search_takes_every_character_for_itself,
-    a_search_is_decoded_once,
-    a_search_that_is_not_utf_8_is_refused,
-    a_search_for_nul_finds_nothing,
-    a_search_for_more_than_any_name_has_finds_nothing,
-    names_come_back_as_they_went_in,
+    empty_catalogue_lists_nothing,
+    list_has_ids_and_names_in_name_order,
+    get_returns_the_robot_with_the_id,
+    get_of_missing_robot_returns_not_found,
+    leading_zeros_of_an_id_are_ignored,
+    id_beyond_64_bits_is_not_found,
+    encoded_digits_are_digits_of_an_id,
+    search_finds_parts_of_names,
+    search_for_empty_text_finds_everything,
+    search_has_no_wildcards,
+    search_text_is_decoded_once,
+    search_that_is_not_utf_8_returns_400,
+    search_for_nul_finds_nothing,
+    search_for_too_long_text_finds_nothing,
+    names_are_returned_unchanged,
     markup_in_names_is_escaped,
-    fields_are_chosen_by_the_query,
-    a_field_that_is_none_is_refused,
-    other_parameters_change_nothing,
+    fields_selects_and_orders_members,
+    unknown_field_returns_400,
+    unknown_parameters_are_ignored,
 ];
 
-fn an_empty_catalogue_lists_nothing(session: &Session<'_>) {
+fn empty_catalogue_lists_nothing(session: &Session<'_>) {
     assert_answer(&session.get("/api/robots"), 200, "[]");
     assert_answer(&session.get("/api/robots/search/x"), 200, "[]");
 }
 
-fn a_list_has_ids_and_names_in_the_order_of_the_names(session: &Session<'_>) {
+fn list_has_ids_and_names_in_name_order(session: &Session<'_>) {
     let (c, b, a) = (session.add("c"), session.add("B"), session.add("a"));
     assert_answer(
         &session.get("/api/robots"),
@@ -41,7 +41,7 @@ fn a_list_has_ids_and_names_in_the_order_of_the_names(session: &Session<'_>) {
     );
 }
 
-fn a_robot_is_found_by_its_id(session: &Session<'_>) {
+fn get_returns_the_robot_with_the_id(session: &Session<'_>) {
     let id = session.add("R2-D2");
     assert_answer(
         &session.get(&format!("/api/robots/{id}")),
@@ -50,7 +50,7 @@ fn a_robot_is_found_by_its_id(session: &Session<'_>) {
     );
 }
 
-fn a_missing_robot_is_not_found_and_no_error(session: &Session<'_>) {
+fn get_of_missing_robot_returns_not_found(session: &Session<'_>) {
     let id = session.add("R2-D2");
     session.delete(&id);
     for id in [id.as_str(), "0", "1234567", "9223372036854775807"] {
@@ -62,7 +62,7 @@ fn a_missing_robot_is_not_found_and_no_error(session: &Session<'_>) {
     }
 }
 
-fn leading_zeros_of_an_id_count_for_nothing(session: &Session<'_>) {
+fn leading_zeros_of_an_id_are_ignored(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for zeros in ["0", "00", "0000000000000000000000000000000"] {
         assert_answer(
@@ -73,7 +73,7 @@ fn leading_zeros_of_an_id_count_for_nothing(session: &Session<'_>) {
     }
 }
 
-fn an_id_past_64_bits_is_an_id_that_no_robot_has(session: &Session<'_>) {
+fn id_beyond_64_bits_is_not_found(session: &Session<'_>) {
     for id in [
         "9223372036854775808",
         "18446744073709551617",
@@ -89,7 +89,7 @@ fn an_id_past_64_bits_is_an_id_that_no_robot_has(session: &Session<'_>) {
     }
 }
 
-fn an_encoded_digit_is_a_digit(session: &Session<'_>) {
+fn encoded_digits_are_digits_of_an_id(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let encoded = encoded(&id);
     assert_answer(
@@ -99,7 +99,7 @@ fn an_encoded_digit_is_a_digit(session: &Session<'_>) {
     );
 }
 
-fn a_search_finds_parts_anywhere(session: &Session<'_>) {
+fn search_finds_parts_of_names(session: &Session<'_>) {
     let id = session.add("R2-D2");
     session.add("C-3PO");
     for part in ["R2-D2", "R2", "2-D", "D2", "2"] {
@@ -114,13 +114,13 @@ fn a_search_finds_parts_anywhere(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots/search/7"), [""; 0]);
 }
 
-fn a_search_for_nothing_finds_everything(session: &Session<'_>) {
+fn search_for_empty_text_finds_everything(session: &Session<'_>) {
     session.add("b");
     session.add("a");
     assert_eq!(session.names("/api/robots/search/"), ["a", "b"]);
 }
 
-fn a_search_takes_every_character_for_itself(session: &Session<'_>) {
+fn search_has_no_wildcards(session: &Session<'_>) {
     let names = [
         "%", "_", "\\", "*", "'", "\"", "?", "#", "/", "+", " ", ";", "é", "e\u{301}", "🤖", "\n",
     ];
@@ -136,7 +136,7 @@ fn a_search_takes_every_character_for_itself(session: &Session<'_>) {
     }
 }
 
-fn a_search_is_decoded_once(session: &Session<'_>) {
+fn search_text_is_decoded_once(session: &Session<'_>) {
     for name in ["a+b", "a b", "a/b", "a%2Fb", "100%", "%zz"] {
         session.add(name);
     }
@@ -155,14 +155,14 @@ fn a_search_is_decoded_once(session: &Session<'_>) {
     }
 }
 
-fn a_search_that_is_not_utf_8_is_refused(session: &Session<'_>) {
+fn search_that_is_not_utf_8_returns_400(session: &Session<'_>) {
     session.add("é");
     for name in ["%FF", "%C3", "a%C3b", "%ED%A0%80", "%C0%AF", "%F4%90%80%80"] {
         assert_failure(&session.get(&format!("/api/robots/search/{name}")), 400);
     }
 }
 
-fn a_search_for_nul_finds_nothing(session: &Session<'_>) {
+fn search_for_nul_finds_nothing(session: &Session<'_>) {
     session.add("a");
     for name in ["%00", "a%00", "%00a"] {
         assert_answer(
@@ -173,7 +173,7 @@ fn a_search_for_nul_finds_nothing(session: &Session<'_>) {
     }
 }
 
-fn a_search_for_more_than_any_name_has_finds_nothing(session: &Session<'_>) {
+fn search_for_too_long_text_finds_nothing(session: &Session<'_>) {
     let longest = "é".repeat(255);
     session.add(&longest);
     assert_eq!(session.names(&search(&longest)), [longest.as_str()]);
@@ -185,7 +185,7 @@ fn a_search_for_more_than_any_name_has_finds_nothing(session: &Session<'_>) {
     assert_failure(&session.get(&format!("{target}?limit=0")), 400);
 }
 
-fn names_come_back_as_they_went_in(session: &Session<'_>) {
+fn names_are_returned_unchanged(session: &Session<'_>) {
     let longest = "🤖".repeat(255);
     for name in [
         " ",
@@ -225,7 +225,7 @@ fn markup_in_names_is_escaped(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["<img src=x>&"]);
 }
 
-fn fields_are_chosen_by_the_query(session: &Session<'_>) {
+fn fields_selects_and_orders_members(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for (fields, object) in [
         (
@@ -254,7 +254,7 @@ fn fields_are_chosen_by_the_query(session: &Session<'_>) {
     }
 }
 
-fn a_field_that_is_none_is_refused(session: &Session<'_>) {
+fn unknown_field_returns_400(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let by_id = format!("/api/robots/{id}");
     for path in [
@@ -277,7 +277,7 @@ fn a_field_that_is_none_is_refused(session: &Session<'_>) {
     }
 }
 
-fn other_parameters_change_nothing(session: &Session<'_>) {
+fn unknown_parameters_are_ignored(session: &Session<'_>) {
     let id = session.add("R2-D2");
     for query in [
         "",

@@ -9,30 +9,30 @@ use super::{
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    a_file_is_imported_in_each_format,
-    the_format_of_a_file_is_told_by_the_query_or_the_type,
-    a_query_of_an_import_that_is_wrong_changes_nothing,
-    each_line_of_an_import_that_fails_is_told,
-    an_import_of_which_nothing_is_stored_is_a_failure,
-    names_that_are_taken_are_skipped_or_replaced,
-    a_dry_run_stores_nothing,
-    an_import_tells_of_so_many_failures_and_counts_the_others,
-    an_import_may_be_longer_than_other_bodies,
-    a_record_of_an_import_has_a_limit,
-    all_robots_are_exported_in_each_format,
-    an_export_shows_the_fields_that_are_asked_for,
-    an_export_of_nothing_is_an_empty_file,
-    what_is_exported_can_be_imported,
+    import_accepts_each_format,
+    import_format_comes_from_query_or_content_type,
+    import_with_invalid_query_stores_nothing,
+    import_reports_the_line_of_each_failure,
+    import_that_stores_nothing_returns_an_error,
+    on_conflict_skips_or_replaces_taken_names,
+    dry_run_stores_nothing,
+    import_limits_the_number_of_messages,
+    import_can_exceed_the_body_limit,
+    too_long_import_record_is_rejected,
+    export_supports_each_format,
+    export_has_the_requested_fields,
+    export_of_empty_catalogue_is_an_empty_file,
+    exported_robots_can_be_imported,
 ];
 
 const IMPORT: &str = "/api/robots/import";
 
-/// Imports a file, with this behind the path.
+/// Imports a file, with this query.
 fn import(session: &Session<'_>, query: &str, file: &str) -> Answer {
     session.call("POST", &format!("{IMPORT}{query}"), &[], file.as_bytes())
 }
 
-/// What an answer says that has added, replaced, skipped and failed so many.
+/// The counts in an answer: added, replaced, skipped, failed.
 fn counts([added, replaced, skipped, failed]: [u64; 4]) -> String {
     format!(
         r#""data":{{"added":{added},"replaced":{replaced},"skipped":{skipped},"failed":{failed}}}"#
@@ -63,7 +63,7 @@ fn csv() -> &'static str {
     "year,type,name\r\n1977,droid,R2-D2\r\n2996,mechanical,\"Bender, \"\"Bending\"\"\"\r\n"
 }
 
-fn assert_that_they_are_there(session: &Session<'_>) {
+fn assert_all_stored(session: &Session<'_>) {
     assert_eq!(
         session.names("/api/robots"),
         ["Bender, \"Bending\"", "R2-D2"]
@@ -76,7 +76,7 @@ fn assert_that_they_are_there(session: &Session<'_>) {
     );
 }
 
-fn a_file_is_imported_in_each_format(session: &Session<'_>) {
+fn import_accepts_each_format(session: &Session<'_>) {
     let r2 = draft("R2-D2", "droid", 1977);
     let bender = draft("Bender, \"Bending\"", "mechanical", 2996);
     let json = format!("[{r2},\n{bender}]\n");
@@ -84,7 +84,7 @@ fn a_file_is_imported_in_each_format(session: &Session<'_>) {
     for (format, file) in [("csv", csv()), ("json", &json), ("ndjson", &ndjson)] {
         let answer = import(session, &format!("?format={format}"), file);
         assert_imported(&answer, [2, 0, 0, 0]);
-        assert_that_they_are_there(session);
+        assert_all_stored(session);
         for name in ["R2", "Bender"] {
             let found = super::json(&session.get(&super::search(name)));
             session.delete(found[0]["id"].as_str().unwrap_or_default());
@@ -92,7 +92,7 @@ fn a_file_is_imported_in_each_format(session: &Session<'_>) {
     }
 }
 
-fn the_format_of_a_file_is_told_by_the_query_or_the_type(session: &Session<'_>) {
+fn import_format_comes_from_query_or_content_type(session: &Session<'_>) {
     let send = |query: &str, kind: &str| {
         let headers = [("Content-Type", kind)];
         session.call(
@@ -106,7 +106,7 @@ fn the_format_of_a_file_is_told_by_the_query_or_the_type(session: &Session<'_>) 
     for kind in ["application/x-www-form-urlencoded", "text/plain", ""] {
         assert_failure(&send("", kind), 400);
     }
-    // The query outweighs the type: these are no JSON.
+    // The query takes precedence over the content type: this is not JSON.
     assert_failure(&send("?format=json", "text/csv"), 400);
     assert_failure(&send("", "application/json"), 400);
     assert_failure(&send("", "application/x-ndjson"), 400);
@@ -114,10 +114,10 @@ fn the_format_of_a_file_is_told_by_the_query_or_the_type(session: &Session<'_>) 
     assert_imported(&send("", "Text/CSV; charset=utf-8"), [2, 0, 0, 0]);
     let answer = send("?format=csv&on_conflict=skip", "application/json");
     assert_imported(&answer, [0, 0, 2, 0]);
-    assert_that_they_are_there(session);
+    assert_all_stored(session);
 }
 
-fn a_query_of_an_import_that_is_wrong_changes_nothing(session: &Session<'_>) {
+fn import_with_invalid_query_stores_nothing(session: &Session<'_>) {
     for query in [
         "?format=xml",
         "?format=",
@@ -132,7 +132,7 @@ fn a_query_of_an_import_that_is_wrong_changes_nothing(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), [""; 0]);
 }
 
-fn each_line_of_an_import_that_fails_is_told(session: &Session<'_>) {
+fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
     session.add("HAL 9000");
     let file = "name,type,year\nR2-D2,toaster,-1\nHAL 9000,virtual,1968\nC-3PO,droid,soon\n\
                 \"a\nb\",droid,1\nC-3PO\n";
@@ -157,7 +157,7 @@ fn each_line_of_an_import_that_fails_is_told(session: &Session<'_>) {
     );
 }
 
-fn an_import_of_which_nothing_is_stored_is_a_failure(session: &Session<'_>) {
+fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
     session.add("R2-D2");
     let taken = draft("R2-D2", "droid", 1);
     assert_messages(
@@ -165,7 +165,7 @@ fn an_import_of_which_nothing_is_stored_is_a_failure(session: &Session<'_>) {
         session.rejected(),
         &[&format!("line 1: {NAME_MESSAGE}")],
     );
-    // The first failure decides about the status.
+    // The first failure determines the status.
     assert_messages(
         &import(session, "?format=ndjson", &format!("[]\n{taken}\n")),
         400,
@@ -184,13 +184,13 @@ fn an_import_of_which_nothing_is_stored_is_a_failure(session: &Session<'_>) {
     );
     assert_failure(&import(session, "?format=json", ""), 400);
     assert_failure(&import(session, "?format=csv", ""), 400);
-    // No robots are no failure.
+    // An empty import is not a failure.
     assert_imported(&import(session, "?format=ndjson", ""), [0; 4]);
     assert_imported(&import(session, "?format=json", "[]"), [0; 4]);
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
 }
 
-fn names_that_are_taken_are_skipped_or_replaced(session: &Session<'_>) {
+fn on_conflict_skips_or_replaces_taken_names(session: &Session<'_>) {
     let id = session.add("R2-D2");
     let file = [("R2-D2", 1), ("new", 2), ("new", 3)]
         .map(|(name, year)| draft(name, "virtual", year))
@@ -211,7 +211,7 @@ fn names_that_are_taken_are_skipped_or_replaced(session: &Session<'_>) {
     assert_answer(&found, 200, r#"{"status":"FOUND","data":{"name":"R2-D2"}}"#);
 }
 
-fn a_dry_run_stores_nothing(session: &Session<'_>) {
+fn dry_run_stores_nothing(session: &Session<'_>) {
     session.add("R2-D2");
     let file = "name,type,year\nnew,droid,1\nnew,droid,1\nR2-D2,droid,1\nx,droid,-1\n";
     let answer = import(
@@ -227,7 +227,7 @@ fn a_dry_run_stores_nothing(session: &Session<'_>) {
     assert_eq!(session.names("/api/robots"), ["R2-D2", "new"]);
 }
 
-fn an_import_tells_of_so_many_failures_and_counts_the_others(session: &Session<'_>) {
+fn import_limits_the_number_of_messages(session: &Session<'_>) {
     let mut file = draft("R2-D2", "droid", 1977);
     for _ in 0..150 {
         file.push_str("\n{\"year\":-1}");
@@ -239,14 +239,14 @@ fn an_import_tells_of_so_many_failures_and_counts_the_others(session: &Session<'
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     assert_eq!(messages.len(), 101);
     assert_eq!(messages[0], "line 2: type is required");
-    // Each of the lines breaks three rules.
+    // Each line violates three rules.
     assert_eq!(messages[100], "and 350 more messages");
 }
 
-fn an_import_may_be_longer_than_other_bodies(session: &Session<'_>) {
+fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     let mut file = "name,type,year\n".to_owned();
     for number in 0..4000 {
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(file, "RX-{number:020},droid,{number}");
     }
     assert!(file.len() > 2 * crate::http::BODY_LIMIT);
@@ -256,7 +256,7 @@ fn an_import_may_be_longer_than_other_bodies(session: &Session<'_>) {
     assert!(answer.text() == file, "what comes out is not what went in");
 }
 
-fn a_record_of_an_import_has_a_limit(session: &Session<'_>) {
+fn too_long_import_record_is_rejected(session: &Session<'_>) {
     let long = "x".repeat(crate::transfer::RECORD_LIMIT);
     let file = format!("{{\"x\":\"{long}\"}}\n{}\n", draft("R2-D2", "droid", 1977));
     assert_partly(
@@ -266,7 +266,7 @@ fn a_record_of_an_import_has_a_limit(session: &Session<'_>) {
     );
 }
 
-fn all_robots_are_exported_in_each_format(session: &Session<'_>) {
+fn export_supports_each_format(session: &Session<'_>) {
     let hal = session.add("HAL, 9000");
     let r2 = session.add("R2-D2");
     let rest = r#""type":"droid","year":1977}"#;
@@ -316,7 +316,7 @@ fn all_robots_are_exported_in_each_format(session: &Session<'_>) {
     }
 }
 
-fn an_export_shows_the_fields_that_are_asked_for(session: &Session<'_>) {
+fn export_has_the_requested_fields(session: &Session<'_>) {
     session.add("R2-D2");
     let answer = session.get("/api/robots/export?fields=year,name");
     assert_eq!(answer.text(), "{\"year\":1977,\"name\":\"R2-D2\"}\n");
@@ -325,7 +325,7 @@ fn an_export_shows_the_fields_that_are_asked_for(session: &Session<'_>) {
     }
 }
 
-fn an_export_of_nothing_is_an_empty_file(session: &Session<'_>) {
+fn export_of_empty_catalogue_is_an_empty_file(session: &Session<'_>) {
     for (format, file) in [
         ("ndjson", ""),
         ("json", "[]\n"),
@@ -336,7 +336,7 @@ fn an_export_of_nothing_is_an_empty_file(session: &Session<'_>) {
     }
 }
 
-fn what_is_exported_can_be_imported(session: &Session<'_>) {
+fn exported_robots_can_be_imported(session: &Session<'_>) {
     let names: Vec<String> = ["\"", "a,b", "\r\n", "\u{feff}x", " ", "🤖", "=1", "\u{1}"]
         .map(str::to_owned)
         .into();

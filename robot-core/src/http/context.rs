@@ -1,0 +1,79 @@
+//! The response context: everything that a reply depends on besides its content.
+
+use std::borrow::Cow;
+
+use super::{
+    accept::content_type,
+    behaviour::Behaviour,
+    failure::Failure,
+    origin::{self, Origin},
+    render::{Envelope, json},
+    reply::Reply,
+    request::Headers,
+};
+
+#[derive(Debug, Clone)]
+pub(super) struct ResponseContext {
+    behaviour: Behaviour,
+    content_type: &'static str,
+    vary: &'static str,
+    /// The origin of the page that sent the request, if it is another origin and allowed.
+    origin: Option<String>,
+}
+
+impl ResponseContext {
+    /// The context of a request with these headers, if pages of these origins may use the service.
+    pub(super) fn new(headers: &Headers, behaviour: Behaviour, origins: &[Origin]) -> Self {
+        Self {
+            behaviour,
+            content_type: content_type(headers.accept.as_deref()),
+            vary: if origins.is_empty() {
+                "Accept"
+            } else {
+                "Accept, Origin"
+            },
+            origin: origin::find(headers, origins).map(str::to_owned),
+        }
+    }
+
+    /// The reply for a result, with the headers that every reply has.
+    pub(super) fn reply(&self, result: Result<Reply, Failure>) -> Reply {
+        let mut reply = result.unwrap_or_else(|failure| Reply {
+            headers: failure.header().into_iter().collect(),
+            ..Reply::whole(
+                failure.status(self.behaviour),
+                json(&Envelope::error(failure.messages())),
+            )
+        });
+        // A reply that is a file has its own content type.
+        for (name, value) in self.headers() {
+            if reply.header(name).is_none() {
+                reply.headers.push((name, value));
+            }
+        }
+        reply
+    }
+
+    fn headers(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
+        let always = [
+            ("content-type", self.content_type),
+            ("vary", self.vary),
+            ("x-content-type-options", "nosniff"),
+            (
+                "content-security-policy",
+                "default-src 'none'; frame-ancestors 'none'; sandbox",
+            ),
+        ];
+        let always = always.map(|(name, value)| (name, Cow::Borrowed(value)));
+        let cross_origin = self.origin.clone().map(|origin| {
+            [
+                ("access-control-allow-origin", Cow::Owned(origin)),
+                (
+                    "access-control-expose-headers",
+                    Cow::Borrowed("Allow, Link, Retry-After, WWW-Authenticate"),
+                ),
+            ]
+        });
+        always.into_iter().chain(cross_origin.into_iter().flatten())
+    }
+}

@@ -1,0 +1,234 @@
+//! One request and its reply, from the matched route to the finished reply.
+
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+};
+
+use super::{
+    access::Permission,
+    context::ResponseContext,
+    failure::Failure,
+    origin,
+    reply::Reply,
+    request::{BodyError, Pieces, Request},
+    route::{Call, Handler, Route, Started},
+    routes,
+    service::Service,
+};
+use crate::catalogue::Pending;
+
+/// A request that was received, and is to be answered once.
+///
+/// A frontend reads the body as [`body_mode`](Self::body_mode) says, passes it to
+/// [`answer`](Self::answer) or [`answer_streamed`](Self::answer_streamed), and sends the reply.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, BodyMode, Request}};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let exchange = api.receive(Request::new("POST", "/api/robots"));
+/// assert_eq!(exchange.body_mode(), BodyMode::Whole);
+/// let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
+/// assert_eq!(exchange.answer(Ok(body.into())).wait().status, 201);
+/// ```
+pub struct Exchange {
+    service: Arc<Service>,
+    request: Request,
+    context: ResponseContext,
+    body_mode: BodyMode,
+    matched: Option<(&'static Route, Vec<u8>)>,
+    /// The handler, or why the request is rejected whatever its body is.
+    admitted: Result<Handler, Failure>,
+}
+
+/// How a frontend reads the body of a request; see [`Exchange`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BodyMode {
+    /// Not at all: pass an empty body to [`Exchange::answer`].
+    None,
+    /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`BODY_DEADLINE`](super::BODY_DEADLINE),
+    /// for [`Exchange::answer`].
+    Whole,
+    /// In pieces, each within [`BODY_DEADLINE`](super::BODY_DEADLINE), for
+    /// [`Exchange::answer_streamed`].
+    Streamed,
+}
+
+impl Exchange {
+    pub(super) fn new(service: Arc<Service>, request: Request) -> Self {
+        let path = request.path().strip_prefix(service.base.as_str());
+        let matched = path.and_then(routes::find);
+        let route = matched.as_ref().map(|(route, _)| *route);
+        Self {
+            context: ResponseContext::new(&request.headers, service.behaviour, &service.origins),
+            body_mode: body_mode(&request, route),
+            admitted: guarded(|| admit(&service, &request, route)),
+            matched,
+            service,
+            request,
+        }
+    }
+
+    /// The template of the path, such as `/api/robots/{id}`, for metrics; `None` for an unknown
+    /// path.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).under("/catalogue");
+    /// let exchange = api.receive(Request::new("GET", "/catalogue/api/robots/7"));
+    /// assert_eq!(exchange.route(), Some("/api/robots/{id}"));
+    /// ```
+    #[must_use]
+    pub fn route(&self) -> Option<&'static str> {
+        self.matched.as_ref().map(|(route, _)| route.path)
+    }
+
+    /// How the body is to be read.
+    #[must_use]
+    pub fn body_mode(&self) -> BodyMode {
+        self.body_mode
+    }
+
+    /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
+    /// why it could not.
+    pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Reply> {
+        let body = self.request.check_body(body);
+        self.start(|handler, call| match handler {
+            Handler::Bodyless(handle) => handle(call),
+            Handler::Whole(handle) => handle(call, &body.map_err(Failure::Body)?),
+            Handler::Streamed(handle) => handle(call, body.map(in_one_piece)),
+        })
+    }
+
+    /// Starts to answer while the body still arrives, for [`BodyMode::Streamed`]. The thread that
+    /// may block takes one piece after the other.
+    ///
+    /// An empty piece marks the end of the body. The body is incomplete if the iterator ends without
+    /// one, or after an error. A frontend should buffer a few pieces at most.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    ///
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let exchange = api.receive(Request::new("POST", "/api/robots/import?format=csv"));
+    /// let pieces = ["name,type,year\nR2-", "D2,droid,1977\n", ""].map(|piece| Ok(piece.into()));
+    /// assert_eq!(exchange.answer_streamed(pieces.into_iter()).wait().status, 200);
+    /// ```
+    pub fn answer_streamed(
+        &self,
+        pieces: impl Iterator<Item = Result<Vec<u8>, BodyError>> + Send + 'static,
+    ) -> Pending<Reply> {
+        self.start(|handler, call| match handler {
+            Handler::Bodyless(handle) => handle(call),
+            Handler::Whole(_) => Err(Failure::Body(BodyError::Incomplete)),
+            Handler::Streamed(handle) => handle(call, Ok(Box::new(pieces))),
+        })
+    }
+
+    /// The reply for a failure of the frontend itself, such as [`Failure::Internal`].
+    #[must_use]
+    pub fn refuse(&self, failure: Failure) -> Reply {
+        self.context.reply(Err(failure))
+    }
+
+    fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
+        let started = guarded(|| {
+            let handler = self.admitted.clone()?;
+            let (route, parameter) = self.matched.as_ref().ok_or(Failure::Internal)?;
+            let call = Call {
+                service: &self.service,
+                request: &self.request,
+                route,
+                parameter,
+            };
+            run(handler, &call)
+        });
+        let context = self.context.clone();
+        let finish = move |answer| context.reply(answer);
+        match started {
+            Ok(pending) => pending
+                .wrap_work(|work| Box::new(move || guarded(work)))
+                .map(finish),
+            Err(failure) => Pending::ready(finish(Err(failure))),
+        }
+    }
+}
+
+fn in_one_piece(body: Vec<u8>) -> Pieces {
+    Box::new([Ok(body), Ok(Vec::new())].into_iter())
+}
+
+fn body_mode(request: &Request, route: Option<&Route>) -> BodyMode {
+    let method = request.method.as_str();
+    let is_read = match route.and_then(|route| route.handler(method)) {
+        Some(Handler::Streamed(_)) => return BodyMode::Streamed,
+        Some(Handler::Whole(_)) => true,
+        Some(Handler::Bodyless(_)) => false,
+        // The request is rejected, but its connection can serve another one after the body.
+        None => matches!(method, "POST" | "PUT" | "DELETE"),
+    };
+    if is_read && !request.exceeds_limit() {
+        BodyMode::Whole
+    } else {
+        BodyMode::None
+    }
+}
+
+/// Decides whether a request may be executed, and by which handler.
+fn admit(
+    service: &Service,
+    request: &Request,
+    route: Option<&'static Route>,
+) -> Result<Handler, Failure> {
+    let headers = &request.headers;
+    if !service.hosts.include(headers.host.as_deref()) {
+        return Err(Failure::ForeignHost);
+    }
+    let route = route.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.base)))?;
+    let handler = route
+        .handler(&request.method)
+        .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
+    let needed = match request.method.as_str() {
+        // Its answer is public, and browsers send no token with it.
+        "OPTIONS" => return Ok(Handler::Bodyless(options)),
+        "GET" | "HEAD" => Permission::Read,
+        // Takes precedence over 405: a form from another origin is rejected for its origin,
+        // whichever method it pretends to have.
+        _ if origin::is_foreign(headers, &service.origins) => return Err(Failure::ForeignOrigin),
+        _ if handler.is_err() => return handler,
+        _ => Permission::Write,
+    };
+    let credentials = headers.authorization.as_deref();
+    let checked = service.access.check(credentials, needed);
+    checked.map_err(Failure::NotPermitted).and(handler)
+}
+
+/// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the
+/// browser caches for the maximum age in seconds.
+#[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
+fn options(call: &Call<'_>) -> Started {
+    let allow = call.route.allow();
+    let mut reply = Reply::whole(204, Vec::new());
+    if origin::find(&call.request.headers, &call.service.origins).is_some() {
+        reply.headers.extend([
+            ("access-control-allow-methods", allow.clone().into()),
+            (
+                "access-control-allow-headers",
+                "Authorization, Content-Type".into(),
+            ),
+            ("access-control-max-age", "600".into()),
+        ]);
+    }
+    reply.headers.insert(0, ("allow", allow.into()));
+    Ok(Pending::ready(Ok(reply)))
+}
+
+/// Turns a panic into a failure of this request alone. Stores stay consistent, because each of
+/// their methods takes effect at one moment or not at all.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Internal))
+}

@@ -1,0 +1,152 @@
+//! Handlers of the contract's operations: list, search, get, create, replace, delete.
+
+use std::sync::Arc;
+
+use percent_encoding::utf8_percent_encode;
+
+use super::{
+    failure::{Failure, logged},
+    list,
+    query::{ENCODED, Query},
+    render::{Envelope, array, json},
+    reply::Reply,
+    route::{Answer, Call, Started},
+    service::Service,
+};
+use crate::{
+    catalogue::{CatalogueExt, Change, PageItem, PageRequest, Pages, Pending, Result},
+    model::{
+        Draft, Entry, Field, NAME_LENGTH_LIMIT, Robot, View, Visible,
+        draft_json::{self, Place},
+    },
+};
+
+/// `GET /api/robots` and `GET /api/robots/search/{name}`.
+pub(super) fn list(call: &Call<'_>) -> Started {
+    let name = call.name()?;
+    let query = Query::of_list(call.request.query())?;
+    // A text longer than every name: no store needs to search for it.
+    if name.chars().count() > NAME_LENGTH_LIMIT {
+        return Ok(Pending::ready(Ok(Reply::whole(200, b"[]".to_vec()))));
+    }
+    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+    Ok(if fields.iter().all(|field| field.is_in_entry()) {
+        list_of::<Entry>(call, name, query)
+    } else {
+        list_of::<Robot>(call, name, query)
+    })
+}
+
+fn list_of<T: Visible + PageItem + 'static>(
+    call: &Call<'_>,
+    containing: &str,
+    query: Query,
+) -> Pending<Answer> {
+    let (service, containing) = (Arc::clone(call.service), containing.to_owned());
+    Pending::blocking(move || match query.limit {
+        Some(limit) => page::<T>(&service, &containing, limit.get(), &query),
+        None => all::<T>(&service, containing, query),
+    })
+}
+
+fn all<T: Visible + PageItem + 'static>(
+    service: &Service,
+    containing: String,
+    query: Query,
+) -> Answer {
+    let after = query.after.unwrap_or_default();
+    let fields = query.fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
+    let pages = Pages::<_, T>::of(Arc::clone(&service.catalogue), containing, after);
+    list::stream(pages, fields)
+}
+
+fn page<T: Visible + PageItem>(
+    service: &Service,
+    containing: &str,
+    limit: usize,
+    query: &Query,
+) -> Answer {
+    let request = PageRequest {
+        containing,
+        after: query.after.as_deref().unwrap_or_default(),
+        // One more than is returned shows whether there is a next page.
+        limit: limit + 1,
+    };
+    let mut robots = T::page(&service.catalogue, request).map_err(logged)?;
+    let has_next = robots.len() > limit;
+    robots.truncate(limit);
+    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+    let mut reply = Reply::whole(200, array(&robots, fields));
+    if let (true, Some(last)) = (has_next, robots.last()) {
+        let path = list_path(&service.base, containing);
+        let query = query.next(PageItem::name(last));
+        let next = format!("<{path}?{query}>; rel=\"next\"");
+        reply.headers.push(("link", next.into()));
+    }
+    Ok(reply)
+}
+
+fn list_path(base: &str, containing: &str) -> String {
+    if containing.is_empty() {
+        return format!("{base}/api/robots");
+    }
+    let name = utf8_percent_encode(containing, ENCODED);
+    format!("{base}/api/robots/search/{name}")
+}
+
+/// `GET /api/robots/{id}`.
+pub(super) fn get(call: &Call<'_>) -> Started {
+    let query = Query::of_robot(call.request.query())?;
+    let Some(id) = call.id() else {
+        return Ok(Pending::ready(Ok(found(None, &query))));
+    };
+    let robot = call.service.catalogue.start_get(id);
+    Ok(robot.map(move |robot| Ok(found(robot.map_err(logged)?.as_ref(), &query))))
+}
+
+fn found(robot: Option<&Robot>, query: &Query) -> Reply {
+    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+    let bytes = match robot {
+        Some(robot) => json(&Envelope::found(View { robot, fields })),
+        None => json(&Envelope::NOT_FOUND),
+    };
+    Reply::whole(200, bytes)
+}
+
+/// `POST /api/robots`.
+pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
+    let status = call.service.behaviour.created();
+    let robot = call.service.catalogue.start_add(draft(body)?);
+    Ok(robot.map(move |robot| {
+        let robot = &robot.map_err(logged)?;
+        let fields = Field::CREATED_VIEW;
+        let bytes = json(&Envelope::ok(View { robot, fields }));
+        Ok(Reply::whole(status, bytes))
+    }))
+}
+
+/// `PUT /api/robots/{id}`.
+pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
+    let draft = draft(body)?;
+    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    let replaced = call.service.catalogue.start_replace(id, draft);
+    Ok(replaced.map(confirm))
+}
+
+/// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
+/// early must not delete anything.
+pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
+    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    let deleted = call.service.catalogue.start(Change::Delete(id));
+    Ok(deleted.map(|deleted| confirm(deleted.map(drop))))
+}
+
+fn draft(body: &[u8]) -> std::result::Result<Draft, Failure> {
+    let place = |Place { line, column }| format!("line {line}, column {column}");
+    draft_json::read(body).map_err(|error| Failure::Malformed(error.messages("The body", place)))
+}
+
+fn confirm(changed: Result<()>) -> Answer {
+    changed.map_err(logged)?;
+    Ok(Reply::whole(200, json(&Envelope::OK)))
+}

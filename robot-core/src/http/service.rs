@@ -1,0 +1,17 @@
+//! The catalogue and the settings that all requests of an `Api` share.
+
+use std::sync::Arc;
+
+use super::{access::Access, behaviour::Behaviour, host::Hosts, origin::Origin};
+use crate::catalogue::Catalogue;
+
+#[derive(Clone)]
+pub(super) struct Service {
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) behaviour: Behaviour,
+    pub(super) hosts: Hosts,
+    pub(super) access: Access,
+    pub(super) origins: Vec<Origin>,
+    /// The base path, without a slash at its end.
+    pub(super) base: String,
+}
