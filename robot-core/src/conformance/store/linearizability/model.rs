@@ -1,5 +1,5 @@
-//! The catalogue as a value, to be copied and compared: what each operation does to it, and
-//! answers, where nothing else is going on.
+//! Sequential model of a catalogue: a value that maps each operation to its answer and the next
+//! value.
 
 use super::operation::{Answer, Operation};
 use crate::{
@@ -21,7 +21,7 @@ impl Model {
         &self.0
     }
 
-    /// The catalogue after an operation, if that would be answered so.
+    /// The catalogue after an operation; `None` if the operation would have another answer.
     pub(super) fn after(&self, operation: &Operation, answer: &Answer) -> Option<Self> {
         let (expected, after) = match operation {
             Operation::Add(draft) => self.add(draft, answer)?,
@@ -41,7 +41,7 @@ impl Model {
         (expected == *answer).then_some(after)
     }
 
-    /// Any id will do, so it is taken from the answer.
+    /// Any id is valid, so it is that of the answer.
     fn add(&self, draft: &Draft, answer: &Answer) -> Option<(Answer, Self)> {
         let draft = valid(draft.clone());
         if self.0.iter().any(|robot| robot.name() == draft.name()) {

@@ -1,4 +1,4 @@
-//! Operations at random, the same for the same seed and the same answers.
+//! Generator of random operations, reproducible by seed.
 
 use super::operation::{Answer, EVERYTHING, Operation};
 use crate::{
@@ -6,11 +6,11 @@ use crate::{
     model::{Draft, Robot, RobotId, RobotType},
 };
 
-/// The names that robots are given: few, so that operations meet, and one that has others in it,
-/// to be searched for. Three characters are enough for an index to find them.
+/// The names of robots: few, so that operations conflict, and one that contains the others, for
+/// searches. They have three characters or more, so that an index of trigrams finds them.
 pub(super) const NAMES: [&str; 3] = ["one", "two", "one two"];
 
-/// What can be drawn. A list of these has some more than once to make them more frequent.
+/// The kinds of operations. In a list of kinds, repetition makes one more frequent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Add,
@@ -22,8 +22,7 @@ pub(super) enum Kind {
     Page,
 }
 
-/// Numbers that look random: `SplitMix64` (Steele, Lea and Flood, 2014), which needs no more
-/// than this.
+/// Pseudorandom numbers: `SplitMix64` (Steele, Lea and Flood, 2014).
 #[derive(Debug)]
 pub(super) struct Random(u64);
 
@@ -45,7 +44,7 @@ impl Random {
         u16::from_le_bytes([low, high]) % limit
     }
 
-    /// One of these; `None` where there are none.
+    /// One of these; `None` if there are none.
     pub(super) fn choose<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         let count = u16::try_from(choices.len()).unwrap_or(u16::MAX);
         let index = (count > 0).then(|| self.below(count))?;
@@ -57,8 +56,8 @@ impl Random {
     }
 }
 
-/// A thread that draws its operations. As any client, it knows the robots that were there at
-/// the start and those that its own answers have shown.
+/// A thread that generates its operations. Like a client, it knows the robots at the start and
+/// those in its own answers.
 pub(super) struct Caller {
     random: Random,
     known: Vec<RobotId>,
@@ -80,7 +79,7 @@ impl Caller {
         }
     }
 
-    pub(super) fn draw(&mut self, kinds: &[Kind]) -> Operation {
+    pub(super) fn next_operation(&mut self, kinds: &[Kind]) -> Operation {
         match self.random.choose(kinds).copied().unwrap_or(Kind::Page) {
             Kind::Add => Operation::Add(self.draft()),
             Kind::Replace => Operation::Replace(self.id(), self.draft()),
@@ -92,7 +91,7 @@ impl Caller {
         }
     }
 
-    /// The id of a robot that is known; where there is none, one that no robot has.
+    /// The id of a known robot, or an unused id.
     fn id(&mut self) -> RobotId {
         let known = self.random.choose(&self.known).copied();
         known
@@ -100,7 +99,7 @@ impl Caller {
             .unwrap_or_else(|| panic!("the greatest number is positive"))
     }
 
-    /// The year tells it from other drafts, as a rule.
+    /// The year usually distinguishes it from other drafts.
     fn draft(&mut self) -> Draft {
         let name = self.random.one_of(NAMES);
         let robot_type = self.random.one_of(RobotType::ALL);
@@ -111,7 +110,7 @@ impl Caller {
         )
     }
 
-    /// A draft that lacks each member as often as not.
+    /// A draft in which each member is missing in half of the cases.
     fn partial(&mut self) -> Draft {
         let draft = self.draft();
         let mut keep = || self.random.below(2) == 0;
@@ -122,7 +121,7 @@ impl Caller {
         }
     }
 
-    /// Mostly everything, because that says most about the catalogue.
+    /// Mostly all robots, because that reveals most about the catalogue.
     fn page(&mut self) -> PageRequest<'static> {
         if self.random.below(4) > 0 {
             return EVERYTHING;
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_are_those_of_the_generator_by_its_name() {
+    fn random_numbers_match_published_test_vector() {
         let mut random = Random::new(1_234_567);
         let expected = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973];
         assert_eq!([random.next(), random.next()], expected);

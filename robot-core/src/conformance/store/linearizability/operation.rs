@@ -1,5 +1,5 @@
-//! What a thread asks of a catalogue in a history, and what it is answered: values, so that
-//! they can be drawn at random, compared with a model, and printed.
+//! Operations of a history and their answers, as values that can be generated, compared with a
+//! model, and printed.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use crate::{
     model::{Draft, Robot, RobotId, Violation},
 };
 
-/// One call. Drafts break no rule but uniqueness: for others a catalogue looks more than once
-/// to find everything that is wrong, which is no operation at one moment. For the same reason
-/// there is a page here, and no search of many pages.
+/// One call. Drafts violate no rule except uniqueness: to report all violations, a catalogue reads
+/// more than once, which is not atomic. For the same reason there are pages, but no searches over
+/// several pages.
 #[derive(Debug, Clone)]
 pub(super) enum Operation {
     Add(Draft),
@@ -25,20 +25,20 @@ pub(super) enum Operation {
 /// What a call returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// The robot that was added, or those that were read.
+    /// The robot that was added, or the robots that were read.
     Robots(Vec<Robot>),
     Done,
     NameTaken,
     NotFound,
     /// Nothing was changed, and nothing was read.
     Unavailable,
-    /// The change was made, or it was not.
+    /// The change may have been made.
     Unknown,
-    /// An error that there is no reason for.
+    /// An unexpected error.
     Failed(String),
 }
 
-/// The page that holds everything.
+/// A page with all robots.
 pub(super) const EVERYTHING: PageRequest<'static> = PageRequest {
     containing: "",
     after: "",
@@ -57,10 +57,10 @@ impl Operation {
             Self::Find(name) => catalogue.find(name).map(Answer::from_iter),
             Self::Page(request) => catalogue.page(request).map(Answer::Robots),
         };
-        result.unwrap_or_else(|error| self.refusal(&error))
+        result.unwrap_or_else(|error| self.error_answer(&error))
     }
 
-    fn refusal(&self, error: &Error) -> Answer {
+    fn error_answer(&self, error: &Error) -> Answer {
         match error {
             Error::Rejected(broken) if broken.iter().eq([Violation::NameTaken]) => {
                 Answer::NameTaken
@@ -92,8 +92,7 @@ impl Answer {
         }
     }
 
-    /// Whether the answer leaves open whether the operation took place, or says that it did
-    /// not.
+    /// Whether the operation may have taken no effect.
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Unavailable | Self::Unknown)
     }
@@ -137,8 +136,8 @@ impl fmt::Display for Answer {
             Self::Done => write!(formatter, "done"),
             Self::NameTaken => write!(formatter, "the name is taken"),
             Self::NotFound => write!(formatter, "not found"),
-            Self::Unavailable => write!(formatter, "unavailable, so nothing was done"),
-            Self::Unknown => write!(formatter, "unknown, so it was done or not"),
+            Self::Unavailable => write!(formatter, "unavailable, not applied"),
+            Self::Unknown => write!(formatter, "unknown, may be applied"),
             Self::Failed(error) => write!(formatter, "FAILED: {error}"),
         }
     }

@@ -1,5 +1,5 @@
-//! A store with a bug of one's choice, to see that the cases find it. It is a list behind a
-//! lock, and the bug is that the lock is let go of half-way.
+//! A store with a seeded bug, to test that the cases find it: a list protected by a lock, which
+//! the bug releases half-way through an operation.
 
 use std::{
     collections::HashMap,
@@ -10,49 +10,49 @@ use std::{
 
 use super::random::NAMES;
 use crate::{
-    catalogue::{Catalogue, Error, PageRequest, Restoration, Result, refused},
+    catalogue::{Catalogue, Error, PageRequest, Restoration, Result},
     model::{Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
-/// What a store does wrong. One caller alone would find none of the bugs but the last.
+/// The bug of a store. A single caller finds the last one only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bug {
     None,
-    /// No bug: some writes end with errors that leave open, or tell, what became of them.
-    LosesAnswers,
-    /// No bug: some changes are made later, and until then their outcome is unknown.
-    IsLate,
-    InsertsAfterLooking,
-    RenamesAfterLooking,
-    DeletesAfterLooking,
-    /// Members that are not to change become what they were before.
-    WritesBackWhatItRead,
-    ReplacesByRemovingFirst,
-    WritesTheYearLater,
-    /// A reader keeps the old robot for those who come after the change.
-    ClearsItsCacheTooEarly,
-    ListsInTwoSteps,
-    GivesIdsAgain,
+    /// No bug: some writes return [`Error::Unavailable`] or [`Error::Unknown`].
+    UnknownOutcomes,
+    /// No bug: some writes return [`Error::Unknown`] and are applied later.
+    DelayedWrites,
+    InsertAfterCheck,
+    RenameAfterCheck,
+    DeleteAfterCheck,
+    /// Members that the update does not have get the values that they had before it.
+    LostUpdate,
+    ReplaceByDeleteAndInsert,
+    YearWrittenSeparately,
+    /// A reader caches the old robot between the invalidation and the change.
+    EarlyCacheInvalidation,
+    PageInTwoSteps,
+    ReusedIds,
 }
 
 impl Bug {
     pub(super) const ALL: [Self; 9] = [
-        Self::InsertsAfterLooking,
-        Self::RenamesAfterLooking,
-        Self::DeletesAfterLooking,
-        Self::WritesBackWhatItRead,
-        Self::ReplacesByRemovingFirst,
-        Self::WritesTheYearLater,
-        Self::ClearsItsCacheTooEarly,
-        Self::ListsInTwoSteps,
-        Self::GivesIdsAgain,
+        Self::InsertAfterCheck,
+        Self::RenameAfterCheck,
+        Self::DeleteAfterCheck,
+        Self::LostUpdate,
+        Self::ReplaceByDeleteAndInsert,
+        Self::YearWrittenSeparately,
+        Self::EarlyCacheInvalidation,
+        Self::PageInTwoSteps,
+        Self::ReusedIds,
     ];
 }
 
-/// How long the lock is let go of: long enough for any other thread to come in between.
+/// How long the lock is released: long enough for another thread to take it.
 const GAP: Duration = Duration::from_micros(100);
 
-pub(super) struct Leaky {
+pub(super) struct BuggyStore {
     robots: Mutex<Robots>,
     bug: Bug,
 }
@@ -63,10 +63,10 @@ struct Robots {
     cache: HashMap<RobotId, Robot>,
     last_id: i64,
     writes: usize,
-    late: Vec<(RobotId, ValidChanges)>,
+    delayed: Vec<(RobotId, ValidChanges)>,
 }
 
-impl Leaky {
+impl BuggyStore {
     pub(super) fn new(bug: Bug) -> Self {
         let robots = Mutex::default();
         Self { robots, bug }
@@ -76,7 +76,7 @@ impl Leaky {
         self.robots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets others in, where this is the bug.
+    /// Releases the lock for a moment if this is the bug.
     fn gap<'a>(&'a self, bug: Bug, robots: MutexGuard<'a, Robots>) -> MutexGuard<'a, Robots> {
         if self.bug != bug {
             return robots;
@@ -89,16 +89,16 @@ impl Leaky {
     fn write<T>(&self, write: impl FnOnce(MutexGuard<'_, Robots>) -> Result<T>) -> Result<T> {
         let mut robots = self.lock();
         robots.writes += 1;
-        if self.bug == Bug::IsLate && robots.writes.is_multiple_of(16) {
-            for (id, changes) in std::mem::take(&mut robots.late) {
-                // Nobody is there any more to be told how it went.
+        if self.bug == Bug::DelayedWrites && robots.writes.is_multiple_of(16) {
+            for (id, changes) in std::mem::take(&mut robots.delayed) {
+                // Its caller got an error before.
                 let _ = robots.change(id, &changes);
             }
         }
         match robots.writes % 8 {
-            5 if self.bug == Bug::LosesAnswers => Err(Error::unavailable("not done")),
-            6 if self.bug == Bug::LosesAnswers => Err(Error::unknown("not done")),
-            7 if self.bug == Bug::LosesAnswers => {
+            5 if self.bug == Bug::UnknownOutcomes => Err(Error::unavailable("not done")),
+            6 if self.bug == Bug::UnknownOutcomes => Err(Error::unknown("not done")),
+            7 if self.bug == Bug::UnknownOutcomes => {
                 let unknown = Error::unknown("done");
                 write(robots).and(Err(unknown))
             }
@@ -129,7 +129,7 @@ impl Robots {
     }
 
     fn next_id(&mut self, bug: Bug) -> RobotId {
-        if bug == Bug::GivesIdsAgain {
+        if bug == Bug::ReusedIds {
             let ids = self.all.iter().map(|robot| robot.id().get());
             self.last_id = ids.max().unwrap_or(0);
         }
@@ -148,11 +148,11 @@ impl Robots {
     }
 }
 
-impl Catalogue for Leaky {
+impl Catalogue for BuggyStore {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
         self.write(|robots| {
             robots.check_name(Some(draft.name()), None)?;
-            let mut robots = self.gap(Bug::InsertsAfterLooking, robots);
+            let mut robots = self.gap(Bug::InsertAfterCheck, robots);
             let robot = draft.with_id(robots.next_id(self.bug));
             robots.keep(robot.clone());
             Ok(robot)
@@ -161,27 +161,27 @@ impl Catalogue for Leaky {
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         self.write(|mut robots| {
-            if self.bug == Bug::IsLate && robots.writes % 8 == 3 {
-                robots.late.push((id, changes));
-                return Err(Error::unknown("it takes its time"));
+            if self.bug == Bug::DelayedWrites && robots.writes % 8 == 3 {
+                robots.delayed.push((id, changes));
+                return Err(Error::unknown("delayed"));
             }
             robots.cache.remove(&id);
-            let robots = self.gap(Bug::ClearsItsCacheTooEarly, robots);
+            let robots = self.gap(Bug::EarlyCacheInvalidation, robots);
             let read = robots.get(id)?;
-            let robots = self.gap(Bug::WritesBackWhatItRead, robots);
+            let robots = self.gap(Bug::LostUpdate, robots);
             robots.check_name(changes.name(), Some(id))?;
-            let mut robots = self.gap(Bug::RenamesAfterLooking, robots);
+            let mut robots = self.gap(Bug::RenameAfterCheck, robots);
             let before = match self.bug {
-                Bug::RenamesAfterLooking => robots.get(id)?,
+                Bug::RenameAfterCheck => robots.get(id)?,
                 _ => read,
             };
             let after = changes.apply_to(&before);
             robots.remove(id);
-            let mut robots = self.gap(Bug::ReplacesByRemovingFirst, robots);
+            let mut robots = self.gap(Bug::ReplaceByDeleteAndInsert, robots);
             let name = after.name().to_owned();
-            let half = Robot::from_checked(id, name, after.robot_type(), before.year());
+            let half = Robot::from_valid(id, name, after.robot_type(), before.year());
             robots.keep(half);
-            let mut robots = self.gap(Bug::WritesTheYearLater, robots);
+            let mut robots = self.gap(Bug::YearWrittenSeparately, robots);
             robots.keep(after);
             Ok(())
         })
@@ -190,7 +190,7 @@ impl Catalogue for Leaky {
     fn delete(&self, id: RobotId) -> Result<()> {
         self.write(|robots| {
             robots.get(id)?;
-            let mut robots = self.gap(Bug::DeletesAfterLooking, robots);
+            let mut robots = self.gap(Bug::DeleteAfterCheck, robots);
             robots.cache.remove(&id);
             robots.remove(id);
             Ok(())
@@ -199,7 +199,7 @@ impl Catalogue for Leaky {
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         let mut robots = self.lock();
-        if self.bug != Bug::ClearsItsCacheTooEarly {
+        if self.bug != Bug::EarlyCacheInvalidation {
             return Ok(robots.get(id).ok());
         }
         if let Some(robot) = robots.cache.get(&id) {
@@ -226,7 +226,7 @@ impl Catalogue for Leaky {
         };
         let robots = self.lock();
         let first = half(&robots, true);
-        let robots = self.gap(Bug::ListsInTwoSteps, robots);
+        let robots = self.gap(Bug::PageInTwoSteps, robots);
         let found = first.into_iter().chain(half(&robots, false));
         let wanted = found
             .filter(|robot| robot.name() > request.after)
@@ -234,23 +234,22 @@ impl Catalogue for Leaky {
         Ok(wanted.take(request.limit).collect())
     }
 
-    fn restore(&self, restored: &[Robot], last_id: Option<RobotId>) -> Result<()> {
-        let restoration = Restoration::new(restored, last_id)?;
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.write(|mut robots| {
             let mut all = robots.all.clone();
             for robot in restoration.robots() {
-                let is_taken = |one: &dyn Fn(&Robot) -> bool| all.iter().any(one);
-                if is_taken(&|other| other.id() == robot.id()) {
-                    return Err(refused(robot, Violation::IdTaken));
+                if all.iter().any(|other| other.id() == robot.id()) {
+                    return Err(Restoration::conflict(robot, Violation::IdTaken));
                 }
-                if is_taken(&|other| other.name() == robot.name()) {
-                    return Err(refused(robot, Violation::NameTaken));
+                if all.iter().any(|other| other.name() == robot.name()) {
+                    return Err(Restoration::conflict(robot, Violation::NameTaken));
                 }
                 all.push(robot.clone());
             }
             all.sort_by(|one, other| one.name().cmp(other.name()));
             robots.all = all;
-            robots.last_id = robots.last_id.max(restoration.last_number());
+            let last_id = restoration.last_id().map_or(0, RobotId::get);
+            robots.last_id = robots.last_id.max(last_id);
             Ok(())
         })
     }

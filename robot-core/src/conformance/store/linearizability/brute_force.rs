@@ -1,32 +1,32 @@
-//! The search is held against one that nobody needs to understand: all orders are tried.
+//! Test of the checker against a brute-force search that tries all orders.
 
 use std::collections::HashSet;
 
 use super::{
-    history::Event,
+    checker::{check, outcomes, unclaimed_ids},
+    event::Event,
     model::Model,
     operation::{Answer, Operation},
-    order::{find, outcomes, strangers},
     random::{Caller, Kind, NAMES, Random},
 };
 use crate::{
-    catalogue::Catalogue,
-    conformance::store::{add_all, good},
+    catalogue::CatalogueExt,
+    conformance::store::{add_all, ok},
     memory::MemoryCatalogue,
     model::RobotId,
 };
 
-/// Whether one of all orders fits, without any of what makes the search short.
-fn has_order(model: &Model, left: &[Event], strangers: &HashSet<RobotId>) -> bool {
-    let comes_first = |place: usize| {
+/// Whether any order explains the answers, without the shortcuts of the checker.
+fn has_order(model: &Model, left: &[Event], unclaimed: &HashSet<RobotId>) -> bool {
+    let comes_first = |index: usize| {
         let mut others = left.to_vec();
-        let event = others.remove(place);
+        let event = others.remove(index);
         let is_before = |other: &Event| other.returned < event.called && !other.answer.is_open();
-        let outcomes = outcomes(&event, strangers);
+        let outcomes = outcomes(&event, unclaimed);
         let mut models = outcomes
             .iter()
             .filter_map(|answer| model.after(&event.operation, answer));
-        !others.iter().any(is_before) && models.any(|after| has_order(&after, &others, strangers))
+        !others.iter().any(is_before) && models.any(|after| has_order(&after, &others, unclaimed))
     };
     left.iter().all(|event| event.answer.is_open()) || (0..left.len()).any(comes_first)
 }
@@ -40,17 +40,17 @@ const KINDS: [Kind; 6] = [
     Kind::Page,
 ];
 
-/// Few operations on a good catalogue, written down wrongly: with other moments, in which some
-/// overlap, and some with an open outcome.
-fn doubtful_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Event> {
-    let start = good(catalogue.list());
+/// Some operations on a correct catalogue, with random times, so that some overlap, and some with
+/// an open outcome.
+fn random_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Event> {
+    let start = ok(catalogue.list());
     let mut caller = Caller::new(random.next(), &start);
-    let events = (0..6).map(|moment| {
-        let operation = caller.draw(&KINDS);
+    let events = (0..6).map(|time| {
+        let operation = caller.next_operation(&KINDS);
         let answer = operation.call(catalogue);
         caller.learn(&answer);
-        // Calls are at even moments and returns at odd ones, so that none coincide.
-        let called = 8 * moment + 2 * u64::from(random.below(12));
+        // Calls have even times and returns odd ones, so that none coincide.
+        let called = 8 * time + 2 * u64::from(random.below(12));
         Event {
             thread: 0,
             answer: match random.below(12) {
@@ -69,18 +69,18 @@ fn doubtful_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Eve
 }
 
 #[test]
-fn the_search_finds_an_order_where_trying_all_of_them_does() {
+fn checker_agrees_with_brute_force_search() {
     let mut random = Random::new(2001);
     let mut found = [0, 0];
     for _ in 0..3000 {
         let catalogue = MemoryCatalogue::new();
         add_all(&catalogue, &NAMES[..usize::from(random.below(3))]);
-        let start = Model::new(&good(catalogue.list()));
-        let events = doubtful_history(&mut random, &catalogue);
-        let strangers = strangers(&start, &events);
-        let expected = has_order(&start, &events, &strangers);
+        let start = Model::new(&ok(catalogue.list()));
+        let events = random_history(&mut random, &catalogue);
+        let unclaimed = unclaimed_ids(&start, &events);
+        let expected = has_order(&start, &events, &unclaimed);
         assert_eq!(
-            find(&start, &events).is_ok(),
+            check(&start, &events).is_ok(),
             expected,
             "{start:?} {events:#?}"
         );
