@@ -1,8 +1,8 @@
-//! The bytes of a file as they come, with the number of the line that they are on.
+//! Buffered input that counts lines, and the buffer of a record.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-/// The most bytes that a record may have, so that memory is bounded whatever arrives.
+/// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
 /// ```
 /// use robot_core::transfer::{Format, RECORD_LIMIT, Records};
@@ -14,82 +14,82 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 /// ```
 pub const RECORD_LIMIT: usize = 64 * 1024;
 
-/// What some editors put before a text in UTF-8.
+/// Some editors put it before a text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The bytes, to be looked at before they are taken.
+/// Buffered input.
 #[derive(Debug)]
-pub(super) struct Source<R> {
-    input: BufReader<Unmarked<R>>,
+pub(super) struct Input<R> {
+    reader: BufReader<WithoutMark<R>>,
     line: u64,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> Input<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
-            input: BufReader::with_capacity(
+            reader: BufReader::with_capacity(
                 RECORD_LIMIT,
-                Unmarked {
+                WithoutMark {
                     input,
                     start: None,
-                    is_over: false,
+                    is_at_end: false,
                 },
             ),
             line: 1,
         }
     }
 
-    /// The number of the line that the next byte is on, from 1.
+    /// The line number of the next byte, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Some of the bytes that come next; none at the end.
-    pub(super) fn ahead(&mut self) -> io::Result<&[u8]> {
-        // The borrow of a return within a loop would outlast the loop, so the call is repeated.
-        while let Err(error) = self.input.fill_buf() {
+    /// The bytes in the buffer, which is filled if it is empty; none at the end.
+    pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
+        // Returning the bytes from within the loop would extend their borrow beyond it.
+        while let Err(error) = self.reader.fill_buf() {
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(error);
             }
         }
-        Ok(self.input.buffer())
+        Ok(self.reader.buffer())
     }
 
-    /// Goes on behind so many of the bytes ahead.
-    pub(super) fn take(&mut self, count: usize) {
-        let taken = &self.input.buffer()[..count];
-        let breaks = memchr::memchr_iter(b'\n', taken).count();
+    /// Consumes bytes of the buffer.
+    pub(super) fn consume(&mut self, count: usize) {
+        let consumed = &self.reader.buffer()[..count];
+        let breaks = memchr::memchr_iter(b'\n', consumed).count();
         self.line = self
             .line
             .saturating_add(breaks.try_into().unwrap_or(u64::MAX));
-        self.input.consume(count);
+        self.reader.consume(count);
     }
 
-    /// Goes on behind what of the bytes ahead is of these.
+    /// Consumes all following bytes that are among these.
     pub(super) fn skip(&mut self, bytes: &[u8]) -> io::Result<()> {
         loop {
-            let ahead = self.ahead()?;
+            let buffer = self.fill()?;
             let is_other = |byte: &u8| !bytes.contains(byte);
-            let count = ahead.iter().position(is_other).unwrap_or(ahead.len());
+            let count = buffer.iter().position(is_other).unwrap_or(buffer.len());
             if count == 0 {
                 return Ok(());
             }
-            self.take(count);
+            self.consume(count);
         }
     }
 }
 
-/// The bytes without the byte order mark that may be their start.
+/// A reader that skips a byte order mark at the start.
 #[derive(Debug)]
-struct Unmarked<R> {
+struct WithoutMark<R> {
     input: R,
-    /// As many bytes as a mark has, once they are read.
+    /// The first bytes, once they are read.
     start: Option<Cursor<Vec<u8>>>,
-    /// Whether the end has been met. Behind it, a terminal would have more.
-    is_over: bool,
+    /// Whether the end was reached. A terminal would return more after it.
+    is_at_end: bool,
 }
 
-impl<R: Read> Read for Unmarked<R> {
+impl<R: Read> Read for WithoutMark<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let start = if let Some(start) = &mut self.start {
             start
@@ -97,31 +97,30 @@ impl<R: Read> Read for Unmarked<R> {
             let mut start = Vec::with_capacity(BYTE_ORDER_MARK.len());
             let length = BYTE_ORDER_MARK.len().try_into().unwrap_or(u64::MAX);
             self.input.by_ref().take(length).read_to_end(&mut start)?;
-            self.is_over = start.len() < BYTE_ORDER_MARK.len();
+            self.is_at_end = start.len() < BYTE_ORDER_MARK.len();
             if start == BYTE_ORDER_MARK {
                 start.clear();
             }
             self.start.insert(Cursor::new(start))
         };
         let read = start.read(buffer)?;
-        if read > 0 || self.is_over {
+        if read > 0 || self.is_at_end {
             return Ok(read);
         }
         let read = self.input.read(buffer)?;
-        self.is_over = read == 0;
+        self.is_at_end = read == 0;
         Ok(read)
     }
 }
 
-/// A record, as far as it is not too long.
+/// The bytes of one record, up to the limit.
 #[derive(Debug, Default)]
-pub(super) struct Cut {
+pub(super) struct RecordBuffer {
     bytes: Vec<u8>,
     is_too_long: bool,
 }
 
-impl Cut {
-    /// Forgets the record before.
+impl RecordBuffer {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.is_too_long = false;
@@ -134,7 +133,7 @@ impl Cut {
         }
     }
 
-    /// The record; `None` where it is too long.
+    /// The record; `None` if it is too long.
     pub(super) fn bytes(&self) -> Option<&[u8]> {
         (!self.is_too_long).then_some(&self.bytes)
     }

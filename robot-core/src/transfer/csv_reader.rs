@@ -1,27 +1,27 @@
-//! CSV: a record is a row, and the first one names the columns.
+//! CSV reader: a record is a row, and the first row is the header.
 
 use std::io::{self, Read};
 
 use super::{
+    input::{Input, RECORD_LIMIT},
     object::{Messages, no_integer},
-    records::{ReadError, Record},
-    source::{RECORD_LIMIT, Source},
+    record::{ReadError, Record},
 };
 use crate::model::Draft;
 
-/// The most columns that a row may have.
-const COLUMNS_LIMIT: usize = 256;
+/// The maximum number of columns in a row.
+const COLUMN_LIMIT: usize = 256;
 
-/// Rows, one at a time.
-pub(super) struct Rows {
+/// Reads one row at a time.
+pub(super) struct CsvReader {
     reader: csv_core::Reader,
     columns: Option<Columns>,
-    /// The fields of the row, one behind the other, and where each ends.
+    /// The fields of the row, concatenated, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// Where the columns are.
+/// The indices of the columns.
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     name: usize,
@@ -30,51 +30,51 @@ struct Columns {
     count: usize,
 }
 
-/// A row that was read.
+/// A row; its fields are in the reader.
 struct Row {
     line: u64,
-    /// How many fields it has; `None` where they are too many or too long.
+    /// The number of fields; `None` if they are too many or too long.
     fields: Option<usize>,
 }
 
-impl Default for Rows {
+impl Default for CsvReader {
     fn default() -> Self {
         Self {
             reader: csv_core::Reader::new(),
             columns: None,
             bytes: vec![0; RECORD_LIMIT],
-            ends: vec![0; COLUMNS_LIMIT],
+            ends: vec![0; COLUMN_LIMIT],
         }
     }
 }
 
-impl Rows {
+impl CsvReader {
     /// The next row; `None` at the end.
     pub(super) fn next<R: Read>(
         &mut self,
-        source: &mut Source<R>,
+        input: &mut Input<R>,
     ) -> Result<Option<Record>, ReadError> {
         let columns = match self.columns {
             Some(columns) => columns,
-            None => self.header(source)?,
+            None => self.header(input)?,
         };
         self.columns = Some(columns);
-        let row = self.row(source);
-        let row = row.map_err(|error| ReadError::input(source.line(), error))?;
+        let row = self.row(input);
+        let row = row.map_err(|error| ReadError::input(input.line(), error))?;
         Ok(row.map(|row| Record {
             line: row.line,
             draft: self.draft(&row, columns),
         }))
     }
 
-    /// Reads the row that names the columns.
-    fn header<R: Read>(&mut self, source: &mut Source<R>) -> Result<Columns, ReadError> {
-        let row = self.row(source);
-        let row = row.map_err(|error| ReadError::input(source.line(), error))?;
+    /// Reads the header.
+    fn header<R: Read>(&mut self, input: &mut Input<R>) -> Result<Columns, ReadError> {
+        let row = self.row(input);
+        let row = row.map_err(|error| ReadError::input(input.line(), error))?;
         let Some(row) = row else {
             return Err(ReadError::malformed(
                 1,
-                "There is no CSV; its first line must name the columns: name,type,year",
+                "The input is empty; the first line of CSV must name the columns: name,type,year",
             ));
         };
         let count = row
@@ -107,33 +107,33 @@ impl Rows {
         Err(ReadError::malformed(
             row.line,
             format!(
-                "The header lacks {}; the first line must name the columns, with commas between \
-                 them: name,type,year",
+                "Missing in the header: {}; the first line must name the columns, separated by \
+                 commas: name,type,year",
                 missing.join(", ")
             ),
         ))
     }
 
     /// Reads a row.
-    fn row<R: Read>(&mut self, source: &mut Source<R>) -> io::Result<Option<Row>> {
-        // Blank lines belong to no row, so that a row begins on the line that it says.
-        source.skip(b"\r\n")?;
-        let line = source.line();
+    fn row<R: Read>(&mut self, input: &mut Input<R>) -> io::Result<Option<Row>> {
+        // Blank lines are skipped here, so that the line number is that of the row.
+        input.skip(b"\r\n")?;
+        let line = input.line();
         let (mut used, mut ended, mut fits) = (0, 0, true);
         loop {
-            let (result, taken, written, fields) = self.reader.read_record(
-                source.ahead()?,
+            let (result, consumed, written, fields) = self.reader.read_record(
+                input.fill()?,
                 &mut self.bytes[used..],
                 &mut self.ends[ended..],
             );
-            source.take(taken);
+            input.consume(consumed);
             used += written;
             ended += fields;
             match result {
                 csv_core::ReadRecordResult::InputEmpty => {}
                 csv_core::ReadRecordResult::OutputFull
                 | csv_core::ReadRecordResult::OutputEndsFull => {
-                    // The rest is read to find its end, and let go.
+                    // The rest is read to find its end, and discarded.
                     (used, ended, fits) = (0, 0, false);
                 }
                 csv_core::ReadRecordResult::Record => {
@@ -151,24 +151,26 @@ impl Rows {
         &self.bytes[start..self.ends[column]]
     }
 
-    /// What is told of the row that was read last where it has too few or too many fields.
-    fn other_count(&self, fields: usize, expected: usize) -> String {
+    /// The message for a row with too few or too many fields.
+    fn wrong_field_count(&self, fields: usize, expected: usize) -> String {
         let end = fields.checked_sub(1).map_or(0, |last| self.ends[last]);
         let breaks = memchr::memchr_iter(b'\n', &self.bytes[..end]).count();
         let hint = match breaks {
             0 => String::new(),
-            more => format!("; it goes on for {more} more lines, perhaps for want of a quote"),
+            more => format!(
+                "; it continues for {more} more lines, perhaps because a closing quote is missing"
+            ),
         };
         format!(
             "The record has a different number of fields ({fields}) than the header ({expected}); \
-             put a field with commas, quotes or line breaks into quotes{hint}"
+             enclose a field with commas, quotes or line breaks in quotes{hint}"
         )
     }
 
     fn draft(&self, row: &Row, columns: Columns) -> Result<Draft, Messages> {
         let fields = row.fields.ok_or_else(|| vec![too_long().into()])?;
         if fields != columns.count {
-            let message = self.other_count(fields, columns.count);
+            let message = self.wrong_field_count(fields, columns.count);
             return Err(vec![message.into()]);
         }
         let mut messages = Vec::new();
@@ -190,7 +192,7 @@ impl Rows {
         }
     }
 
-    /// The text of a field. An empty one counts as missing, since CSV has no other way to say so.
+    /// The text of a field. An empty field counts as missing, because CSV has no null.
     fn text(&self, name: &str, column: usize, messages: &mut Messages) -> Option<String> {
         match str::from_utf8(self.field(column)) {
             Ok("") => None,
@@ -205,7 +207,7 @@ impl Rows {
 
 fn too_long() -> String {
     format!(
-        "The record has more than {RECORD_LIMIT} bytes or {COLUMNS_LIMIT} fields, perhaps for \
-         want of a closing quote"
+        "The record has more than {RECORD_LIMIT} bytes or {COLUMN_LIMIT} fields, perhaps because \
+         a closing quote is missing"
     )
 }
