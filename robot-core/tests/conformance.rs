@@ -1,4 +1,4 @@
-//! Every store of this crate, and the contract over each, passes every case.
+//! The conformance cases for every store of this crate, and for the contract over each.
 
 #![cfg_attr(
     any(feature = "sqlite", feature = "postgres", feature = "mysql"),
@@ -7,8 +7,14 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "mysql")]
+use robot_core::MysqlCatalogue;
+#[cfg(feature = "postgres")]
+use robot_core::PostgresCatalogue;
+#[cfg(feature = "sqlite")]
 use robot_core::SqliteCatalogue;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::Suite,
@@ -40,10 +46,11 @@ fn memory(_: &Path) -> MemoryCatalogue {
 
 #[cfg(feature = "sqlite")]
 fn sqlite(folder: &Path) -> SqliteCatalogue {
-    database(&format!("sqlite://{}/robots.db", folder.display()))
+    let url = format!("sqlite://{}/robots.db", folder.display());
+    SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// As most programs have it.
+/// The trait object that most programs use.
 #[cfg(feature = "sqlite")]
 fn opened(folder: &Path) -> Arc<dyn Catalogue> {
     let url = format!("sqlite://{}/robots.db", folder.display());
@@ -51,20 +58,15 @@ fn opened(folder: &Path) -> Arc<dyn Catalogue> {
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> SqliteCatalogue {
-    database(&robot_core::conformance::scratch_database(
-        "TEST_POSTGRES_URL",
-    ))
+fn postgres(_: &Path) -> PostgresCatalogue {
+    let url = scratch_database("TEST_POSTGRES_URL");
+    PostgresCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> SqliteCatalogue {
-    database(&robot_core::conformance::scratch_database("TEST_MYSQL_URL"))
-}
-
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-fn database(url: &str) -> SqliteCatalogue {
-    SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"))
+fn mysql(_: &Path) -> MysqlCatalogue {
+    let url = scratch_database("TEST_MYSQL_URL");
+    MysqlCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {

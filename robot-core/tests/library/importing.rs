@@ -1,19 +1,16 @@
-//! What records come to in a catalogue.
+//! Import: the outcome of each record, and the robots in the catalogue after it.
 
 use std::sync::{Arc, Mutex};
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
-    Result, Robot, RobotId, ValidChanges, ValidDraft,
-    transfer::{
-        AfterFailure, Format, ImportOptions, OnConflict, Records, Rehearsal, Stored, import,
-    },
+    Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
+    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, Records, Stored, import},
 };
 
 const TAKEN: &str = "The robot name must be unique";
 
-/// Runs a test on a store whose writes are under way together, and on one where each is made when
-/// its turn has come.
+/// Runs a test on a store that executes one write at a time, and on one that executes many together.
 fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
     test(Arc::new(MemoryCatalogue::new()));
     #[cfg(feature = "sqlite")]
@@ -24,7 +21,7 @@ fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
     }
 }
 
-/// Imports NDJSON. Each outcome as a line of text.
+/// Imports NDJSON, and returns the outcomes as texts.
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) -> Vec<String> {
     let records = Records::new(file.as_bytes(), Format::Ndjson);
     import(Arc::clone(catalogue), records, options)
@@ -37,7 +34,7 @@ fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) 
         .collect()
 }
 
-/// A robot a line, with the year in which it was made.
+/// NDJSON of droids with these names and years.
 fn file(robots: &[(&str, i64)]) -> String {
     let line = |(name, year): &(&str, i64)| {
         format!("{{\"name\":\"{name}\",\"type\":\"droid\",\"year\":{year}}}\n")
@@ -45,7 +42,7 @@ fn file(robots: &[(&str, i64)]) -> String {
     robots.iter().map(line).collect()
 }
 
-fn kept(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
+fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
     Pages::new(catalogue, "")
         .flat_map(|page| page.unwrap())
         .map(|robot| (robot.name().to_owned(), robot.year()))
@@ -67,9 +64,9 @@ const MIXED: &str = "\
 
 const TYPE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 
-/// What [`MIXED`] comes to in a catalogue that has `old`.
-fn outcomes_of_mixed(on_conflict: OnConflict) -> Vec<String> {
-    let of_a_taken_name = |line: u64| match on_conflict {
+/// The outcomes of [`MIXED`] in a catalogue that contains `old`.
+fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
+    let with_taken_name = |line: u64| match on_conflict {
         OnConflict::Fail => format!("{line}: {TAKEN}"),
         OnConflict::Skip => format!("{line} skipped"),
         OnConflict::Replace => format!("{line} replaced"),
@@ -77,19 +74,19 @@ fn outcomes_of_mixed(on_conflict: OnConflict) -> Vec<String> {
     vec![
         "1 added".to_owned(),
         format!("2: {TYPE}; The year cannot be less than zero"),
-        of_a_taken_name(3),
+        with_taken_name(3),
         match on_conflict {
             OnConflict::Fail => format!("4: {TYPE}; {TAKEN}"),
             _ => format!("4: {TYPE}"),
         },
         "5: name must be a string".to_owned(),
-        of_a_taken_name(6),
+        with_taken_name(6),
         "7 added".to_owned(),
     ]
 }
 
 #[test]
-fn each_record_comes_to_what_it_is_and_names_that_are_taken_to_what_was_asked_for() {
+fn import_handles_each_record_and_conflict() {
     for (on_conflict, expected) in [
         (OnConflict::Fail, [("a", 1), ("c", 5), ("old", 0)]),
         (OnConflict::Skip, [("a", 1), ("c", 5), ("old", 0)]),
@@ -99,13 +96,13 @@ fn each_record_comes_to_what_it_is_and_names_that_are_taken_to_what_was_asked_fo
             let old = catalogue.add(Draft::new("old", "droid", 0)).unwrap();
             let options = options()
                 .on_conflict(on_conflict)
-                .after_failure(AfterFailure::GoOn);
+                .after_failure(AfterFailure::Continue);
             assert_eq!(
                 outcomes(&catalogue, MIXED, options),
-                outcomes_of_mixed(on_conflict)
+                mixed_outcomes(on_conflict)
             );
             assert_eq!(
-                kept(&catalogue),
+                stored(&catalogue),
                 expected.map(|(name, year)| (name.to_owned(), year))
             );
             assert_eq!(catalogue.find("old").unwrap().unwrap().id(), old.id());
@@ -114,25 +111,25 @@ fn each_record_comes_to_what_it_is_and_names_that_are_taken_to_what_was_asked_fo
 }
 
 #[test]
-fn a_rehearsal_tells_the_same_and_stores_nothing() {
+fn dry_run_returns_the_same_and_stores_nothing() {
     for on_conflict in [OnConflict::Fail, OnConflict::Skip, OnConflict::Replace] {
         on_both_kinds_of_store(|catalogue| {
             catalogue.add(Draft::new("old", "droid", 0)).unwrap();
             let options = options()
                 .on_conflict(on_conflict)
-                .after_failure(AfterFailure::GoOn)
-                .rehearsal(Rehearsal::Yes);
+                .after_failure(AfterFailure::Continue)
+                .dry_run(DryRun::Yes);
             assert_eq!(
                 outcomes(&catalogue, MIXED, options),
-                outcomes_of_mixed(on_conflict)
+                mixed_outcomes(on_conflict)
             );
-            assert_eq!(kept(&catalogue), [("old".to_owned(), 0)]);
+            assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
         });
     }
 }
 
 #[test]
-fn an_import_that_stops_has_stored_all_before_the_bad_record_and_nothing_behind_it() {
+fn stopped_import_stores_only_records_before_the_failure() {
     let names: Vec<String> = (0..3000).map(|number| format!("RX-{number:04}")).collect();
     let good: Vec<(&str, i64)> = names.iter().map(|name| (name.as_str(), 1)).collect();
     for (bad, message) in [
@@ -153,7 +150,7 @@ fn an_import_that_stops_has_stored_all_before_the_bad_record_and_nothing_behind_
                     .iter()
                     .all(|outcome| outcome.ends_with(" added"))
             );
-            assert_eq!(kept(&catalogue).len(), 2001);
+            assert_eq!(stored(&catalogue).len(), 2001);
             assert!(catalogue.find("RX-1999").unwrap().is_some());
             assert!(catalogue.find("RX-2000").unwrap().is_none());
         });
@@ -161,7 +158,7 @@ fn an_import_that_stops_has_stored_all_before_the_bad_record_and_nothing_behind_
 }
 
 #[test]
-fn of_records_with_the_same_name_the_last_one_counts_where_they_replace() {
+fn last_of_equal_names_wins_with_replace() {
     on_both_kinds_of_store(|catalogue| {
         let robots: Vec<_> = (0..2500)
             .map(|year| (["a", "b", "c"][usize::try_from(year % 3).unwrap()], year))
@@ -176,33 +173,32 @@ fn of_records_with_the_same_name_the_last_one_counts_where_they_replace() {
         );
         let expected = [("a", 2499), ("b", 2497), ("c", 2498)];
         assert_eq!(
-            kept(&catalogue),
+            stored(&catalogue),
             expected.map(|(name, year)| (name.to_owned(), year))
         );
     });
 }
 
 #[test]
-fn broken_json_ends_an_import_that_goes_on_otherwise() {
+fn invalid_json_ends_an_import_that_continues() {
     let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
     let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":1},\n{]";
     let records = Records::new(file.as_bytes(), Format::Json);
-    let options = options().after_failure(AfterFailure::GoOn);
+    let options = options().after_failure(AfterFailure::Continue);
     let outcomes: Vec<_> = import(Arc::clone(&catalogue), records, options).collect();
     assert_eq!(outcomes.len(), 2);
     let error = outcomes[1].result.as_ref().unwrap_err();
-    assert_eq!((outcomes[1].line, error.is_of_the_record()), (2, false));
-    assert_eq!(kept(&catalogue), [("a".to_owned(), 1)]);
+    assert_eq!((outcomes[1].line, error.is_record_error()), (2, false));
+    assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
 }
 
-/// A catalogue whose robots are looked up a moment too early: somebody else adds them between the
-/// look and the write.
+/// A store in which another client adds robots between look-up and write, or that is full.
 struct Racing {
     inner: MemoryCatalogue,
-    /// How many looks find nothing.
+    /// The number of look-ups that find nothing.
     blind: Mutex<u32>,
-    /// How many robots there is room for, where there is too little.
-    room: Option<usize>,
+    /// The capacity, if it is limited.
+    capacity: Option<usize>,
 }
 
 impl Racing {
@@ -212,33 +208,33 @@ impl Racing {
         Arc::new(Self {
             inner,
             blind: Mutex::new(blind),
-            room: None,
+            capacity: None,
         })
     }
 
-    fn with_room(room: usize) -> Arc<dyn Catalogue> {
+    fn with_capacity(capacity: usize) -> Arc<dyn Catalogue> {
         Arc::new(Self {
             inner: MemoryCatalogue::new(),
             blind: Mutex::new(0),
-            room: Some(room),
+            capacity: Some(capacity),
         })
     }
 }
 
 impl Catalogue for Racing {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        if let Some(room) = self.room
-            && self.inner.list()?.len() >= room
+        if let Some(capacity) = self.capacity
+            && self.inner.list()?.len() >= capacity
         {
             return Err(Error::unavailable("the disk is full"));
         }
         self.inner.insert(draft)
     }
-    /// Where there is too little room, many writes are under way when that is noticed.
-    fn begin(self: Arc<Self>, change: Change) -> Pending<Result<RobotId>> {
-        match self.room {
-            Some(_) => Pending::Ready(change.apply_to(&*self)),
-            None => Pending::blocking(move || change.apply_to(&*self)),
+    /// With a limited capacity, many writes are in flight when the first one fails.
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        match self.capacity {
+            Some(_) => Ok(Pending::ready(self.apply(change))),
+            None => Err(change),
         }
     }
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
@@ -261,8 +257,8 @@ impl Catalogue for Racing {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.inner.page(request)
     }
-    fn restore(&self, robots: &[Robot], last_id: Option<RobotId>) -> Result<()> {
-        self.inner.restore(robots, last_id)
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        self.inner.restore(restoration)
     }
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.inner.last_id()
@@ -270,7 +266,7 @@ impl Catalogue for Racing {
 }
 
 #[test]
-fn a_name_that_somebody_else_takes_meanwhile_is_dealt_with_as_one_that_was_taken_before() {
+fn name_taken_during_the_import_is_a_conflict() {
     let robots = file(&[("old", 7), ("new", 8)]);
     for (on_conflict, first, year) in [
         (OnConflict::Fail, format!("1: {TAKEN}"), 0),
@@ -280,24 +276,24 @@ fn a_name_that_somebody_else_takes_meanwhile_is_dealt_with_as_one_that_was_taken
         let catalogue = Racing::with_old(2);
         let options = options()
             .on_conflict(on_conflict)
-            .after_failure(AfterFailure::GoOn);
+            .after_failure(AfterFailure::Continue);
         assert_eq!(
             outcomes(&catalogue, &robots, options),
             [first, "2 added".to_owned()]
         );
         assert_eq!(
-            kept(&catalogue),
+            stored(&catalogue),
             [("new".to_owned(), 8), ("old".to_owned(), year)]
         );
     }
 }
 
 #[test]
-fn a_store_that_is_full_is_told_of_once_and_ends_the_import() {
+fn full_store_is_reported_once_and_ends_the_import() {
     let names: Vec<_> = (0..200).map(|number| number.to_string()).collect();
     let robots: Vec<_> = names.iter().map(|name| (name.as_str(), 1)).collect();
-    for after_failure in [AfterFailure::Stop, AfterFailure::GoOn] {
-        let catalogue = Racing::with_room(3);
+    for after_failure in [AfterFailure::Stop, AfterFailure::Continue] {
+        let catalogue = Racing::with_capacity(3);
         let options = options().after_failure(after_failure);
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
@@ -311,11 +307,11 @@ fn a_store_that_is_full_is_told_of_once_and_ends_the_import() {
 }
 
 #[test]
-fn a_race_that_is_lost_stops_an_import_that_stops() {
+fn name_taken_during_the_import_stops_it() {
     let catalogue = Racing::with_old(2);
     assert_eq!(
         outcomes(&catalogue, &file(&[("old", 7), ("new", 8)]), options()),
         [format!("1: {TAKEN}")]
     );
-    assert_eq!(kept(&catalogue), [("old".to_owned(), 0)]);
+    assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
 }

@@ -1,22 +1,14 @@
-//! The in-memory catalogue is the model: whatever is done to a store, in whatever order, it
-//! answers as the model does, step by step.
-
-#![cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+//! Property test: every store returns the same results as the in-memory store, step by step.
 
 use proptest::{collection::vec, prelude::*};
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
-    SqliteCatalogue, Violation,
+    Violation,
 };
 
-/// One step. Robots are named by the order in which they were added.
+use crate::backend::Backend;
+
+/// One step. A robot is identified by its position in the order of inserts.
 #[derive(Debug, Clone)]
 enum Step {
     Add(Draft),
@@ -29,8 +21,8 @@ enum Step {
     Search(String, usize),
 }
 
-/// What a step answers, with ids turned into the order in which they were given: ids need
-/// not be consecutive, so stores may give different ones.
+/// The result of a step. Ids are replaced by positions in the order of inserts: stores may assign
+/// different ids.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Done,
@@ -39,7 +31,7 @@ enum Answer {
     NotFound,
 }
 
-/// A store, and the ids that it has given.
+/// A store, and the ids that it has assigned.
 struct Subject<C> {
     catalogue: C,
     ids: Vec<RobotId>,
@@ -53,7 +45,7 @@ impl<C: Catalogue> Subject<C> {
         }
     }
 
-    /// The id of a robot by its order. Where none was added yet, an id that no robot has.
+    /// The id of a robot by its position; an unused id if there are no robots.
     fn id(&self, order: usize) -> RobotId {
         let id = order
             .checked_rem(self.ids.len())
@@ -94,7 +86,7 @@ impl<C: Catalogue> Subject<C> {
 
     fn robots(&mut self, step: &Step, robots: Vec<Robot>) -> Answer {
         if let (Step::Add(_), [robot]) = (step, robots.as_slice()) {
-            assert!(!self.ids.contains(&robot.id()), "{} came back", robot.id());
+            assert!(!self.ids.contains(&robot.id()), "{} was reused", robot.id());
             self.ids.push(robot.id());
         }
         if matches!(step, Step::Replace(..) | Step::Amend(..) | Step::Delete(_)) {
@@ -108,7 +100,7 @@ impl<C: Catalogue> Subject<C> {
     }
 }
 
-/// Names of few letters, so that they collide and contain one another, and any others.
+/// Mostly names of few letters, so that they are equal to or contain each other.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[abAB%_ ]{1,3}",
@@ -138,7 +130,7 @@ fn draft() -> impl Strategy<Value = Draft> {
     })
 }
 
-/// A draft of which members are left out.
+/// A draft without some of its members.
 fn partial() -> impl Strategy<Value = Draft> {
     (draft(), any::<[bool; 3]>()).prop_map(|(draft, [name, robot_type, year])| Draft {
         name: draft.name.filter(|_| name),
@@ -173,9 +165,9 @@ fn assert_like_the_model(catalogue: impl Catalogue, steps: &[Step]) {
     assert_eq!(subject.answer(&all), model.answer(&all));
 }
 
-fn assert_opened_like_the_model(url: &str, steps: &[Step]) {
-    let catalogue = SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}"));
-    assert_like_the_model(catalogue, steps);
+fn assert_opened_like_the_model<B: Backend>(steps: &[Step]) {
+    let database = B::new();
+    assert_like_the_model(database.open(), steps);
 }
 
 proptest! {
@@ -183,21 +175,19 @@ proptest! {
 
     #[cfg(feature = "sqlite")]
     #[test]
-    fn sqlite_answers_like_the_model(steps in vec(step(), 1..60)) {
-        let folder = tempfile::tempdir()?;
-        let url = format!("sqlite://{}/robots.db", folder.path().display());
-        assert_opened_like_the_model(&url, &steps);
+    fn sqlite_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Sqlite>(&steps);
     }
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn postgres_answers_like_the_model(steps in vec(step(), 1..60)) {
-        assert_opened_like_the_model(&scratch_database("TEST_POSTGRES_URL"), &steps);
+    fn postgres_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Postgres>(&steps);
     }
 
     #[cfg(feature = "mysql")]
     #[test]
-    fn mysql_answers_like_the_model(steps in vec(step(), 1..60)) {
-        assert_opened_like_the_model(&scratch_database("TEST_MYSQL_URL"), &steps);
+    fn mysql_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Mysql>(&steps);
     }
 }

@@ -1,15 +1,11 @@
-//! Copies from one catalogue to another, in all their outcomes.
-
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its scene is to fail"
-)]
+//! Copies of catalogues and their digests.
 
 use std::{ops::ControlFlow, sync::Arc};
 
 use robot_core::{
-    Catalogue, CatalogueDigest, CatalogueExt, CopyError, CopyProgress, CopyStage, Draft, Error,
-    MemoryCatalogue, Robot, RobotId, ValidDraft, Violation, copy, digest,
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, Restoration, Robot, RobotId,
+    ValidDraft, Violation,
+    transfer::{CatalogueDigest, CopyError, CopyProgress, CopyStage, copy, digest},
 };
 
 fn robot(number: i64, name: &str) -> Robot {
@@ -17,23 +13,27 @@ fn robot(number: i64, name: &str) -> Robot {
     draft.with_id(RobotId::new(number).unwrap())
 }
 
-/// So many robots, whose ids are in another order than their names.
+/// A catalogue of robots whose ids are not in the order of their names.
 fn source(count: i64) -> MemoryCatalogue {
     let catalogue = MemoryCatalogue::new();
-    let robots: Vec<_> = (0..count)
-        .map(|number| robot(1 + (number * 7919) % 1_000_003, &format!("RX-{number:06}")))
-        .collect();
-    catalogue.restore(&robots, None).unwrap();
+    let robots =
+        (0..count).map(|number| robot(1 + (number * 7919) % 1_000_003, &format!("RX-{number:06}")));
+    restore(&catalogue, robots);
     catalogue
 }
 
-fn go_on(_: CopyProgress) -> ControlFlow<()> {
+fn restore(catalogue: &MemoryCatalogue, robots: impl IntoIterator<Item = Robot>) {
+    let restoration = Restoration::new(robots, None).unwrap();
+    catalogue.restore(&restoration).unwrap();
+}
+
+fn proceed(_: CopyProgress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
-/// The sum that `sha256sum` has for one robot on a line.
+/// The expected values are those of `sha256sum`.
 #[test]
-fn the_checksum_is_of_the_lines_of_json() {
+fn checksum_is_that_of_the_ndjson() {
     let catalogue = MemoryCatalogue::new();
     let empty = digest(&catalogue).unwrap();
     assert_eq!(empty.robots, 0);
@@ -41,7 +41,7 @@ fn the_checksum_is_of_the_lines_of_json() {
         empty.checksum.to_string(),
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     );
-    catalogue.restore(&[robot(1, "R2-D2")], None).unwrap();
+    restore(&catalogue, [robot(1, "R2-D2")]);
     let one = digest(&catalogue).unwrap();
     assert_eq!(one.robots, 1);
     assert_eq!(
@@ -52,7 +52,7 @@ fn the_checksum_is_of_the_lines_of_json() {
 }
 
 #[test]
-fn any_difference_makes_another_checksum() {
+fn different_catalogues_have_different_checksums() {
     let original = digest(&source(3)).unwrap();
     let id = RobotId::new(1).unwrap();
     for changed in [
@@ -66,32 +66,32 @@ fn any_difference_makes_another_checksum() {
     }
     let other = source(3);
     other.delete(id).unwrap();
-    other.restore(&[robot(2, "RX-000000")], None).unwrap();
+    restore(&other, [robot(2, "RX-000000")]);
     let changed = digest(&other).unwrap();
     assert_eq!(changed.robots, original.robots);
     assert_ne!(changed.checksum, original.checksum);
 }
 
 #[test]
-fn a_copy_has_the_same_robots_with_the_same_ids() {
+fn copy_has_the_same_robots_and_ids() {
     let source = source(9000);
     let target = MemoryCatalogue::new();
-    let copied = copy(&source, &target, go_on).unwrap();
+    let copied = copy(&source, &target, proceed).unwrap();
     assert_eq!(copied.robots, 9000);
     assert_eq!(copied, digest(&source).unwrap());
     assert_eq!(target.list().unwrap(), source.list().unwrap());
 }
 
 #[test]
-fn an_empty_catalogue_can_be_copied() {
+fn empty_catalogue_is_copied() {
     let target: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
-    let CatalogueDigest { robots, .. } = copy(&source(0), &*target, go_on).unwrap();
+    let CatalogueDigest { robots, .. } = copy(&source(0), &*target, proceed).unwrap();
     assert_eq!(robots, 0);
     assert_eq!(target.last_id().unwrap(), None);
 }
 
 #[test]
-fn ids_of_deleted_robots_do_not_come_back_in_the_copy() {
+fn ids_of_deleted_robots_are_not_reused_in_the_copy() {
     let source = source(1);
     let newest = source
         .add(Draft::new("newest", "droid", 1977))
@@ -99,20 +99,20 @@ fn ids_of_deleted_robots_do_not_come_back_in_the_copy() {
         .id();
     source.delete(newest).unwrap();
     let target = MemoryCatalogue::new();
-    copy(&source, &target, go_on).unwrap();
+    copy(&source, &target, proceed).unwrap();
     let next = target.add(Draft::new("next", "droid", 1977)).unwrap().id();
     assert!(next > newest, "{next}");
 }
 
 #[test]
-fn ids_that_the_source_gives_meanwhile_do_not_come_back_either() {
+fn ids_assigned_during_the_copy_are_not_reused() {
     let source = source(1);
     let target = MemoryCatalogue::new();
     let mut newest = None;
     copy(&source, &target, |progress| {
         if progress.stage == CopyStage::Copying {
             let id = source
-                .add(Draft::new("a guest", "droid", 1977))
+                .add(Draft::new("temporary", "droid", 1977))
                 .unwrap()
                 .id();
             source.delete(id).unwrap();
@@ -126,22 +126,22 @@ fn ids_that_the_source_gives_meanwhile_do_not_come_back_either() {
 }
 
 #[test]
-fn a_target_with_robots_is_left_as_it_is() {
+fn target_with_robots_is_rejected_unchanged() {
     let target = MemoryCatalogue::new();
     let own = target.add(Draft::new("own", "droid", 1977)).unwrap();
-    let outcome = copy(&source(3), &target, go_on);
+    let outcome = copy(&source(3), &target, proceed);
     assert!(matches!(outcome, Err(CopyError::NotEmpty)), "{outcome:?}");
     assert_eq!(target.list().unwrap(), [own]);
-    // So nothing is copied onto itself, whatever its names.
-    let outcome = copy(&target, &target, go_on);
+    // A catalogue is not copied to itself.
+    let outcome = copy(&target, &target, proceed);
     assert!(matches!(outcome, Err(CopyError::NotEmpty)), "{outcome:?}");
 }
 
 #[test]
-fn it_is_told_how_far_the_copy_has_got() {
-    let mut told = Vec::new();
+fn progress_is_reported_for_each_page() {
+    let mut reported = Vec::new();
     copy(&source(5000), &MemoryCatalogue::new(), |progress| {
-        told.push((progress.stage, progress.robots, progress.total));
+        reported.push((progress.stage, progress.robots, progress.total));
         ControlFlow::Continue(())
     })
     .unwrap();
@@ -152,11 +152,11 @@ fn it_is_told_how_far_the_copy_has_got() {
         both(CopyStage::VerifyingSource, Some(5000)),
         both(CopyStage::VerifyingTarget, Some(5000)),
     ];
-    assert_eq!(told, expected.concat());
+    assert_eq!(reported, expected.concat());
 }
 
 #[test]
-fn a_copy_that_is_broken_off_tells_how_many_robots_were_copied() {
+fn cancelled_copy_reports_the_robots_copied() {
     for (stage, expected) in [
         (CopyStage::Counting, 0),
         (CopyStage::Copying, 4000),
@@ -170,7 +170,7 @@ fn a_copy_that_is_broken_off_tells_how_many_robots_were_copied() {
             ControlFlow::Continue(())
         });
         match outcome {
-            Err(CopyError::BrokenOff { copied }) => assert_eq!(copied, expected),
+            Err(CopyError::Cancelled { copied }) => assert_eq!(copied, expected),
             other => panic!("{other:?}"),
         }
         assert_eq!(digest(&target).unwrap().robots, expected);
@@ -178,7 +178,7 @@ fn a_copy_that_is_broken_off_tells_how_many_robots_were_copied() {
 }
 
 #[test]
-fn a_source_that_changes_behind_the_copy_is_noticed() {
+fn source_changed_during_the_copy_is_a_mismatch() {
     let source = source(2);
     let mut is_changed = false;
     let outcome = copy(&source, &MemoryCatalogue::new(), |progress| {
@@ -190,16 +190,16 @@ fn a_source_that_changes_behind_the_copy_is_noticed() {
     });
     match outcome {
         Err(
-            error @ CopyError::Different {
+            error @ CopyError::Mismatch {
                 source_digest,
                 target_digest,
             },
         ) => {
             assert_eq!((source_digest.robots, target_digest.robots), (3, 2));
-            let words = error.to_string();
+            let message = error.to_string();
             assert!(
-                words.contains("somebody has changed one of them meanwhile"),
-                "{words}"
+                message.contains("another program changed one of them meanwhile"),
+                "{message}"
             );
         }
         other => panic!("{other:?}"),
@@ -207,11 +207,11 @@ fn a_source_that_changes_behind_the_copy_is_noticed() {
 }
 
 #[test]
-fn a_target_that_somebody_else_fills_is_told() {
+fn target_filled_by_another_program_is_an_error() {
     let (source, target) = (source(2), MemoryCatalogue::new());
     let outcome = copy(&source, &target, |progress| {
         if progress.stage == CopyStage::Counting {
-            target.restore(&[robot(5, "RX-000001")], None).unwrap();
+            restore(&target, [robot(5, "RX-000001")]);
         }
         ControlFlow::Continue(())
     });

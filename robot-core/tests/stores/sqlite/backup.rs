@@ -1,9 +1,4 @@
-//! Backups of a catalogue in a file: what is in them, and what is never replaced.
-
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot set up its scene is to fail"
-)]
+//! Backups of SQLite files: their contents, and the files that they never replace.
 
 use std::{
     fs,
@@ -14,18 +9,20 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, CatalogueExt, Draft, Existing, OpenError, OpenOptions,
-    SqliteCatalogue, backup, digest,
+    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenError, OpenOptions,
+    SqliteCatalogue, backup, transfer::digest,
 };
 use tempfile::TempDir;
 
-/// A folder with a catalogue in it.
-struct Scene {
+use crate::draft;
+
+/// A folder with a catalogue.
+struct Fixture {
     folder: TempDir,
     catalogue: SqliteCatalogue,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let catalogue = SqliteCatalogue::open(&url(&folder.path().join("robots.db"))).unwrap();
@@ -37,14 +34,14 @@ impl Scene {
     }
 
     fn add(&self, name: &str) {
-        self.catalogue.add(Draft::new(name, "droid", 1977)).unwrap();
+        self.catalogue.add(draft(name)).unwrap();
     }
 
     fn backup(&self, name: &str, existing: Existing) -> Result<Backup, BackupError> {
         backup(&url(&self.file("robots.db")), self.file(name), existing)
     }
 
-    /// The files that are neither the catalogue nor beside it.
+    /// The files that do not belong to the catalogue.
     fn others(&self) -> Vec<String> {
         let names = fs::read_dir(self.folder.path()).unwrap();
         let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -66,145 +63,143 @@ fn open(path: &Path) -> SqliteCatalogue {
 }
 
 #[test]
-fn a_backup_is_a_catalogue_with_the_same_robots_and_its_ids_go_on() {
-    let scene = Scene::new();
+fn backup_has_the_same_robots_and_continues_their_ids() {
+    let fixture = Fixture::new();
     for number in 0..300 {
-        scene.add(&format!("RX-{number}"));
+        fixture.add(&format!("RX-{number}"));
     }
-    let newest = scene.catalogue.find("RX-299").unwrap().unwrap().id();
-    scene.catalogue.delete(newest).unwrap();
-    let made = scene.backup("copy.db", Existing::Keep).unwrap();
+    let newest = fixture.catalogue.find("RX-299").unwrap().unwrap().id();
+    fixture.catalogue.delete(newest).unwrap();
+    let made = fixture.backup("copy.db", Existing::Keep).unwrap();
     assert_eq!(made.robots, 299);
     assert_eq!(
         made.bytes,
-        fs::metadata(scene.file("copy.db")).unwrap().len()
+        fs::metadata(fixture.file("copy.db")).unwrap().len()
     );
-    assert_eq!(scene.others(), ["copy.db"]);
+    assert_eq!(fixture.others(), ["copy.db"]);
 
-    let copy = open(&scene.file("copy.db"));
-    assert_eq!(digest(&copy).unwrap(), digest(&scene.catalogue).unwrap());
+    let copy = open(&fixture.file("copy.db"));
+    assert_eq!(digest(&copy).unwrap(), digest(&fixture.catalogue).unwrap());
     assert_eq!(copy.last_id().unwrap(), Some(newest));
-    let added = copy
-        .add(Draft::new("new in the copy", "droid", 1977))
-        .unwrap();
+    let added = copy.add(draft("new in the copy")).unwrap();
     assert!(added.id() > newest);
-    // The index of names goes with it, and goes on.
+    // The copy has a search index, which is maintained.
     assert_eq!(copy.search("X-29").unwrap().len(), 10);
     assert_eq!(copy.search("in the cop").unwrap(), [added]);
-    assert!(scene.catalogue.search("in the cop").unwrap().is_empty());
+    assert!(fixture.catalogue.search("in the cop").unwrap().is_empty());
 }
 
 #[test]
-fn what_was_answered_before_the_backup_is_in_it_while_others_write() {
-    let scene = Scene::new();
-    let answered = AtomicUsize::new(0);
-    let is_over = AtomicBool::new(false);
+fn backup_contains_every_write_acknowledged_before_it() {
+    let fixture = Fixture::new();
+    let acknowledged = AtomicUsize::new(0);
+    let is_finished = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             for number in 0.. {
-                if is_over.load(Ordering::SeqCst) {
+                if is_finished.load(Ordering::SeqCst) {
                     return;
                 }
-                scene.add(&format!("RX-{number:06}"));
-                answered.store(number + 1, Ordering::SeqCst);
+                fixture.add(&format!("RX-{number:06}"));
+                acknowledged.store(number + 1, Ordering::SeqCst);
             }
         });
         for round in 0..8 {
-            while answered.load(Ordering::SeqCst) < 40 * (round + 1) {
+            while acknowledged.load(Ordering::SeqCst) < 40 * (round + 1) {
                 thread::yield_now();
             }
-            let before = answered.load(Ordering::SeqCst);
+            let before = acknowledged.load(Ordering::SeqCst);
             let name = format!("copy-{round}.db");
-            let made = scene.backup(&name, Existing::Keep).unwrap();
-            let after = answered.load(Ordering::SeqCst);
-            let robots = open(&scene.file(&name)).list().unwrap();
+            let made = fixture.backup(&name, Existing::Keep).unwrap();
+            let after = acknowledged.load(Ordering::SeqCst);
+            let robots = open(&fixture.file(&name)).list().unwrap();
             assert_eq!(robots.len() as u64, made.robots);
-            // One may have been stored, and not have been answered yet.
+            // One write may be committed but not acknowledged yet.
             assert!(
                 (before..=after + 1).contains(&robots.len()),
                 "{before} {} {after}",
                 robots.len()
             );
-            // It is of one moment: of robots that come one after the other, none is left out.
+            // It is a snapshot: no robot is missing before another.
             for (number, robot) in robots.iter().enumerate() {
                 assert_eq!(robot.name(), format!("RX-{number:06}"));
             }
         }
-        is_over.store(true, Ordering::SeqCst);
+        is_finished.store(true, Ordering::SeqCst);
     });
 }
 
 #[test]
-fn a_file_that_is_there_is_replaced_only_where_that_is_wanted() {
-    let scene = Scene::new();
-    scene.add("R2-D2");
-    fs::write(scene.file("copy.db"), "precious").unwrap();
-    let outcome = scene.backup("copy.db", Existing::Keep);
+fn existing_file_is_replaced_only_if_requested() {
+    let fixture = Fixture::new();
+    fixture.add("R2-D2");
+    fs::write(fixture.file("copy.db"), "precious").unwrap();
+    let outcome = fixture.backup("copy.db", Existing::Keep);
     assert!(
         matches!(outcome, Err(BackupError::Exists(_))),
         "{outcome:?}"
     );
     assert_eq!(
-        fs::read_to_string(scene.file("copy.db")).unwrap(),
+        fs::read_to_string(fixture.file("copy.db")).unwrap(),
         "precious"
     );
 
     assert_eq!(
-        scene.backup("copy.db", Existing::Replace).unwrap().robots,
+        fixture.backup("copy.db", Existing::Replace).unwrap().robots,
         1
     );
-    scene.add("C-3PO");
+    fixture.add("C-3PO");
     assert_eq!(
-        scene.backup("copy.db", Existing::Replace).unwrap().robots,
+        fixture.backup("copy.db", Existing::Replace).unwrap().robots,
         2
     );
-    assert_eq!(open(&scene.file("copy.db")).list().unwrap().len(), 2);
+    assert_eq!(open(&fixture.file("copy.db")).list().unwrap().len(), 2);
 }
 
 #[test]
-fn the_catalogue_itself_is_never_replaced() {
-    let scene = Scene::new();
-    scene.add("R2-D2");
+fn files_of_the_catalogue_are_never_replaced() {
+    let fixture = Fixture::new();
+    fixture.add("R2-D2");
     let mut names = vec!["robots.db", "robots.db-wal", "robots.db-shm", "./robots.db"];
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink("robots.db", scene.file("link.db")).unwrap();
+        std::os::unix::fs::symlink("robots.db", fixture.file("link.db")).unwrap();
         names.push("link.db");
     }
     for name in names {
-        let outcome = scene.backup(name, Existing::Replace);
+        let outcome = fixture.backup(name, Existing::Replace);
         assert!(
             matches!(outcome, Err(BackupError::Itself(_))),
             "{name}: {outcome:?}"
         );
     }
-    scene.add("C-3PO");
-    assert_eq!(scene.catalogue.list().unwrap().len(), 2);
+    fixture.add("C-3PO");
+    assert_eq!(fixture.catalogue.list().unwrap().len(), 2);
 }
 
 #[test]
-fn a_log_of_another_database_is_not_taken_for_the_backups() {
-    let scene = Scene::new();
-    scene.add("R2-D2");
+fn log_next_to_the_backup_is_rejected() {
+    let fixture = Fixture::new();
+    fixture.add("R2-D2");
     for name in ["copy.db-wal", "copy.db-journal"] {
-        fs::write(scene.file(name), "").unwrap();
+        fs::write(fixture.file(name), "").unwrap();
         for existing in [Existing::Keep, Existing::Replace] {
-            match scene.backup("copy.db", existing) {
-                Err(BackupError::LogBeside(log)) => assert_eq!(log, scene.file(name)),
+            match fixture.backup("copy.db", existing) {
+                Err(BackupError::LogBeside(log)) => assert_eq!(log, fixture.file(name)),
                 other => panic!("{other:?}"),
             }
         }
-        fs::remove_file(scene.file(name)).unwrap();
+        fs::remove_file(fixture.file(name)).unwrap();
     }
-    assert!(scene.others().is_empty());
+    assert!(fixture.others().is_empty());
 }
 
 #[test]
-fn a_catalogue_that_is_not_there_is_not_created() {
-    let scene = Scene::new();
+fn backup_does_not_create_a_missing_catalogue() {
+    let fixture = Fixture::new();
     let outcome = backup(
-        &url(&scene.file("missing.db")),
-        scene.file("copy.db"),
+        &url(&fixture.file("missing.db")),
+        fixture.file("copy.db"),
         Existing::Keep,
     );
     assert!(
@@ -213,48 +208,51 @@ fn a_catalogue_that_is_not_there_is_not_created() {
     );
     let opened = OpenOptions::new()
         .existing()
-        .open(&url(&scene.file("missing.db")));
+        .open(&url(&fixture.file("missing.db")));
     assert!(matches!(opened, Err(OpenError::Missing { .. })));
-    assert!(scene.others().is_empty());
+    assert!(fixture.others().is_empty());
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_told_with_a_remedy() {
-    let scene = Scene::new();
-    let words = scene
+fn missing_folder_of_the_backup_is_reported() {
+    let fixture = Fixture::new();
+    let message = fixture
         .backup("none/copy.db", Existing::Keep)
         .unwrap_err()
         .to_string();
-    assert!(words.contains("check that its folder exists"), "{words}");
-    assert!(scene.others().is_empty());
+    assert!(
+        message.contains("check that its folder exists"),
+        "{message}"
+    );
+    assert!(fixture.others().is_empty());
 }
 
 #[test]
-fn a_database_of_another_program_is_refused() {
-    let scene = Scene::new();
-    let path = scene.file("other.db");
+fn backup_of_a_foreign_database_is_rejected() {
+    let fixture = Fixture::new();
+    let path = fixture.file("other.db");
     let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
     other.batch_execute("CREATE TABLE invoices (id)").unwrap();
     let outcome = backup(
-        &url(&scene.file("other.db")),
-        scene.file("copy.db"),
+        &url(&fixture.file("other.db")),
+        fixture.file("copy.db"),
         Existing::Keep,
     );
     assert!(
         matches!(outcome, Err(BackupError::Open(OpenError::Foreign { .. }))),
         "{outcome:?}"
     );
-    assert!(!scene.file("copy.db").exists());
+    assert!(!fixture.file("copy.db").exists());
 }
 
 #[test]
-fn a_damaged_catalogue_makes_no_backup() {
-    let scene = Scene::new();
+fn backup_of_a_damaged_catalogue_fails() {
+    let fixture = Fixture::new();
     for number in 0..2000 {
-        scene.add(&format!("RX-{number}"));
+        fixture.add(&format!("RX-{number}"));
     }
-    let file = scene.file("robots.db");
-    let Scene { folder, catalogue } = scene;
+    let file = fixture.file("robots.db");
+    let Fixture { folder, catalogue } = fixture;
     drop(catalogue);
     let mut bytes = fs::read(&file).unwrap();
     let middle = bytes.len() / 2;
@@ -277,20 +275,20 @@ fn a_damaged_catalogue_makes_no_backup() {
 }
 
 #[test]
-fn other_stores_are_refused_without_their_passwords() {
-    let scene = Scene::new();
+fn backup_of_other_stores_is_rejected_without_password() {
+    let fixture = Fixture::new();
     for (url, remedy) in [
         ("postgres://robots:s3cret@127.0.0.1/robots", "pg_dump"),
         ("mysql://robots:s3cret@127.0.0.1/robots", "mariadb-dump"),
-        ("memory:", "gone with its program"),
+        ("memory:", "only in the memory of its process"),
     ] {
-        let error = backup(url, scene.file("copy.db"), Existing::Keep).unwrap_err();
-        let words = error.to_string();
+        let error = backup(url, fixture.file("copy.db"), Existing::Keep).unwrap_err();
+        let message = error.to_string();
         match error {
-            BackupError::NoFile { .. } => assert!(words.contains(remedy), "{words}"),
+            BackupError::NoFile { .. } => assert!(message.contains(remedy), "{message}"),
             BackupError::Open(OpenError::NotCompiledIn { .. }) => assert_ne!(url, "memory:"),
             other => panic!("{url}: {other:?}"),
         }
-        assert!(!words.contains("s3cret"), "{words}");
+        assert!(!message.contains("s3cret"), "{message}");
     }
 }

@@ -1,5 +1,4 @@
-//! What is read of a file: records with their lines, what is wrong with them, and where reading
-//! ends.
+//! Readers of files: records with line numbers, messages about invalid records, and read errors.
 
 use std::io::{self, Cursor, Read};
 
@@ -8,8 +7,8 @@ use robot_core::{
     transfer::{Format, RECORD_LIMIT, Records},
 };
 
-/// Each record as a line of text: its number, and the draft or what is wrong. The last one is
-/// what ended the reading, if it was an error.
+/// Each record as a text: its line number, and the draft or the messages. The last one is the error
+/// that ended reading, if there was one.
 fn read(input: impl Read, format: Format) -> Vec<String> {
     Records::new(input, format)
         .map(|record| match record {
@@ -28,7 +27,7 @@ fn shown(draft: &Draft) -> String {
     format!("{} {} {year}", text(&draft.name), text(&draft.robot_type))
 }
 
-/// What is read of a text, which is the same in whatever pieces it arrives.
+/// Asserts that a text is read as expected, at once and byte by byte.
 #[track_caller]
 fn reads(format: Format, text: impl AsRef<[u8]>, expected: &[&str]) {
     let bytes = text.as_ref();
@@ -40,13 +39,13 @@ fn reads(format: Format, text: impl AsRef<[u8]>, expected: &[&str]) {
     );
 }
 
-/// An input that gives one byte at a time, and is interrupted before each.
+/// An input that returns one byte at a time, and is interrupted before each.
 struct ByteByByte<'a>(Cursor<&'a [u8]>);
 
 impl Read for ByteByByte<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let position = self.0.position();
-        // The cursor counts double, so that every other call is an interruption.
+        // The position counts twice per byte, because every other call is interrupted.
         if position.is_multiple_of(2) {
             self.0.set_position(position + 1);
             return Err(io::ErrorKind::Interrupted.into());
@@ -62,7 +61,7 @@ impl Read for ByteByByte<'_> {
 }
 
 #[test]
-fn csv_columns_may_come_in_any_order_among_others() {
+fn csv_columns_are_found_in_any_order() {
     reads(
         Format::Csv,
         "note,year,id,type,name\nx,1977,9,droid,R2-D2\n,0,,virtual,\"HAL, \"\"9000\"\"\"\n",
@@ -74,7 +73,7 @@ fn csv_columns_may_come_in_any_order_among_others() {
 }
 
 #[test]
-fn csv_lines_are_counted_through_blank_lines_and_quoted_line_breaks() {
+fn csv_line_numbers_count_blank_and_quoted_lines() {
     reads(
         Format::Csv,
         "\u{feff}name,type,year\r\n\r\n\"a\r\nb\",droid,1\r\n\n\n c ,droid,-2\n\"d\",droid,3",
@@ -87,35 +86,35 @@ fn csv_lines_are_counted_through_blank_lines_and_quoted_line_breaks() {
 }
 
 #[test]
-fn a_quote_that_is_not_closed_is_told_by_how_far_its_field_goes() {
+fn unclosed_quote_reports_the_lines_of_its_field() {
     reads(
         Format::Csv,
         "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n",
         &[
-            "2! The record has a different number of fields (4) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes; it goes on for 2 more lines, perhaps \
-             for want of a quote",
+            "2! The record has a different number of fields (4) than the header (3); enclose a field \
+             with commas, quotes or line breaks in quotes; it continues for 2 more lines, \
+             perhaps because a closing quote is missing",
             r#"5: "d" "droid" 5"#,
         ],
     );
 }
 
 #[test]
-fn an_empty_csv_field_counts_as_missing() {
+fn empty_csv_field_counts_as_missing() {
     reads(Format::Csv, "name,type,year\n,,\n", &["2: - - -"]);
 }
 
 #[test]
-fn a_bad_csv_record_does_not_keep_the_next_from_being_read() {
+fn csv_reading_continues_after_an_invalid_record() {
     let text = b"name,type,year\na,droid\nb,droid,1,2\n\xff,droid,1\nc,\xc3,1977.0\nd,droid,1\n";
     reads(
         Format::Csv,
         text,
         &[
-            "2! The record has a different number of fields (2) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes",
-            "3! The record has a different number of fields (4) than the header (3); put a field \
-             with commas, quotes or line breaks into quotes",
+            "2! The record has a different number of fields (2) than the header (3); enclose a field \
+             with commas, quotes or line breaks in quotes",
+            "3! The record has a different number of fields (4) than the header (3); enclose a field \
+             with commas, quotes or line breaks in quotes",
             "4! name is not UTF-8",
             "5! type is not UTF-8; year must be an integer from 0 to 9223372036854775807",
             r#"6: "d" "droid" 1"#,
@@ -124,13 +123,13 @@ fn a_bad_csv_record_does_not_keep_the_next_from_being_read() {
 }
 
 #[test]
-fn a_csv_header_that_lacks_a_column_or_has_it_twice_is_told_once_for_the_file() {
+fn invalid_csv_header_ends_reading() {
     reads(
         Format::Csv,
         "Name;type;year\na,droid,1\n",
         &[
-            "1!! The header lacks name, type, year; the first line must name the columns, with commas \
-           between them: name,type,year",
+            "1!! Missing in the header: name, type, year; the first line must name the columns, \
+             separated by commas: name,type,year",
         ],
     );
     reads(
@@ -141,13 +140,13 @@ fn a_csv_header_that_lacks_a_column_or_has_it_twice_is_told_once_for_the_file() 
     reads(
         Format::Csv,
         "",
-        &["1!! There is no CSV; its first line must name the columns: name,type,year"],
+        &["1!! The input is empty; the first line of CSV must name the columns: name,type,year"],
     );
     reads(Format::Csv, "year,name,type\n", &[]);
 }
 
 #[test]
-fn a_json_array_is_read_element_by_element() {
+fn json_array_is_read_element_by_element() {
     reads(
         Format::Json,
         "\u{feff}\n[\n{\"name\":\"R2, ]}\\\"\",\"type\":\"droid\",\n\"year\":1},{}\n,{\"x\":[{}],\"year\":2}]\n \n",
@@ -157,7 +156,7 @@ fn a_json_array_is_read_element_by_element() {
 }
 
 #[test]
-fn a_json_element_that_is_no_robot_does_not_keep_the_next_from_being_read() {
+fn json_reading_continues_after_an_invalid_element() {
     reads(
         Format::Json,
         b"[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5},{\"a\":1,\"a\":2},{\"name\":\"\xff\"},null,{\"year\":3}]",
@@ -175,39 +174,40 @@ fn a_json_element_that_is_no_robot_does_not_keep_the_next_from_being_read() {
 }
 
 #[test]
-fn broken_json_ends_the_reading_with_its_line() {
-    let not_valid = "The JSON is not valid here; nothing behind it can be read";
-    let breaks_off = "What begins here has no end: the JSON breaks off, or is not valid";
-    let no_array = "The JSON is not an array of objects; an object a line is the format ndjson";
+fn invalid_json_ends_reading_with_its_line() {
+    let not_valid = "The JSON is not valid here; nothing after it can be read";
+    let truncated = "What begins here does not end: the JSON is truncated or not valid";
+    let no_array =
+        "The JSON is not an array of objects; for one object per line, use the format ndjson";
     for (text, line, message) in [
         ("[{},\n{\"year\" 1},\n{}]", 2, not_valid),
         ("[{},\n{\"name\":\n'a'},{}]", 3, not_valid),
         ("[{},\n]", 2, not_valid),
         ("[{},\n,{}]", 2, not_valid),
         ("[{}\n}", 2, not_valid),
-        ("[{},\n{]\n\n", 2, breaks_off),
-        ("[{},\n{\"name\":\n\"", 2, breaks_off),
-        ("[{},\n", 2, breaks_off),
+        ("[{},\n{]\n\n", 2, truncated),
+        ("[{},\n{\"name\":\n\"", 2, truncated),
+        ("[{},\n", 2, truncated),
         (
             "[{}]\n[]",
             2,
-            "Something follows the JSON array; a file has one array",
+            "The JSON array is followed by something else; send one array",
         ),
     ] {
         let end = format!("{line}!! {message}");
         reads(Format::Json, text, &["1: - - -", &end]);
     }
-    reads(Format::Json, "[\n{}\n", &[&format!("2!! {breaks_off}")]);
+    reads(Format::Json, "[\n{}\n", &[&format!("2!! {truncated}")]);
     reads(Format::Json, "{}\n{}\n", &[&format!("1!! {no_array}")]);
     reads(
         Format::Json,
         "",
-        &["1!! There is no JSON; an empty array is []"],
+        &["1!! The input is empty; an empty JSON array is []"],
     );
 }
 
 #[test]
-fn an_ndjson_record_is_a_line_and_blank_lines_count_for_nothing() {
+fn ndjson_skips_blank_lines() {
     reads(
         Format::Ndjson,
         "\u{feff}\r\n{\"name\":\"a\u{2028}\"}\r\n \t\n{\"year\":1}",
@@ -216,7 +216,7 @@ fn an_ndjson_record_is_a_line_and_blank_lines_count_for_nothing() {
 }
 
 #[test]
-fn a_bad_ndjson_line_does_not_keep_the_next_from_being_read() {
+fn ndjson_reading_continues_after_an_invalid_line() {
     reads(
         Format::Ndjson,
         b"{\"name\":\n\"a\"}\n[]\n{\"year\":1} {}\n\xff\n{\"year\":2}\n",
@@ -232,7 +232,7 @@ fn a_bad_ndjson_line_does_not_keep_the_next_from_being_read() {
 }
 
 #[test]
-fn a_record_that_is_too_long_does_not_keep_the_next_from_being_read() {
+fn reading_continues_after_a_record_that_is_too_long() {
     let long = "x".repeat(3 * RECORD_LIMIT);
     let message = format!("The record has more than {RECORD_LIMIT} bytes");
     reads(
@@ -245,7 +245,7 @@ fn a_record_that_is_too_long_does_not_keep_the_next_from_being_read() {
         format!("[{{}},\n{{\"x\":\"{long}]\"}},\n{{}}]"),
         &["1: - - -", &format!("2! {message}"), "3: - - -"],
     );
-    let too_long = format!("{message} or 256 fields, perhaps for want of a closing quote");
+    let too_long = format!("{message} or 256 fields, perhaps because a closing quote is missing");
     reads(
         Format::Csv,
         format!(
@@ -261,7 +261,7 @@ fn a_record_that_is_too_long_does_not_keep_the_next_from_being_read() {
 }
 
 #[test]
-fn an_object_of_just_the_limit_is_read() {
+fn object_of_the_maximum_length_is_read() {
     let object = format!("{{\"x\":\"{}\"}}", "x".repeat(RECORD_LIMIT - 8));
     assert_eq!(object.len(), RECORD_LIMIT);
     reads(Format::Ndjson, &object, &["1: - - -"]);
@@ -269,11 +269,11 @@ fn an_object_of_just_the_limit_is_read() {
 }
 
 #[test]
-fn an_input_that_fails_ends_the_reading() {
+fn failing_input_ends_reading() {
     struct Failing;
     impl Read for Failing {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("the tape is torn"))
+            Err(io::Error::other("disk failure"))
         }
     }
     for format in Format::ALL {
@@ -284,9 +284,7 @@ fn an_input_that_fails_ends_the_reading() {
         };
         assert_eq!(
             read(start.as_bytes().chain(Failing), format),
-            [format!(
-                "{line}!! The input cannot be read: the tape is torn"
-            )]
+            [format!("{line}!! The input cannot be read: disk failure")]
         );
     }
 }
