@@ -163,7 +163,7 @@ impl CsvReader {
         };
         format!(
             "The record has a different number of fields ({fields}) than the header ({expected}); \
-             enclose a field with commas, quotes or line breaks in quotes{hint}"
+             put a field with commas, quotes or line breaks into quotes{hint}"
         )
     }
 

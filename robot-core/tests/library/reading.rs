@@ -91,8 +91,8 @@ fn unclosed_quote_reports_the_lines_of_its_field() {
         Format::Csv,
         "name,type,year\n\"a,droid,1\nb,droid,2\nc\",droid,3,4\nd,droid,5\n",
         &[
-            "2! The record has a different number of fields (4) than the header (3); enclose a field \
-             with commas, quotes or line breaks in quotes; it continues for 2 more lines, \
+            "2! The record has a different number of fields (4) than the header (3); put a field \
+             with commas, quotes or line breaks into quotes; it continues for 2 more lines, \
              perhaps because a closing quote is missing",
             r#"5: "d" "droid" 5"#,
         ],
@@ -111,10 +111,10 @@ fn csv_reading_continues_after_an_invalid_record() {
         Format::Csv,
         text,
         &[
-            "2! The record has a different number of fields (2) than the header (3); enclose a field \
-             with commas, quotes or line breaks in quotes",
-            "3! The record has a different number of fields (4) than the header (3); enclose a field \
-             with commas, quotes or line breaks in quotes",
+            "2! The record has a different number of fields (2) than the header (3); put a field \
+             with commas, quotes or line breaks into quotes",
+            "3! The record has a different number of fields (4) than the header (3); put a field \
+             with commas, quotes or line breaks into quotes",
             "4! name is not UTF-8",
             "5! type is not UTF-8; year must be an integer from 0 to 9223372036854775807",
             r#"6: "d" "droid" 1"#,

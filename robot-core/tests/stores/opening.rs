@@ -132,7 +132,6 @@ fn write_blocked_for_the_timeout_is_unavailable<B: Backend>() {
     catalogue.replace(robot.id(), draft("b")).unwrap();
 }
 
-/// Not about a database: these URLs name none.
 #[cfg(feature = "sqlite")]
 #[test]
 fn unusable_urls_are_rejected_with_a_message() {
@@ -140,7 +139,7 @@ fn unusable_urls_are_rejected_with_a_message() {
         ("ftp://x", "ftp"),
         ("", ""),
         ("robots.db", "robots.db"),
-        ("memory:x", "memory"),
+        ("memory:x", "memory:x"),
         ("memory", "memory"),
         ("SQLITE://x", "SQLITE"),
         ("oracle://user:secret@host/x", "oracle"),
@@ -153,18 +152,29 @@ fn unusable_urls_are_rejected_with_a_message() {
         assert!(message.starts_with(&expected), "{message}");
     }
     for url in [
-        "sqlite",
         "sqlite:",
         "sqlite:robots.db",
         "sqlite:/robots.db",
         "sqlite://",
         "sqlite:///tmp/",
     ] {
-        let message = format!(
-            "'{url}' names no database file; \
-             write it as sqlite://robots.db or sqlite:///var/lib/robots.db, \
-             or memory: to keep robots in memory"
-        );
-        assert_eq!(open(url).err().unwrap().to_string(), message);
+        assert_names_no_file(url);
     }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn url_without_a_colon_names_no_file() {
+    assert_names_no_file("sqlite");
+}
+
+#[cfg(feature = "sqlite")]
+#[track_caller]
+fn assert_names_no_file(url: &str) {
+    let message = format!(
+        "'{url}' names no database file; \
+         write it as sqlite://robots.db or sqlite:///var/lib/robots.db, \
+         or memory: to keep robots in memory"
+    );
+    assert_eq!(open(url).err().unwrap().to_string(), message);
 }
