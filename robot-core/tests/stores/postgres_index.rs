@@ -1,7 +1,7 @@
 //! The search index of PostgreSQL: its upgrade, and its creation at a later start.
 
 use diesel::{PgConnection, RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
-use robot_core::CatalogueExt;
+use robot_core::{CatalogueExt, open};
 
 use crate::{
     backend::{Backend, Postgres},
@@ -23,19 +23,14 @@ fn index(connection: &mut PgConnection) -> Vec<String> {
     )
 }
 
-/// The extension exists once per database. The index needs its operator class in the search path.
+/// The extension exists once per database, here in the schema of another catalogue. The index needs
+/// that schema in the search path.
 #[test]
 fn missing_index_is_created_when_the_extension_is_available() {
-    // Creates the extension.
+    // Creates the extension, if no other test has.
     Postgres::new().open();
     let database = Postgres::new();
     let mut other = database.connect();
-    let schema = texts(&mut other, "SELECT current_schema()::text").concat();
-    other
-        .batch_execute(&format!(
-            "CREATE SCHEMA {schema}_hidden; ALTER EXTENSION pg_trgm SET SCHEMA {schema}_hidden"
-        ))
-        .unwrap();
     let catalogue = database.open();
     catalogue.add(draft("R2-D2")).unwrap();
     assert_eq!(index(&mut other), [""; 0]);
@@ -44,9 +39,17 @@ fn missing_index_is_created_when_the_extension_is_available() {
 
     let applied = "SELECT version::text FROM __diesel_schema_migrations";
     assert!(texts(&mut other, applied).contains(&VERSION.to_owned()));
-    let extension = format!("ALTER EXTENSION pg_trgm SET SCHEMA {schema}");
-    other.batch_execute(&extension).unwrap();
-    let catalogue = database.open();
+    let extension = texts(
+        &mut other,
+        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'pg_trgm'",
+    );
+    let schema = texts(&mut other, "SELECT current_schema()::text").concat();
+    let url = database.url().replacen(
+        &format!("search_path%3D{schema}"),
+        &format!("search_path%3D{schema}%2C{}", extension.concat()),
+        1,
+    );
+    let catalogue = open(&url).unwrap();
     assert_eq!(index(&mut other).len(), 1);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
 
@@ -58,7 +61,7 @@ fn missing_index_is_created_when_the_extension_is_available() {
             "DELETE FROM __diesel_schema_migrations WHERE version = '{VERSION}'"
         ))
         .unwrap();
-    let catalogue = database.open();
+    let catalogue = open(&url).unwrap();
     assert!(texts(&mut other, applied).contains(&VERSION.to_owned()));
     assert_eq!(index(&mut other), before);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
