@@ -9,6 +9,8 @@
 #[cfg(test)]
 mod brute_force;
 mod checker;
+#[cfg(test)]
+mod checker_tests;
 mod event;
 mod history;
 mod model;
