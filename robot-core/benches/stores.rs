@@ -1,8 +1,9 @@
-//! What each operation costs in each store, in a catalogue of 10,000 robots:
-//! `cargo bench -p robot-core`. With the features of database servers it needs one of each, whose
-//! URLs `TEST_POSTGRES_URL` and `TEST_MYSQL_URL` have.
+//! Benchmark of each operation in each store, with 10,000 robots: `cargo bench -p robot-core`.
+//!
+//! The stores on database servers need the URLs of servers in `TEST_POSTGRES_URL` and
+//! `TEST_MYSQL_URL`.
 
-#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on ends")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails ends")]
 
 use std::{hint::black_box, sync::Arc};
 
@@ -18,7 +19,7 @@ fn draft(number: usize) -> Draft {
     Draft::new(format!("RX-{number:08}"), "mechanical", 1942)
 }
 
-/// A catalogue with its robots' ids, in the order of their names.
+/// A catalogue, and the ids of its robots in the order of their names.
 struct Subject {
     name: &'static str,
     catalogue: Arc<dyn Catalogue>,

@@ -1,4 +1,4 @@
-//! The conformance cases for every store, and for the HTTP contract on each.
+//! The conformance cases for every store of this crate, and for the contract over each.
 
 #![cfg_attr(
     any(feature = "sqlite", feature = "postgres", feature = "mysql"),
@@ -7,6 +7,12 @@
 
 use std::{path::Path, process::ExitCode, sync::Arc};
 
+#[cfg(feature = "mysql")]
+use robot_core::MysqlCatalogue;
+#[cfg(feature = "postgres")]
+use robot_core::PostgresCatalogue;
+#[cfg(feature = "sqlite")]
+use robot_core::SqliteCatalogue;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
@@ -39,30 +45,28 @@ fn memory(_: &Path) -> MemoryCatalogue {
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &Path) -> robot_core::SqliteCatalogue {
+fn sqlite(folder: &Path) -> SqliteCatalogue {
     let url = format!("sqlite://{}/robots.db", folder.display());
-    robot_core::SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+    SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// As most programs open it.
+/// The trait object that most programs use.
 #[cfg(feature = "sqlite")]
 fn opened(folder: &Path) -> Arc<dyn Catalogue> {
-    open(&format!("sqlite://{}/robots.db", folder.display()))
+    let url = format!("sqlite://{}/robots.db", folder.display());
+    robot_core::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> Arc<dyn Catalogue> {
-    open(&scratch_database("TEST_POSTGRES_URL"))
+fn postgres(_: &Path) -> PostgresCatalogue {
+    let url = scratch_database("TEST_POSTGRES_URL");
+    PostgresCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> Arc<dyn Catalogue> {
-    open(&scratch_database("TEST_MYSQL_URL"))
-}
-
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-fn open(url: &str) -> Arc<dyn Catalogue> {
-    robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
+fn mysql(_: &Path) -> MysqlCatalogue {
+    let url = scratch_database("TEST_MYSQL_URL");
+    MysqlCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {

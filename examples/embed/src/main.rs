@@ -1,7 +1,7 @@
-//! The library alone: a tour of everything that a program can do with a catalogue.
+//! Tour of the library: everything that a program can do with a catalogue.
 //!
-//! `cargo run -p embed` keeps its robots in memory, `cargo run -p embed sqlite://tour.db` in a
-//! file. It deletes what it added, so it can be run on the same file again.
+//! `cargo run -p embed` stores robots in memory, `cargo run -p embed sqlite://tour.db` in a file. It
+//! deletes the robots that it adds, so it can be run again on the same file.
 
 use std::{
     env,
@@ -24,25 +24,25 @@ fn main() -> ExitCode {
 }
 
 fn run(output: &mut impl Write) -> Result<(), Box<dyn Error>> {
-    // The URL chooses the store. Nothing after this line depends on which one it is.
+    // The URL chooses the store. The rest of the program is the same for all stores.
     let url = env::args_os().nth(1).unwrap_or_else(|| "memory:".into());
     let url = url.to_str().ok_or("the URL of the store is not UTF-8")?;
     let catalogue = robot_core::open(url)?;
 
-    // What you submit is a draft. What you get back is a robot, which has an id.
+    // `add` takes a draft and returns a robot, which has an id.
     let r2d2 = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
     let marvin = catalogue.add(Draft::new("Marvin", "mechanical", 1978))?;
     let hal = catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
     writeln!(output, "Added, and listed by name:")?;
     print(output, &catalogue.list()?)?;
 
-    show_broken_rules(&catalogue, output)?;
+    show_violations(&catalogue, output)?;
 
-    // Names are searched byte for byte, which is why Marvin is not found.
+    // Names are compared byte for byte, so Marvin is not found.
     writeln!(output, "Names that contain R:")?;
     print(output, &catalogue.search("R")?)?;
 
-    // A draft made from a robot changes one part of it and leaves the others as they are.
+    // A draft made from a robot changes one member and keeps the others.
     let mut draft = Draft::from(marvin.clone());
     draft.name = Some("Marvin the Paranoid Android".to_owned());
     catalogue.replace(marvin.id(), draft)?;
@@ -60,9 +60,9 @@ fn run(output: &mut impl Write) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Submits a draft that breaks three rules. All of them are told at once, so that a person
-/// can mend a form in one go; and each is a value, so that a program can tell them apart.
-fn show_broken_rules(
+/// Submits a draft that violates three rules. All violations are reported together, each as a value
+/// that a program can match.
+fn show_violations(
     catalogue: &dyn Catalogue,
     output: &mut impl Write,
 ) -> Result<(), Box<dyn Error>> {
@@ -75,7 +75,7 @@ fn show_broken_rules(
             Ok(())
         }
         Err(error) => Err(error.into()),
-        Ok(robot) => Err(format!("{} was added against the rules", robot.name()).into()),
+        Ok(robot) => Err(format!("{} was added although it is invalid", robot.name()).into()),
     }
 }
 
@@ -87,7 +87,7 @@ fn print(output: &mut impl Write, robots: &[Robot]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the reader of the output has read enough, as in `embed | head`.
+/// Whether the reader of the output closed it, as in `embed | head`.
 fn is_broken_pipe(error: &(dyn Error + 'static)) -> bool {
     error
         .downcast_ref::<io::Error>()

@@ -1,8 +1,8 @@
-//! The tour prints the same, whichever the store, and fails in one line.
+//! The tour prints the same with every store; errors are one line.
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a program that cannot be run fails its test"
+    reason = "a test fails if the program cannot be run"
 )]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// What the tour prints on a catalogue that has given no id yet.
+/// The output with a catalogue that has assigned no id yet.
 const TOUR: &str = "\
 Added, and listed by name:
    3  virtual     1968  HAL 9000
@@ -37,7 +37,7 @@ fn embed(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// Asserts that the tour ends well, and returns what it printed.
+/// Asserts that the tour succeeds, and returns its output.
 fn printed(arguments: &[&str]) -> String {
     let output = embed(arguments);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
@@ -46,17 +46,17 @@ fn printed(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn the_tour_in_memory() {
+fn memory_is_the_default_store() {
     assert_eq!(printed(&["memory:"]), TOUR);
     assert_eq!(printed(&[]), TOUR);
 }
 
 #[test]
-fn the_tour_on_a_file_and_again() {
+fn tour_runs_again_on_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/tour.db", folder.path().display());
     assert_eq!(printed(&[&url]), TOUR);
-    // The deleted robots are gone and their names are free, but no id is given twice.
+    // The names of the deleted robots are free; their ids are not used again.
     let again = TOUR
         .replace("\n   3  ", "\n   6  ")
         .replace("\n   2  ", "\n   5  ")
@@ -65,17 +65,20 @@ fn the_tour_on_a_file_and_again() {
 }
 
 #[test]
-fn an_error_ends_it_in_one_line() {
+fn error_is_one_line() {
     let output = embed(&["ftp://robots"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     let message = String::from_utf8_lossy(&output.stderr);
-    assert!(message.starts_with("embed: 'ftp' is no"), "{message}");
+    assert!(
+        message.starts_with("embed: no store has URLs that begin with 'ftp'"),
+        "{message}"
+    );
     assert_eq!(message.lines().count(), 1, "{message}");
 }
 
 #[test]
-fn a_reader_who_has_read_enough_is_no_error() {
+fn closed_output_is_no_error() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let output = Command::new(env!("CARGO_BIN_EXE_embed"))

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
             reason: reason(&error),
             remedy: remedy(to),
             status: match error {
-                CopyError::BrokenOff { .. } => interrupt.status().into(),
+                CopyError::Cancelled { .. } => interrupt.status().into(),
                 _ => ExitCode::FAILURE,
             },
         },
@@ -97,7 +97,7 @@ fn reason(error: &CopyError) -> String {
         CopyError::Source(cause) | CopyError::Target(cause) => {
             format!("{error}: {}", with_cause(cause))
         }
-        CopyError::BrokenOff { copied } => {
+        CopyError::Cancelled { copied } => {
             format!("the copy was stopped after {}", robot_count(*copied))
         }
         error => error.to_string(),

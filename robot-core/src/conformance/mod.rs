@@ -1,8 +1,7 @@
-//! The cases that every store and every frontend must pass (feature `conformance`).
+//! Test cases that every store and every frontend must pass (feature `conformance`).
 //!
-//! A store or a frontend joins with one line, in a test without the usual harness
-//! (`harness = false` for it in `Cargo.toml`). Each case becomes a test with a name, run
-//! against a catalogue of its own:
+//! A store or a frontend is added by one line, in a test without the default harness
+//! (`harness = false` in `Cargo.toml`). Each case becomes a named test with its own catalogue:
 //!
 //! ```
 //! use std::process::ExitCode;
@@ -15,11 +14,11 @@
 //! }
 //! ```
 //!
-//! A frontend is tested as its clients see it, through a [`Client`]: [`Suite::http`] takes
-//! whatever starts a service and returns one. [`TcpClient`] is the client for everything
-//! that listens on a port, and [`Api`](crate::http::Api) itself is one, too.
+//! A frontend is tested through a [`Client`]: [`Suite::http`] takes a function that starts a service
+//! and returns its client. [`TcpClient`] is the client of a service that listens on a port;
+//! [`Api`](crate::http::Api) is a client itself.
 //!
-//! A case fails by panicking, with what it expected and what it got.
+//! A case fails by panicking, with the expected and the actual result.
 
 #![expect(clippy::panic, reason = "a case fails by panicking")]
 
@@ -40,15 +39,16 @@ use libtest_mimic::{Arguments, Trial};
 
 pub use client::{Answer, Call, Client, Service, TcpClient};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
+#[doc(hidden)]
 pub use scratch::scratch_database;
 
 use crate::{catalogue::Catalogue, http::Behaviour};
 
-/// A case for what it is given, by its name.
+/// A case and its name.
 type Case<F> = (&'static str, F);
 
-/// The table of cases: the functions of these names. A case that is not in it is dead code,
-/// which the compiler reports.
+/// The table of cases: functions with their names. A case that is missing in it is dead code, which
+/// the compiler reports.
 macro_rules! cases {
     ($($case:ident),+ $(,)?) => {
         &[$((stringify!($case), $case)),+]
@@ -56,7 +56,7 @@ macro_rules! cases {
 }
 use cases;
 
-/// Cases to run: for each store and each frontend all of them.
+/// A suite that runs all cases for each store and each frontend.
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -79,14 +79,14 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// No cases yet.
+    /// An empty suite.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a store under a name. `open` is called once for each case, with an empty folder
-    /// that lasts as long, and returns an empty catalogue.
+    /// Adds the cases of a store. `open` is called once for each case, with an empty folder that is
+    /// deleted after it, and returns an empty catalogue.
     #[must_use]
     pub fn store<C: Catalogue>(
         mut self,
@@ -101,9 +101,9 @@ impl Suite {
         self
     }
 
-    /// Adds a frontend under a name. For each case, `open` is called as for a store, and then
-    /// `serve`, which starts a service of this behaviour over that catalogue and returns a
-    /// client of it. The service should end when the client is dropped (see [`Service`]).
+    /// Adds the cases of a frontend. For each case, `open` is called as for a store, and then
+    /// `serve`, which starts a service with this behaviour for that catalogue and returns a client of
+    /// it. The service should stop when the client is dropped (see [`Service`]).
     #[must_use]
     pub fn http<S: Catalogue + 'static, C: Client>(
         mut self,
@@ -126,8 +126,7 @@ impl Suite {
         self
     }
 
-    /// Runs the cases that the command line selects, as `cargo test` does, and prints how
-    /// each went.
+    /// Runs the cases that the command line selects, as `cargo test` does, and prints the results.
     #[must_use]
     pub fn run(self) -> ExitCode {
         libtest_mimic::run(&Arguments::from_args(), self.trials).exit_code()
@@ -142,7 +141,7 @@ impl Suite {
     }
 }
 
-/// Runs so many calls at the same moment, each on a thread, and returns their results.
+/// Runs `count` calls concurrently, each on its own thread, and returns their results.
 fn at_once<T: Send>(count: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let barrier = Barrier::new(count);
     thread::scope(|scope| {

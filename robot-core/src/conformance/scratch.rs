@@ -1,4 +1,4 @@
-//! Empty databases for cases, on the servers that a test run has.
+//! Empty databases for cases, on the database servers of a test run.
 
 use std::{
     env, process,
@@ -8,10 +8,11 @@ use std::{
 
 use diesel::Connection;
 
-/// Creates an empty database (in PostgreSQL, an empty schema) and returns its URL. An
-/// environment variable has the URL of a database on the same server; the user of it must be
-/// allowed to create others whose names begin with `robots_`. They stay there: this is for
-/// servers that live as long as a test run.
+/// Creates an empty database (in PostgreSQL, an empty schema) and returns its URL.
+///
+/// The environment variable contains the URL of a database on the same server, whose user may
+/// create databases with names that begin with `robots_`. They are not deleted: use a server that
+/// is started for the test run.
 ///
 /// ```no_run
 /// use robot_core::conformance::scratch_database;
@@ -21,18 +22,18 @@ use diesel::Connection;
 /// ```
 ///
 /// # Panics
-/// The variable is not set, or the database cannot be created. A test without its server has
-/// failed, and is not to pass by being skipped.
+/// The variable is not set, or the database cannot be created: a test without its server fails
+/// instead of being skipped.
 #[must_use]
 pub fn scratch_database(variable: &str) -> String {
     let server = env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} has no URL of a database server; ./test.sh starts one and sets it")
+        panic!("{variable} must be the URL of a database server; ./test.sh starts one and sets it")
     });
     let name = unused_name();
     match server.split(':').next() {
         #[cfg(feature = "postgres")]
         Some("postgres" | "postgresql") => {
-            // The user's sessions may be made to read only, unless they say otherwise.
+            // Sessions of the user may be read-only by default.
             let create = format!("BEGIN READ WRITE; CREATE SCHEMA {name}; COMMIT");
             run::<diesel::PgConnection>(&server, &create);
             let mark = if server.contains('?') { '&' } else { '?' };
@@ -46,11 +47,11 @@ pub fn scratch_database(variable: &str) -> String {
             let (address, _) = address.rsplit_once('/').unwrap_or((address, ""));
             format!("{address}/{name}?{query}")
         }
-        _ => panic!("{variable} is not the URL of a database server that this build knows"),
+        _ => panic!("{variable} is not the URL of a database server that this build supports"),
     }
 }
 
-/// A name that no other case has, in this run or another.
+/// A name that is unique among all cases of all runs.
 fn unused_name() -> String {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let now = SystemTime::now()

@@ -7,8 +7,6 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-use crate::model::hex::Hex;
-
 /// The permission of a client. Writing includes reading.
 ///
 /// ```
@@ -77,7 +75,7 @@ impl AccessToken {
 }
 
 fn hash(text: &str) -> String {
-    Hex(&Sha256::digest(text)).to_string()
+    hex::encode(Sha256::digest(text))
 }
 
 impl fmt::Display for AccessToken {

@@ -3,15 +3,14 @@
 mod draft;
 pub(crate) mod draft_json;
 mod field;
-pub(crate) mod hex;
 mod id;
 mod robot;
 mod robot_type;
 mod violation;
 
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
-pub(crate) use field::{View, Visible, excerpt};
 pub use field::{Field, ParseFieldsError};
+pub(crate) use field::{FieldValue, View, Visible};
 pub use id::{ParseIdError, RobotId};
 pub use robot::{Entry, Robot};
 pub use robot_type::RobotType;

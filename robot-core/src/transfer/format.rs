@@ -1,8 +1,8 @@
-//! The formats that robots are read and written in.
+//! File formats for robots.
 
 use std::{fmt, path::Path, str::FromStr};
 
-/// A format for many robots.
+/// A file format for robots.
 ///
 /// ```
 /// use std::path::Path;
@@ -14,11 +14,11 @@ use std::{fmt, path::Path, str::FromStr};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A header row, then a row for each robot (RFC 4180).
+    /// A header row, then one row per robot (RFC 4180).
     Csv,
-    /// One array of objects.
+    /// An array of objects.
     Json,
-    /// An object a line.
+    /// One object per line.
     Ndjson,
 }
 
@@ -26,7 +26,7 @@ impl Format {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Csv, Self::Json, Self::Ndjson];
 
-    /// Its name, which is also what the names of its files end in.
+    /// The name, which is also the file extension.
     ///
     /// ```
     /// # use robot_core::transfer::Format;
@@ -41,17 +41,17 @@ impl Format {
         }
     }
 
-    /// The format of a file, by the ending of its name: `csv`, `json`, `ndjson` or `jsonl`.
+    /// The format of a file, by its extension: `csv`, `json`, `ndjson` or `jsonl`.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
-        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-        match ending.as_str() {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
             "jsonl" => Some(Self::Ndjson),
-            ending => ending.parse().ok(),
+            extension => extension.parse().ok(),
         }
     }
 
-    /// The type by which HTTP knows it.
+    /// The media type, as in the HTTP header `Content-Type`.
     ///
     /// ```
     /// # use robot_core::transfer::Format;
@@ -66,7 +66,7 @@ impl Format {
         }
     }
 
-    /// The format of a `Content-Type`, whatever its parameters are.
+    /// The format of a `Content-Type`. Parameters are ignored.
     ///
     /// ```
     /// use robot_core::transfer::Format;
@@ -94,7 +94,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A text is the name of no [`Format`].
+/// The error for a text that is not the name of a [`Format`].
 ///
 /// ```
 /// let error = "xml".parse::<robot_core::transfer::Format>().unwrap_err();

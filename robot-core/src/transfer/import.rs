@@ -12,7 +12,7 @@ use std::{
 
 use super::{
     outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
-    records::{ReadError, Record},
+    record::{ReadError, Record},
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},

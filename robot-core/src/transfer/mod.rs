@@ -1,8 +1,8 @@
-//! Robots in files and streams: CSV, JSON and NDJSON, read and written in constant memory.
+//! Import, export and copy of robots: CSV, JSON and NDJSON, read and written in constant memory.
 //!
-//! [`Records`] reads a file record by record, and tells of each the line that it begins on.
-//! [`import()`] brings records into a catalogue, and [`RobotWriter`] writes robots in the same
-//! formats, so that what was written is read again as it was, byte for byte.
+//! [`Records`] reads a file record by record, with line numbers. [`import()`] stores records in a
+//! catalogue, and [`RobotWriter`] writes robots in the same formats: reading them again returns the
+//! same robots, byte for byte. [`copy()`] copies a catalogue to another store.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,31 +34,35 @@
 //!
 //! | Format | A record is | |
 //! |---|---|---|
-//! | [`Csv`](Format::Csv) | a row | the first row names the columns, in any order; `name`, `type` and `year` must be there, others count for nothing; an empty field counts as missing; a quoted field may have line breaks |
-//! | [`Json`](Format::Json) | an element of one array | JSON that is broken ends the reading, since nobody can tell where it goes on |
-//! | [`Ndjson`](Format::Ndjson) | a line | blank lines count for nothing |
+//! | [`Csv`](Format::Csv) | a row | the first row names the columns, in any order; `name`, `type` and `year` are required, others are ignored; an empty field counts as missing; a quoted field may contain line breaks |
+//! | [`Json`](Format::Json) | an element of one array | invalid JSON ends the reading, because the next element cannot be found |
+//! | [`Ndjson`](Format::Ndjson) | a line | blank lines are ignored |
 //!
-//! A record has at most [`RECORD_LIMIT`] bytes. One that is longer, or is no robot, is told as
-//! such, and the reading goes on behind it. A byte order mark at the start counts for nothing,
-//! and lines may end with a carriage return.
+//! A record has at most [`RECORD_LIMIT`] bytes. A record that is longer or not a robot is reported,
+//! and reading continues after it. A byte order mark at the start is ignored, and lines may end with
+//! a carriage return.
 
 mod copy;
-mod elements;
+mod csv_reader;
+mod digest;
 mod format;
 mod import;
-mod lines;
+mod input;
+mod json_reader;
+mod ndjson_reader;
 mod outcome;
+mod record;
 mod records;
-mod rows;
-mod source;
 mod writer;
 
-pub use copy::{CatalogueDigest, Checksum, CopyError, CopyProgress, CopyStage, copy, digest};
+pub use copy::{CopyError, CopyProgress, CopyStage, copy};
+pub use digest::{CatalogueDigest, Checksum, digest};
 pub use format::{Format, ParseFormatError};
 pub use import::{Import, import};
+pub use input::RECORD_LIMIT;
 pub use outcome::{
     AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored, Summary,
 };
-pub use records::{ReadError, Record, Records};
-pub use source::RECORD_LIMIT;
+pub use record::{ReadError, Record};
+pub use records::Records;
 pub use writer::RobotWriter;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::records::ReadError;
+use super::record::ReadError;
 use crate::catalogue::Error;
 
 /// What to do with a record whose name is taken.

@@ -1,117 +1,20 @@
-//! Records, one at a time from any input.
+//! Iterator over the records of an input in any format.
 
-use std::{
-    borrow::Cow,
-    io::{self, Read},
-};
+use std::io::Read;
 
 use super::{
-    elements::Elements,
+    csv_reader::CsvReader,
     format::Format,
-    lines,
-    rows::Rows,
-    source::{Cut, RECORD_LIMIT, Source},
+    input::{Input, RECORD_LIMIT, RecordBuffer},
+    json_reader::JsonReader,
+    ndjson_reader,
+    record::{ReadError, Record},
 };
-use crate::model::{
-    Draft,
-    draft_json::{self, DraftJsonError, Messages, Place},
-};
-
-/// A record of a file: what is to be a robot.
-///
-/// ```
-/// use robot_core::{Draft, transfer::Record};
-///
-/// let record = Record { line: 7, draft: Ok(Draft::new("R2-D2", "droid", 1977)) };
-/// # assert!(record.draft.is_ok());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Record {
-    /// The number of the line that it begins on, from 1.
-    pub line: u64,
-    /// The draft, not validated yet, or messages about what is wrong with the record.
-    pub draft: Result<Draft, Vec<Cow<'static, str>>>,
-}
-
-impl Record {
-    /// Records of these drafts, numbered from 1, for [`import()`](super::import()).
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use robot_core::{Draft, MemoryCatalogue, transfer::{ImportOptions, Record, import}};
-    ///
-    /// let drafts = (0..5000).map(|number| Draft::new(format!("RX-{number}"), "virtual", number));
-    /// let catalogue = Arc::new(MemoryCatalogue::new());
-    /// let mut outcomes = import(catalogue, Record::numbered(drafts), ImportOptions::default());
-    /// assert!(outcomes.all(|outcome| outcome.result.is_ok()));
-    /// ```
-    pub fn numbered(
-        drafts: impl IntoIterator<Item = Draft>,
-    ) -> impl Iterator<Item = Result<Self, ReadError>> {
-        (1..).zip(drafts).map(|(line, draft)| {
-            Ok(Self {
-                line,
-                draft: Ok(draft),
-            })
-        })
-    }
-}
-
-/// Why no more records can be read.
-///
-/// ```
-/// use robot_core::transfer::{Format, Records};
-///
-/// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), Format::Csv);
-/// let error = records.next().ok_or("no record")?.unwrap_err();
-/// assert_eq!(error.line(), 1);
-/// assert!(error.to_string().contains("type"));
-/// # Ok::<(), &str>(())
-/// ```
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// The input failed.
-    #[error("The input cannot be read: {cause}")]
-    Input {
-        /// The line that was being read.
-        line: u64,
-        /// What the system said.
-        #[source]
-        cause: io::Error,
-    },
-    /// The input is not of its format, in a way that does not let the reading go on.
-    #[error("{message}")]
-    Malformed {
-        /// The line where that shows.
-        line: u64,
-        /// What is wrong, for a person who can mend it.
-        message: Cow<'static, str>,
-    },
-}
-
-impl ReadError {
-    /// The number of the line that it is about, from 1.
-    #[must_use]
-    pub fn line(&self) -> u64 {
-        match self {
-            Self::Input { line, .. } | Self::Malformed { line, .. } => *line,
-        }
-    }
-
-    pub(super) fn input(line: u64, cause: io::Error) -> Self {
-        Self::Input { line, cause }
-    }
-
-    pub(super) fn malformed(line: u64, message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        Self::Malformed { line, message }
-    }
-}
+use crate::model::draft_json::{self, DraftJsonError, Messages, Place};
 
 /// The records of an input, one at a time, in constant memory.
 ///
-/// A record that is no robot does not keep those behind it from being read; an error does.
+/// An invalid record does not affect the next ones; an error ends the iteration.
 ///
 /// ```
 /// use robot_core::{Draft, transfer::{Format, Records}};
@@ -123,68 +26,68 @@ impl ReadError {
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub struct Records<R> {
-    source: Source<R>,
-    cut: Cut,
-    layout: Layout,
-    is_over: bool,
+    input: Input<R>,
+    record: RecordBuffer,
+    reader: Reader,
+    is_finished: bool,
 }
 
-/// How records are told apart.
-enum Layout {
-    Rows(Box<Rows>),
-    Elements(Elements),
-    Lines,
+/// The reader of a format.
+enum Reader {
+    Csv(Box<CsvReader>),
+    Json(JsonReader),
+    Ndjson,
 }
 
 impl<R: Read> Records<R> {
-    /// The records of this input in this format. Nothing is read before the first is asked for.
+    /// The records of this input in this format. Nothing is read before the first call of `next`.
     pub fn new(input: R, format: Format) -> Self {
         Self {
-            source: Source::new(input),
-            cut: Cut::default(),
-            layout: match format {
-                Format::Csv => Layout::Rows(Box::default()),
-                Format::Json => Layout::Elements(Elements::default()),
-                Format::Ndjson => Layout::Lines,
+            input: Input::new(input),
+            record: RecordBuffer::default(),
+            reader: match format {
+                Format::Csv => Reader::Csv(Box::default()),
+                Format::Json => Reader::Json(JsonReader::default()),
+                Format::Ndjson => Reader::Ndjson,
             },
-            is_over: false,
+            is_finished: false,
         }
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
-        let Self { source, cut, .. } = self;
-        let line = match &mut self.layout {
-            Layout::Rows(rows) => return rows.next(source),
-            Layout::Elements(elements) => elements.next(source, cut)?,
-            Layout::Lines => {
-                let line = lines::next(source, cut);
-                line.map_err(|error| ReadError::input(source.line(), error))?
+        let Self { input, record, .. } = self;
+        let line = match &mut self.reader {
+            Reader::Csv(reader) => return reader.next(input),
+            Reader::Json(reader) => reader.next(input, record)?,
+            Reader::Ndjson => {
+                let line = ndjson_reader::next(input, record);
+                line.map_err(|error| ReadError::input(input.line(), error))?
             }
         };
         line.map(|line| self.object(line)).transpose()
     }
 
-    /// The record that has been cut out. Of a line only itself can be broken, of an array all
-    /// that follows, too.
+    /// Parses the record in the buffer. Invalid JSON in a line affects that line only; in an array it
+    /// affects all later elements.
     fn object(&self, line: u64) -> Result<Record, ReadError> {
-        let Some(bytes) = self.cut.bytes() else {
+        let Some(bytes) = self.record.bytes() else {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
             let draft = Err(vec![message.into()]);
             return Ok(Record { line, draft });
         };
-        let draft = match (draft_json::read(bytes), &self.layout) {
+        let draft = match (draft_json::read(bytes), &self.reader) {
             (
                 Err(
                     DraftJsonError::NotJson(place)
                     | DraftJsonError::Truncated(place)
                     | DraftJsonError::Trailing(place),
                 ),
-                Layout::Elements(_),
+                Reader::Json(_),
             ) => {
                 let further = place.line.saturating_sub(1).try_into().unwrap_or(u64::MAX);
                 return Err(ReadError::malformed(
                     line.saturating_add(further),
-                    "The JSON is not valid here; nothing behind it can be read",
+                    "The JSON is not valid here; nothing after it can be read",
                 ));
             }
             (draft, _) => draft.map_err(messages),
@@ -203,11 +106,11 @@ impl<R: Read> Iterator for Records<R> {
     type Item = Result<Record, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_over {
+        if self.is_finished {
             return None;
         }
         let record = self.read().transpose();
-        self.is_over = !matches!(record, Some(Ok(_)));
+        self.is_finished = !matches!(record, Some(Ok(_)));
         record
     }
 }

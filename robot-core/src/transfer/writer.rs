@@ -1,14 +1,14 @@
-//! Robots in the formats that they are read in.
+//! Writer of robots as CSV, JSON or NDJSON.
 
 use std::io::{self, Write};
 
 use super::format::Format;
-use crate::model::{Field, Robot, View};
+use crate::model::{Field, FieldValue, Robot, View, Visible};
 
-/// Writes robots in a format, some at a time.
+/// Writes robots in a format, in any number of steps.
 ///
-/// What it writes, [`Records`](super::Records) reads: names stay as they are, byte for byte. That
-/// includes those that a spreadsheet would take for a formula.
+/// [`Records`](super::Records) reads its output: names are not changed, not even names that a
+/// spreadsheet would interpret as a formula.
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft, Field, transfer::{Format, RobotWriter}};
@@ -26,68 +26,65 @@ use crate::model::{Field, Robot, View};
 pub struct RobotWriter {
     format: Format,
     fields: Vec<Field>,
-    begun: bool,
+    has_started: bool,
 }
 
 impl RobotWriter {
-    /// A writer of all fields in this format.
+    /// Creates a writer of all fields in this format.
     #[must_use]
     pub fn new(format: Format) -> Self {
         Self {
             format,
             fields: Field::ALL.to_vec(),
-            begun: false,
+            has_started: false,
         }
     }
 
-    /// Only these fields, in this order.
+    /// Writes only these fields, in this order.
     #[must_use]
     pub fn fields(mut self, fields: Vec<Field>) -> Self {
         self.fields = fields;
         self
     }
 
-    /// Writes some robots, after those before.
+    /// Writes robots.
     ///
     /// # Errors
-    /// The output takes no more.
+    /// Writing to the output failed.
     pub fn write(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         match self.format {
-            Format::Csv => self.rows(robots, output).map_err(kept_kind),
+            Format::Csv => self.rows(robots, output).map_err(io_error),
             Format::Json => self.elements(robots, output),
             Format::Ndjson => self.lines(robots, output),
         }
     }
 
-    /// Writes what comes after the last robot, also where there was none.
+    /// Writes the end of the file. A file without robots is complete, too.
     ///
     /// # Errors
-    /// The output takes no more.
+    /// Writing to the output failed.
     pub fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
         match self.format {
             Format::Csv => self.write(&[], output),
-            Format::Json => output.write_all(if self.begun { b"\n]\n" } else { b"[]\n" }),
+            Format::Json => output.write_all(if self.has_started { b"\n]\n" } else { b"[]\n" }),
             Format::Ndjson => Ok(()),
         }
     }
 
-    /// A header line, which is there without robots, too, and a row for each robot.
+    /// Writes the header once, and a row for each robot.
     fn rows(&mut self, robots: &[Robot], output: &mut dyn Write) -> csv::Result<()> {
         let mut writer = csv::Writer::from_writer(output);
-        if !self.begun {
-            self.begun = true;
+        if !self.has_started {
+            self.has_started = true;
             writer.write_record(self.fields.iter().map(|field| field.as_str()))?;
         }
-        let mut numbers = (itoa::Buffer::new(), itoa::Buffer::new());
+        let mut number = itoa::Buffer::new();
         for robot in robots {
-            let id = numbers.0.format(robot.id().get());
-            let year = numbers.1.format(robot.year());
-            for field in &self.fields {
-                writer.write_field(match field {
-                    Field::Id => id,
-                    Field::Name => robot.name(),
-                    Field::Type => robot.robot_type().as_str(),
-                    Field::Year => year,
+            for value in self.fields.iter().filter_map(|field| robot.value(*field)) {
+                writer.write_field(match value {
+                    FieldValue::Id(id) => number.format(id.get()),
+                    FieldValue::Text(text) => text,
+                    FieldValue::Number(value) => number.format(value),
                 })?;
             }
             writer.write_record(None::<&[u8]>)?;
@@ -95,17 +92,17 @@ impl RobotWriter {
         Ok(writer.flush()?)
     }
 
-    /// An array of objects, each on a line of its own.
+    /// Writes array elements, each on its own line.
     fn elements(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         for robot in robots {
-            output.write_all(if self.begun { b",\n" } else { b"[\n" })?;
-            self.begun = true;
+            output.write_all(if self.has_started { b",\n" } else { b"[\n" })?;
+            self.has_started = true;
             self.object(robot, output)?;
         }
         Ok(())
     }
 
-    /// An object a line.
+    /// Writes one object per line.
     fn lines(&self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         for robot in robots {
             self.object(robot, output)?;
@@ -120,9 +117,9 @@ impl RobotWriter {
     }
 }
 
-/// The failure to write behind a failure of the CSV writer. The library's own conversion
-/// forgets the kind, by which a broken pipe is told from a full disk.
-fn kept_kind(error: csv::Error) -> io::Error {
+/// The I/O error within an error of the CSV writer. The library's own conversion drops the kind, which
+/// distinguishes a broken pipe from a full disk.
+fn io_error(error: csv::Error) -> io::Error {
     let message = error.to_string();
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

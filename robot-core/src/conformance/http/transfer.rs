@@ -153,7 +153,7 @@ fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
     assert_partly(
         &import(session, "?format=json", &file),
         [1, 0, 0, 1],
-        &["line 2: What begins here has no end: the JSON breaks off, or is not valid"],
+        &["line 2: What begins here does not end: the JSON is truncated or not valid"],
     );
 }
 
@@ -178,8 +178,8 @@ fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
         &import(session, "?format=csv", "name;type;year\n"),
         400,
         &[
-            "line 1: The header lacks name, type, year; the first line must name the columns, \
-             with commas between them: name,type,year",
+            "line 1: Missing in the header: name, type, year; the first line must name the columns, \
+             separated by commas: name,type,year",
         ],
     );
     assert_failure(&import(session, "?format=json", ""), 400);

@@ -1,8 +1,8 @@
-//! Adding, updating and deleting.
+//! Cases: inserts, updates and deletes.
 
 use std::collections::HashSet;
 
-use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good, valid};
+use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, ok, valid};
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Pages},
     conformance::{Case, cases},
@@ -10,24 +10,24 @@ use crate::{
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
-    an_empty_catalogue_has_nothing,
-    a_robot_that_was_added_is_there,
-    every_type_and_year_is_kept,
-    ids_are_distinct_and_never_come_back,
-    a_taken_name_is_refused,
-    all_broken_rules_are_reported_at_once,
-    an_update_sets_all_three_members,
-    an_update_may_keep_the_name,
-    an_update_to_a_taken_name_changes_nothing,
-    an_update_of_a_missing_robot_is_not_found,
-    a_replacement_reports_all_broken_rules,
-    an_amendment_changes_only_what_it_has,
-    an_amendment_obeys_the_rules,
-    a_name_that_was_given_up_is_free,
-    a_deleted_robot_is_gone,
+    empty_catalogue_has_no_robots,
+    added_robot_can_be_read,
+    every_type_and_year_is_stored,
+    new_ids_are_unique,
+    add_with_taken_name_is_rejected,
+    add_reports_all_violations,
+    replace_sets_all_members,
+    replace_may_keep_the_name,
+    replace_with_taken_name_changes_nothing,
+    replace_of_missing_robot_is_not_found,
+    replace_reports_all_violations,
+    amend_changes_only_given_members,
+    amend_checks_the_rules,
+    released_name_can_be_used_again,
+    deleted_robot_is_not_found,
 ];
 
-fn an_empty_catalogue_has_nothing(catalogue: &dyn Catalogue) {
+fn empty_catalogue_has_no_robots(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "", &[]);
     assert_found(catalogue, "x", &[]);
     for number in [1, 2, i64::MAX] {
@@ -35,25 +35,25 @@ fn an_empty_catalogue_has_nothing(catalogue: &dyn Catalogue) {
         assert_eq!(get(catalogue, id), None);
         assert_not_found(catalogue.delete(id), id);
     }
-    assert_eq!(good(catalogue.find("x")), None);
+    assert_eq!(ok(catalogue.find("x")), None);
     assert!(Pages::new(catalogue, "").next().is_none());
 }
 
-fn a_robot_that_was_added_is_there(catalogue: &dyn Catalogue) {
+fn added_robot_can_be_read(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
     assert_eq!(robot.name(), "R2-D2");
     assert_eq!(robot.robot_type(), RobotType::Droid);
     assert_eq!(robot.year(), 1977);
     assert_eq!(get(catalogue, robot.id()), Some(robot.clone()));
-    assert_eq!(good(catalogue.find("R2-D2")), Some(robot.clone()));
-    assert_eq!(good(catalogue.list()), [robot]);
+    assert_eq!(ok(catalogue.find("R2-D2")), Some(robot.clone()));
+    assert_eq!(ok(catalogue.list()), [robot]);
 }
 
-fn every_type_and_year_is_kept(catalogue: &dyn Catalogue) {
+fn every_type_and_year_is_stored(catalogue: &dyn Catalogue) {
     for robot_type in RobotType::ALL {
         for year in [0, 1, 1977, 2_147_483_648, 9_007_199_254_740_993, i64::MAX] {
             let name = format!("{robot_type} of {year}");
-            let robot = good(catalogue.add(Draft::new(&name, robot_type.as_str(), year)));
+            let robot = ok(catalogue.add(Draft::new(&name, robot_type.as_str(), year)));
             let kept = get(catalogue, robot.id());
             assert_eq!(kept.as_ref(), Some(&robot));
             assert_eq!((robot.robot_type(), robot.year()), (robot_type, year));
@@ -61,21 +61,21 @@ fn every_type_and_year_is_kept(catalogue: &dyn Catalogue) {
     }
 }
 
-fn ids_are_distinct_and_never_come_back(catalogue: &dyn Catalogue) {
-    let mut given = HashSet::new();
+fn new_ids_are_unique(catalogue: &dyn Catalogue) {
+    let mut used = HashSet::new();
     for round in 0..20 {
-        let robot = add(catalogue, "reborn");
-        assert!(given.insert(robot.id()), "{} came back", robot.id());
+        let robot = add(catalogue, "again");
+        assert!(used.insert(robot.id()), "{} was reused", robot.id());
         if round % 2 == 0 {
             let other = add(catalogue, &format!("other {round}"));
-            assert!(given.insert(other.id()), "{} came back", other.id());
-            good(catalogue.delete(other.id()));
+            assert!(used.insert(other.id()), "{} was reused", other.id());
+            ok(catalogue.delete(other.id()));
         }
-        good(catalogue.delete(robot.id()));
+        ok(catalogue.delete(robot.id()));
     }
 }
 
-fn a_taken_name_is_refused(catalogue: &dyn Catalogue) {
+fn add_with_taken_name_is_rejected(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
     assert_rejected(
         catalogue.add(Draft::new("R2-D2", "virtual", 3)),
@@ -85,10 +85,10 @@ fn a_taken_name_is_refused(catalogue: &dyn Catalogue) {
         catalogue.insert(valid(draft("R2-D2"))),
         &[Violation::NameTaken],
     );
-    assert_eq!(good(catalogue.list()), [robot]);
+    assert_eq!(ok(catalogue.list()), [robot]);
 }
 
-fn all_broken_rules_are_reported_at_once(catalogue: &dyn Catalogue) {
+fn add_reports_all_violations(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
     assert_rejected(
         catalogue.add(Draft::new("R2-D2", "toaster", -1)),
@@ -114,47 +114,47 @@ fn all_broken_rules_are_reported_at_once(catalogue: &dyn Catalogue) {
         catalogue.add(Draft::new("\0".repeat(NAME_LENGTH_LIMIT + 1), "droid", 0)),
         &[Violation::NameTooLong, Violation::NameContainsNul],
     );
-    assert_eq!(good(catalogue.list()), [robot]);
+    assert_eq!(ok(catalogue.list()), [robot]);
 }
 
-fn an_update_sets_all_three_members(catalogue: &dyn Catalogue) {
+fn replace_sets_all_members(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
     let other = add(catalogue, "C-3PO");
-    good(catalogue.replace(robot.id(), Draft::new("HAL", "virtual", 2001)));
+    ok(catalogue.replace(robot.id(), Draft::new("HAL", "virtual", 2001)));
     let updated = valid(Draft::new("HAL", "virtual", 2001)).with_id(robot.id());
     assert_eq!(get(catalogue, robot.id()), Some(updated.clone()));
-    assert_eq!(good(catalogue.list()), [other, updated]);
+    assert_eq!(ok(catalogue.list()), [other, updated]);
 }
 
-fn an_update_may_keep_the_name(catalogue: &dyn Catalogue) {
+fn replace_may_keep_the_name(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
-    good(catalogue.replace(robot.id(), Draft::new("R2-D2", "mechanical", 0)));
+    ok(catalogue.replace(robot.id(), Draft::new("R2-D2", "mechanical", 0)));
     let updated = valid(Draft::new("R2-D2", "mechanical", 0)).with_id(robot.id());
-    assert_eq!(good(catalogue.list()), std::slice::from_ref(&updated));
-    good(catalogue.replace(robot.id(), updated.clone().into()));
-    assert_eq!(good(catalogue.list()), [updated]);
+    assert_eq!(ok(catalogue.list()), std::slice::from_ref(&updated));
+    ok(catalogue.replace(robot.id(), updated.clone().into()));
+    assert_eq!(ok(catalogue.list()), [updated]);
 }
 
-fn an_update_to_a_taken_name_changes_nothing(catalogue: &dyn Catalogue) {
+fn replace_with_taken_name_changes_nothing(catalogue: &dyn Catalogue) {
     let (first, second) = (add(catalogue, "a"), add(catalogue, "b"));
     assert_rejected(
         catalogue.replace(second.id(), Draft::new("a", "virtual", 5)),
         &[Violation::NameTaken],
     );
-    assert_eq!(good(catalogue.list()), [first, second]);
+    assert_eq!(ok(catalogue.list()), [first, second]);
 }
 
-fn an_update_of_a_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
+fn replace_of_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "a");
     let gone = add(catalogue, "b").id();
-    good(catalogue.delete(gone));
+    ok(catalogue.delete(gone));
     for draft in [draft("c"), draft("a"), Draft::new("a", "toaster", -1)] {
         assert_not_found(catalogue.replace(gone, draft), gone);
     }
-    assert_eq!(good(catalogue.list()), [robot]);
+    assert_eq!(ok(catalogue.list()), [robot]);
 }
 
-fn a_replacement_reports_all_broken_rules(catalogue: &dyn Catalogue) {
+fn replace_reports_all_violations(catalogue: &dyn Catalogue) {
     let (robot, other) = (add(catalogue, "a"), add(catalogue, "b"));
     assert_rejected(
         catalogue.replace(robot.id(), Draft::new("b", "toaster", -1)),
@@ -164,17 +164,17 @@ fn a_replacement_reports_all_broken_rules(catalogue: &dyn Catalogue) {
             Violation::YearNegative,
         ],
     );
-    // Its own name is not another's.
+    // Its own name is not taken.
     assert_rejected(
         catalogue.replace(robot.id(), Draft::new("a", "toaster", 0)),
         &[Violation::TypeUnknown],
     );
-    assert_eq!(good(catalogue.list()), [robot, other]);
+    assert_eq!(ok(catalogue.list()), [robot, other]);
 }
 
-fn an_amendment_changes_only_what_it_has(catalogue: &dyn Catalogue) {
+fn amend_changes_only_given_members(catalogue: &dyn Catalogue) {
     let id = add(catalogue, "R2-D2").id();
-    let amend = |draft: Draft| good(catalogue.amend(id, draft));
+    let amend = |draft: Draft| ok(catalogue.amend(id, draft));
     let now = |name, robot_type, year| {
         let expected = valid(Draft::new(name, robot_type, year)).with_id(id);
         assert_eq!(get(catalogue, id), Some(expected));
@@ -201,7 +201,7 @@ fn an_amendment_changes_only_what_it_has(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "", &["Marvin"]);
 }
 
-fn an_amendment_obeys_the_rules(catalogue: &dyn Catalogue) {
+fn amend_checks_the_rules(catalogue: &dyn Catalogue) {
     let (robot, other) = (add(catalogue, "a"), add(catalogue, "b"));
     let named = |name: &str| Draft {
         name: Some(name.to_owned()),
@@ -223,30 +223,30 @@ fn an_amendment_obeys_the_rules(catalogue: &dyn Catalogue) {
         catalogue.amend(robot.id(), everything_wrong.clone()),
         &[Violation::NameTaken, Violation::YearNegative],
     );
-    good(catalogue.amend(robot.id(), named("a")));
-    good(catalogue.delete(other.id()));
+    ok(catalogue.amend(robot.id(), named("a")));
+    ok(catalogue.delete(other.id()));
     for draft in [Draft::default(), named("c"), everything_wrong] {
         assert_not_found(catalogue.amend(other.id(), draft), other.id());
     }
-    assert_eq!(good(catalogue.list()), [robot]);
+    assert_eq!(ok(catalogue.list()), [robot]);
 }
 
-fn a_name_that_was_given_up_is_free(catalogue: &dyn Catalogue) {
+fn released_name_can_be_used_again(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "a");
-    good(catalogue.replace(robot.id(), draft("b")));
-    assert_eq!(good(catalogue.find("a")), None);
+    ok(catalogue.replace(robot.id(), draft("b")));
+    assert_eq!(ok(catalogue.find("a")), None);
     let second = add(catalogue, "a");
-    good(catalogue.delete(second.id()));
+    ok(catalogue.delete(second.id()));
     let third = add(catalogue, "a");
-    assert_eq!(good(catalogue.find("a")), Some(third));
+    assert_eq!(ok(catalogue.find("a")), Some(third));
     assert_found(catalogue, "", &["a", "b"]);
 }
 
-fn a_deleted_robot_is_gone(catalogue: &dyn Catalogue) {
+fn deleted_robot_is_not_found(catalogue: &dyn Catalogue) {
     let (robot, other) = (add(catalogue, "a"), add(catalogue, "b"));
-    good(catalogue.delete(robot.id()));
+    ok(catalogue.delete(robot.id()));
     assert_eq!(get(catalogue, robot.id()), None);
-    assert_eq!(good(catalogue.find("a")), None);
+    assert_eq!(ok(catalogue.find("a")), None);
     assert_not_found(catalogue.delete(robot.id()), robot.id());
-    assert_eq!(good(catalogue.list()), [other]);
+    assert_eq!(ok(catalogue.list()), [other]);
 }

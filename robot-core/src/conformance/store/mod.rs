@@ -1,8 +1,7 @@
-//! The cases for stores: the promises of [`Catalogue`], each held against a catalogue that
-//! is empty at the start.
+//! Cases for stores: the contract of [`Catalogue`], each case on an empty catalogue.
 
 mod changes;
-mod histories;
+mod linearizability;
 mod names;
 mod pages;
 mod races;
@@ -25,7 +24,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         pages::CASES,
         races::CASES,
         restoring::CASES,
-        histories::CASES,
+        linearizability::CASES,
     ]
     .concat()
     .into_iter()
@@ -51,13 +50,13 @@ fn add_all(catalogue: &dyn Catalogue, names: impl IntoIterator<Item = impl AsRef
     }
 }
 
-/// The value, or a failure of the case.
-fn good<T>(result: crate::Result<T>) -> T {
+/// The value of a result that must be `Ok`.
+fn ok<T>(result: crate::Result<T>) -> T {
     result.unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 fn get(catalogue: &dyn Catalogue, id: RobotId) -> Option<Robot> {
-    good(catalogue.get(id))
+    ok(catalogue.get(id))
 }
 
 fn names(robots: &[Robot]) -> Vec<&str> {
@@ -67,11 +66,11 @@ fn names(robots: &[Robot]) -> Vec<&str> {
 /// Asserts that a search finds exactly these names, in this order.
 #[track_caller]
 fn assert_found(catalogue: &dyn Catalogue, containing: &str, expected: &[&str]) {
-    let found = good(catalogue.search(containing));
+    let found = ok(catalogue.search(containing));
     assert_eq!(names(&found), expected, "search for {containing:?}");
 }
 
-/// Asserts that a result is a rejection for exactly these broken rules.
+/// Asserts that a result is a rejection with exactly these violations.
 #[track_caller]
 fn assert_rejected<T: std::fmt::Debug>(result: crate::Result<T>, expected: &[Violation]) {
     match result {

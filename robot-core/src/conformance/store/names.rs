@@ -1,25 +1,24 @@
-//! Names: kept, ordered, found and searched by their bytes.
+//! Cases: names are stored, ordered, found and searched by their bytes.
 
-use super::{Run, add, add_all, assert_found, assert_rejected, draft, get, good};
-use crate::catalogue::CatalogueExt;
+use super::{Run, add, add_all, assert_found, assert_rejected, draft, get, ok};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, CatalogueExt},
     conformance::{Case, cases},
     model::{NAME_LENGTH_LIMIT, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
-    names_differ_when_their_bytes_do,
+    names_are_compared_by_bytes,
     names_are_ordered_by_bytes,
-    the_longest_names_are_kept,
-    a_name_is_found_exactly,
-    a_search_finds_parts_anywhere,
-    a_search_has_no_wildcards,
-    a_search_compares_bytes,
-    a_search_for_what_no_name_contains_finds_nothing,
+    names_of_maximum_length_are_stored,
+    find_matches_the_exact_name,
+    search_matches_any_part_of_a_name,
+    search_has_no_wildcards,
+    search_compares_bytes,
+    search_without_matches_is_empty,
 ];
 
-/// Names that careless stores confuse, misorder or mangle.
+/// Names that are easily confused, misordered or altered.
 const DIFFICULT_NAMES: &[&str] = &[
     " ",
     "  ",
@@ -92,11 +91,11 @@ const DIFFICULT_NAMES: &[&str] = &[
     "\u{202e}abc",
 ];
 
-fn names_differ_when_their_bytes_do(catalogue: &dyn Catalogue) {
+fn names_are_compared_by_bytes(catalogue: &dyn Catalogue) {
     for name in DIFFICULT_NAMES {
         let robot = add(catalogue, name);
         assert_eq!(robot.name(), *name);
-        assert_eq!(good(catalogue.find(name)), Some(robot.clone()), "{name:?}");
+        assert_eq!(ok(catalogue.find(name)), Some(robot.clone()), "{name:?}");
         assert_eq!(get(catalogue, robot.id()), Some(robot), "{name:?}");
     }
     for name in DIFFICULT_NAMES {
@@ -111,7 +110,7 @@ fn names_are_ordered_by_bytes(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "", &sorted);
 }
 
-fn the_longest_names_are_kept(catalogue: &dyn Catalogue) {
+fn names_of_maximum_length_are_stored(catalogue: &dyn Catalogue) {
     for character in ["a", "é", "日", "🤖"] {
         let name = character.repeat(NAME_LENGTH_LIMIT);
         let robot = add(catalogue, &name);
@@ -120,7 +119,7 @@ fn the_longest_names_are_kept(catalogue: &dyn Catalogue) {
             catalogue.add(draft(&format!("{name}{character}"))),
             &[Violation::NameTooLong],
         );
-        // They differ in the last character alone.
+        // It differs in the last character only.
         let mut other = character.repeat(NAME_LENGTH_LIMIT - 1);
         other.push('z');
         add(catalogue, &other);
@@ -128,19 +127,19 @@ fn the_longest_names_are_kept(catalogue: &dyn Catalogue) {
     }
 }
 
-fn a_name_is_found_exactly(catalogue: &dyn Catalogue) {
+fn find_matches_the_exact_name(catalogue: &dyn Catalogue) {
     let robot = add(catalogue, "R2-D2");
-    assert_eq!(good(catalogue.find("R2-D2")), Some(robot));
+    assert_eq!(ok(catalogue.find("R2-D2")), Some(robot));
     for name in [
         "r2-d2", "R2-D2 ", " R2-D2", "R2", "R2-D_", "%", "", "R2-D2\0", "\0",
     ] {
-        assert_eq!(good(catalogue.find(name)), None, "{name:?}");
+        assert_eq!(ok(catalogue.find(name)), None, "{name:?}");
     }
     let long = "R".repeat(100_000);
-    assert_eq!(good(catalogue.find(&long)), None);
+    assert_eq!(ok(catalogue.find(&long)), None);
 }
 
-fn a_search_finds_parts_anywhere(catalogue: &dyn Catalogue) {
+fn search_matches_any_part_of_a_name(catalogue: &dyn Catalogue) {
     add_all(catalogue, ["R2-D2", "BB-8", "D2", "2", "x2-D2x"]);
     assert_found(catalogue, "2-D2", &["R2-D2", "x2-D2x"]);
     assert_found(catalogue, "D2", &["D2", "R2-D2", "x2-D2x"]);
@@ -150,7 +149,7 @@ fn a_search_finds_parts_anywhere(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "", &["2", "BB-8", "D2", "R2-D2", "x2-D2x"]);
 }
 
-fn a_search_has_no_wildcards(catalogue: &dyn Catalogue) {
+fn search_has_no_wildcards(catalogue: &dyn Catalogue) {
     add_all(catalogue, DIFFICULT_NAMES);
     let mut sorted = DIFFICULT_NAMES.to_vec();
     sorted.sort_unstable();
@@ -164,7 +163,7 @@ fn a_search_has_no_wildcards(catalogue: &dyn Catalogue) {
     }
 }
 
-fn a_search_compares_bytes(catalogue: &dyn Catalogue) {
+fn search_compares_bytes(catalogue: &dyn Catalogue) {
     add_all(
         catalogue,
         ["Robby", "robby", "É", "e\u{301}", "é", "Straße", "STRASSE"],
@@ -177,7 +176,7 @@ fn a_search_compares_bytes(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "SS", &["STRASSE"]);
 }
 
-fn a_search_for_what_no_name_contains_finds_nothing(catalogue: &dyn Catalogue) {
+fn search_without_matches_is_empty(catalogue: &dyn Catalogue) {
     add_all(catalogue, ["a", "ab"]);
     let long = "a".repeat(100_000);
     for part in ["b ", "ba", "\0", "a\0", "\0a", long.as_str(), "' OR 1=1 --"] {

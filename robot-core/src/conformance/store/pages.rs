@@ -1,6 +1,6 @@
-//! Pages: in order, complete, from any place.
+//! Cases: pages are ordered, complete, and start after any text.
 
-use super::{Run, add_all, good, names};
+use super::{Run, add_all, names, ok};
 use crate::{
     catalogue::{Catalogue, PageRequest, Pages},
     conformance::{Case, cases},
@@ -8,11 +8,11 @@ use crate::{
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
-    pages_follow_one_another,
-    pages_begin_behind_any_text,
-    pages_of_a_search_hold_only_what_matches,
-    pages_survive_changes_between_them,
-    entries_are_pages_without_what_no_list_shows,
+    pages_are_ordered_and_complete,
+    pages_start_after_any_text,
+    pages_of_a_search_contain_only_matches,
+    changes_between_pages_keep_paging_correct,
+    entries_have_the_ids_and_names_of_pages,
 ];
 
 /// 25 names in order, `n00` to `n24`.
@@ -26,7 +26,7 @@ fn page_names(
     after: &str,
     limit: usize,
 ) -> Vec<String> {
-    let page = good(catalogue.page(PageRequest {
+    let page = ok(catalogue.page(PageRequest {
         containing,
         after,
         limit,
@@ -34,13 +34,10 @@ fn page_names(
     page.iter().map(|robot| robot.name().to_owned()).collect()
 }
 
-fn pages_follow_one_another(catalogue: &dyn Catalogue) {
+fn pages_are_ordered_and_complete(catalogue: &dyn Catalogue) {
     add_all(catalogue, twenty_five().iter().rev());
     for size in [1, 7, 24, 25, 26, 1000] {
-        let pages: Vec<Vec<Robot>> = Pages::new(catalogue, "")
-            .page_size(size)
-            .map(good)
-            .collect();
+        let pages: Vec<Vec<Robot>> = Pages::new(catalogue, "").page_size(size).map(ok).collect();
         let (last, full) = pages.split_last().unwrap_or_else(|| panic!("no pages"));
         assert!(full.iter().all(|page| page.len() == size));
         assert!((1..=size).contains(&last.len()));
@@ -48,7 +45,7 @@ fn pages_follow_one_another(catalogue: &dyn Catalogue) {
     }
 }
 
-fn pages_begin_behind_any_text(catalogue: &dyn Catalogue) {
+fn pages_start_after_any_text(catalogue: &dyn Catalogue) {
     add_all(catalogue, twenty_five());
     for (after, first) in [
         ("", Some("n00")),
@@ -68,7 +65,7 @@ fn pages_begin_behind_any_text(catalogue: &dyn Catalogue) {
     assert_eq!(page_names(catalogue, "", "n22", 10), ["n23", "n24"]);
 }
 
-fn pages_of_a_search_hold_only_what_matches(catalogue: &dyn Catalogue) {
+fn pages_of_a_search_contain_only_matches(catalogue: &dyn Catalogue) {
     add_all(catalogue, twenty_five());
     assert_eq!(page_names(catalogue, "5", "", 2), ["n05", "n15"]);
     assert_eq!(page_names(catalogue, "5", "n05", 2), ["n15"]);
@@ -76,18 +73,18 @@ fn pages_of_a_search_hold_only_what_matches(catalogue: &dyn Catalogue) {
     assert_eq!(page_names(catalogue, "5", "n15", 2), [""; 0]);
 }
 
-fn pages_survive_changes_between_them(catalogue: &dyn Catalogue) {
+fn changes_between_pages_keep_paging_correct(catalogue: &dyn Catalogue) {
     add_all(catalogue, twenty_five());
     let mut pages = Pages::new(catalogue, "").page_size(10);
     let mut seen = Vec::new();
     let mut next = |seen: &mut Vec<String>| {
-        let page = pages.next().map(good).unwrap_or_default();
+        let page = pages.next().map(ok).unwrap_or_default();
         seen.extend(page.iter().map(|robot| robot.name().to_owned()));
     };
     next(&mut seen);
-    // The last one of the page goes, and new ones come before and behind it.
-    let last = good(catalogue.find("n09")).unwrap_or_else(|| panic!("n09 is gone"));
-    good(catalogue.delete(last.id()));
+    // The last robot of the page is deleted, and new ones are added before and after it.
+    let last = ok(catalogue.find("n09")).unwrap_or_else(|| panic!("n09 is missing"));
+    ok(catalogue.delete(last.id()));
     add_all(catalogue, ["n05x", "n09x", "n30"]);
     next(&mut seen);
     next(&mut seen);
@@ -97,7 +94,7 @@ fn pages_survive_changes_between_them(catalogue: &dyn Catalogue) {
     assert_eq!(seen, expected);
 }
 
-fn entries_are_pages_without_what_no_list_shows(catalogue: &dyn Catalogue) {
+fn entries_have_the_ids_and_names_of_pages(catalogue: &dyn Catalogue) {
     add_all(catalogue, twenty_five());
     for containing in ["", "1", "n1", "n12", "x12"] {
         for after in ["", "n05", "n12", "z"] {
@@ -106,14 +103,14 @@ fn entries_are_pages_without_what_no_list_shows(catalogue: &dyn Catalogue) {
                 after,
                 limit: 7,
             };
-            let page = good(catalogue.page(request)).into_iter();
+            let page = ok(catalogue.page(request)).into_iter();
             let entries: Vec<Entry> = page.map(Entry::from).collect();
-            assert_eq!(good(catalogue.entries(request)), entries, "{request:?}");
+            assert_eq!(ok(catalogue.entries(request)), entries, "{request:?}");
         }
     }
     let pages = Pages::new(catalogue, "1").page_size(4).entries();
     let names: Vec<String> = pages
-        .flat_map(good)
+        .flat_map(ok)
         .map(|entry| entry.name().to_owned())
         .collect();
     let expected = twenty_five().into_iter().filter(|name| name.contains('1'));

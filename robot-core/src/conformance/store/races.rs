@@ -1,51 +1,50 @@
-//! Many callers at once. A race is lost only now and then, so each is run many times.
+//! Cases: concurrent callers. Each race is run many times, because a bug shows only sometimes.
 
-use crate::catalogue::CatalogueExt;
 use std::collections::HashSet;
 
-use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, good};
+use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, ok};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, CatalogueExt},
     conformance::{Case, at_once, cases},
     model::{Draft, Robot, Violation},
 };
 
-/// How often a race is run.
+/// The number of runs of each race.
 const ROUNDS: usize = 50;
 
 pub(super) const CASES: &[Case<Run>] = cases![
-    of_equal_inserts_at_once_one_succeeds,
-    of_different_inserts_at_once_all_succeed,
-    of_updates_to_one_name_at_once_one_succeeds,
-    of_deletions_at_once_one_succeeds,
-    amendments_of_different_members_at_once_are_all_kept,
-    a_reader_never_sees_half_an_update,
+    concurrent_equal_inserts_succeed_once,
+    concurrent_different_inserts_all_succeed,
+    concurrent_renames_to_one_name_succeed_once,
+    concurrent_deletes_succeed_once,
+    concurrent_amends_of_different_members_are_kept,
+    reader_never_sees_a_partial_update,
 ];
 
-/// Asserts that one of the results is good and the others are rejected for the name.
-fn assert_one_has_the_name<T: std::fmt::Debug>(results: Vec<crate::Result<T>>) {
-    let (good, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    assert_eq!(good.len(), 1);
-    for result in refused {
+/// Asserts that one result is `Ok` and the others are rejected because the name is taken.
+fn assert_one_gets_the_name<T: std::fmt::Debug>(results: Vec<crate::Result<T>>) {
+    let (successes, rejections): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    assert_eq!(successes.len(), 1);
+    for result in rejections {
         assert_rejected(result, &[Violation::NameTaken]);
     }
 }
 
-fn of_equal_inserts_at_once_one_succeeds(catalogue: &dyn Catalogue) {
-    assert_one_has_the_name(at_once(24, |_| catalogue.add(draft("R2-D2"))));
-    // Callers that insert the same names in the same order meet again and again.
+fn concurrent_equal_inserts_succeed_once(catalogue: &dyn Catalogue) {
+    assert_one_gets_the_name(at_once(24, |_| catalogue.add(draft("R2-D2"))));
+    // Callers that insert the same names in the same order conflict again and again.
     let names: Vec<_> = (0..4 * ROUNDS).map(|round| format!("{round:04}")).collect();
     let added = at_once(4, |_| {
         let added = names.iter().map(|name| catalogue.add(draft(name)).is_ok());
         added.filter(|is_added| *is_added).count()
     });
     assert_eq!(added.into_iter().sum::<usize>(), names.len());
-    let listed = good(catalogue.list());
+    let listed = ok(catalogue.list());
     let expected = names.iter().map(String::as_str).chain(["R2-D2"]);
     assert!(listed.iter().map(Robot::name).eq(expected));
 }
 
-fn of_different_inserts_at_once_all_succeed(catalogue: &dyn Catalogue) {
+fn concurrent_different_inserts_all_succeed(catalogue: &dyn Catalogue) {
     let added = at_once(16, |thread| {
         let names = (0..25).map(|number| format!("{thread} {number}"));
         names
@@ -54,24 +53,24 @@ fn of_different_inserts_at_once_all_succeed(catalogue: &dyn Catalogue) {
     });
     let ids: HashSet<_> = added.into_iter().flatten().collect();
     assert_eq!(ids.len(), 400);
-    assert_eq!(good(catalogue.list()).len(), 400);
+    assert_eq!(ok(catalogue.list()).len(), 400);
 }
 
-fn of_updates_to_one_name_at_once_one_succeeds(catalogue: &dyn Catalogue) {
+fn concurrent_renames_to_one_name_succeed_once(catalogue: &dyn Catalogue) {
     let robots: Vec<_> = (0..6)
         .map(|number| add(catalogue, &number.to_string()))
         .collect();
     for round in 0..ROUNDS {
         let name = format!("chosen {round}");
-        assert_one_has_the_name(at_once(robots.len(), |number| {
+        assert_one_gets_the_name(at_once(robots.len(), |number| {
             catalogue.replace(robots[number].id(), draft(&name))
         }));
         assert_found(catalogue, &name, &[&name]);
     }
-    assert_eq!(good(catalogue.list()).len(), robots.len());
+    assert_eq!(ok(catalogue.list()).len(), robots.len());
 }
 
-fn of_deletions_at_once_one_succeeds(catalogue: &dyn Catalogue) {
+fn concurrent_deletes_succeed_once(catalogue: &dyn Catalogue) {
     for _ in 0..ROUNDS {
         let id = add(catalogue, "R2-D2").id();
         let results = at_once(4, |_| catalogue.delete(id));
@@ -82,7 +81,7 @@ fn of_deletions_at_once_one_succeeds(catalogue: &dyn Catalogue) {
     }
 }
 
-fn amendments_of_different_members_at_once_are_all_kept(catalogue: &dyn Catalogue) {
+fn concurrent_amends_of_different_members_are_kept(catalogue: &dyn Catalogue) {
     let id = add(catalogue, "R2-D2").id();
     for round in 0..ROUNDS {
         let expected = Draft::new(
@@ -97,13 +96,13 @@ fn amendments_of_different_members_at_once_are_all_kept(catalogue: &dyn Catalogu
                 1 => draft.robot_type.clone_from(&expected.robot_type),
                 _ => draft.year = expected.year,
             }
-            good(catalogue.amend(id, draft));
+            ok(catalogue.amend(id, draft));
         });
         assert_eq!(get(catalogue, id).map(Draft::from), Some(expected));
     }
 }
 
-fn a_reader_never_sees_half_an_update(catalogue: &dyn Catalogue) {
+fn reader_never_sees_a_partial_update(catalogue: &dyn Catalogue) {
     let id = add(catalogue, "one").id();
     let states = [
         Draft::new("one", "droid", 1977),
@@ -112,11 +111,11 @@ fn a_reader_never_sees_half_an_update(catalogue: &dyn Catalogue) {
     at_once(5, |thread| {
         for round in 0..100 {
             if thread == 0 {
-                good(catalogue.replace(id, states[round % 2].clone()));
+                ok(catalogue.replace(id, states[round % 2].clone()));
             } else {
-                let robot = get(catalogue, id).unwrap_or_else(|| panic!("the robot is gone"));
+                let robot = get(catalogue, id).unwrap_or_else(|| panic!("the robot is missing"));
                 assert!(states.contains(&Draft::from(robot.clone())), "{robot:?}");
-                let listed = good(catalogue.list());
+                let listed = ok(catalogue.list());
                 assert_eq!(listed.len(), 1, "{listed:?}");
             }
         }

@@ -160,7 +160,7 @@ fn connect_failure(error: &ConnectionError) -> ConnectFailure {
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
-    use crate::conformance::scratch_database;
+    use crate::{conformance::scratch_database, database::migrations::Migrate};
 
     const TIMEOUT: Duration = Duration::from_millis(1500);
 

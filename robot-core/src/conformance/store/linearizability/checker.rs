@@ -1,0 +1,162 @@
+//! Linearizability checker: searches for a sequential order of the operations that explains their
+//! answers (Wing and Gong, 1993, with the cache of Lowe, 2017).
+//!
+//! An operation that returned before another was called comes before it; operations that overlap
+//! may come in any order. A history is linearizable if such an order exists: each operation can
+//! have taken effect at one moment between its call and its return, and each read returned the
+//! last write before it.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{
+    event::Event,
+    model::Model,
+    operation::{Answer, Operation},
+};
+use crate::{
+    conformance::store::valid,
+    model::{Robot, RobotId},
+};
+
+/// A set of operations: one bit for each index in the history.
+type Set = u128;
+
+/// A sequence of some of the operations that explains their answers.
+#[derive(Debug)]
+pub(super) struct PartialOrder {
+    pub(super) indices: Vec<usize>,
+    /// The catalogue after them.
+    pub(super) model: Model,
+}
+
+impl PartialOrder {
+    pub(super) fn done(&self) -> Set {
+        self.indices.iter().fold(0, |set, index| set | 1 << index)
+    }
+}
+
+/// Checks that a history is linearizable.
+///
+/// # Errors
+/// The longest sequence that was found.
+pub(super) fn check(start: &Model, events: &[Event]) -> Result<(), PartialOrder> {
+    assert!(events.len() < 128, "a set has 128 bits");
+    let unclaimed = unclaimed_ids(start, events);
+    let mut search = Search {
+        events,
+        outcomes: events
+            .iter()
+            .map(|event| outcomes(event, &unclaimed))
+            .collect(),
+        dead_ends: HashMap::new(),
+        order: Vec::new(),
+        longest: PartialOrder {
+            indices: Vec::new(),
+            model: start.clone(),
+        },
+    };
+    if search.completes(0, start) {
+        return Ok(());
+    }
+    Err(search.longest)
+}
+
+/// The operations that may be next after these: those that were called before any of the others
+/// returned.
+pub(super) fn candidates(done: Set, events: &[Event]) -> impl Iterator<Item = usize> {
+    let rest = move || (0..events.len()).filter(move |index| done & 1 << index == 0);
+    // An operation with an open outcome may take effect after its return, or never, so it does not
+    // limit the others.
+    let settled = rest().filter(|index| !events[*index].answer.is_open());
+    let first_return = settled.map(|index| events[index].returned).min();
+    rest().filter(move |index| first_return.is_some_and(|first| events[*index].called < first))
+}
+
+/// The ids of robots that were read although no successful insert returned them.
+pub(super) fn unclaimed_ids(start: &Model, events: &[Event]) -> HashSet<RobotId> {
+    let is_add = |event: &&Event| matches!(event.operation, Operation::Add(_));
+    let ids = |events: Vec<&Event>| -> HashSet<RobotId> {
+        let robots = events.iter().flat_map(|event| event.answer.robots());
+        robots.map(Robot::id).collect()
+    };
+    let (added, read) = events.iter().partition(is_add);
+    let mut unclaimed = &ids(read) - &ids(added);
+    unclaimed.retain(|id| start.robots().iter().all(|robot| robot.id() != *id));
+    unclaimed
+}
+
+/// The answers that an operation may have had if it took effect.
+pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<Answer> {
+    match (&event.answer, &event.operation) {
+        (Answer::Unavailable, _) => Vec::new(),
+        // The new robot was read: no thread could have deleted it without its id, so the reads at
+        // the end return it.
+        (Answer::Unknown, Operation::Add(draft)) => {
+            let draft = valid(draft.clone());
+            let robots = unclaimed.iter().map(|id| draft.clone().with_id(*id));
+            robots.map(Answer::from).collect()
+        }
+        (Answer::Unknown, _) => vec![Answer::Done],
+        (answer, _) => vec![answer.clone()],
+    }
+}
+
+struct Search<'a> {
+    events: &'a [Event],
+    /// The outcomes of each event.
+    outcomes: Vec<Vec<Answer>>,
+    /// The catalogues from which the search has failed, by the operations before.
+    dead_ends: HashMap<Set, Vec<Model>>,
+    /// The current sequence.
+    order: Vec<usize>,
+    longest: PartialOrder,
+}
+
+impl Search<'_> {
+    /// Whether an order of the remaining operations exists from here.
+    fn completes(&mut self, done: Set, model: &Model) -> bool {
+        if self.order.len() >= self.longest.indices.len() {
+            self.longest.indices.clone_from(&self.order);
+            self.longest.model = model.clone();
+        }
+        if self.is_complete(done) {
+            return true;
+        }
+        let dead_ends = self.dead_ends.get(&done);
+        if dead_ends.is_some_and(|models| models.contains(model)) {
+            return false;
+        }
+        for (index, after) in self.steps(done, model) {
+            self.order.push(index);
+            if self.completes(done | 1 << index, &after) {
+                return true;
+            }
+            self.order.pop();
+        }
+        self.dead_ends.entry(done).or_default().push(model.clone());
+        false
+    }
+
+    fn is_complete(&self, done: Set) -> bool {
+        let mut events = self.events.iter().enumerate();
+        events.all(|(index, event)| done & 1 << index != 0 || event.answer.is_open())
+    }
+
+    /// The operations that may be next and whose answers fit, with the catalogue after each.
+    fn steps(&self, done: Set, model: &Model) -> Vec<(usize, Model)> {
+        let mut steps = Vec::new();
+        for index in candidates(done, self.events) {
+            let event = &self.events[index];
+            for answer in &self.outcomes[index] {
+                match model.after(&event.operation, answer) {
+                    // A read-only operation that fits here need not be tried elsewhere: an order
+                    // that has it later is valid with it here, too.
+                    Some(after) if event.is_read_only() => return vec![(index, after)],
+                    Some(after) => steps.push((index, after)),
+                    None => {}
+                }
+            }
+        }
+        steps
+    }
+}

@@ -1,0 +1,258 @@
+//! Linearizability: random operations of many threads on few robots and names.
+//!
+//! The history of each round must be linearizable, that is, a single caller who executes the same
+//! operations in some order gets the same answers, and that order agrees with the order of
+//! operations that did not overlap. This implies the other guarantees: names are unique, committed
+//! changes are visible, and no reader sees half of a change or an old state after a new one.
+//! Rounds are short, because the search for an order is exponential.
+
+#[cfg(test)]
+mod brute_force;
+mod checker;
+#[cfg(test)]
+mod checker_tests;
+mod event;
+mod history;
+mod model;
+mod operation;
+mod random;
+#[cfg(test)]
+mod seeded_bugs;
+
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::atomic::AtomicU64,
+    time::{Duration, Instant},
+};
+
+use super::{Run, add_all, ok};
+use crate::{
+    catalogue::Catalogue,
+    conformance::{Case, at_once, cases},
+    model::{Robot, RobotId},
+};
+use event::Event;
+use history::History;
+use model::Model;
+use operation::{Answer, EVERYTHING, Operation};
+use random::{Caller, Kind, NAMES, Random};
+
+/// The minimum number of rounds.
+const ROUNDS: usize = 40;
+
+/// How long further rounds are run. In a fast store operations rarely overlap, but hundreds of
+/// rounds fit; in a slow store they overlap in every round.
+const MIN_TIME: Duration = Duration::from_millis(500);
+
+/// The time limit, also if there were fewer rounds: a store may wait seconds for a lock.
+const MAX_TIME: Duration = Duration::from_secs(3);
+
+/// The maximum number of changes with an unknown outcome that are added to the next history. Stores
+/// have few of them, and each may double the time of the search.
+const UNFINISHED: usize = 4;
+
+/// The seed from which the seeds of all rounds are generated.
+const SEED: u64 = 1977;
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    concurrent_operations_are_linearizable,
+    concurrent_changes_of_one_robot_are_linearizable,
+    concurrent_renames_are_linearizable,
+];
+
+/// The parameters of a case.
+struct Mix {
+    /// The number of robots at the start.
+    robots: usize,
+    threads: usize,
+    /// The number of operations of each thread in a round.
+    operations: usize,
+    kinds: &'static [Kind],
+}
+
+const ALL_KINDS: Mix = Mix {
+    robots: 0,
+    threads: 6,
+    operations: 5,
+    kinds: &[
+        Kind::Add,
+        Kind::Add,
+        Kind::Replace,
+        Kind::Amend,
+        Kind::Delete,
+        Kind::Get,
+        Kind::Find,
+        Kind::Page,
+    ],
+};
+
+/// Only changes of the same robot conflict.
+const ONE_ROBOT: Mix = Mix {
+    robots: 1,
+    threads: 5,
+    operations: 6,
+    kinds: &[
+        Kind::Replace,
+        Kind::Amend,
+        Kind::Amend,
+        Kind::Get,
+        Kind::Find,
+        Kind::Page,
+    ],
+};
+
+/// Two of the three names are taken.
+const TWO_ROBOTS: Mix = Mix {
+    robots: 2,
+    ..ONE_ROBOT
+};
+
+fn concurrent_operations_are_linearizable(catalogue: &dyn Catalogue) {
+    run(catalogue, &ALL_KINDS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn concurrent_changes_of_one_robot_are_linearizable(catalogue: &dyn Catalogue) {
+    run(catalogue, &ONE_ROBOT).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn concurrent_renames_are_linearizable(catalogue: &dyn Catalogue) {
+    run(catalogue, &TWO_ROBOTS).unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+/// Runs rounds, each on the catalogue that the last one left.
+///
+/// # Errors
+/// A history that is not linearizable.
+fn run(catalogue: &dyn Catalogue, mix: &Mix) -> Result<(), String> {
+    let started = Instant::now();
+    add_all(catalogue, &NAMES[..mix.robots]);
+    let mut robots = ok(catalogue.page(EVERYTHING));
+    let mut used: HashSet<_> = robots.iter().map(Robot::id).collect();
+    let mut seeds = Random::new(SEED);
+    let mut unfinished = Vec::new();
+    let mut round = 0;
+    while started.elapsed() < MIN_TIME || round < ROUNDS && started.elapsed() < MAX_TIME {
+        let seed = seeds.next();
+        let history = record(catalogue, mix, seed, &robots, unfinished);
+        robots = outcome(&history, &mut used)
+            .map_err(|failure| format!("Round {round}, with the seed {seed}: {failure}"))?;
+        unfinished = history.unfinished(UNFINISHED);
+        round += 1;
+    }
+    Ok(())
+}
+
+/// Runs a round, and then reads all robots by every method. The history begins with the events that
+/// may still be running.
+fn record(
+    catalogue: &dyn Catalogue,
+    mix: &Mix,
+    seed: u64,
+    start: &[Robot],
+    unfinished: Vec<Event>,
+) -> History {
+    let clock = AtomicU64::new(1);
+    let record = |thread, operation| Event::record(catalogue, &clock, thread, operation);
+    let mut random = Random::new(seed);
+    let seeds: Vec<_> = (0..mix.threads).map(|_| random.next()).collect();
+    let threads = at_once(mix.threads, |thread| {
+        let mut caller = Caller::new(seeds[thread], start);
+        let events = (0..mix.operations).map(|_| {
+            let event = record(thread, caller.next_operation(mix.kinds));
+            caller.learn(&event.answer);
+            event
+        });
+        events.collect::<Vec<_>>()
+    });
+    let mut events = [unfinished, threads.concat()].concat();
+    for operation in final_reads(start, &events) {
+        events.push(record(mix.threads, operation));
+    }
+    History {
+        start: Model::new(start),
+        events,
+    }
+}
+
+/// Reads of all robots by every method. The last one is a page with all robots.
+fn final_reads(start: &[Robot], events: &[Event]) -> Vec<Operation> {
+    let seen = events.iter().flat_map(|event| event.answer.robots());
+    let ids: BTreeSet<_> = start.iter().chain(seen).map(Robot::id).collect();
+    let by_id = ids.into_iter().map(Operation::Get);
+    let by_name = NAMES.map(Operation::Find);
+    let everything = Operation::Page(EVERYTHING);
+    by_id.chain(by_name).chain([everything]).collect()
+}
+
+/// Checks a round, and returns the robots at its end. `used` are all ids that were ever seen.
+fn outcome(history: &History, used: &mut HashSet<RobotId>) -> Result<Vec<Robot>, String> {
+    history.check()?;
+    let events = history.events.iter();
+    let adds = events.filter(|event| matches!(event.operation, Operation::Add(_)));
+    for robot in adds.flat_map(|event| event.answer.robots()) {
+        if !used.insert(robot.id()) {
+            return Err(format!("the id {} was reused.\n{history}", robot.id()));
+        }
+    }
+    let last = history.events.last().map(|event| &event.answer);
+    let Some(Answer::Robots(robots)) = last else {
+        return Err(format!("the last read failed.\n{history}"));
+    };
+    // The ids of inserts with an unknown outcome are known only now.
+    used.extend(robots.iter().map(Robot::id));
+    Ok(robots.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        seeded_bugs::{Bug, BuggyStore},
+        *,
+    };
+
+    const MIXES: [&Mix; 3] = [&ALL_KINDS, &ONE_ROBOT, &TWO_ROBOTS];
+
+    #[test]
+    fn every_seeded_bug_is_found() {
+        for bug in Bug::ALL {
+            let is_found = |mix: &&Mix| run(&BuggyStore::new(bug), mix).is_err();
+            assert!(MIXES.iter().any(is_found), "{bug:?}");
+        }
+    }
+
+    fn assert_passes(bug: Bug) {
+        for mix in MIXES {
+            assert_eq!(run(&BuggyStore::new(bug), mix), Ok(()), "{bug:?}");
+        }
+    }
+
+    #[test]
+    fn correct_store_passes() {
+        assert_passes(Bug::None);
+    }
+
+    #[test]
+    fn store_with_unknown_outcomes_passes() {
+        assert_passes(Bug::UnknownOutcomes);
+    }
+
+    #[test]
+    fn store_with_delayed_writes_passes() {
+        assert_passes(Bug::DelayedWrites);
+    }
+
+    #[test]
+    fn failure_reports_seed_and_history() {
+        let failure = run(&BuggyStore::new(Bug::ReplaceByDeleteAndInsert), &ONE_ROBOT).unwrap_err();
+        for part in [
+            "Round ",
+            "with the seed ",
+            "no order of these operations",
+            "At the start: 1 (",
+            "    ?  ",
+            " -> done",
+        ] {
+            assert!(failure.contains(part), "{part:?} is missing in {failure}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Sequential model of a catalogue: a value that maps each operation to its answer and the next
+//! value.
+
+use super::operation::{Answer, Operation};
+use crate::{
+    catalogue::PageRequest,
+    conformance::store::valid,
+    model::{Draft, Robot, RobotId, ValidChanges},
+};
+
+/// All robots, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Model(Vec<Robot>);
+
+impl Model {
+    pub(super) fn new(robots: &[Robot]) -> Self {
+        Self(Vec::new()).with(robots)
+    }
+
+    pub(super) fn robots(&self) -> &[Robot] {
+        &self.0
+    }
+
+    /// The catalogue after an operation; `None` if the operation would have another answer.
+    pub(super) fn after(&self, operation: &Operation, answer: &Answer) -> Option<Self> {
+        let (expected, after) = match operation {
+            Operation::Add(draft) => self.add(draft, answer)?,
+            Operation::Replace(id, draft) | Operation::Amend(id, draft) => self.update(*id, draft),
+            Operation::Delete(id) => self.delete(*id),
+            Operation::Get(id) => self.read(|robot| robot.id() == *id, 1),
+            Operation::Find(name) => self.read(|robot| robot.name() == *name, 1),
+            Operation::Page(PageRequest {
+                containing,
+                after,
+                limit,
+            }) => self.read(
+                |robot| robot.name() > *after && robot.name().contains(containing),
+                *limit,
+            ),
+        };
+        (expected == *answer).then_some(after)
+    }
+
+    /// Any id is valid, so it is that of the answer.
+    fn add(&self, draft: &Draft, answer: &Answer) -> Option<(Answer, Self)> {
+        let draft = valid(draft.clone());
+        if self.0.iter().any(|robot| robot.name() == draft.name()) {
+            return Some((Answer::NameTaken, self.clone()));
+        }
+        let robot = draft.with_id(answer.robots().first()?.id());
+        Some((Answer::from(robot.clone()), self.with(&[robot])))
+    }
+
+    fn update(&self, id: RobotId, draft: &Draft) -> (Answer, Self) {
+        let Some(robot) = self.0.iter().find(|robot| robot.id() == id) else {
+            return (Answer::NotFound, self.clone());
+        };
+        let changes = ValidChanges::new(draft.clone());
+        let changed = changes
+            .unwrap_or_else(|rejection| panic!("{rejection}"))
+            .apply_to(robot);
+        let others = self.without(id);
+        if others.0.iter().any(|other| other.name() == changed.name()) {
+            return (Answer::NameTaken, self.clone());
+        }
+        (Answer::Done, others.with(&[changed]))
+    }
+
+    fn delete(&self, id: RobotId) -> (Answer, Self) {
+        let others = self.without(id);
+        let answer = if others == *self {
+            Answer::NotFound
+        } else {
+            Answer::Done
+        };
+        (answer, others)
+    }
+
+    fn read(&self, wanted: impl Fn(&Robot) -> bool, limit: usize) -> (Answer, Self) {
+        let found = self.0.iter().filter(|robot| wanted(robot)).take(limit);
+        (found.cloned().collect(), self.clone())
+    }
+
+    fn with(&self, robots: &[Robot]) -> Self {
+        let mut robots = [self.0.as_slice(), robots].concat();
+        robots.sort_by(|one, other| one.name().cmp(other.name()));
+        Self(robots)
+    }
+
+    fn without(&self, id: RobotId) -> Self {
+        let others = self.0.iter().filter(|robot| robot.id() != id);
+        Self(others.cloned().collect())
+    }
+}

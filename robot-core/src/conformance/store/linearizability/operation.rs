@@ -1,0 +1,181 @@
+//! Operations of a history and their answers, as values that can be generated, compared with a
+//! model, and printed.
+
+use std::fmt;
+
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Error, PageRequest},
+    model::{Draft, Robot, RobotId, Violation},
+};
+
+/// One call. Drafts violate no rule except uniqueness: to report all violations, a catalogue reads
+/// more than once, which is not atomic. For the same reason there are pages, but no searches over
+/// several pages.
+#[derive(Debug, Clone)]
+pub(super) enum Operation {
+    Add(Draft),
+    Replace(RobotId, Draft),
+    Amend(RobotId, Draft),
+    Delete(RobotId),
+    Get(RobotId),
+    Find(&'static str),
+    Page(PageRequest<'static>),
+}
+
+/// What a call returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// The robot that was added, or the robots that were read.
+    Robots(Vec<Robot>),
+    Done,
+    NameTaken,
+    NotFound,
+    /// Nothing was changed, and nothing was read.
+    Unavailable,
+    /// The change may have been made.
+    Unknown,
+    /// An unexpected error.
+    Failed(String),
+}
+
+/// A page with all robots.
+pub(super) const EVERYTHING: PageRequest<'static> = PageRequest {
+    containing: "",
+    after: "",
+    limit: 1000,
+};
+
+impl Operation {
+    pub(super) fn call(&self, catalogue: &dyn Catalogue) -> Answer {
+        let done = |()| Answer::Done;
+        let result = match self.clone() {
+            Self::Add(draft) => catalogue.add(draft).map(Answer::from),
+            Self::Replace(id, draft) => catalogue.replace(id, draft).map(done),
+            Self::Amend(id, draft) => catalogue.amend(id, draft).map(done),
+            Self::Delete(id) => catalogue.delete(id).map(done),
+            Self::Get(id) => catalogue.get(id).map(Answer::from_iter),
+            Self::Find(name) => catalogue.find(name).map(Answer::from_iter),
+            Self::Page(request) => catalogue.page(request).map(Answer::Robots),
+        };
+        result.unwrap_or_else(|error| self.error_answer(&error))
+    }
+
+    fn error_answer(&self, error: &Error) -> Answer {
+        match error {
+            Error::Rejected(broken) if broken.iter().eq([Violation::NameTaken]) => {
+                Answer::NameTaken
+            }
+            Error::NotFound(missing) if Some(*missing) == self.target() => Answer::NotFound,
+            Error::Unavailable(_) => Answer::Unavailable,
+            Error::Unknown(_) => Answer::Unknown,
+            error => Answer::Failed(format!("{error:?}")),
+        }
+    }
+
+    /// The id that the operation names.
+    fn target(&self) -> Option<RobotId> {
+        match self {
+            Self::Replace(id, _) | Self::Amend(id, _) | Self::Delete(id) | Self::Get(id) => {
+                Some(*id)
+            }
+            Self::Add(_) | Self::Find(_) | Self::Page(_) => None,
+        }
+    }
+}
+
+impl Answer {
+    /// The robots of the answer, if it has any.
+    pub(super) fn robots(&self) -> &[Robot] {
+        match self {
+            Self::Robots(robots) => robots,
+            _ => &[],
+        }
+    }
+
+    /// Whether the operation may have taken no effect.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self, Self::Unavailable | Self::Unknown)
+    }
+}
+
+impl From<Robot> for Answer {
+    fn from(robot: Robot) -> Self {
+        Self::Robots(vec![robot])
+    }
+}
+
+impl FromIterator<Robot> for Answer {
+    fn from_iter<I: IntoIterator<Item = Robot>>(robots: I) -> Self {
+        Self::Robots(robots.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Add(draft) => write!(formatter, "add {}", Members(draft)),
+            Self::Replace(id, draft) => write!(formatter, "replace {id} by {}", Members(draft)),
+            Self::Amend(id, draft) => write!(formatter, "amend {id} to {}", Members(draft)),
+            Self::Delete(id) => write!(formatter, "delete {id}"),
+            Self::Get(id) => write!(formatter, "get {id}"),
+            Self::Find(name) => write!(formatter, "find {name:?}"),
+            Self::Page(request) if *request == EVERYTHING => write!(formatter, "page"),
+            Self::Page(request) => write!(
+                formatter,
+                "page of {} with {:?} after {:?}",
+                request.limit, request.containing, request.after
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Robots(robots) => Listed(robots).fmt(formatter),
+            Self::Done => write!(formatter, "done"),
+            Self::NameTaken => write!(formatter, "the name is taken"),
+            Self::NotFound => write!(formatter, "not found"),
+            Self::Unavailable => write!(formatter, "unavailable, not applied"),
+            Self::Unknown => write!(formatter, "unknown, may be applied"),
+            Self::Failed(error) => write!(formatter, "FAILED: {error}"),
+        }
+    }
+}
+
+/// Robots in a line.
+pub(super) struct Listed<'a>(pub(super) &'a [Robot]);
+
+impl fmt::Display for Listed<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return write!(formatter, "nothing");
+        }
+        for (index, robot) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            let members = Draft::from(robot.clone());
+            write!(formatter, "{separator}{} {}", robot.id(), Members(&members))?;
+        }
+        Ok(())
+    }
+}
+
+/// The members that a draft has.
+struct Members<'a>(&'a Draft);
+
+impl fmt::Display for Members<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Draft {
+            name,
+            robot_type,
+            year,
+        } = self.0;
+        let name = name.as_ref().map(|name| format!("{name:?}"));
+        let year = year.map(|year| year.to_string());
+        let members: Vec<_> = [name, robot_type.clone(), year]
+            .into_iter()
+            .flatten()
+            .collect();
+        write!(formatter, "({})", members.join(" "))
+    }
+}

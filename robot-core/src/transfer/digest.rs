@@ -1,0 +1,121 @@
+//! Digest of a catalogue, to compare catalogues in different stores.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::{
+    catalogue::{Catalogue, Error, Pages, Result},
+    model::Robot,
+};
+
+/// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
+/// they are in.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::digest};
+///
+/// let (one, other) = (MemoryCatalogue::new(), MemoryCatalogue::new());
+/// assert_eq!(digest(&one)?, digest(&other)?);
+/// one.add(Draft::new("R2-D2", "droid", 1977))?;
+/// assert_ne!(digest(&one)?, digest(&other)?);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CatalogueDigest {
+    /// The number of robots.
+    pub robots: u64,
+    /// The checksum of all robots.
+    pub checksum: Checksum,
+}
+
+/// The SHA-256 of all robots as NDJSON, in the order of their names: the output of
+/// `robot-cli list --format ndjson | sha256sum`.
+///
+/// ```
+/// use robot_core::{MemoryCatalogue, transfer::digest};
+///
+/// // The hash of no bytes.
+/// let checksum = digest(&MemoryCatalogue::new())?.checksum;
+/// assert_eq!(checksum.as_bytes()[..4], [0xe3, 0xb0, 0xc4, 0x42]);
+/// assert!(checksum.to_string().starts_with("e3b0c442"));
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Checksum([u8; 32]);
+
+impl Checksum {
+    /// The 32 bytes.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Checksum {
+    /// 64 hexadecimal digits.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for Checksum {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// Reads a catalogue page by page, and returns its digest.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Store`].
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::digest};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let digest = digest(&catalogue)?;
+/// assert_eq!(digest.robots, 1);
+/// assert!(digest.checksum.to_string().starts_with("de8c44c0"));
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
+    let mut digester = Digester::default();
+    for page in Pages::new(catalogue, "") {
+        digester.update(&page?)?;
+    }
+    Ok(digester.finish())
+}
+
+/// Computes the digest of robots that are added in order.
+#[derive(Default)]
+pub(super) struct Digester {
+    robots: u64,
+    hash: Sha256,
+    line: Vec<u8>,
+}
+
+impl Digester {
+    pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
+        for robot in robots {
+            self.line.clear();
+            serde_json::to_writer(&mut self.line, robot).map_err(Error::store)?;
+            self.line.push(b'\n');
+            self.hash.update(&self.line);
+        }
+        self.robots += count(robots);
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> CatalogueDigest {
+        CatalogueDigest {
+            robots: self.robots,
+            checksum: Checksum(self.hash.finalize().into()),
+        }
+    }
+}
+
+pub(super) fn count<T>(page: &[T]) -> u64 {
+    u64::try_from(page.len()).unwrap_or(u64::MAX)
+}

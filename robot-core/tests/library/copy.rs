@@ -1,0 +1,224 @@
+//! Copies of catalogues and their digests.
+
+use std::{ops::ControlFlow, sync::Arc};
+
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, Restoration, Robot, RobotId,
+    ValidDraft, Violation,
+    transfer::{CatalogueDigest, CopyError, CopyProgress, CopyStage, copy, digest},
+};
+
+fn robot(number: i64, name: &str) -> Robot {
+    let draft = ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap();
+    draft.with_id(RobotId::new(number).unwrap())
+}
+
+/// A catalogue of robots whose ids are not in the order of their names.
+fn source(count: i64) -> MemoryCatalogue {
+    let catalogue = MemoryCatalogue::new();
+    let robots =
+        (0..count).map(|number| robot(1 + (number * 7919) % 1_000_003, &format!("RX-{number:06}")));
+    restore(&catalogue, robots);
+    catalogue
+}
+
+fn restore(catalogue: &MemoryCatalogue, robots: impl IntoIterator<Item = Robot>) {
+    let restoration = Restoration::new(robots, None).unwrap();
+    catalogue.restore(&restoration).unwrap();
+}
+
+fn proceed(_: CopyProgress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// The expected values are those of `sha256sum`.
+#[test]
+fn checksum_is_that_of_the_ndjson() {
+    let catalogue = MemoryCatalogue::new();
+    let empty = digest(&catalogue).unwrap();
+    assert_eq!(empty.robots, 0);
+    assert_eq!(
+        empty.checksum.to_string(),
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    );
+    restore(&catalogue, [robot(1, "R2-D2")]);
+    let one = digest(&catalogue).unwrap();
+    assert_eq!(one.robots, 1);
+    assert_eq!(
+        one.checksum.to_string(),
+        "de8c44c072d5987299e6dff270c859957221c452a6a08e425fa7548e7df9b914"
+    );
+    assert_eq!(one.checksum.as_bytes()[..2], [0xde, 0x8c]);
+}
+
+#[test]
+fn different_catalogues_have_different_checksums() {
+    let original = digest(&source(3)).unwrap();
+    let id = RobotId::new(1).unwrap();
+    for changed in [
+        Draft::new("RX-000000", "droid", 1978),
+        Draft::new("RX-000000", "virtual", 1977),
+        Draft::new("RX-000000 ", "droid", 1977),
+    ] {
+        let other = source(3);
+        other.replace(id, changed).unwrap();
+        assert_ne!(digest(&other).unwrap().checksum, original.checksum);
+    }
+    let other = source(3);
+    other.delete(id).unwrap();
+    restore(&other, [robot(2, "RX-000000")]);
+    let changed = digest(&other).unwrap();
+    assert_eq!(changed.robots, original.robots);
+    assert_ne!(changed.checksum, original.checksum);
+}
+
+#[test]
+fn copy_has_the_same_robots_and_ids() {
+    let source = source(9000);
+    let target = MemoryCatalogue::new();
+    let copied = copy(&source, &target, proceed).unwrap();
+    assert_eq!(copied.robots, 9000);
+    assert_eq!(copied, digest(&source).unwrap());
+    assert_eq!(target.list().unwrap(), source.list().unwrap());
+}
+
+#[test]
+fn empty_catalogue_is_copied() {
+    let target: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+    let CatalogueDigest { robots, .. } = copy(&source(0), &*target, proceed).unwrap();
+    assert_eq!(robots, 0);
+    assert_eq!(target.last_id().unwrap(), None);
+}
+
+#[test]
+fn ids_of_deleted_robots_are_not_reused_in_the_copy() {
+    let source = source(1);
+    let newest = source
+        .add(Draft::new("newest", "droid", 1977))
+        .unwrap()
+        .id();
+    source.delete(newest).unwrap();
+    let target = MemoryCatalogue::new();
+    copy(&source, &target, proceed).unwrap();
+    let next = target.add(Draft::new("next", "droid", 1977)).unwrap().id();
+    assert!(next > newest, "{next}");
+}
+
+#[test]
+fn ids_assigned_during_the_copy_are_not_reused() {
+    let source = source(1);
+    let target = MemoryCatalogue::new();
+    let mut newest = None;
+    copy(&source, &target, |progress| {
+        if progress.stage == CopyStage::Copying {
+            let id = source
+                .add(Draft::new("temporary", "droid", 1977))
+                .unwrap()
+                .id();
+            source.delete(id).unwrap();
+            newest = Some(id);
+        }
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let next = target.add(Draft::new("next", "droid", 1977)).unwrap().id();
+    assert!(Some(next) > newest, "{next} and {newest:?}");
+}
+
+#[test]
+fn target_with_robots_is_rejected_unchanged() {
+    let target = MemoryCatalogue::new();
+    let own = target.add(Draft::new("own", "droid", 1977)).unwrap();
+    let outcome = copy(&source(3), &target, proceed);
+    assert!(matches!(outcome, Err(CopyError::NotEmpty)), "{outcome:?}");
+    assert_eq!(target.list().unwrap(), [own]);
+    // A catalogue is not copied to itself.
+    let outcome = copy(&target, &target, proceed);
+    assert!(matches!(outcome, Err(CopyError::NotEmpty)), "{outcome:?}");
+}
+
+#[test]
+fn progress_is_reported_for_each_page() {
+    let mut reported = Vec::new();
+    copy(&source(5000), &MemoryCatalogue::new(), |progress| {
+        reported.push((progress.stage, progress.robots, progress.total));
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let both = |stage, total| [(stage, 4000, total), (stage, 5000, total)];
+    let expected = [
+        both(CopyStage::Counting, None),
+        both(CopyStage::Copying, Some(5000)),
+        both(CopyStage::VerifyingSource, Some(5000)),
+        both(CopyStage::VerifyingTarget, Some(5000)),
+    ];
+    assert_eq!(reported, expected.concat());
+}
+
+#[test]
+fn cancelled_copy_reports_the_robots_copied() {
+    for (stage, expected) in [
+        (CopyStage::Counting, 0),
+        (CopyStage::Copying, 4000),
+        (CopyStage::VerifyingTarget, 9000),
+    ] {
+        let target = MemoryCatalogue::new();
+        let outcome = copy(&source(9000), &target, |progress| {
+            if progress.stage == stage {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        match outcome {
+            Err(CopyError::Cancelled { copied }) => assert_eq!(copied, expected),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(digest(&target).unwrap().robots, expected);
+    }
+}
+
+#[test]
+fn source_changed_during_the_copy_is_a_mismatch() {
+    let source = source(2);
+    let mut is_changed = false;
+    let outcome = copy(&source, &MemoryCatalogue::new(), |progress| {
+        if progress.stage == CopyStage::Copying && !is_changed {
+            source.add(Draft::new("a late one", "droid", 1977)).unwrap();
+            is_changed = true;
+        }
+        ControlFlow::Continue(())
+    });
+    match outcome {
+        Err(
+            error @ CopyError::Mismatch {
+                source_digest,
+                target_digest,
+            },
+        ) => {
+            assert_eq!((source_digest.robots, target_digest.robots), (3, 2));
+            let message = error.to_string();
+            assert!(
+                message.contains("another program changed one of them meanwhile"),
+                "{message}"
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn target_filled_by_another_program_is_an_error() {
+    let (source, target) = (source(2), MemoryCatalogue::new());
+    let outcome = copy(&source, &target, |progress| {
+        if progress.stage == CopyStage::Counting {
+            restore(&target, [robot(5, "RX-000001")]);
+        }
+        ControlFlow::Continue(())
+    });
+    match outcome {
+        Err(CopyError::Target(Error::NotRestored { violation, .. })) => {
+            assert_eq!(violation, Violation::NameTaken);
+        }
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,317 @@
+//! Import: the outcome of each record, and the robots in the catalogue after it.
+
+use std::sync::{Arc, Mutex};
+
+use robot_core::{
+    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
+    Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
+    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, Records, Stored, import},
+};
+
+const TAKEN: &str = "The robot name must be unique";
+
+/// Runs a test on a store that executes one write at a time, and on one that executes many together.
+fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
+    test(Arc::new(MemoryCatalogue::new()));
+    #[cfg(feature = "sqlite")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        test(robot_core::open(&url).unwrap());
+    }
+}
+
+/// Imports NDJSON, and returns the outcomes as texts.
+fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) -> Vec<String> {
+    let records = Records::new(file.as_bytes(), Format::Ndjson);
+    import(Arc::clone(catalogue), records, options)
+        .map(|outcome| match outcome.result {
+            Ok(Stored::Added) => format!("{} added", outcome.line),
+            Ok(Stored::Replaced) => format!("{} replaced", outcome.line),
+            Ok(Stored::Skipped) => format!("{} skipped", outcome.line),
+            Err(error) => format!("{}: {}", outcome.line, error.messages().join("; ")),
+        })
+        .collect()
+}
+
+/// NDJSON of droids with these names and years.
+fn file(robots: &[(&str, i64)]) -> String {
+    let line = |(name, year): &(&str, i64)| {
+        format!("{{\"name\":\"{name}\",\"type\":\"droid\",\"year\":{year}}}\n")
+    };
+    robots.iter().map(line).collect()
+}
+
+fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
+    Pages::new(catalogue, "")
+        .flat_map(|page| page.unwrap())
+        .map(|robot| (robot.name().to_owned(), robot.year()))
+        .collect()
+}
+
+fn options() -> ImportOptions {
+    ImportOptions::default()
+}
+
+const MIXED: &str = "\
+    {\"name\":\"a\",\"type\":\"droid\",\"year\":1}\n\
+    {\"name\":\"b\",\"type\":\"toaster\",\"year\":-1}\n\
+    {\"name\":\"a\",\"type\":\"droid\",\"year\":2}\n\
+    {\"name\":\"a\",\"type\":\"toaster\",\"year\":3}\n\
+    {\"name\":5}\n\
+    {\"name\":\"old\",\"type\":\"virtual\",\"year\":4}\n\
+    {\"name\":\"c\",\"type\":\"droid\",\"year\":5}\n";
+
+const TYPE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
+
+/// The outcomes of [`MIXED`] in a catalogue that contains `old`.
+fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
+    let with_taken_name = |line: u64| match on_conflict {
+        OnConflict::Fail => format!("{line}: {TAKEN}"),
+        OnConflict::Skip => format!("{line} skipped"),
+        OnConflict::Replace => format!("{line} replaced"),
+    };
+    vec![
+        "1 added".to_owned(),
+        format!("2: {TYPE}; The year cannot be less than zero"),
+        with_taken_name(3),
+        match on_conflict {
+            OnConflict::Fail => format!("4: {TYPE}; {TAKEN}"),
+            _ => format!("4: {TYPE}"),
+        },
+        "5: name must be a string".to_owned(),
+        with_taken_name(6),
+        "7 added".to_owned(),
+    ]
+}
+
+#[test]
+fn import_handles_each_record_and_conflict() {
+    for (on_conflict, expected) in [
+        (OnConflict::Fail, [("a", 1), ("c", 5), ("old", 0)]),
+        (OnConflict::Skip, [("a", 1), ("c", 5), ("old", 0)]),
+        (OnConflict::Replace, [("a", 2), ("c", 5), ("old", 4)]),
+    ] {
+        on_both_kinds_of_store(|catalogue| {
+            let old = catalogue.add(Draft::new("old", "droid", 0)).unwrap();
+            let options = options()
+                .on_conflict(on_conflict)
+                .after_failure(AfterFailure::Continue);
+            assert_eq!(
+                outcomes(&catalogue, MIXED, options),
+                mixed_outcomes(on_conflict)
+            );
+            assert_eq!(
+                stored(&catalogue),
+                expected.map(|(name, year)| (name.to_owned(), year))
+            );
+            assert_eq!(catalogue.find("old").unwrap().unwrap().id(), old.id());
+        });
+    }
+}
+
+#[test]
+fn dry_run_returns_the_same_and_stores_nothing() {
+    for on_conflict in [OnConflict::Fail, OnConflict::Skip, OnConflict::Replace] {
+        on_both_kinds_of_store(|catalogue| {
+            catalogue.add(Draft::new("old", "droid", 0)).unwrap();
+            let options = options()
+                .on_conflict(on_conflict)
+                .after_failure(AfterFailure::Continue)
+                .dry_run(DryRun::Yes);
+            assert_eq!(
+                outcomes(&catalogue, MIXED, options),
+                mixed_outcomes(on_conflict)
+            );
+            assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
+        });
+    }
+}
+
+#[test]
+fn stopped_import_stores_only_records_before_the_failure() {
+    let names: Vec<String> = (0..3000).map(|number| format!("RX-{number:04}")).collect();
+    let good: Vec<(&str, i64)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    for (bad, message) in [
+        (("taken", 1), TAKEN),
+        (("RX-1999", 1), TAKEN),
+        (("RX-0003", 1), TAKEN),
+        (("new", -1), "The year cannot be less than zero"),
+    ] {
+        on_both_kinds_of_store(|catalogue| {
+            catalogue.add(Draft::new("taken", "droid", 0)).unwrap();
+            let mut robots = good.clone();
+            robots.insert(2000, bad);
+            let outcomes = outcomes(&catalogue, &file(&robots), options());
+            assert_eq!(outcomes.len(), 2001);
+            assert_eq!(outcomes[2000], format!("2001: {message}"));
+            assert!(
+                outcomes[..2000]
+                    .iter()
+                    .all(|outcome| outcome.ends_with(" added"))
+            );
+            assert_eq!(stored(&catalogue).len(), 2001);
+            assert!(catalogue.find("RX-1999").unwrap().is_some());
+            assert!(catalogue.find("RX-2000").unwrap().is_none());
+        });
+    }
+}
+
+#[test]
+fn last_of_equal_names_wins_with_replace() {
+    on_both_kinds_of_store(|catalogue| {
+        let robots: Vec<_> = (0..2500)
+            .map(|year| (["a", "b", "c"][usize::try_from(year % 3).unwrap()], year))
+            .collect();
+        let options = options().on_conflict(OnConflict::Replace);
+        let outcomes = outcomes(&catalogue, &file(&robots), options);
+        assert_eq!(outcomes.len(), 2500);
+        assert!(
+            outcomes[3..]
+                .iter()
+                .all(|outcome| outcome.ends_with(" replaced"))
+        );
+        let expected = [("a", 2499), ("b", 2497), ("c", 2498)];
+        assert_eq!(
+            stored(&catalogue),
+            expected.map(|(name, year)| (name.to_owned(), year))
+        );
+    });
+}
+
+#[test]
+fn invalid_json_ends_an_import_that_continues() {
+    let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+    let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":1},\n{]";
+    let records = Records::new(file.as_bytes(), Format::Json);
+    let options = options().after_failure(AfterFailure::Continue);
+    let outcomes: Vec<_> = import(Arc::clone(&catalogue), records, options).collect();
+    assert_eq!(outcomes.len(), 2);
+    let error = outcomes[1].result.as_ref().unwrap_err();
+    assert_eq!((outcomes[1].line, error.is_record_error()), (2, false));
+    assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
+}
+
+/// A store in which another client adds robots between look-up and write, or that is full.
+struct Racing {
+    inner: MemoryCatalogue,
+    /// The number of look-ups that find nothing.
+    blind: Mutex<u32>,
+    /// The capacity, if it is limited.
+    capacity: Option<usize>,
+}
+
+impl Racing {
+    fn with_old(blind: u32) -> Arc<dyn Catalogue> {
+        let inner = MemoryCatalogue::new();
+        inner.add(Draft::new("old", "droid", 0)).unwrap();
+        Arc::new(Self {
+            inner,
+            blind: Mutex::new(blind),
+            capacity: None,
+        })
+    }
+
+    fn with_capacity(capacity: usize) -> Arc<dyn Catalogue> {
+        Arc::new(Self {
+            inner: MemoryCatalogue::new(),
+            blind: Mutex::new(0),
+            capacity: Some(capacity),
+        })
+    }
+}
+
+impl Catalogue for Racing {
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        if let Some(capacity) = self.capacity
+            && self.inner.list()?.len() >= capacity
+        {
+            return Err(Error::unavailable("the disk is full"));
+        }
+        self.inner.insert(draft)
+    }
+    /// With a limited capacity, many writes are in flight when the first one fails.
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        match self.capacity {
+            Some(_) => Ok(Pending::ready(self.apply(change))),
+            None => Err(change),
+        }
+    }
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        self.inner.update(id, changes)
+    }
+    fn delete(&self, id: RobotId) -> Result<()> {
+        self.inner.delete(id)
+    }
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        self.inner.get(id)
+    }
+    fn find(&self, name: &str) -> Result<Option<Robot>> {
+        let mut blind = self.blind.lock().unwrap();
+        if *blind > 0 {
+            *blind -= 1;
+            return Ok(None);
+        }
+        self.inner.find(name)
+    }
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        self.inner.page(request)
+    }
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        self.inner.restore(restoration)
+    }
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        self.inner.last_id()
+    }
+}
+
+#[test]
+fn name_taken_during_the_import_is_a_conflict() {
+    let robots = file(&[("old", 7), ("new", 8)]);
+    for (on_conflict, first, year) in [
+        (OnConflict::Fail, format!("1: {TAKEN}"), 0),
+        (OnConflict::Skip, "1 skipped".to_owned(), 0),
+        (OnConflict::Replace, "1 replaced".to_owned(), 7),
+    ] {
+        let catalogue = Racing::with_old(2);
+        let options = options()
+            .on_conflict(on_conflict)
+            .after_failure(AfterFailure::Continue);
+        assert_eq!(
+            outcomes(&catalogue, &robots, options),
+            [first, "2 added".to_owned()]
+        );
+        assert_eq!(
+            stored(&catalogue),
+            [("new".to_owned(), 8), ("old".to_owned(), year)]
+        );
+    }
+}
+
+#[test]
+fn full_store_is_reported_once_and_ends_the_import() {
+    let names: Vec<_> = (0..200).map(|number| number.to_string()).collect();
+    let robots: Vec<_> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    for after_failure in [AfterFailure::Stop, AfterFailure::Continue] {
+        let catalogue = Racing::with_capacity(3);
+        let options = options().after_failure(after_failure);
+        let outcomes = outcomes(&catalogue, &file(&robots), options);
+        assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
+        assert!(
+            outcomes[3].starts_with("4: The catalogue is busy"),
+            "{}",
+            outcomes[3]
+        );
+        assert_eq!(outcomes.len(), 4);
+    }
+}
+
+#[test]
+fn name_taken_during_the_import_stops_it() {
+    let catalogue = Racing::with_old(2);
+    assert_eq!(
+        outcomes(&catalogue, &file(&[("old", 7), ("new", 8)]), options()),
+        [format!("1: {TAKEN}")]
+    );
+    assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
+}

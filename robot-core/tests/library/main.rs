@@ -1,0 +1,12 @@
+//! Tests of import, export, copy and restoration, mostly on the in-memory store.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot set up its fixture fails"
+)]
+
+mod copy;
+mod importing;
+mod reading;
+mod restoration;
+mod round_trip;

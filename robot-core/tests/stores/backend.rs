@@ -1,0 +1,167 @@
+//! An empty database of each kind, with a connection of another program to it.
+
+use std::sync::Arc;
+
+use diesel::{Connection, connection::SimpleConnection};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::conformance::scratch_database;
+use robot_core::{Catalogue, RobotId};
+
+pub(crate) trait Backend: Sized {
+    type Connection: Connection;
+
+    /// Creates an empty database.
+    fn new() -> Self;
+
+    fn url(&self) -> &str;
+
+    /// Sets what the other program needs for its session.
+    const SESSION: &str;
+
+    /// Begins a transaction that locks a robot.
+    fn lock(id: RobotId) -> String {
+        format!("BEGIN; UPDATE robots SET year = 1 WHERE id = {id}")
+    }
+
+    /// Opens the catalogue.
+    fn open(&self) -> Arc<dyn Catalogue> {
+        robot_core::open(self.url()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A connection of another program.
+    fn connect(&self) -> Self::Connection {
+        let (_, path) = self
+            .url()
+            .split_once("sqlite://")
+            .unwrap_or(("", self.url()));
+        let mut connection = Self::Connection::establish(path).unwrap();
+        connection.batch_execute(Self::SESSION).unwrap();
+        connection
+    }
+
+    /// Executes statements as another program.
+    fn execute(&self, statements: &str) {
+        self.connect().batch_execute(statements).unwrap();
+    }
+}
+
+#[cfg(feature = "sqlite")]
+pub(crate) struct Sqlite {
+    folder: tempfile::TempDir,
+    url: String,
+}
+
+#[cfg(feature = "sqlite")]
+impl Sqlite {
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    /// The path of the file that the URL names.
+    pub(crate) fn file(&self) -> std::path::PathBuf {
+        self.folder().join("robots.db")
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Backend for Sqlite {
+    type Connection = diesel::SqliteConnection;
+
+    const SESSION: &str = "PRAGMA busy_timeout = 2000";
+
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        Self { folder, url }
+    }
+
+    fn url(&self) -> &str {
+        &self.url
+    }
+
+    fn lock(_: RobotId) -> String {
+        "BEGIN IMMEDIATE".to_owned()
+    }
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) struct Postgres(String);
+
+#[cfg(feature = "postgres")]
+impl Backend for Postgres {
+    type Connection = diesel::PgConnection;
+
+    const SESSION: &str = "SET default_transaction_read_only = off; SET lock_timeout = 0; \
+                           SET default_transaction_isolation = 'read committed'";
+
+    /// The application name is that of the schema, to find the sessions of this database.
+    fn new() -> Self {
+        let url = scratch_database("TEST_POSTGRES_URL");
+        let (_, schema) = url.rsplit_once("%3D").unwrap();
+        Self(format!("{url}&application_name={schema}"))
+    }
+
+    fn url(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(feature = "mysql")]
+pub(crate) struct Mysql(String);
+
+#[cfg(feature = "mysql")]
+impl Backend for Mysql {
+    type Connection = diesel::MysqlConnection;
+
+    const SESSION: &str = "SET SESSION TRANSACTION READ WRITE; \
+         SET autocommit = 1, completion_type = 0, sql_mode = 'STRICT_ALL_TABLES', \
+         check_constraint_checks = 1, sql_select_limit = 18446744073709551615, \
+         sql_big_selects = 1, lock_wait_timeout = 10, innodb_lock_wait_timeout = 10";
+
+    fn new() -> Self {
+        Self(scratch_database("TEST_MYSQL_URL"))
+    }
+
+    fn url(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Turns generic functions into tests, one for each database server.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+macro_rules! server_tests {
+    ($($test:ident),+ $(,)?) => {
+        #[cfg(feature = "postgres")]
+        mod postgres {
+            $(#[test]
+            fn $test() {
+                super::$test::<crate::backend::Postgres>();
+            })+
+        }
+        #[cfg(feature = "mysql")]
+        mod mysql {
+            $(#[test]
+            fn $test() {
+                super::$test::<crate::backend::Mysql>();
+            })+
+        }
+    };
+}
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(crate) use server_tests;
+
+/// Turns generic functions into tests, one for each store in a database.
+macro_rules! database_tests {
+    ($($test:ident),+ $(,)?) => {
+        #[cfg(feature = "sqlite")]
+        mod sqlite {
+            $(#[test]
+            fn $test() {
+                super::$test::<crate::backend::Sqlite>();
+            })+
+        }
+        #[cfg(any(feature = "postgres", feature = "mysql"))]
+        crate::backend::server_tests![$($test),+];
+    };
+}
+pub(crate) use database_tests;

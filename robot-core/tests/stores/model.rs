@@ -1,0 +1,193 @@
+//! Property test: every store returns the same results as the in-memory store, step by step.
+
+use proptest::{collection::vec, prelude::*};
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
+    Violation,
+};
+
+use crate::backend::Backend;
+
+/// One step. A robot is identified by its position in the order of inserts.
+#[derive(Debug, Clone)]
+enum Step {
+    Add(Draft),
+    Replace(usize, Draft),
+    Amend(usize, Draft),
+    Delete(usize),
+    Get(usize),
+    Find(String),
+    Page(String, String, usize),
+    Search(String, usize),
+}
+
+/// The result of a step. Ids are replaced by positions in the order of inserts: stores may assign
+/// different ids.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Done,
+    Robots(Vec<(usize, Draft)>),
+    Rejected(Vec<Violation>),
+    NotFound,
+}
+
+/// A store, and the ids that it has assigned.
+struct Subject<C> {
+    catalogue: C,
+    ids: Vec<RobotId>,
+}
+
+impl<C: Catalogue> Subject<C> {
+    fn new(catalogue: C) -> Self {
+        Self {
+            catalogue,
+            ids: Vec::new(),
+        }
+    }
+
+    /// The id of a robot by its position; an unused id if there are no robots.
+    fn id(&self, order: usize) -> RobotId {
+        let id = order
+            .checked_rem(self.ids.len())
+            .map(|index| self.ids[index]);
+        id.or(RobotId::new(i64::MAX)).unwrap()
+    }
+
+    fn answer(&mut self, step: &Step) -> Answer {
+        let catalogue = &self.catalogue;
+        let result = match step.clone() {
+            Step::Add(draft) => catalogue.add(draft).map(|robot| vec![robot]),
+            Step::Replace(order, draft) => catalogue
+                .replace(self.id(order), draft)
+                .map(|()| Vec::new()),
+            Step::Amend(order, draft) => {
+                catalogue.amend(self.id(order), draft).map(|()| Vec::new())
+            }
+            Step::Delete(order) => catalogue.delete(self.id(order)).map(|()| Vec::new()),
+            Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
+            Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
+            Step::Page(containing, after, limit) => catalogue.page(PageRequest {
+                containing: &containing,
+                after: &after,
+                limit,
+            }),
+            Step::Search(containing, page_size) => Pages::new(catalogue, containing)
+                .page_size(page_size)
+                .collect::<Result<Vec<_>, _>>()
+                .map(|pages| pages.concat()),
+        };
+        match result {
+            Ok(robots) => self.robots(step, robots),
+            Err(Error::Rejected(violations)) => Answer::Rejected(violations.iter().collect()),
+            Err(Error::NotFound(_)) => Answer::NotFound,
+            Err(error) => panic!("{step:?}: {error:?}"),
+        }
+    }
+
+    fn robots(&mut self, step: &Step, robots: Vec<Robot>) -> Answer {
+        if let (Step::Add(_), [robot]) = (step, robots.as_slice()) {
+            assert!(!self.ids.contains(&robot.id()), "{} was reused", robot.id());
+            self.ids.push(robot.id());
+        }
+        if matches!(step, Step::Replace(..) | Step::Amend(..) | Step::Delete(_)) {
+            return Answer::Done;
+        }
+        let order = |robot: &Robot| self.ids.iter().position(|id| *id == robot.id()).unwrap();
+        let robots = robots
+            .into_iter()
+            .map(|robot| (order(&robot), robot.into()));
+        Answer::Robots(robots.collect())
+    }
+}
+
+/// Mostly names of few letters, so that they are equal to or contain each other.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        6 => "[abAB%_ ]{1,3}",
+        2 => "[aé\u{301}🤖\\\\'\"*?\\[\\]]{1,4}",
+        1 => any::<String>(),
+        1 => "\\PC{0,300}",
+    ]
+}
+
+fn draft() -> impl Strategy<Value = Draft> {
+    let robot_type = prop_oneof![
+        8 => prop_oneof!["droid", "mechanical", "virtual"].prop_map(Some),
+        1 => any::<String>().prop_map(Some),
+        1 => Just(None),
+    ];
+    let year = prop_oneof![
+        8 => (0..3000_i64).prop_map(Some),
+        1 => any::<i64>().prop_map(Some),
+        1 => Just(None),
+    ];
+    (prop::option::weighted(0.95, name()), robot_type, year).prop_map(|(name, robot_type, year)| {
+        Draft {
+            name,
+            robot_type,
+            year,
+        }
+    })
+}
+
+/// A draft without some of its members.
+fn partial() -> impl Strategy<Value = Draft> {
+    (draft(), any::<[bool; 3]>()).prop_map(|(draft, [name, robot_type, year])| Draft {
+        name: draft.name.filter(|_| name),
+        robot_type: draft.robot_type.filter(|_| robot_type),
+        year: draft.year.filter(|_| year),
+    })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let order = 0..12_usize;
+    let part = prop_oneof![Just(String::new()), name()];
+    prop_oneof![
+        4 => draft().prop_map(Step::Add),
+        3 => (order.clone(), draft()).prop_map(|(order, draft)| Step::Replace(order, draft)),
+        2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Amend(order, draft)),
+        2 => order.clone().prop_map(Step::Delete),
+        1 => order.prop_map(Step::Get),
+        1 => name().prop_map(Step::Find),
+        2 => (part.clone(), part.clone(), 0..5_usize)
+            .prop_map(|(containing, after, limit)| Step::Page(containing, after, limit)),
+        2 => (part, 1..4_usize).prop_map(|(containing, size)| Step::Search(containing, size)),
+    ]
+}
+
+fn assert_like_the_model(catalogue: impl Catalogue, steps: &[Step]) {
+    let mut model = Subject::new(MemoryCatalogue::new());
+    let mut subject = Subject::new(catalogue);
+    for step in steps {
+        assert_eq!(subject.answer(step), model.answer(step), "{step:?}");
+    }
+    let all = Step::Search(String::new(), 1000);
+    assert_eq!(subject.answer(&all), model.answer(&all));
+}
+
+fn assert_opened_like_the_model<B: Backend>(steps: &[Step]) {
+    let database = B::new();
+    assert_like_the_model(database.open(), steps);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Sqlite>(&steps);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Postgres>(&steps);
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn mysql_behaves_like_memory(steps in vec(step(), 1..60)) {
+        assert_opened_like_the_model::<crate::backend::Mysql>(&steps);
+    }
+}

@@ -1,0 +1,180 @@
+//! Opening, tables and locks, as they are the same for every database.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::connection::SimpleConnection;
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
+
+use crate::{
+    backend::{Backend, database_tests},
+    draft, names,
+};
+
+database_tests![
+    robots_persist_and_ids_are_not_reused_after_reopening,
+    concurrent_opens_of_a_new_database_all_succeed,
+    database_of_another_program_is_rejected,
+    database_of_a_newer_version_is_rejected,
+    table_rejects_invalid_rows,
+    write_waits_for_a_lock,
+    write_blocked_for_the_timeout_is_unavailable,
+];
+
+fn robots_persist_and_ids_are_not_reused_after_reopening<B: Backend>() {
+    let database = B::new();
+    let first = database.open().add(draft("R2-D2")).unwrap();
+    let catalogue = database.open();
+    assert_eq!(catalogue.get(first.id()).unwrap(), Some(first.clone()));
+    catalogue.delete(first.id()).unwrap();
+    drop(catalogue);
+    let second = database.open().add(draft("R2-D2")).unwrap();
+    assert!(second.id() > first.id());
+}
+
+fn concurrent_opens_of_a_new_database_all_succeed<B: Backend>() {
+    for _ in 0..3 {
+        let database = B::new();
+        let url = database.url();
+        thread::scope(|scope| {
+            for number in 0..8 {
+                scope.spawn(move || open(url).unwrap().add(draft(&number.to_string())).unwrap());
+            }
+        });
+        assert_eq!(database.open().list().unwrap().len(), 8);
+    }
+}
+
+fn database_of_another_program_is_rejected<B: Backend>() {
+    let database = B::new();
+    database.execute("CREATE TABLE robots (arms INTEGER)");
+    let error = open(database.url()).err().unwrap();
+    assert!(matches!(error, OpenError::Foreign { .. }), "{error}");
+    database.execute("INSERT INTO robots (arms) VALUES (2)");
+}
+
+fn database_of_a_newer_version_is_rejected<B: Backend>() {
+    let database = B::new();
+    drop(database.open());
+    database.execute("INSERT INTO __diesel_schema_migrations (version) VALUES ('99990101')");
+    let error = open(database.url()).err().unwrap();
+    assert!(
+        matches!(&error, OpenError::TooNew { migration, .. } if migration == "99990101"),
+        "{error}"
+    );
+    let message = error.to_string();
+    assert!(message.contains("newer version"), "{message}");
+}
+
+fn table_rejects_invalid_rows<B: Backend>() {
+    let database = B::new();
+    let catalogue = database.open();
+    let mut other = database.connect();
+    let mut insert = |name: &str, robot_type: &str, year: i64| {
+        other.batch_execute(&format!(
+            "INSERT INTO robots (name, type, year) VALUES ('{name}', '{robot_type}', {year})"
+        ))
+    };
+    insert("good", "virtual", 0).unwrap();
+    for (name, robot_type, year) in [
+        ("good", "droid", 1),
+        ("", "droid", 1),
+        (&"x".repeat(256), "droid", 1),
+        ("bad", "toaster", 1),
+        ("bad", "Droid", 1),
+        ("bad", "droid ", 1),
+        ("bad", "droid", -1),
+    ] {
+        assert!(
+            insert(name, robot_type, year).is_err(),
+            "{name} {robot_type} {year}"
+        );
+    }
+    assert_eq!(names(&catalogue, ""), ["good"]);
+}
+
+fn write_waits_for_a_lock<B: Backend>() {
+    let database = B::new();
+    let options = OpenOptions::new().timeout(Duration::from_secs(30));
+    let catalogue = options.open(database.url()).unwrap();
+    let robot = catalogue.add(draft("a")).unwrap();
+    let mut other = database.connect();
+    other.batch_execute(&B::lock(robot.id())).unwrap();
+    thread::scope(|scope| {
+        let write = scope.spawn(|| catalogue.replace(robot.id(), draft("b")));
+        // Long enough for the write to start waiting on all but the slowest machines.
+        thread::sleep(Duration::from_millis(100));
+        assert!(!write.is_finished());
+        // Reads and opening need no lock.
+        assert_eq!(names(&catalogue, ""), ["a"]);
+        assert_eq!(names(&database.open(), ""), ["a"]);
+        other.batch_execute("ROLLBACK").unwrap();
+        write.join().unwrap().unwrap();
+    });
+    assert_eq!(names(&catalogue, ""), ["b"]);
+}
+
+fn write_blocked_for_the_timeout_is_unavailable<B: Backend>() {
+    let database = B::new();
+    let options = OpenOptions::new().timeout(Duration::from_secs(1));
+    let catalogue = options.open(database.url()).unwrap();
+    let robot = catalogue.add(draft("a")).unwrap();
+    let mut other = database.connect();
+    other.batch_execute(&B::lock(robot.id())).unwrap();
+    let started = Instant::now();
+    let error = catalogue.replace(robot.id(), draft("b")).unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(10));
+    assert_eq!(names(&catalogue, ""), ["a"]);
+    other.batch_execute("ROLLBACK").unwrap();
+    catalogue.replace(robot.id(), draft("b")).unwrap();
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn unusable_urls_are_rejected_with_a_message() {
+    for (url, scheme) in [
+        ("ftp://x", "ftp"),
+        ("", ""),
+        ("robots.db", "robots.db"),
+        ("memory:x", "memory:x"),
+        ("memory", "memory"),
+        ("SQLITE://x", "SQLITE"),
+        ("oracle://user:secret@host/x", "oracle"),
+    ] {
+        let expected = format!(
+            "no store has URLs that begin with '{scheme}'; this program opens memory:, \
+             sqlite://robots.db"
+        );
+        let message = open(url).err().unwrap().to_string();
+        assert!(message.starts_with(&expected), "{message}");
+    }
+    for url in [
+        "sqlite:",
+        "sqlite:robots.db",
+        "sqlite:/robots.db",
+        "sqlite://",
+        "sqlite:///tmp/",
+    ] {
+        assert_names_no_file(url);
+    }
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn url_without_a_colon_names_no_file() {
+    assert_names_no_file("sqlite");
+}
+
+#[cfg(feature = "sqlite")]
+#[track_caller]
+fn assert_names_no_file(url: &str) {
+    let message = format!(
+        "'{url}' names no database file; \
+         write it as sqlite://robots.db or sqlite:///var/lib/robots.db, \
+         or memory: to keep robots in memory"
+    );
+    assert_eq!(open(url).err().unwrap().to_string(), message);
+}

@@ -1,0 +1,281 @@
+//! Property test: a search returns the same as a comparison with every name.
+
+use std::sync::Arc;
+
+use proptest::{collection::vec, prelude::*, sample::Index};
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
+    transfer::{ImportOptions, Record, import},
+};
+
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+use crate::backend::Backend;
+#[cfg(feature = "mysql")]
+use crate::backend::Mysql;
+#[cfg(feature = "postgres")]
+use crate::backend::Postgres;
+use crate::names;
+#[cfg(feature = "sqlite")]
+use crate::{backend::Sqlite, sqlite::index_all_names};
+
+/// Parts of names: few, so that names contain each other, and some that have a special meaning in a
+/// query language.
+const PIECES: [&str; 20] = [
+    "a",
+    "b",
+    "A",
+    "B",
+    "e",
+    "e\u{301}",
+    "\u{301}",
+    "é",
+    "É",
+    "'",
+    "\"",
+    "%",
+    "_",
+    "*",
+    "(",
+    " ",
+    "AND",
+    "NEAR",
+    "🤖",
+    "🤖\u{fe0f}",
+];
+
+/// One change of a robot, which is chosen among those in the catalogue.
+#[derive(Debug, Clone)]
+enum Step {
+    Add(String),
+    Rename(Index, String),
+    Delete(Index),
+}
+
+/// The text of a search.
+#[derive(Debug, Clone)]
+enum SearchText {
+    Text(String),
+    /// Characters of an existing name: which name, the first character, their number.
+    Part(Index, Index, usize),
+}
+
+/// The start of a page, and its limit.
+type Position = (String, usize);
+
+/// Changes, and the searches after them.
+type Round = (Vec<Step>, Vec<(SearchText, Position)>);
+
+fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    vec(prop::sample::select(&PIECES[..]), pieces).prop_map(|pieces| pieces.concat())
+}
+
+/// Short names, and long ones that need several pages of a database.
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        2 => text(1..8),
+        1 => (text(1..8), 100..200_usize).prop_map(|(name, length)| name + &"🤖".repeat(length)),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => name().prop_map(Step::Add),
+        2 => (any::<Index>(), name()).prop_map(|(which, name)| Step::Rename(which, name)),
+        2 => any::<Index>().prop_map(Step::Delete),
+    ]
+}
+
+fn search_text() -> impl Strategy<Value = SearchText> {
+    prop_oneof![
+        text(1..5).prop_map(|text| SearchText::Text(text.chars().take(4).collect())),
+        (any::<Index>(), any::<Index>(), 1..5_usize)
+            .prop_map(|(name, start, length)| SearchText::Part(name, start, length)),
+        prop_oneof![Just(""), Just("\0"), Just("a\0b")]
+            .prop_map(|text| SearchText::Text(text.to_owned())),
+    ]
+}
+
+impl SearchText {
+    fn resolve(&self, names: &[String]) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Part(..) if names.is_empty() => "a".to_owned(),
+            Self::Part(name, start, length) => {
+                let name: Vec<char> = name.get(names).chars().collect();
+                name.iter()
+                    .skip(start.index(name.len()))
+                    .take(*length)
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Applies a step, if it has a robot. A name may be taken.
+fn apply(step: Step, catalogue: &impl Catalogue, ids: &mut Vec<RobotId>) {
+    let result = match step {
+        Step::Add(name) => catalogue
+            .add(Draft::new(name, "droid", 1977))
+            .map(|robot| ids.push(robot.id())),
+        Step::Rename(..) | Step::Delete(_) if ids.is_empty() => Ok(()),
+        Step::Rename(which, name) => {
+            catalogue.replace(*which.get(ids), Draft::new(name, "droid", 1977))
+        }
+        Step::Delete(which) => catalogue.delete(ids.swap_remove(which.index(ids.len()))),
+    };
+    assert!(
+        matches!(result, Ok(()) | Err(Error::Rejected(_))),
+        "{result:?}"
+    );
+}
+
+fn assert_finds_every_match(catalogue: &impl Catalogue, text: &str, (after, limit): &Position) {
+    let mut expected = names(catalogue, "");
+    expected.retain(|name| name.contains(text));
+    assert_eq!(names(catalogue, text), expected, "{text:?}");
+
+    let pages = Pages::new(catalogue, text).page_size(*limit);
+    // One page too many, in case they do not end.
+    let pages = pages.take(expected.len() + 1);
+    let sizes: Vec<usize> = pages.map(|page| page.unwrap().len()).collect();
+    assert!(
+        sizes.iter().rev().skip(1).all(|size| size == limit),
+        "{text:?}: {sizes:?}"
+    );
+    assert_eq!(sizes.iter().sum::<usize>(), expected.len(), "{text:?}");
+
+    let request = PageRequest {
+        containing: text,
+        after,
+        limit: *limit,
+    };
+    let page = catalogue.page(request).unwrap();
+    let expected = expected.iter().filter(|name| *name > after).take(*limit);
+    assert!(
+        page.iter().map(Robot::name).eq(expected),
+        "{request:?}: {page:?}"
+    );
+}
+
+fn assert_searches(catalogue: impl Catalogue, rounds: Vec<Round>) {
+    assert_searches_after(catalogue, rounds, |_| ());
+}
+
+/// Calls `prepare` with the number of each round after its steps.
+fn assert_searches_after(
+    catalogue: impl Catalogue,
+    rounds: Vec<Round>,
+    mut prepare: impl FnMut(usize),
+) {
+    let mut ids = Vec::new();
+    for (number, (steps, searches)) in rounds.into_iter().enumerate() {
+        for step in steps {
+            apply(step, &catalogue, &mut ids);
+        }
+        prepare(number);
+        let names = names(&catalogue, "");
+        for (text, position) in searches {
+            let text = text.resolve(&names);
+            assert_finds_every_match(&catalogue, &text, &position);
+        }
+    }
+}
+
+fn rounds() -> impl Strategy<Value = Vec<Round>> {
+    let position = (prop_oneof![text(0..4), Just("a\0b".to_owned())], 1..6_usize);
+    vec(
+        (vec(step(), 1..60), vec((search_text(), position), 1..6)),
+        1..5,
+    )
+}
+
+fn configuration(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(configuration(200))]
+
+    #[test]
+    fn memory_searches(rounds in rounds()) {
+        assert_searches(MemoryCatalogue::new(), rounds);
+    }
+}
+
+proptest! {
+    // Each case has its own database.
+    #![proptest_config(configuration(24))]
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_searches(rounds in rounds()) {
+        let database = Sqlite::new();
+        assert_searches(database.open(), rounds);
+    }
+
+    #[cfg(feature = "sqlite")]
+    #[test]
+    fn sqlite_searches_indexed_and_unindexed_names(rounds in rounds()) {
+        let database = Sqlite::new();
+        assert_searches_after(database.open(), rounds, |number| {
+            if number % 2 == 0 {
+                index_all_names(&database);
+            }
+        });
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_searches(rounds in rounds()) {
+        assert_searches(Postgres::new().open(), rounds);
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn mysql_searches(rounds in rounds()) {
+        assert_searches(Mysql::new().open(), rounds);
+    }
+}
+
+/// Searches a catalogue with many more robots than a page, with few, all or no matches.
+fn assert_searches_many(catalogue: &Arc<dyn Catalogue>) {
+    // The order of the inserts is not that of the names.
+    let drafts = (0..20_000_u64).map(|number| {
+        Draft::new(
+            format!("Droid-{:05}", number * 7919 % 20_000),
+            "droid",
+            1977,
+        )
+    });
+    let records = Record::numbered(drafts);
+    let mut outcomes = import(Arc::clone(catalogue), records, ImportOptions::default());
+    assert!(outcomes.all(|outcome| outcome.result.is_ok()));
+    for text in ["D", "9", "-0", "777", "0777", "-07777", "x", "Droid-1999"] {
+        for (after, limit) in [("", 1), ("Droid-07777", 5), ("Droid-1", 1000), ("E", 5)] {
+            assert_finds_every_match(catalogue, text, &(after.to_owned(), limit));
+        }
+    }
+}
+
+#[test]
+fn memory_searches_many_robots() {
+    let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
+    assert_searches_many(&catalogue);
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_searches_many_robots() {
+    let database = Sqlite::new();
+    assert_searches_many(&database.open());
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn postgres_searches_many_robots() {
+    assert_searches_many(&Postgres::new().open());
+}

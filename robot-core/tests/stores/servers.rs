@@ -1,0 +1,225 @@
+//! Sessions on database servers: lost connections, deadlocks, limits, and unreachable servers.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, Robot, Violation, open};
+
+use crate::{
+    backend::{Backend, server_tests},
+    draft, names,
+};
+
+/// Queries for the sessions of a database.
+trait Server: Backend {
+    /// The other sessions.
+    const OTHERS: &'static str;
+
+    /// The sessions that wait for a lock.
+    const WAITING: &'static str;
+
+    /// A statement that terminates a session.
+    fn terminate(session: &str) -> String;
+
+    /// The texts that a query returns.
+    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String>;
+
+    /// Terminates all sessions that a query returns.
+    fn terminate_all(connection: &mut Self::Connection, query: &str) {
+        let sessions = Self::texts(connection, query);
+        assert!(!sessions.is_empty());
+        for session in sessions {
+            connection
+                .batch_execute(&Self::terminate(&session))
+                .unwrap();
+        }
+    }
+
+    /// Blocks until another session waits for a lock.
+    fn await_lock_wait(connection: &mut Self::Connection) {
+        let started = Instant::now();
+        while Self::texts(connection, Self::WAITING).len() != 1 {
+            assert!(started.elapsed() < Duration::from_secs(30), "none waits");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Server for crate::backend::Postgres {
+    const OTHERS: &'static str = "SELECT pid::text FROM pg_stat_activity \
+        WHERE pid <> pg_backend_pid() AND application_name = current_schema()";
+
+    const WAITING: &'static str = "SELECT pid::text FROM pg_stat_activity \
+        WHERE application_name = current_schema() AND wait_event_type = 'Lock'";
+
+    fn terminate(session: &str) -> String {
+        format!("SELECT pg_terminate_backend({session})")
+    }
+
+    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String> {
+        sql::<Text>(query).load(connection).unwrap()
+    }
+}
+
+#[cfg(feature = "mysql")]
+impl Server for crate::backend::Mysql {
+    const OTHERS: &'static str = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
+        WHERE db = DATABASE() AND id <> CONNECTION_ID()";
+
+    const WAITING: &'static str = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
+        WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command = 'Execute'";
+
+    fn terminate(session: &str) -> String {
+        format!("KILL {session}")
+    }
+
+    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String> {
+        sql::<Text>(query).load(connection).unwrap()
+    }
+}
+
+server_tests![
+    tables_of_other_programs_are_no_obstacle,
+    lock_blocks_only_changes_of_the_same_robot,
+    deadlock_is_retried_or_reported_as_taken_name,
+    lost_connections_are_replaced,
+    connection_lost_during_a_write_is_unknown,
+    callers_wait_for_the_only_connection,
+    unreachable_server_is_reported,
+];
+
+fn tables_of_other_programs_are_no_obstacle<S: Server>() {
+    let database = S::new();
+    database.execute("CREATE TABLE humans (arms INTEGER)");
+    database.open().add(draft("R2-D2")).unwrap();
+}
+
+fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    let locked = catalogue.add(draft("locked")).unwrap();
+    let free = catalogue.add(draft("free")).unwrap();
+    let mut other = database.connect();
+    other.batch_execute(&S::lock(locked.id())).unwrap();
+    catalogue.replace(free.id(), draft("renamed")).unwrap();
+    assert_eq!(names(&catalogue, ""), ["locked", "renamed"]);
+}
+
+/// Each transaction locks the row with the name that the other one needs, and the server rolls one
+/// of them back.
+fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    let robots: Vec<Robot> = ["one", "two"]
+        .iter()
+        .map(|name| catalogue.add(draft(name)).unwrap())
+        .collect();
+    for round in 0..20 {
+        let wanted = ["one", "two", "three"];
+        thread::scope(|scope| {
+            for (number, robot) in robots.iter().enumerate() {
+                let catalogue = &catalogue;
+                scope.spawn(move || {
+                    for step in 0..3 {
+                        let name = wanted[(number + round + step) % wanted.len()];
+                        match catalogue.replace(robot.id(), draft(name)) {
+                            Ok(()) => {}
+                            Err(Error::Rejected(violations))
+                                if violations.iter().eq([Violation::NameTaken]) => {}
+                            Err(error) => panic!("{error:?}"),
+                        }
+                    }
+                });
+            }
+        });
+        let mut names = names(&catalogue, "");
+        names.dedup();
+        assert_eq!(names.len(), 2);
+    }
+}
+
+fn lost_connections_are_replaced<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    let mut other = database.connect();
+    for round in 0..3 {
+        // Opens several connections.
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| catalogue.list().unwrap());
+            }
+        });
+        S::terminate_all(&mut other, S::OTHERS);
+        catalogue.list().unwrap();
+        catalogue.add(draft(&round.to_string())).unwrap();
+    }
+    // A write as the first call, after the interval at which idle connections are validated.
+    S::terminate_all(&mut other, S::OTHERS);
+    thread::sleep(Duration::from_millis(1100));
+    catalogue.add(draft("3")).unwrap();
+    assert_eq!(names(&catalogue, ""), ["0", "1", "2", "3"]);
+}
+
+fn connection_lost_during_a_write_is_unknown<S: Server>() {
+    let database = S::new();
+    let options = OpenOptions::new().timeout(Duration::from_secs(30));
+    let catalogue = options.open(database.url()).unwrap();
+    let robot = catalogue.add(draft("R2-D2")).unwrap();
+    let mut locking = database.connect();
+    locking.batch_execute(&S::lock(robot.id())).unwrap();
+    thread::scope(|scope| {
+        let write = scope.spawn(|| catalogue.delete(robot.id()));
+        let mut other = database.connect();
+        S::await_lock_wait(&mut other);
+        S::terminate_all(&mut other, S::WAITING);
+        let error = write.join().unwrap().unwrap_err();
+        assert!(matches!(error, Error::Unknown(_)), "{error:?}");
+    });
+    assert_eq!(names(&catalogue, ""), ["R2-D2"]);
+}
+
+fn callers_wait_for_the_only_connection<S: Server>() {
+    let database = S::new();
+    let options = OpenOptions::new()
+        .connections(1)
+        .timeout(Duration::from_secs(30));
+    let catalogue = options.open(database.url()).unwrap();
+    thread::scope(|scope| {
+        for number in 0..16 {
+            let catalogue = &catalogue;
+            scope.spawn(move || catalogue.add(draft(&number.to_string())).unwrap());
+        }
+    });
+    assert_eq!(names(&catalogue, "").len(), 16);
+}
+
+fn unreachable_server_is_reported<S: Server>() {
+    let database = S::new();
+    // No server listens on this port.
+    let (start, rest) = database.url().split_once("127.0.0.1:").unwrap();
+    let (_, rest) = rest.split_once('/').unwrap();
+    let url = format!("{start}127.0.0.1:1/{rest}");
+    let error = open(&url).err().unwrap();
+    assert!(matches!(error, OpenError::Unreachable { .. }), "{error}");
+    let message = error.to_string();
+    assert!(
+        message.starts_with("cannot reach the database "),
+        "{message}"
+    );
+    assert!(!message.contains("robots:robots"), "{message}");
+
+    let options = OpenOptions::new()
+        .timeout(Duration::from_millis(300))
+        .wait_for_server();
+    let catalogue = options.open(&url).unwrap();
+    let started = Instant::now();
+    let error = catalogue.list().unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    let error = catalogue.add(draft("R2-D2")).unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(10));
+}

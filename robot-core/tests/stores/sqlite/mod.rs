@@ -1,0 +1,12 @@
+//! The SQLite store: its files, locks, commits, search index and backups.
+
+mod backup;
+mod changed_files;
+mod group_commit;
+mod locks;
+mod opening;
+mod search_index;
+mod upgrade;
+mod visibility;
+
+pub(crate) use search_index::index_all_names;

@@ -1,0 +1,145 @@
+//! Opening of SQLite files: paths, files that are not ours, and the table.
+
+use std::fs;
+
+use diesel::connection::SimpleConnection;
+use robot_core::{CatalogueExt, Error, OpenError, open};
+
+use crate::{
+    backend::{Backend, Sqlite},
+    draft,
+};
+
+#[cfg(unix)]
+#[test]
+fn symbolic_link_to_a_file_is_followed() {
+    let (database, target) = (Sqlite::new(), Sqlite::new());
+    fs::write(target.file(), "").unwrap();
+    std::os::unix::fs::symlink(target.file(), database.file()).unwrap();
+    let catalogue = database.open();
+    let robot = catalogue.add(draft("a")).unwrap();
+    assert_eq!(catalogue.get(robot.id()).unwrap(), Some(robot.clone()));
+    assert_eq!(target.open().get(robot.id()).unwrap(), Some(robot));
+}
+
+#[test]
+fn every_path_names_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in [
+        ":memory:",
+        "file:x?mode=memory",
+        "a b",
+        "50%25",
+        "r#bots?.db",
+        "é🤖",
+    ] {
+        let path = folder.path().join(name);
+        open(&format!("sqlite://{}", path.display())).unwrap();
+        assert!(path.is_file(), "{name}");
+    }
+}
+
+#[test]
+fn missing_folder_is_reported() {
+    let error = open("sqlite:///nonexistent/robots.db").err().unwrap();
+    let message = error.to_string();
+    assert!(matches!(error, OpenError::Unusable { .. }), "{message}");
+    assert!(message.contains("'/nonexistent/robots.db'"), "{message}");
+    assert!(
+        message.contains("check that its folder exists"),
+        "{message}"
+    );
+}
+
+#[test]
+fn file_that_is_not_a_database_is_not_changed() {
+    let database = Sqlite::new();
+    let text = "not a database ".repeat(1000);
+    fs::write(database.file(), &text).unwrap();
+    let error = open(database.url()).err().unwrap();
+    assert!(matches!(error, OpenError::Unusable { .. }), "{error}");
+    assert_eq!(fs::read_to_string(database.file()).unwrap(), text);
+}
+
+#[test]
+fn rejected_database_is_not_changed() {
+    for (sql, is_foreign) in [
+        (
+            "CREATE TABLE robots (model TEXT); INSERT INTO robots VALUES ('x')",
+            true,
+        ),
+        ("CREATE TABLE notes (text TEXT)", true),
+        // Of another program that uses Diesel.
+        (
+            "CREATE TABLE __diesel_schema_migrations (version TEXT PRIMARY KEY, run_on TIMESTAMP);
+             INSERT INTO __diesel_schema_migrations (version) VALUES ('20200101000000')",
+            true,
+        ),
+        (
+            "CREATE TABLE __diesel_schema_migrations (version TEXT PRIMARY KEY, run_on TIMESTAMP);
+             INSERT INTO __diesel_schema_migrations (version)
+             VALUES ('20261121000000'), ('29990101000000')",
+            false,
+        ),
+    ] {
+        let database = Sqlite::new();
+        database.execute(sql);
+        let before = fs::read(database.file()).unwrap();
+        let error = open(database.url()).err().unwrap();
+        assert_eq!(
+            (
+                matches!(error, OpenError::Foreign { .. }),
+                matches!(error, OpenError::TooNew { .. })
+            ),
+            (is_foreign, !is_foreign),
+            "{error}"
+        );
+        assert_eq!(fs::read(database.file()).unwrap(), before);
+    }
+}
+
+/// Values that only SQLite might accept.
+#[test]
+fn strict_table_rejects_invalid_values() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    let mut connection = database.connect();
+    for values in [
+        "('b', 'droid', 'x')",
+        "('b', 'droid', 1.5)",
+        "('b', NULL, 1)",
+        "('b' || char(0), 'droid', 1)",
+        "(x'62', 'droid', 1)",
+    ] {
+        let insert = format!("INSERT INTO robots (name, type, year) VALUES {values}");
+        assert!(connection.batch_execute(&insert).is_err(), "{values}");
+    }
+    assert_eq!(catalogue.list().unwrap(), []);
+}
+
+#[test]
+fn failed_insert_is_reported_and_stores_nothing() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    database.execute(
+        "CREATE TRIGGER refuse BEFORE INSERT ON robots BEGIN SELECT RAISE(ABORT, 'no'); END",
+    );
+    let result = catalogue.add(draft("a"));
+    assert!(matches!(result, Err(Error::Store(_))), "{result:?}");
+    assert_eq!(catalogue.list().unwrap(), []);
+}
+
+#[test]
+fn new_file_that_stays_locked_is_reported_as_busy() {
+    let database = Sqlite::new();
+    let mut other = database.connect();
+    other.batch_execute("BEGIN EXCLUSIVE").unwrap();
+    let error = open(database.url()).err().unwrap();
+    assert!(matches!(error, OpenError::Busy { .. }), "{error}");
+    assert!(
+        error.to_string().contains("locked by another program"),
+        "{error}"
+    );
+    other.batch_execute("ROLLBACK").unwrap();
+    database.open();
+}

@@ -1,0 +1,165 @@
+//! Search index of SQLite: it is used, triggers maintain it, and searches work without it.
+
+use std::sync::Arc;
+
+use diesel::{RunQueryDsl, dsl::sql, select, sql_types::Bool};
+use robot_core::{Catalogue, CatalogueExt, Draft};
+
+use crate::{
+    backend::{Backend, Sqlite},
+    draft, names,
+};
+
+/// Makes the trigger index all names now, by as many ids without robots as it waits for.
+pub(crate) fn index_all_names(database: &Sqlite) {
+    database.execute(
+        "WITH RECURSIVE numbers (number) AS
+             (SELECT -255 UNION ALL SELECT number + 1 FROM numbers WHERE number < 0)
+         INSERT INTO robots_unindexed (id) SELECT number FROM numbers;
+         DELETE FROM robots_unindexed WHERE id <= 0",
+    );
+    let is_empty = sql::<Bool>("NOT EXISTS (SELECT * FROM robots_unindexed)");
+    let mut connection = database.connect();
+    assert!(
+        select(is_empty)
+            .get_result::<bool>(&mut connection)
+            .unwrap()
+    );
+}
+
+/// Checks by FTS5 itself that the index is consistent.
+pub(super) fn check_integrity(database: &Sqlite) {
+    database.execute("INSERT INTO robots_search (robots_search) VALUES ('integrity-check')");
+}
+
+/// Checks by FTS5 itself that the index contains the names of all robots.
+pub(super) fn check_completeness(database: &Sqlite) {
+    index_all_names(database);
+    database
+        .execute("INSERT INTO robots_search (robots_search, rank) VALUES ('integrity-check', 1)");
+}
+
+fn with_two_robots(database: &Sqlite) -> Arc<dyn Catalogue> {
+    let catalogue = database.open();
+    for name in ["R2-D2", "R5-D4"] {
+        catalogue.add(draft(name)).unwrap();
+    }
+    catalogue
+}
+
+#[test]
+fn texts_of_three_characters_use_the_index() {
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    assert_eq!(names(&catalogue, "5-D"), ["R5-D4"]);
+    // A robot that is neither indexed nor marked as unindexed is not found.
+    database.execute("DELETE FROM robots_unindexed");
+    assert_eq!(names(&catalogue, "5-D"), [""; 0]);
+    assert_eq!(names(&catalogue, "5-"), ["R5-D4"]);
+}
+
+#[test]
+fn names_are_indexed_in_batches_of_256() {
+    for (count, expected) in [(255, None), (256, Some("many 7"))] {
+        let database = Sqlite::new();
+        let catalogue = database.open();
+        database.execute(&format!(
+            "WITH RECURSIVE numbers (number) AS
+                 (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {count})
+             INSERT INTO robots (name, type, year)
+             SELECT 'many ' || number, 'droid', 1 FROM numbers"
+        ));
+        assert_eq!(names(&catalogue, "many").len(), count);
+        database.execute("DELETE FROM robots_unindexed");
+        let found = names(&catalogue, "many 7");
+        assert_eq!(found.first().map(String::as_str), expected);
+    }
+}
+
+#[test]
+fn index_covers_indexed_and_unindexed_names() {
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    catalogue.add(draft("R8-D8")).unwrap();
+    index_all_names(&database);
+    for name in ["T-800", "T-1000", "T-X"] {
+        catalogue.add(Draft::new(name, "droid", 1984)).unwrap();
+    }
+    database.execute(
+        "UPDATE robots SET name = 'C-3PO' WHERE name = 'R2-D2';
+         UPDATE robots SET name = 'BB-8' WHERE name = 'T-800';
+         UPDATE robots SET id = id + 100 WHERE name IN ('R5-D4', 'T-1000');
+         DELETE FROM robots WHERE name IN ('R8-D8', 'T-X')",
+    );
+    let assert_correct = || {
+        for name in ["C-3PO", "BB-8", "R5-D4", "T-1000"] {
+            assert_eq!(names(&catalogue, name), [name]);
+        }
+        for name in ["R2-D2", "T-800", "R8-D8", "T-X"] {
+            assert_eq!(names(&catalogue, name), [""; 0], "{name}");
+        }
+    };
+    assert_correct();
+    check_completeness(&database);
+    assert_correct();
+}
+
+#[test]
+fn changes_of_another_program_are_found() {
+    for prepare in [|_: &Sqlite| (), index_all_names] {
+        let database = Sqlite::new();
+        let catalogue = with_two_robots(&database);
+        prepare(&database);
+        database.execute(
+            "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984);
+             UPDATE robots SET name = 'BB-8' WHERE name = 'R2-D2';
+             UPDATE robots SET id = 70 WHERE name = 'BB-8';
+             INSERT OR REPLACE INTO robots (id, name, type, year) VALUES (2, 'R6-D5', 'droid', 1);",
+        );
+        for (containing, expected) in [
+            ("T-800", &["T-800"][..]),
+            ("-80", &["T-800"]),
+            ("BB-8", &["BB-8"]),
+            ("R2-D2", &[]),
+            ("R5-D4", &[]),
+            ("6-D", &["R6-D5"]),
+        ] {
+            assert_eq!(names(&catalogue, containing), expected, "{containing}");
+        }
+        database.execute("DELETE FROM robots WHERE name <> 'BB-8'");
+        assert_eq!(names(&catalogue, "T-800"), [""; 0]);
+        assert_eq!(names(&catalogue, "BB-8"), ["BB-8"]);
+        check_integrity(&database);
+    }
+}
+
+#[test]
+fn robots_added_by_a_trigger_are_found() {
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    database.execute(
+        "CREATE TRIGGER theirs AFTER DELETE ON robots WHEN old.year < 2000 BEGIN
+             INSERT INTO robots VALUES (old.id, 'gone: ' || old.name, old.type, 2000);
+         END;
+         DELETE FROM robots WHERE name = 'R2-D2';",
+    );
+    assert_eq!(names(&catalogue, "R2-D2"), ["gone: R2-D2"]);
+    index_all_names(&database);
+    database.execute("DELETE FROM robots WHERE name = 'R5-D4'");
+    assert_eq!(names(&catalogue, "gone: R5"), ["gone: R5-D4"]);
+}
+
+#[test]
+fn search_without_an_index_finds_the_same() {
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    database.execute(
+        "DROP TRIGGER robots_search_insert; DROP TRIGGER robots_search_update;
+         DROP TRIGGER robots_search_delete; DROP TABLE robots_search; DROP TABLE robots_unindexed",
+    );
+    assert_eq!(names(&catalogue, "5-D"), ["R5-D4"]);
+    catalogue.add(draft("R8-D8")).unwrap();
+    assert_eq!(names(&catalogue, "8-D"), ["R8-D8"]);
+    // The migration is recorded, so the index is not created again.
+    assert_eq!(names(&database.open(), "8-D"), ["R8-D8"]);
+}

@@ -1,0 +1,88 @@
+//! Upgrade of SQLite files of the previous version, whose search index was not a migration.
+
+use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
+use robot_core::CatalogueExt;
+
+use super::search_index::{check_completeness, check_integrity};
+use crate::{
+    backend::{Backend, Sqlite},
+    draft, names,
+};
+
+/// Creates the tables of the first migration, with its record, and more than 256 robots.
+fn previous_version(search_objects: &str) -> Sqlite {
+    let database = Sqlite::new();
+    database.execute(include_str!(
+        "../../../migrations/sqlite/2026-11-21-000000_create_robots/up.sql"
+    ));
+    database.execute(
+        "PRAGMA journal_mode = WAL;
+         CREATE TABLE __diesel_schema_migrations (
+             version VARCHAR(50) PRIMARY KEY NOT NULL,
+             run_on TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
+         );
+         INSERT INTO __diesel_schema_migrations (version) VALUES ('20261121000000')",
+    );
+    database.execute(search_objects);
+    database.execute(
+        "WITH RECURSIVE numbers (number) AS
+             (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 300)
+         INSERT INTO robots (name, type, year)
+         SELECT 'old ' || number, 'droid', number FROM numbers;
+         DELETE FROM robots WHERE year = 300",
+    );
+    database
+}
+
+/// Opens a database of the previous version, and checks robots, ids, index and migrations.
+fn assert_upgraded(database: &Sqlite) {
+    for _ in 0..2 {
+        let catalogue = database.open();
+        assert_eq!(catalogue.list().unwrap().len(), 299);
+        assert_eq!(names(&catalogue, "old 123"), ["old 123"]);
+    }
+    check_integrity(database);
+    check_completeness(database);
+    let versions: Vec<String> =
+        sql::<Text>("SELECT version FROM __diesel_schema_migrations ORDER BY version")
+            .load(&mut database.connect())
+            .unwrap();
+    assert_eq!(versions, ["20261121000000", "20261122000000"]);
+
+    let catalogue = database.open();
+    let old = catalogue.find("old 7").unwrap().unwrap();
+    catalogue.replace(old.id(), draft("renamed")).unwrap();
+    assert_eq!(names(&catalogue, "old 7").len(), 10);
+    assert_eq!(catalogue.add(draft("new one")).unwrap().id().get(), 301);
+    assert_eq!(names(&catalogue, "w on"), ["new one"]);
+    check_completeness(database);
+}
+
+const SEARCH_OBJECTS: &str = include_str!("previous_version.sql");
+
+#[test]
+fn previous_version_with_an_index_is_upgraded() {
+    assert_upgraded(&previous_version(SEARCH_OBJECTS));
+}
+
+#[test]
+fn previous_version_without_an_index_is_upgraded() {
+    assert_upgraded(&previous_version(""));
+}
+
+#[test]
+fn previous_version_with_a_partial_index_is_upgraded() {
+    for damage in [
+        "DROP TABLE robots_search",
+        "DROP TABLE robots_unindexed",
+        "DROP TRIGGER robots_index",
+        "DROP TRIGGER robots_search_delete; DROP TABLE robots_search",
+        // A name that the index does not contain.
+        "DROP TRIGGER robots_search_update;
+         UPDATE robots SET name = 'unindexed' WHERE name = 'old 1'",
+    ] {
+        let database = previous_version(SEARCH_OBJECTS);
+        database.execute(damage);
+        assert_upgraded(&database);
+    }
+}
