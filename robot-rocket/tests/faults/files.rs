@@ -11,7 +11,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::Draft;
+use robot_core::{CatalogueExt, Draft};
 
 use crate::{
     calls::{call, draft},

@@ -2,7 +2,11 @@
 
 use std::path::Path;
 
-use robot_core::{Draft, conformance::TcpClient, load};
+use robot_core::{
+    Draft,
+    conformance::TcpClient,
+    transfer::{ImportOptions, Record, import},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -216,5 +220,6 @@ fn fill(folder: &Path, count: u32) {
             1900 + i64::from(number % 120),
         )
     });
-    assert!(load(catalogue, drafts).all(|added| added.is_ok()));
+    let mut imported = import(catalogue, Record::numbered(drafts), ImportOptions::default());
+    assert!(imported.all(|outcome| outcome.result.is_ok()));
 }

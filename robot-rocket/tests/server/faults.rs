@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{Catalogue, CatalogueExt, Draft};
+use robot_core::{CatalogueExt, Draft};
 
 use crate::{
     Server, call, draft, names,

@@ -4,15 +4,15 @@
 use std::{
     io::Read,
     net::TcpStream,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use robot_core::{Draft, load};
+use robot_core::{
+    Draft,
+    transfer::{ImportOptions, Record, import},
+};
 
 use crate::{Server, call, draft, process::connection, slow_disk::slow_reads};
 
@@ -82,8 +82,8 @@ fn lists_that_have_begun_go_before_those_who_come_later() {
     let long = "🤖".repeat(240);
     // More than the system takes of a list which nobody reads.
     let drafts = (0..20_000).map(|number| Draft::new(format!("{number} {long}"), "droid", 1));
-    assert!(load(Arc::clone(&catalogue), drafts).all(|added| added.is_ok()));
-    drop(catalogue);
+    let mut imported = import(catalogue, Record::numbered(drafts), ImportOptions::default());
+    assert!(imported.all(|outcome| outcome.result.is_ok()));
     let server = Server::start(
         folder.path(),
         &[("ROCKET_MAX_BLOCKING", &THREADS.to_string())],

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{Catalogue, CatalogueExt, Draft, conformance::Answer};
+use robot_core::{CatalogueExt, Draft, conformance::Answer};
 
 use crate::{
     Server, call, draft, names,
