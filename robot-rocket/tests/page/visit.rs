@@ -220,6 +220,10 @@ fn fill(folder: &Path, count: u32) {
             1900 + i64::from(number % 120),
         )
     });
-    let mut imported = import(catalogue, Record::numbered(drafts), ImportOptions::default());
+    let mut imported = import(
+        catalogue,
+        Record::numbered(drafts),
+        ImportOptions::default(),
+    );
     assert!(imported.all(|outcome| outcome.result.is_ok()));
 }

@@ -82,7 +82,11 @@ fn lists_that_have_begun_go_before_those_who_come_later() {
     let long = "🤖".repeat(240);
     // More than the system takes of a list which nobody reads.
     let drafts = (0..20_000).map(|number| Draft::new(format!("{number} {long}"), "droid", 1));
-    let mut imported = import(catalogue, Record::numbered(drafts), ImportOptions::default());
+    let mut imported = import(
+        catalogue,
+        Record::numbered(drafts),
+        ImportOptions::default(),
+    );
     assert!(imported.all(|outcome| outcome.result.is_ok()));
     let server = Server::start(
         folder.path(),
