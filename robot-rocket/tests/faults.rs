@@ -151,7 +151,9 @@ fn tests_with_database_servers() -> Vec<Test> {
 }
 
 fn main() -> ExitCode {
-    let (options, arguments) = Options::from_command_line();
+    let (options, mut arguments) = Options::from_command_line();
+    // Tests mostly wait, for disks, database servers and timeouts.
+    arguments.test_threads.get_or_insert(4);
     eprintln!("The seed of this run: --seed {}", options.seed);
     let trials = tests().into_iter().map(|(name, test)| {
         let run = options.run(&name);

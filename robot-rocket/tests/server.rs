@@ -10,8 +10,9 @@ mod support;
 
 mod server {
     mod access;
+    mod concurrency;
     mod cpus;
-    mod faults;
+
     mod file_limit;
     mod files;
     mod framing;

@@ -1,58 +1,85 @@
-//! The README's tour of the server is what the server does.
+//! Links in the Markdown files of the repository.
 
-use crate::{Server, call};
+use std::{
+    collections::HashSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
-const README: &str = include_str!("../../../README.md");
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The words of a shell command, single quotes taken off.
-fn words(command: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut is_quoted = false;
-    for character in command.chars() {
-        match character {
-            '\'' => is_quoted = !is_quoted,
-            ' ' if !is_quoted => words.push(String::new()),
-            other => words.last_mut().unwrap().push(other),
+/// All Markdown files below a folder.
+fn markdown_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() && name != "target" && name != "src" && !name.starts_with('.') {
+            files.extend(markdown_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            files.push(path);
         }
     }
-    words
+    files
 }
 
-/// Sends what a `curl` command would send.
-fn send(server: &Server, command: &str) -> String {
-    let (mut method, mut target, mut body) = ("GET".to_owned(), String::new(), String::new());
-    let mut words = words(command).into_iter().skip(1);
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "-X" => method = words.next().unwrap(),
-            "-d" => {
-                body = words.next().unwrap();
-                if method == "GET" {
-                    "POST".clone_into(&mut method);
-                }
-            }
-            url => url
-                .strip_prefix("http://127.0.0.1:8000")
-                .unwrap()
-                .clone_into(&mut target),
-        }
-    }
-    call(&server.client(), &method, &target, &body).text()
+/// The lines of a file outside of code blocks.
+fn prose(text: &str) -> Vec<&str> {
+    let mut is_code = false;
+    text.lines()
+        .filter(|line| {
+            let is_fence = line.trim_start().starts_with("```");
+            is_code ^= is_fence;
+            !is_code && !is_fence
+        })
+        .collect()
+}
+
+/// The anchors of the headings in a file, as GitHub derives them.
+fn anchors(text: &str) -> HashSet<String> {
+    prose(text)
+        .into_iter()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| {
+            line.trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .replace(' ', "-")
+                .replace(|c: char| !c.is_alphanumeric() && !"-_".contains(c), "")
+        })
+        .collect()
+}
+
+/// The targets of the links `[text](target)` in a file. Rustdoc checks those in its own files.
+fn targets(text: &str) -> Vec<&str> {
+    prose(text)
+        .into_iter()
+        .flat_map(|line| line.split("](").skip(1))
+        .filter_map(|rest| rest.split([')', ' ']).next())
+        .collect()
 }
 
 #[test]
-fn the_tour_is_true() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[]);
-    let tour: Vec<_> = README
-        .split("\n$ ")
-        .skip(1)
-        .filter(|step| step.starts_with("curl"))
-        .collect();
-    assert!(tour.len() >= 8, "{tour:?}");
-    for step in tour {
-        let (command, shown) = step.split_once('\n').unwrap();
-        let shown = shown.lines().next().unwrap();
-        assert_eq!(send(&server, command), shown, "{command}");
+fn relative_links_lead_to_files_and_headings() {
+    let mut broken = Vec::new();
+    for file in markdown_files(Path::new(ROOT)) {
+        let text = fs::read_to_string(&file).unwrap();
+        for target in targets(&text) {
+            if target.contains(':') {
+                continue;
+            }
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let linked = match path {
+                "" => file.clone(),
+                path => file.parent().unwrap().join(path),
+            };
+            let is_right = linked.exists()
+                && (anchor.is_empty()
+                    || anchors(&fs::read_to_string(&linked).unwrap()).contains(anchor));
+            if !is_right {
+                broken.push(format!("{}: {target}", file.display()));
+            }
+        }
     }
+    assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -137,7 +137,7 @@ fn a_wrong_setting_ends_it_with_one_clear_line() {
         (
             "DATABASE_URL",
             "ftp://x",
-            "'ftp' is no store that this program knows",
+            "no store has URLs that begin with 'ftp'",
         ),
         (
             "DATABASE_URL",

@@ -1,9 +1,11 @@
-//! Locks, slow clients, many at once. Kills, stops and bad disks are for the fault driver.
+//! Slow, broken and concurrent requests, and a locked database. `faults.rs` tests kills, stops
+//! and disk failures.
 
 use std::{
     collections::HashSet,
     io::Read,
     net::Shutdown,
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -16,7 +18,7 @@ use crate::{
 };
 
 #[test]
-fn four_hundred_writers_at_once_are_all_served() {
+fn four_hundred_concurrent_writers_are_all_served() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let client = server.client();
@@ -42,7 +44,7 @@ fn four_hundred_writers_at_once_are_all_served() {
 }
 
 #[test]
-fn a_body_that_does_not_arrive_is_given_up_and_stalls_nobody() {
+fn body_that_stalls_times_out_and_blocks_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
     let head = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000\r\n\r\n";
@@ -67,7 +69,7 @@ fn a_body_that_does_not_arrive_is_given_up_and_stalls_nobody() {
 }
 
 #[test]
-fn a_request_that_breaks_off_changes_nothing() {
+fn truncated_request_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
@@ -84,7 +86,7 @@ fn a_request_that_breaks_off_changes_nothing() {
         );
         let stream = connection(&server, &head);
         stream.shutdown(Shutdown::Write).unwrap();
-        // Whether an answer comes, and which, is the HTTP library's to say.
+        // The HTTP library decides whether there is an answer.
         let _ = std::io::read_to_string(stream);
     }
     thread::sleep(Duration::from_millis(300));
@@ -92,7 +94,7 @@ fn a_request_that_breaks_off_changes_nothing() {
 }
 
 #[test]
-fn a_body_that_is_announced_as_too_large_is_refused_before_it_arrives() {
+fn body_announced_as_too_large_is_rejected_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for length in ["65537", "1000000000000000"] {
@@ -109,7 +111,7 @@ fn a_body_that_is_announced_as_too_large_is_refused_before_it_arrives() {
 }
 
 #[test]
-fn a_reader_that_stops_reading_holds_nobody_up() {
+fn stalled_readers_do_not_block_other_clients() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/robots.db", folder.path().display());
     let catalogue = robot_core::open(&url).unwrap();
@@ -130,7 +132,7 @@ fn a_reader_that_stops_reading_holds_nobody_up() {
         })
         .collect();
     thread::sleep(Duration::from_millis(500));
-    // Whoever is held up by them waits until the client gives up.
+    // A blocked call would time out in the client.
     assert_eq!(
         call(&server.client(), "POST", "/api/robots", &draft("quick")).status,
         201
@@ -143,7 +145,7 @@ fn a_reader_that_stops_reading_holds_nobody_up() {
     drop(stalled);
 }
 
-/// Holds the database's write lock, as another program may.
+/// Holds the write lock of the database, as another program may.
 fn locked<T>(folder: &std::path::Path, while_locked: impl FnOnce() -> T) -> T {
     use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
     let path = folder.join("robots.db");
@@ -155,10 +157,11 @@ fn locked<T>(folder: &std::path::Path, while_locked: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn a_store_that_is_busy_is_told_soon_and_reads_go_on() {
+fn locked_database_rejects_writes_and_serves_reads() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     call(&server.client(), "POST", "/api/robots", &draft("before"));
+    let answered = &AtomicUsize::new(0);
     locked(folder.path(), || {
         let started = Instant::now();
         thread::scope(|scope| {
@@ -169,20 +172,16 @@ fn a_store_that_is_busy_is_told_soon_and_reads_go_on() {
                     assert_eq!(answer.status, 503, "{}", answer.text());
                     assert_eq!(answer.header("retry-after"), Some("1"));
                     assert!(!answer.text().contains("lock"), "{}", answer.text());
+                    answered.fetch_add(1, Ordering::SeqCst);
                 });
             }
             assert_eq!(names(&server), ["before"]);
-            assert!(
-                started.elapsed() < Duration::from_millis(1900),
-                "a read waited"
-            );
+            let answered = answered.load(Ordering::SeqCst);
+            assert!(answered < 100, "the read waited for the writes");
         });
-        // Two seconds, with some room for a busy machine.
-        assert!(
-            started.elapsed() < Duration::from_secs(4),
-            "{:?}",
-            started.elapsed()
-        );
+        // It takes two seconds on an idle machine.
+        let took = started.elapsed();
+        assert!(took < Duration::from_secs(10), "{took:?}");
     });
     assert_eq!(
         call(&server.client(), "POST", "/api/robots", &draft("after")).status,
@@ -192,7 +191,7 @@ fn a_store_that_is_busy_is_told_soon_and_reads_go_on() {
 }
 
 #[test]
-fn a_store_that_fails_is_logged_and_reveals_nothing() {
+fn failing_store_is_logged_and_reveals_nothing() {
     use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
@@ -223,7 +222,7 @@ fn a_store_that_fails_is_logged_and_reveals_nothing() {
 }
 
 #[test]
-fn requests_that_are_no_http_do_not_hurt() {
+fn requests_that_are_not_http_are_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for nonsense in [
