@@ -1,4 +1,4 @@
-//! More connections than the system lets the server have.
+//! More connections than the server may have open files.
 
 use std::{
     io::{Read, Write},
@@ -9,10 +9,10 @@ use std::{
 
 use crate::{
     Server, call, draft, names,
-    process::{PATIENCE, connection, wait_for},
+    process::{TIMEOUT, connection, wait_for},
 };
 
-/// The first bytes of the answer to a request on a connection that stays open.
+/// Sends a request on a connection that stays open, and returns the start of the answer.
 fn ask(stream: &mut TcpStream, method: &str, body: &str) -> String {
     let length = body.len();
     let sent = format!(
@@ -25,20 +25,20 @@ fn ask(stream: &mut TcpStream, method: &str, body: &str) -> String {
 }
 
 #[test]
-fn silent_connections_beyond_the_limit_of_files_harm_nobody_who_is_connected() {
+fn idle_connections_beyond_the_file_limit_are_harmless() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let mut early = connection(&server, "");
     assert!(ask(&mut early, "POST", &draft("first")).starts_with("HTTP/1.1 201 "));
-    // Lists have their connection to the database from now on.
+    // This opens the connection to the database for lists.
     assert!(ask(&mut early, "GET", "").starts_with("HTTP/1.1 200 "));
     let limited = Command::new("prlimit")
         .args(["--nofile=64:64", "--pid", &server.id().to_string()])
         .status()
-        .unwrap_or_else(|error| panic!("prlimit, of the package util-linux: {error}"));
+        .unwrap_or_else(|error| panic!("cannot run prlimit (Debian package util-linux): {error}"));
     assert!(limited.success());
-    let silent: Vec<_> = (0..100).map(|_| connection(&server, "")).collect();
-    wait_for("as many files as it may open", PATIENCE, || {
+    let idle: Vec<_> = (0..100).map(|_| connection(&server, "")).collect();
+    wait_for("the limit of open files is reached", TIMEOUT, || {
         let open = std::fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap();
         open.count() >= 64
     });
@@ -48,7 +48,7 @@ fn silent_connections_beyond_the_limit_of_files_harm_nobody_who_is_connected() {
         let answer = ask(&mut early, "GET", "");
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
-    drop(silent);
+    drop(idle);
     let mut late = connection(&server, "");
     late.set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();

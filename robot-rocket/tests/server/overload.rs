@@ -14,7 +14,7 @@ use robot_core::{
 
 use crate::{
     Server, call, draft,
-    process::{PATIENCE, connection, wait_for},
+    process::{TIMEOUT, connection, wait_for},
     slow_disk::slow_reads,
 };
 
@@ -53,7 +53,7 @@ fn requests_beyond_all_threads_are_rejected_at_once() {
                 };
             });
         }
-        wait_for("rejected lists", PATIENCE, || {
+        wait_for("rejected lists", TIMEOUT, || {
             refused.load(Ordering::SeqCst) == LISTS - THREADS
         });
         assert_eq!(
@@ -91,7 +91,7 @@ fn lists_in_progress_keep_their_threads() {
     let ask = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let begun: Vec<_> = (0..THREADS).map(|_| connection(&server, ask)).collect();
     for stream in &begun {
-        wait_for("the beginning of a list", PATIENCE, || {
+        wait_for("the beginning of a list", TIMEOUT, || {
             stream.peek(&mut [0]).unwrap() > 0
         });
     }
@@ -105,7 +105,7 @@ fn lists_in_progress_keep_their_threads() {
             });
         }
         // As soon as the lists go on, their threads wait for the disk again.
-        wait_for("a list is rejected", PATIENCE, || {
+        wait_for("a list is rejected", TIMEOUT, || {
             let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
             answer.status == 503
         });

@@ -10,7 +10,7 @@ use std::{
 use robot_core::conformance::TcpClient;
 use tempfile::TempDir;
 
-use crate::process::{PATIENCE, wait_for};
+use crate::process::{TIMEOUT, wait_for};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
@@ -49,7 +49,7 @@ impl Proxy {
             port,
             folder,
         };
-        wait_for("the proxy listens", PATIENCE, || {
+        wait_for("the proxy listens", TIMEOUT, || {
             let ended = proxy.process.try_wait().unwrap();
             let log = || fs::read_to_string(proxy.folder.path().join("log")).unwrap();
             assert!(ended.is_none(), "{kind:?} ended: {}", log());

@@ -1,4 +1,4 @@
-//! Calls to the server, in few words.
+//! Calls to a server.
 
 use robot_core::conformance::{Answer, Call, Client};
 
@@ -21,7 +21,7 @@ pub(crate) fn draft(name: &str) -> String {
     serde_json::json!({"name": name, "type": "droid", "year": 1977}).to_string()
 }
 
-/// The names in the catalogue.
+/// The names of all robots.
 pub(crate) fn names(server: &Server) -> Vec<String> {
     let answer = call(&server.client(), "GET", "/api/robots", "");
     let robots: Vec<serde_json::Value> = serde_json::from_slice(&answer.body).unwrap();

@@ -12,32 +12,31 @@ use std::{
 
 use robot_core::conformance::TcpClient;
 
-/// How long a server may take to start, and to stop.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits for an event before it fails. Generous: nothing is measured with it.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server that runs, until it is dropped.
+/// A running server, killed on drop.
 pub(crate) struct Server {
     process: Process,
     address: SocketAddr,
-    /// The line that it printed when it began to listen.
+    /// The line that it prints when it listens.
     pub(crate) greeting: String,
 }
 
-/// A process, which does not outlive this.
+/// A process, killed on drop.
 struct Process {
     child: Child,
-    output: Written,
-    log: Written,
+    output: Stream,
+    log: Stream,
 }
 
-/// What a process writes. It is read as it comes: a process that logs a lot would wait for its
-/// reader when the pipe is full.
-struct Written {
+/// Output of a process, read continuously: a full pipe would block the process.
+struct Stream {
     bytes: Arc<Mutex<Vec<u8>>>,
     reader: JoinHandle<()>,
 }
 
-/// The command that starts a server in a folder, on a free port, with no settings but these.
+/// The command that starts a server in a folder on a free port, with only these settings.
 pub(crate) fn command(folder: &Path, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_robot-rocket"));
     command
@@ -51,15 +50,15 @@ pub(crate) fn command(folder: &Path, settings: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Runs a server that is expected not to start.
+/// Runs a server that must fail to start.
 pub(crate) fn fail(folder: &Path, settings: &[(&str, &str)]) -> Output {
     match Server::launch(folder, settings) {
         Err(output) => output,
-        Ok(server) => panic!("it serves with {settings:?}: {}", server.greeting),
+        Ok(server) => panic!("the server started with {settings:?}: {}", server.greeting),
     }
 }
 
-/// The one line in which it said why, when it failed.
+/// The line that a server printed when it failed to start.
 pub(crate) fn output_of_failure(output: &Output) -> String {
     let error = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(1), "{error}");
@@ -70,7 +69,7 @@ pub(crate) fn output_of_failure(output: &Output) -> String {
 }
 
 impl Server {
-    /// Runs a server that is expected to start.
+    /// Runs a server that must start.
     pub(crate) fn start(folder: &Path, settings: &[(&str, &str)]) -> Self {
         Self::launch(folder, settings).unwrap_or_else(|output| {
             let error = String::from_utf8_lossy(&output.stderr);
@@ -78,11 +77,11 @@ impl Server {
         })
     }
 
-    /// Runs a server until it listens, or has ended without that.
+    /// Runs a server until it listens or ends.
     pub(crate) fn launch(folder: &Path, settings: &[(&str, &str)]) -> Result<Self, Output> {
         let process = Process::start(command(folder, settings));
-        wait_for("the greeting of the server, or its end", PATIENCE, || {
-            process.output.text().contains('\n') || process.output.is_whole()
+        wait_for("the server listens or ends", TIMEOUT, || {
+            process.output.text().contains('\n') || process.output.has_ended()
         });
         let greeting = process.output.text();
         if greeting.is_empty() {
@@ -113,7 +112,7 @@ impl Server {
         self.process.child.id()
     }
 
-    /// Sends a signal and waits for the end; how it ended, and all that it logged.
+    /// Sends a signal and waits for the end; returns the exit status and the log.
     pub(crate) fn stop(self, signal: &str) -> (ExitStatus, String) {
         let sent = Command::new("kill")
             .args([format!("-{signal}"), self.id().to_string()])
@@ -128,17 +127,17 @@ impl Server {
 impl Process {
     fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
-        let output = Written::by(child.stdout.take().unwrap());
-        let log = Written::by(child.stderr.take().unwrap());
+        let output = Stream::new(child.stdout.take().unwrap());
+        let log = Stream::new(child.stderr.take().unwrap());
         Self { child, output, log }
     }
 
-    /// Waits for the end; how it ended, and all that it wrote.
+    /// Waits for the end of the process.
     fn end(mut self) -> Output {
         let mut status = None;
-        wait_for("the end of the server", PATIENCE, || {
+        wait_for("the server ends", TIMEOUT, || {
             status = self.child.try_wait().unwrap();
-            status.is_some() && self.output.is_whole() && self.log.is_whole()
+            status.is_some() && self.output.has_ended() && self.log.has_ended()
         });
         Output {
             status: status.unwrap(),
@@ -150,20 +149,20 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended already, in which case there is nothing to do.
+        // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {
             let log = self.log.text();
             let lines: Vec<_> = log.lines().collect();
             let last = lines[lines.len().saturating_sub(30)..].join("\n");
-            eprintln!("The last words of the server:\n{last}");
+            eprintln!("The last lines of the server's log:\n{last}");
         }
     }
 }
 
-impl Written {
-    fn by(mut stream: impl Read + Send + 'static) -> Self {
+impl Stream {
+    fn new(mut stream: impl Read + Send + 'static) -> Self {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&bytes);
         let reader = thread::spawn(move || {
@@ -175,48 +174,48 @@ impl Written {
         Self { bytes, reader }
     }
 
-    /// What was written so far.
+    /// The output so far.
     fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
-    /// Whether nothing will come any more.
-    fn is_whole(&self) -> bool {
+    /// Whether the process has closed the stream.
+    fn has_ended(&self) -> bool {
         self.reader.is_finished()
     }
 }
 
-/// Waits until something is so; how long that took.
-pub(crate) fn wait_for(what: &str, limit: Duration, mut is_so: impl FnMut() -> bool) -> Duration {
+/// Waits until a condition is met; how long that took.
+pub(crate) fn wait_for(what: &str, limit: Duration, mut is_met: impl FnMut() -> bool) -> Duration {
     let started = Instant::now();
-    while !is_so() {
+    while !is_met() {
         assert!(started.elapsed() < limit, "{what}: not within {limit:?}");
         thread::sleep(Duration::from_millis(10));
     }
     started.elapsed()
 }
 
-/// A connection on which this was sent.
+/// Opens a connection and sends a text.
 pub(crate) fn connection(server: &Server, sent: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    let patience = Duration::from_secs(60);
-    stream.set_read_timeout(Some(patience)).unwrap();
+    let timeout = Duration::from_secs(60);
+    stream.set_read_timeout(Some(timeout)).unwrap();
     stream.write_all(sent.as_bytes()).unwrap();
     stream
 }
 
-/// All that comes back until the server hangs up.
+/// Reads until the server closes the connection.
 pub(crate) fn read(stream: TcpStream) -> String {
     io::read_to_string(stream).unwrap()
 }
 
-/// All that comes back of these bytes until the other side hangs up, which it may do before it
-/// has taken them all.
+/// Sends bytes and reads until the other side closes the connection, which it may do before it has
+/// received them all.
 pub(crate) fn exchange(address: SocketAddr, sent: &[u8]) -> String {
     drain(&written(address, sent))
 }
 
-/// All that comes back where nothing can follow these bytes.
+/// The same, but closes the sending side after the bytes.
 pub(crate) fn cut_off(address: SocketAddr, sent: &[u8]) -> String {
     let stream = written(address, sent);
     let _ = stream.shutdown(Shutdown::Write);
@@ -230,8 +229,8 @@ fn written(address: SocketAddr, sent: &[u8]) -> TcpStream {
 }
 
 fn drain(mut stream: &TcpStream) -> String {
-    let patience = Duration::from_secs(30);
-    stream.set_read_timeout(Some(patience)).unwrap();
+    let timeout = Duration::from_secs(30);
+    stream.set_read_timeout(Some(timeout)).unwrap();
     let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
     loop {
         match stream.read(&mut piece) {
@@ -239,13 +238,13 @@ fn drain(mut stream: &TcpStream) -> String {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 panic!("no end of {}", String::from_utf8_lossy(&answer))
             }
-            // Where bytes were left unread, the connection is reset.
+            // The connection is reset if the other side has not read all bytes.
             Ok(0) | Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
         }
     }
 }
 
-/// Asserts an answer of this status in the shape of every failure.
+/// Asserts an answer with this status in the contract's shape of a failure.
 #[track_caller]
 pub(crate) fn assert_failed(answer: &str, status: u16, what: &str) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
