@@ -3,7 +3,7 @@
 use std::thread;
 
 use crate::{
-    database_server::Kind,
+    database_server::{DatabaseServer, Kind},
     options::Run,
     process::Server,
     workload::{Ledger, assert_agreement},
@@ -11,9 +11,9 @@ use crate::{
 
 pub(crate) fn servers_on_one_database_agree(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
-        let url = kind.shared_database();
+        let database = DatabaseServer::new(kind);
         let folder = tempfile::tempdir().unwrap();
-        let start = || Server::start(folder.path(), &[("DATABASE_URL", &url)]);
+        let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
         // Both find a database without tables.
         let (one, other) = thread::scope(|scope| {
             let one = scope.spawn(start);
