@@ -1,7 +1,7 @@
-//! The web page, served at the base path.
+//! The web page: the catalogue for people, at the base itself.
 //!
-//! Its files are in `static/` and are compiled into the program. They use the API as any other
-//! client does, so that the page itself needs no token and reveals nothing.
+//! Its files are in `static/` and become a part of the program. They ask the API, as any other
+//! client does, so that the page needs no token, and shows nothing that the API would not.
 
 use std::{
     borrow::Cow,
@@ -24,14 +24,14 @@ use crate::{
     threads::BlockingThreads,
 };
 
-/// Before the routes of the catalogue, after static files, which may replace each of these.
+/// Before the routes of the catalogue, behind static files, which may replace each of these.
 const RANK: isize = 2500;
 
-/// The methods that the files of the page allow.
+/// What may be done with the files of the page.
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
-/// The page loads scripts, styles and robots from its own origin only, and text never becomes
-/// markup or a script.
+/// The page takes scripts, styles and robots from where it comes from itself, and nothing from
+/// anywhere else; no text ever becomes markup or a script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
                       connect-src 'self'; manifest-src 'self'; base-uri 'none'; \
                       form-action 'none'; frame-ancestors 'none'; \
@@ -45,7 +45,7 @@ struct File {
     content: &'static str,
 }
 
-/// The files with these names. All except the first are below `page/`.
+/// The files of these names, which but for the first are below `page/`.
 macro_rules! files {
     ($start:literal, $($name:literal),+ $(,)?) => {
         &[
@@ -92,7 +92,7 @@ const fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// The routes of the page, for the hosts that the catalogue accepts.
+/// The routes that answer with the page, to those whom the catalogue answers.
 pub(crate) fn routes(base: &str, api: &Api, threads: &BlockingThreads) -> Vec<Route> {
     let page = Page {
         base: base.trim_end_matches('/').to_owned(),
@@ -117,11 +117,11 @@ struct Page {
     threads: BlockingThreads,
 }
 
-/// The resource at a path below the base.
+/// What a path under the base comes to.
 enum Found {
     File(&'static File),
-    /// The base without its slash. The page uses relative paths, so that it works below any path
-    /// of a proxy, and they would be resolved one level too high.
+    /// The base without its slash. The page's own paths are relative, so that it works wherever
+    /// a proxy puts it, and takes them for paths beside the base there.
     BaseWithoutSlash,
 }
 
@@ -158,8 +158,8 @@ impl Handler for Page {
 }
 
 impl File {
-    /// The file, or 304 if the browser has it. The browser revalidates each time, so that it never
-    /// shows the page of another version of the server.
+    /// The file, or that the browser has it already. It asks each time, so that it never shows
+    /// the page of another version of the server.
     fn response(&self, request: &Request<'_>) -> Response<'static> {
         let tag = self.tag();
         let mut response = Response::build();
@@ -178,7 +178,7 @@ impl File {
         response.finalize()
     }
 
-    /// The entity tag, a hash of the content.
+    /// A name for the content, which another content does not have.
     fn tag(&self) -> String {
         let mut hasher = DefaultHasher::new();
         self.content.hash(&mut hasher);
@@ -190,7 +190,7 @@ fn sized(response: &mut Builder<'static>, content: &'static str) {
     response.sized_body(content.len(), Cursor::new(content));
 }
 
-/// Whether the browser has the file with this tag (`If-None-Match`).
+/// Whether the browser says that it has what has this tag (`If-None-Match`).
 fn is_known(tag: &str, request: &Request<'_>) -> bool {
     request
         .headers()
@@ -200,7 +200,7 @@ fn is_known(tag: &str, request: &Request<'_>) -> bool {
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Redirects to the base with its slash, by a relative path, which also works behind a proxy.
+/// Sends the browser to the base with its slash, by a relative path for the proxy's sake.
 fn with_slash(request: &Request<'_>) -> Response<'static> {
     let path = request.uri().path();
     let last = path.as_str().rsplit('/').next().unwrap_or_default();

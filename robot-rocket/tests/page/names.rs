@@ -41,9 +41,9 @@ fn markup_in_names_is_shown_as_text() {
     }
     let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
                   box.form.requestSubmit()";
-    let nobody = "<img src=y onerror=alert(2)>";
-    visit.browser.run(script, &[json!(nobody)]);
-    visit.wait_for_text("#none", nobody);
+    let missing = "<img src=y onerror=alert(2)>";
+    visit.browser.run(script, &[json!(missing)]);
+    visit.wait_for_text("#none", missing);
     let foreign = "return document.querySelectorAll('#table img, #table script, table svg, \
                    #none img, #undo img').length";
     assert_eq!(visit.run(foreign), 0);

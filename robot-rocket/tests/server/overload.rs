@@ -104,7 +104,7 @@ fn lists_in_progress_keep_their_threads() {
                 complete.fetch_add(1, Ordering::SeqCst)
             });
         }
-        // As soon as the lists go on, their threads wait for the disk again.
+        // The threads of the lists wait for the disk as soon as clients read again.
         wait_for("a list is rejected", TIMEOUT, || {
             let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
             answer.status == 503
