@@ -85,7 +85,8 @@ export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
 }
 
-/** The request body for a robot. A year is sent as typed, so that the service can report an error, but without leading zeros, which JSON does not allow. */
+/** The request body for a robot. A year is sent as typed, so that the service can report an error,
+    but without leading zeros, which JSON does not allow. */
 export function bodyOf({ name, type, year }) {
   const digits = year.trim();
   const literal = /^-?\d+$/.test(digits)
