@@ -2,7 +2,7 @@
 # Private database servers for tests, each in a folder of its own and on a free loopback port.
 #
 #   servers.sh start postgres|mariadb DIR   starts a server, a new one if there is none in DIR;
-#                                           prints its URL, which stays the same ever after
+#                                           prints its URL, which never changes
 #   servers.sh standby PRIMARY DIR          adds a synchronous standby to PostgreSQL; its URL
 #   servers.sh promote DIR                  makes a standby the primary
 #   servers.sh galera DIR COUNT             a Galera cluster, in DIR/1 and so on; all URLs
@@ -12,27 +12,27 @@
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
 #
 # User, password and database are `robots`. The user is no superuser, but may create schemas
-# (PostgreSQL), and databases with names that start with `robots` (MariaDB). What users can set
-# for a session has a bad default here, and errors are in German, so that tests notice where a
-# program relies on defaults. What only an administrator can set is right for durable commits.
+# (PostgreSQL), and databases with names that start with `robots` (MariaDB). Session settings have
+# unusual defaults, and errors are in German, so that tests notice if a program relies on the
+# usual defaults. Settings that only an administrator can change are right for durable commits.
 #
-# No server outlives its folder, nor the process whose id was in SERVERS_OWNER at its making.
-# Debian's packages postgresql and mariadb-server have all it takes.
+# A server ends when its folder is deleted, or when the process ends whose id was in SERVERS_OWNER
+# when it was created. Requires Debian's packages postgresql and mariadb-server.
 set -euo pipefail
 umask 022
 self=$(realpath "${BASH_SOURCE[0]}")
-# Servers are programs for administrators, which others may not have in PATH.
+# The servers are in /usr/sbin, which may be missing in PATH.
 export PATH="$PATH:/usr/sbin:/sbin" LC_ALL=C.UTF-8
-# The caller may have settings for other servers.
+# Ignore settings of the caller for other servers.
 unset LANGUAGE "${!PG@}" "${!MYSQL@}" "${!MARIADB@}"
-patience=60 # Seconds that a server may take to start or to join others; half for it to stop.
+timeout=60 # Seconds for a server to start or to join others; half of it to stop.
 
 fail() {
     printf 'servers.sh: %s\n' "$*" >&2
     exit 1
 }
 
-# Fails with the last words of the server in DIR.
+# Fails with the last lines of the log of the server in DIR.
 fail_with_log() {
     tail -n 25 "$1/log" >&2 || true
     fail "$2"
@@ -42,15 +42,15 @@ need() {
     command -v "$1" >/dev/null || fail "$1 is missing: install Debian's package $2."
 }
 
-# Sets what depends on the kind of server: the folder of its programs (bin), the user that it
-# runs as (user), and the words that make a command that user's (as). It is not root, whom the
-# servers refuse.
+# Sets the variables that depend on the kind of server: the folder of its programs (bin), the user
+# that it runs as (user), and the prefix that runs a command as that user (as). The servers refuse
+# to run as root.
 choose() {
     local package
     case $1 in
     postgres)
         package=postgresql user=postgres
-        # Debian has a folder for each version, and none of them in PATH.
+        # Debian has a folder for each version, none of them in PATH.
         bin=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1)
         need "$bin" "$package"
         bin=${bin%/*}
@@ -71,9 +71,9 @@ choose() {
     fi
 }
 
-# The processes of the server in DIR, which are those that work in its folder of data, even if
-# their parent has died or the folder is deleted. It is their user who asks, because in a
-# container root may lack the right to.
+# The processes of the server in DIR: those whose working directory is its data folder, even if
+# their parent has died or the folder is deleted. Runs as their user, since root may not have the
+# permission in a container.
 processes() {
     "${as[@]}" find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1/data*" -printf '%h\n' 2>/dev/null |
         cut -d / -f 3 || true
@@ -84,10 +84,10 @@ main() {
     [ -e "$1/pid" ] && processes "$1" | grep -Fx "$(cat "$1/pid")"
 }
 
-# Sends a signal to all processes of the server in DIR. One that ends meanwhile needs none.
+# Sends a signal to all processes of the server in DIR. They may end meanwhile.
 signal() {
     local main pids
-    # What the main process starts meanwhile would get none.
+    # Stop the main process first, so that it starts no others.
     if [[ $1 == KILL || $1 == STOP ]] && main=$(main "$2"); then kill -STOP "$main" || true; fi
     mapfile -t pids < <(processes "$2")
     [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
@@ -95,21 +95,20 @@ signal() {
 
 # Kills all processes of the server in DIR, and waits until its files and its port are free.
 kill_all() {
-    local end=$((SECONDS + patience))
+    local end=$((SECONDS + timeout))
     while [ -n "$(processes "$1")" ]; do
         [ $SECONDS -lt $end ] || fail "the processes of the server in $1 cannot be killed."
         signal KILL "$1"
         sleep 0.05
     done
     [ -e "$1/data/postmaster.pid" ] || return 0
-    # PostgreSQL would not start next to a process that is dead but not reaped, and a piece of
-    # shared memory stays when nobody is left to remove it.
+    # PostgreSQL does not start next to a zombie, and a killed server leaves shared memory.
     awk 'NR == 7 { print $1 }' "$1/data/postmaster.pid" | xargs -r "${as[@]}" ipcrm -M 2>/dev/null || true
     rm -f "$1/data/postmaster.pid"
 }
 
-# A free port that is none of the arguments. It is below those that the kernel gives to clients,
-# of whom one might have it when the server starts again.
+# A free port that is none of the arguments. It is below the ephemeral ports, so that no client
+# has it when the server starts again.
 free_port() {
     local port
     while port=$((15000 + RANDOM % 17000)); do
@@ -124,14 +123,14 @@ make_folder() {
     mkdir -p "$1"
     [ -z "$(ls -A "$1")" ] || [ -e "$1/kind" ] || fail "$1 has files of something else."
     chmod a+x "$1"
-    # A temporary folder is for its maker only.
+    # Only its owner can enter a temporary folder.
     if ! "${as[@]}" test -x "$1" && [ -O "${1%/*}" ]; then chmod a+x "${1%/*}"; fi
     "${as[@]}" test -x "$1" ||
         fail "the user $user cannot reach $1: take a folder in /tmp, or 'chmod a+x' those above it."
 }
 
-# Makes the folder for a server of a kind. Its data are made in DIR/new, and have their final
-# name when they are complete.
+# Creates the folder for a server of a kind. Its data are created in DIR/new, which is renamed when
+# it is complete.
 prepare() {
     make_folder "$2"
     rm -rf "$2/new" "$2/tmp"
@@ -141,7 +140,7 @@ prepare() {
     echo "$1" >"$2/kind"
 }
 
-# Runs a command as the server in DIR, in a session of its own, which no Ctrl-C reaches.
+# Runs a command as the server in DIR, in a session of its own, which Ctrl-C does not reach.
 launch() {
     local dir=$1
     shift
@@ -152,13 +151,13 @@ launch() {
     setsid bash "$self" watch "$(cat "$dir/kind")" "$dir" $! "$(cat "$dir/owner")" </dev/null >/dev/null 2>&1 &
 }
 
-# Ends the server in DIR, whose main process is PID, when its folder or its owner is gone.
+# Ends the server in DIR with the main process PID when its folder or its owner no longer exists.
 watch() {
     local dir=$2 pid=$3 owner=$4
     choose "$1"
     while sleep 1; do
         if [ ! -e "$dir/pid" ] || [ ! -e "/proc/${owner:-self}" ]; then
-            # PostgreSQL gives its shared memory back, if it can.
+            # QUIT lets PostgreSQL free its shared memory.
             signal CONT "$dir"
             signal QUIT "$dir"
             sleep 1
@@ -170,7 +169,7 @@ watch() {
 
 # Waits until a check succeeds, unless the server in DIR ends before.
 await() {
-    local pid end=$((SECONDS + patience))
+    local pid end=$((SECONDS + timeout))
     pid=$(cat "$1/pid")
     shift
     until "$@"; do
@@ -184,10 +183,10 @@ boot() {
     local dir=$1 port position
     shift
     port=$(cat "$dir/port")
-    # When the main process was killed, others may still be there.
+    # If the main process was killed, others may still run.
     kill_all "$dir"
     if [ "$(cat "$dir/kind")" = postgres ]; then
-        # A locale of the name is enough for the language, whatever is in it.
+        # For German messages a locale of this name is enough, with any content.
         mkdir -p "$dir/locale/de_DE.UTF-8"
         if cp -R /usr/lib/locale/C.utf8/LC_MESSAGES "$dir/locale/de_DE.UTF-8/" 2>/dev/null; then
             set -- "$@" -c lc_messages=de_DE.UTF-8
@@ -195,8 +194,8 @@ boot() {
         LOCPATH=$dir/locale launch "$dir" "$bin/postgres" -D "$dir/data" -p "$port" "$@"
         await "$dir" postgres_serves "$dir"
     else
-        # A node that was killed finds out from its tables how far it has come, and gets from the
-        # others what it lacks, and not all.
+        # A killed node recovers its position from its tables, so that it receives only the missing
+        # changes from the others.
         if [ -e "$dir/data/grastate.dat" ]; then
             position=$("${as[@]}" mariadbd "--defaults-file=$dir/my.cnf" --wsrep-recover 2>&1 |
                 sed -n 's/.*Recovered position: *//p')
@@ -213,31 +212,31 @@ give_up() {
     fail_with_log "$1" "the server in $1 did not start."
 }
 
-# Whether the server in DIR serves, by its own file: another may have taken its port.
+# Whether the server in DIR is ready, by its own file: another server may have its port.
 postgres_serves() {
     local lines=()
     mapfile -t lines 2>/dev/null <"$1/data/postmaster.pid" || true
     [ "${lines[0]-}" = "$(cat "$1/pid")" ] && [[ ${lines[7]-} == ready* ]]
 }
 
-# Whether the server in DIR serves, and not another on its port. A node must have all data, too.
+# Whether the server in DIR is ready, not another on its port. A node must be synced, too.
 mariadb_serves() {
     [ "$(query "$1" "SELECT @@datadir")" = "$1/data/" ] || return 1
     [ ! -e "$1/node" ] || [[ $(query "$1" "SHOW STATUS LIKE 'wsrep_local_state_comment'") == *Synced ]]
 }
 
-# Whether the node in DIR serves in a cluster of a size.
+# Whether the node in DIR is ready in a cluster of a size.
 is_one_of() {
     mariadb_serves "$1" && [[ $(query "$1" "SHOW STATUS LIKE 'wsrep_cluster_size'") == *$'\t'"$2" ]]
 }
 
-# Asks MariaDB, as the user of the tests.
+# Runs a query in MariaDB as the user of the tests.
 query() {
     MYSQL_PWD=robots timeout 5 mariadb --no-defaults --skip-ssl --host=127.0.0.1 --user=robots \
         --port="$(cat "$1/port")" --batch --skip-column-names --execute="$2" 2>/dev/null
 }
 
-# How to reach PostgreSQL as its superuser. Who may read the folder's files knows the password.
+# The connection string of PostgreSQL's superuser.
 superuser() {
     echo "host=127.0.0.1 port=$(cat "$1/port") user=postgres password=$(cat "$1/password")"
 }
@@ -247,11 +246,10 @@ ask() {
         --dbname="$(superuser "$1") dbname=postgres" --command="$2"
 }
 
-# Nothing is synced while a server is made, which takes seconds off: tests kill processes, but
-# do not cut the power.
+# Nothing is synced while a server is created, which saves seconds.
 new_postgres() {
     local dir=$1 password icu=()
-    # A locale that does not order names by their bytes.
+    # A collation that does not order by bytes.
     [[ $("$bin/initdb" --help) != *icu-locale* ]] || icu=(--locale-provider=icu --icu-locale=en-US)
     "${as[@]}" "$bin/initdb" --pgdata="$dir/new" --username=postgres --auth=reject --no-sync \
         --encoding=UTF8 --locale=C.UTF-8 "${icu[@]}" >>"$dir/log" 2>&1 || fail_with_log "$dir" "initdb failed."
@@ -267,14 +265,14 @@ SQL
     echo "host all,replication all 127.0.0.1/32 scram-sha-256" >"$dir/new/pg_hba.conf"
     cat >>"$dir/new/postgresql.conf" <<'CONF'
 listen_addresses = '127.0.0.1'
-# The path of a socket would be too long in some folders.
+# The path of a socket is too long in some folders.
 unix_socket_directories = ''
 max_connections = 400
 shared_buffers = 64MB
 wal_keep_size = 256MB
-# In the folder, and not in /dev/shm, where a server that is killed leaves it behind.
+# In the folder, not in /dev/shm, where a killed server leaves it.
 dynamic_shared_memory_type = mmap
-# Bad defaults.
+# Unusual defaults.
 synchronous_commit = off
 default_transaction_isolation = 'serializable'
 default_transaction_read_only = on
@@ -302,16 +300,16 @@ SQL
         >>"$dir/log" 2>&1 || fail_with_log "$dir" "mariadb-install-db failed."
 }
 
-# Writes all settings of the MariaDB server in DIR. Galera's scripts read the file, too.
+# Writes the settings of the MariaDB server in DIR, which Galera's scripts read, too.
 configure_mariadb() {
-    # These two have no option to start with.
+    # These two cannot be set in the file.
     echo "SET GLOBAL sql_select_limit = 1, GLOBAL check_constraint_checks = 0;" >"$1/init.sql"
     cat >"$1/my.cnf" <<CONF
 [mysqld]
 datadir = $1/data
 tmpdir = $1/tmp
 init_file = $1/init.sql
-# In the folder of data. Its whole path would be too long in some folders.
+# Relative to the data folder: the whole path is too long in some folders.
 socket = socket
 bind_address = 127.0.0.1
 skip_name_resolve
@@ -319,7 +317,7 @@ max_connections = 400
 innodb_buffer_pool_size = 64M
 innodb_log_file_size = 32M
 innodb_flush_log_at_trx_commit = 1
-# Bad defaults.
+# Unusual defaults.
 sql_mode = ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH
 character_set_server = latin1
 collation_server = latin1_swedish_ci
@@ -335,8 +333,8 @@ lc_messages = de_DE
 CONF
 }
 
-# More bad defaults, with which a cluster's own work would not go on.
-configure_worse() {
+# More unusual defaults, with which Galera itself does not work.
+configure_single_server() {
     echo "SET GLOBAL max_join_size = 1;" >>"$1/init.sql"
     cat >>"$1/my.cnf" <<CONF
 default_storage_engine = MyISAM
@@ -354,9 +352,9 @@ start() {
         prepare "$kind" "$dir"
         "new_$kind" "$dir"
         [ "$kind" = postgres ] || configure_mariadb "$dir"
-        [ "$kind" = postgres ] || configure_worse "$dir"
+        [ "$kind" = postgres ] || configure_single_server "$dir"
         mv "$dir/new" "$dir/data"
-        # Somebody else may take the port first, upon which the server ends.
+        # The server ends if another process takes the port first.
         for attempt in 1 2 3; do
             free_port >"$dir/port"
             if boot "$dir"; then break; fi
@@ -384,8 +382,7 @@ standby() {
     "${as[@]}" "$bin/pg_basebackup" --pgdata="$dir/new" --dbname="$(superuser "$primary") application_name=$name" \
         --write-recovery-conf --checkpoint=fast --no-sync >>"$dir/log" 2>&1 ||
         fail_with_log "$dir" "pg_basebackup failed."
-    # When it is the primary, it is not to wait for the standby of its own primary. The last of
-    # such lines counts.
+    # Once promoted, it must not wait for a standby. The last of such lines counts.
     echo "synchronous_standby_names = ''" >>"$dir/new/postgresql.auto.conf"
     mv "$dir/new" "$dir/data"
     boot "$dir" || give_up "$dir"
@@ -402,14 +399,14 @@ is_waited_for() {
 
 promote() {
     choose postgres
-    "${as[@]}" "$bin/pg_ctl" promote --wait --timeout=$patience --pgdata="$1/data" >>"$1/log" 2>&1 ||
+    "${as[@]}" "$bin/pg_ctl" promote --wait --timeout=$timeout --pgdata="$1/data" >>"$1/log" 2>&1 ||
         fail_with_log "$1" "the server in $1 could not be promoted."
 }
 
 galera() {
     local dir=$1 count=$2 node provider addresses='' ports=() boots=()
     choose mariadb
-    # What is sent to a new node is sent by scripts.
+    # These are needed to send the data to a new node.
     need wsrep_sst_rsync mariadb-server
     need rsync rsync
     need ss iproute2
@@ -417,7 +414,7 @@ galera() {
     provider=$(find /usr/lib /usr/lib64 -name libgalera_smm.so -print -quit 2>/dev/null || true)
     [ -n "$provider" ] || fail "libgalera_smm.so is missing: install Debian's package galera-4."
     make_folder "$dir"
-    # A node has ports for clients, for the group, and for getting changes or everything.
+    # A node has ports for clients, for the group, and for incremental and full state transfers.
     while [ ${#ports[@]} -lt $((4 * count)) ]; do ports+=("$(free_port "${ports[@]}")"); done
     for ((node = 0; node < count; node++)); do addresses+=,127.0.0.1:${ports[4 * node + 1]}; done
     for ((node = 1; node <= count; node++)); do
@@ -426,7 +423,7 @@ galera() {
         set -- "${ports[@]:4 * (node - 1):4}"
         echo "$1" >"$dir/$node/port"
         touch "$dir/$node/node"
-        # Three seconds of silence exclude a node, and joining is quick.
+        # A node is excluded after three seconds without an answer, and joins quickly.
         cat >>"$dir/$node/my.cnf" <<CONF
 binlog_format = ROW
 innodb_autoinc_lock_mode = 2
@@ -441,7 +438,7 @@ wsrep_sst_method = rsync
 wsrep_sst_receive_address = 127.0.0.1:$4
 wsrep_provider_options = base_port=$2;gmcast.listen_addr=tcp://127.0.0.1:$2;ist.recv_addr=127.0.0.1:$3;gcache.size=64M;gmcast.peer_timeout=PT3S;gmcast.time_wait=PT1S;evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.install_timeout=PT6S;evs.join_retrans_period=PT0.2S
 CONF
-        # The others get what the first one has.
+        # The other nodes receive the data of the first one.
         [ "$node" -gt 1 ] || new_mariadb "$dir/1"
         mv "$dir/$node/new" "$dir/$node/data"
     done
@@ -460,16 +457,16 @@ CONF
 stop() {
     local dir main signal end dirs
     mapfile -t dirs < <(find "$1" -maxdepth 3 -name kind -printf '%h\n' 2>/dev/null)
-    # All are told before the first is waited for.
+    # Signal all servers, then wait for them.
     for dir in "${dirs[@]}"; do
         choose "$(cat "$dir/kind")"
         signal CONT "$dir"
         main=$(main "$dir") || continue
-        # SIGTERM would make PostgreSQL wait until the last client has left.
+        # After SIGTERM, PostgreSQL waits until the last client disconnects.
         if [ "$(cat "$dir/kind")" = postgres ]; then signal=INT; else signal=TERM; fi
         kill "-$signal" "$main" || true
     done
-    end=$((SECONDS + patience / 2))
+    end=$((SECONDS + timeout / 2))
     for dir in "${dirs[@]}"; do
         choose "$(cat "$dir/kind")"
         while main "$dir" >/dev/null && [ $SECONDS -lt $end ]; do sleep 0.05; done
@@ -484,8 +481,7 @@ usage() {
 
 run() {
     local command=${1-} dir main
-    # Paths are made absolute, because the servers work elsewhere, and their user may not be
-    # allowed into the caller's folder.
+    # Absolute paths, since the servers run in another folder.
     case "$command $#" in
     "start 3") set -- "$2" "$(realpath -m "$3")" ;;
     "standby 3") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" ;;
@@ -519,5 +515,5 @@ run() {
     esac
 }
 
-# On one line: a shell reads a script as it goes, and the file may change while a watch runs.
+# On one line, since bash reads a script while it runs it, and the file may change meanwhile.
 run "$@"; exit

@@ -1,17 +1,17 @@
 // The form that adds a robot.
 
-import { say } from "./announcements.js";
+import { announce } from "./announcements.js";
 import { add, named } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
-import { welcome } from "./list.js";
-import { askForToken } from "./token.js";
+import { showAdded } from "./list.js";
+import { requestToken } from "./token.js";
 
 let fields;
 let isBusy = false;
 
-/** Starts the form. */
+/** Fills the form and starts listening. */
 export function startAdding() {
   fields = new Fields({ name: "", type: "", year: "" }, "shown");
   const button = element("button", { type: "submit", class: "main" }, "Add");
@@ -35,40 +35,40 @@ async function submit() {
   try {
     done(await add(draft));
   } catch (error) {
-    if (error.asksForToken) askForToken(error, submit);
-    else if (error.isPassing) unknown(error, draft);
-    else fields.tell(error);
+    if (error.needsToken) requestToken(error, submit);
+    else if (error.isTransient) unknown(error, draft);
+    else fields.showError(error);
   } finally {
     isBusy = false;
   }
 }
 
-/** The next robot may be of the same type. */
+/** Clears the form after an addition, except for the type. */
 function done(robot) {
   fields.clear();
   fields.name.box.value = "";
   fields.year.box.value = "";
   fields.focus(fields.name);
-  welcome(robot);
-  say(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
+  showAdded(robot);
+  announce(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
 }
 
-/** Nobody answered. When somebody does, the page looks whether the robot is there. */
+/** Without an answer, looks the robot up as soon as the server answers again. */
 function unknown(error, draft) {
   const words = "Whether the robot was added will be looked up as soon as the server answers.";
-  fields.tell({ status: error.status, messages: [...error.messages, words] });
+  fields.showError({ status: error.status, messages: [...error.messages, words] });
   whenBack(error, async () => {
-    // Where that fails, too, it stays unknown.
+    // If that fails, too, the outcome stays unknown.
     const robot = await named(draft.name).catch(() => undefined);
-    if (robot?.type === draft.type && !isOld(robot, draft)) return done(robot);
+    if (robot?.type === draft.type && !isOther(robot, draft)) return done(robot);
     const isMissing = robot === null;
     const missing = "The robot was not added. Add it again.";
-    const untold = "Add the robot again; it is refused if its name is there.";
-    fields.tell({ status: 0, messages: [isMissing ? missing : untold] });
+    const unclear = "Add the robot again: if its name is taken, it was added.";
+    fields.showError({ status: 0, messages: [isMissing ? missing : unclear] });
   });
 }
 
-/** Whether a robot of this name is another one than the draft would have become. */
-function isOld(robot, draft) {
+/** Whether a robot with this name is not the one in the draft. */
+function isOther(robot, draft) {
   return robot.year !== draft.year.trim().replace(/^0+(?=\d)/, "");
 }

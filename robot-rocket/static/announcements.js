@@ -1,26 +1,26 @@
-// What is said to those who do not see it, and what can be undone for a while.
+// Announcements for screen readers, and offers to undo a deletion.
 
 import { byId, element, shownName, spokenName } from "./elements.js";
 
-/** How long a deletion can be undone, while nobody points at the offer. */
+/** How long an offer is shown, unless it has the pointer or the focus. */
 const OFFER_MILLISECONDS = 10_000;
 
-/** The most offers at a time; the oldest one goes. */
-const OFFERS = 4;
+/** The maximum number of offers; the oldest one is removed. */
+const MAX_OFFERS = 4;
 
 let pending;
 
-/** Has screen readers say a text, also where it is the one that they said last. */
-export function say(text) {
+/** Announces a text to screen readers, even if it is the same as the last one. */
+export function announce(text) {
   const said = byId("said");
   said.textContent = "";
   clearTimeout(pending);
   pending = setTimeout(() => (said.textContent = text), 60);
 }
 
-/** Shows words at the edge of the window for a while, longer where somebody is at them. */
-function float(...words) {
-  const floats = byId("undo");
+/** Shows a message at the edge of the window for a while, longer if it has the pointer or focus. */
+function showMessage(...words) {
+  const messages = byId("undo");
   const attributes = { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: end };
   const text = element("p", {}, ...words);
   const shown = element("div", { class: "offer" }, text, element("button", attributes, "✕"));
@@ -42,26 +42,26 @@ function float(...words) {
     if (hadFocus) byId("robots").focus({ preventScroll: true });
   }
 
-  floats.append(shown);
-  while (floats.children.length > OFFERS) floats.firstChild.remove();
+  messages.append(shown);
+  while (messages.children.length > MAX_OFFERS) messages.firstChild.remove();
   wait();
   return { shown, text, stay };
 }
 
-/** Tells what became of a robot that is not in sight. */
+/** Shows a message about a robot that may be out of view. */
 export function notice(robot, words) {
-  float(shownName(robot.name), words);
-  say(`${spokenName(robot.name)}${words}`);
+  showMessage(shownName(robot.name), words);
+  announce(`${spokenName(robot.name)}${words}`);
 }
 
 /** Offers to undo the deletion of a robot. */
 export function offerUndo(robot, undo) {
-  const { shown, text, stay } = float("Deleted ", shownName(robot.name));
+  const { shown, text, stay } = showMessage("Deleted ", shownName(robot.name));
   const button = element("button", { type: "button", class: "main", onclick: take }, "Undo");
   text.after(button);
-  say(`Deleted ${spokenName(robot.name)}. Control Z brings it back.`);
+  announce(`Deleted ${spokenName(robot.name)}. Control Z brings it back.`);
 
-  /** The offer stays until the robot is back, so that a failure can be told and tried again. */
+  /** The offer stays until the robot is restored, so that a failure can be shown and retried. */
   async function take() {
     stay();
     button.disabled = true;
@@ -71,14 +71,14 @@ export function offerUndo(robot, undo) {
     } catch (error) {
       const reason = ` is not back. ${error.messages.join(" ")}`;
       text.replaceChildren(shownName(robot.name), reason);
-      say(`${spokenName(robot.name)}${reason}`);
+      announce(`${spokenName(robot.name)}${reason}`);
       button.disabled = false;
       button.focus();
     }
   }
 }
 
-/** Takes the newest offer, if there is one. */
+/** Accepts the newest offer, if there is one. */
 export function undoLast() {
   const button = byId("undo").querySelector(".offer:last-child .main:not(:disabled)");
   button?.click();

@@ -1,52 +1,53 @@
-// The service's API, and the only place that talks to it.
+// Client of the service's API: the only module that sends requests.
 //
-// Ids and years have up to 19 digits, more than a number of JavaScript keeps, so they stay text
-// from here to there.
+// Ids and years have up to 19 digits, more than a JavaScript number can hold, so they are kept as
+// text everywhere.
 
 import { kept } from "./token.js";
 
-/** The service said no, for these reasons. */
+/** An error answer of the service, with its messages. */
 export class Refusal extends Error {
-  constructor(status, messages, asksForToken = false) {
+  constructor(status, messages, needsToken = false) {
     super(messages.join(" "));
     this.status = status;
     this.messages = messages;
-    this.asksForToken = asksForToken;
-    // A proxy answers so for a server that is gone, and the server for a database that is.
-    this.isPassing = [502, 503, 504].includes(status);
+    this.needsToken = needsToken;
+    // Statuses of a proxy without its server, and of a server without its database.
+    this.isTransient = [502, 503, 504].includes(status);
   }
 }
 
-/** Nobody answered, so that it is unknown whether a change was made. */
-export class Away extends Error {
+/** No answer: it is unknown whether a change was made. */
+export class NoAnswer extends Error {
   messages = ["The server does not answer."];
-  isPassing = true;
+  isTransient = true;
 }
 
-/** Longer than the service itself waits for anything. */
-const PATIENCE = 30_000;
+/** Milliseconds until a request times out, longer than any timeout of the service. */
+const TIMEOUT = 30_000;
 
 const ROBOTS = "api/robots";
 const FIELDS = "fields=id,name,type,year";
 
-/** The robots whose name contains a text, so many behind a name; `next` goes on behind them. */
+/** A page of at most `limit` robots whose name contains a text, from after a name on. `next` is the
+    name after which the next page starts. */
 export async function find(query, after, limit, signal) {
-  // A browser takes these two for the folders of a path, however they are written.
-  if (query === "." || query === "..") return sift(query, after, limit, signal);
+  // A browser resolves these two as path segments, even if they are encoded.
+  if (query === "." || query === "..") return filtered(query, after, limit, signal);
   const path = query === "" ? ROBOTS : `${ROBOTS}/search/${encodeURIComponent(query)}`;
   return page(path, after, limit, signal);
 }
 
 async function page(path, after, limit, signal) {
-  const behind = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-  const asked = `${path}?${FIELDS}&limit=${limit}${behind}`;
-  const { value, headers } = await send("GET", asked, { signal });
+  const start = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
+  const target = `${path}?${FIELDS}&limit=${limit}${start}`;
+  const { value, headers } = await send("GET", target, { signal });
   const hasNext = /rel="?next/.test(headers.get("link") ?? "");
   return { robots: value, next: hasNext ? value.at(-1).name : undefined };
 }
 
-/** What a search would find, of the whole list. */
-async function sift(query, after, limit, signal) {
+/** A page of a search that filters the whole list here. */
+async function filtered(query, after, limit, signal) {
   const robots = [];
   let next = after;
   while (next !== undefined && robots.length < limit) {
@@ -61,7 +62,7 @@ async function sift(query, after, limit, signal) {
   return { robots, next };
 }
 
-/** The robot of exactly this name: `null` if there is none, `undefined` if that cannot be told. */
+/** The robot with exactly this name: `null` if there is none, `undefined` if that is unknown. */
 export async function named(name) {
   const { robots, next } = await find(name, "", 1000);
   return robots.find((robot) => robot.name === name) ?? (next === undefined ? null : undefined);
@@ -79,13 +80,13 @@ export async function remove(id) {
   await send("DELETE", `${ROBOTS}/${id}`);
 }
 
-/** Asks for little, to see whether somebody answers. */
+/** Sends a small request, to find out whether the server answers. */
 export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
 }
 
-/** The body of a robot. A year goes out as it was typed, so that the service can say what is
-    wrong with it; JSON has no number with zeros before it. */
+/** The request body for a robot. A year is sent as typed, so that the service can report an error,
+    but without leading zeros, which JSON does not allow. */
 export function bodyOf({ name, type, year }) {
   const digits = year.trim();
   const literal = /^-?\d+$/.test(digits)
@@ -94,7 +95,7 @@ export function bodyOf({ name, type, year }) {
   return `{"name":${JSON.stringify(name)},"type":${JSON.stringify(type)},"year":${literal}}`;
 }
 
-/** JSON with each number as text. In strings nothing is changed. */
+/** Parses JSON with each number as text. */
 export function read(text) {
   const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
   return JSON.parse(text.replace(token, (found) => (found[0] === '"' ? found : `"${found}"`)));
@@ -104,24 +105,24 @@ async function send(method, path, { body, signal } = {}) {
   const headers = { Accept: "application/json" };
   if (kept()) headers.Authorization = `Bearer ${kept()}`;
   if (body !== undefined) headers["Content-Type"] = "application/json";
-  const patience = AbortSignal.timeout(PATIENCE);
-  const either = signal ? AbortSignal.any([signal, patience]) : patience;
+  const timeout = AbortSignal.timeout(TIMEOUT);
+  const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   let answer, text;
   try {
     answer = await fetch(path, { method, headers, body, signal: either, cache: "no-store" });
     text = await answer.text();
   } catch {
-    // What was called off by the page itself is nobody's failure, and nobody waits for it.
+    // A request that the page itself has aborted is no failure.
     signal?.throwIfAborted();
-    throw new Away();
+    throw new NoAnswer();
   }
-  const value = understood(text);
+  const value = parsed(text);
   if (answer.ok && value !== undefined) return { value, headers: answer.headers };
-  const asksForToken = answer.headers.has("www-authenticate");
-  throw new Refusal(answer.status, messagesOf(answer, value), asksForToken);
+  const needsToken = answer.headers.has("www-authenticate");
+  throw new Refusal(answer.status, messagesOf(answer, value), needsToken);
 }
 
-function understood(text) {
+function parsed(text) {
   try {
     return read(text);
   } catch {
@@ -131,5 +132,5 @@ function understood(text) {
 
 function messagesOf(answer, value) {
   const messages = Array.isArray(value?.messages) ? value.messages.map(String) : [];
-  return messages.length > 0 ? messages : [`The server answers ${answer.status}, and not why.`];
+  return messages.length > 0 ? messages : [`The server answered ${answer.status}.`];
 }

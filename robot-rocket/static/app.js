@@ -1,4 +1,4 @@
-// The page of the catalogue: starts its parts, and knows the keys that work everywhere.
+// Entry point: starts the parts of the page, and handles global keys.
 
 import { isUnfinished, startAdding } from "./adding.js";
 import { undoLast } from "./announcements.js";
@@ -17,7 +17,7 @@ function changed(what, hasRobots) {
   showStart(!hasRobots);
 }
 
-/** The key may be in somebody's way, who speaks to the computer, say; it can be switched off. */
+/** The key can be switched off, since it may disturb users of speech input. */
 function startShortcuts() {
   const choice = byId("shortcuts");
   try {
@@ -26,7 +26,7 @@ function startShortcuts() {
       localStorage.setItem(SHORTCUTS_KEY, choice.checked ? "on" : "off");
     });
   } catch {
-    // Where a browser keeps nothing for the page, the choice lasts as long as the page does.
+    // Without storage, the choice is kept until the page is reloaded.
   }
   addEventListener("keydown", (event) => {
     if (event.target.matches("input, textarea, select") || byId("help").open) return;
@@ -45,7 +45,7 @@ function startHelp() {
   byId("help-close").addEventListener("click", () => byId("help").close());
 }
 
-// The list is loaded anew, so that a place in it from before would be another one.
+// The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
   if (hasChanges() || isUnfinished()) event.preventDefault();

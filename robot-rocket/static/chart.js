@@ -1,15 +1,15 @@
-// A small picture of the catalogue: how many robots of each type there are from each decade.
+// Bar chart of the number of robots by decade and type.
 
 import { find } from "./api.js";
 import { byId, drawn, element, show } from "./elements.js";
 
-/** As many robots are counted at most, so that the picture is quickly there. */
-const MOST_ROBOTS = 5000;
+/** The maximum number of robots to load for the chart. */
+const MAX_ROBOTS = 5000;
 
-/** As many decades have a bar of their own; two digits tell them apart. */
-const MOST_DECADES = 10;
+/** The maximum number of decades with a bar of their own. */
+const MAX_DECADES = 10;
 
-/** Waited for after a change, because more may follow. */
+/** Milliseconds after a change until the chart is drawn, since more changes may follow. */
 const PAUSE = 400;
 
 const TYPES = ["droid", "mechanical", "virtual"];
@@ -18,7 +18,7 @@ const [WIDTH, HEIGHT, BASE, TOP] = [360, 190, 160, 22];
 let calls = new AbortController();
 let timer;
 
-/** Draws the picture anew, soon. */
+/** Schedules a new drawing of the chart. */
 export function redraw() {
   clearTimeout(timer);
   timer = setTimeout(draw, PAUSE);
@@ -33,7 +33,7 @@ async function draw() {
     show(byId("picture"), robots.length > 0);
     if (robots.length > 0) fill(barsOf(robots), robots.length, isWhole);
   } catch {
-    // The list tells what is wrong. A picture that is old would be wrong, and none is not.
+    // The list shows the error. An outdated chart would be wrong.
     if (!signal.aborted) show(byId("picture"), false);
   }
 }
@@ -41,7 +41,7 @@ async function draw() {
 async function load(signal) {
   const robots = [];
   let next = "";
-  while (next !== undefined && robots.length < MOST_ROBOTS) {
+  while (next !== undefined && robots.length < MAX_ROBOTS) {
     const found = await find("", next, 1000, signal);
     robots.push(...found.robots);
     next = found.next;
@@ -49,8 +49,8 @@ async function load(signal) {
   return { robots, isWhole: next === undefined };
 }
 
-/** The bars in their order, each with a label and a count of each type. Those outside of the
-    densest span of decades are one bar on each side: years reach from 0 to more than 10^18. */
+/** The bars in order, each with a label and counts by type. Decades outside the span with the most
+    robots share one bar on each side, since years reach from 0 to more than 10^18. */
 function barsOf(robots) {
   const counts = new Map();
   for (const { type, year } of robots) {
@@ -61,7 +61,7 @@ function barsOf(robots) {
   }
   const decades = [...counts.keys()].sort((one, other) => (one < other ? -1 : 1));
   const first = densest(decades, (decade) => sum(counts.get(decade)));
-  const last = decades.findLast((decade) => decade < first + BigInt(MOST_DECADES));
+  const last = decades.findLast((decade) => decade < first + BigInt(MAX_DECADES));
   const bars = [];
   for (let decade = first; decade <= last; decade++) {
     bars.push({ label: `${decade}0s`, counts: counts.get(decade) ?? new Map() });
@@ -74,11 +74,11 @@ function barsOf(robots) {
   return bars;
 }
 
-/** Where the span begins that has the most robots. */
+/** The first decade of the span with the most robots. */
 function densest(decades, countOf) {
   let [best, most] = [decades[0], 0];
   for (const start of decades) {
-    const span = decades.filter((each) => each >= start && each < start + BigInt(MOST_DECADES));
+    const span = decades.filter((each) => each >= start && each < start + BigInt(MAX_DECADES));
     const count = span.reduce((total, each) => total + countOf(each), 0);
     if (count > most) [best, most] = [start, count];
   }
@@ -100,14 +100,14 @@ function mergedOf(several) {
 function fill(bars, count, isWhole) {
   const words = isWhole ? "" : `Of the first ${count.toLocaleString("en")} by name.`;
   const figure = element("figure", {}, picture(bars), key(), element("figcaption", {}, words));
-  const numbers = folding("numbers", false, "The numbers", table(bars));
+  const numbers = folding("numbers", false, "Numbers", table(bars));
   const title = element("h2", { id: "picture-heading" }, "By decade and type");
-  // Where there is no room beside the list, it would stand in the way to it.
+  // Folded on narrow screens, where the chart is above the list.
   const hasRoom = matchMedia("(min-width: 62rem)").matches;
   byId("picture").replaceChildren(folding("whole", hasRoom, title, figure, numbers));
 }
 
-/** A part that folds, and stays as it is when it is drawn anew. */
+/** A foldable part, which keeps its state when the chart is drawn again. */
 function folding(kind, isOpen, title, ...parts) {
   const before = byId("picture").querySelector(`details.${kind}`);
   const summary = element("summary", {}, title);
@@ -117,7 +117,7 @@ function folding(kind, isOpen, title, ...parts) {
 function picture(bars) {
   const most = Math.max(...bars.map(({ counts }) => sum(counts)));
   const step = WIDTH / bars.length;
-  const label = "Bars: how many robots there are from each decade. The numbers follow as a table.";
+  const label = "Bar chart of the number of robots by decade. A table with the numbers follows.";
   const svg = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": label });
   svg.append(patterns());
   bars.forEach((bar, index) => svg.append(...barOf(bar, index * step, step, most, bars.length)));
@@ -125,7 +125,7 @@ function picture(bars) {
   return svg;
 }
 
-/** Types differ by a pattern, too, for those who do not tell the colours apart. */
+/** Patterns, so that types differ not only by color. */
 function patterns() {
   const pattern = (id, size, ...shapes) =>
     drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
@@ -159,7 +159,7 @@ function barOf({ label, counts }, x, step, most, number) {
   return parts;
 }
 
-/** A decade of many digits has no room under its bar. */
+/** Shortens the label of a decade with many digits. */
 function shortened(label) {
   return label.length > 8 ? `…${label.slice(-6)}` : label;
 }

@@ -1,37 +1,37 @@
-// The server is away, or too busy: the page says so, and asks again and again until it answers.
+// Outages: shows that the server does not answer or is too busy, and retries until it answers.
 
-import { say } from "./announcements.js";
+import { announce } from "./announcements.js";
 import { probe } from "./api.js";
 import { byId, element, show } from "./elements.js";
 
 const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
 
-/** What is done when the server answers. */
+/** Actions to run when the server answers. */
 const waiting = new Set();
 
 let pause = SHORTEST_PAUSE;
 let timer;
 let isTrying = false;
 
-/** Tells of an error that passes, and does something when it has. */
+/** Shows a transient error, and runs an action when the server answers again. */
 export function whenBack(error, action) {
   waiting.add(action);
   if (byId("trouble").hidden) {
     pause = SHORTEST_PAUSE;
-    tell(error);
-    later();
+    showError(error);
+    retryLater();
   }
 }
 
-function tell(error) {
+function showError(error) {
   const words = [...error.messages, "What you typed stays here."].join(" ");
   const button = element("button", { type: "button", onclick: attempt }, "Try again");
   byId("trouble").replaceChildren(element("p", {}, words), button);
   show(byId("trouble"));
 }
 
-function later() {
+function retryLater() {
   clearTimeout(timer);
   timer = setTimeout(attempt, pause);
   pause = Math.min(pause * 2, LONGEST_PAUSE);
@@ -43,26 +43,26 @@ async function attempt() {
   try {
     await probe();
   } catch (error) {
-    // Whoever refuses is there.
-    if (error.isPassing) return later();
+    // Other errors are answers, too.
+    if (error.isTransient) return retryLater();
   } finally {
     isTrying = false;
   }
-  over();
+  endOutage();
 }
 
-function over() {
+function endOutage() {
   clearTimeout(timer);
   const hadFocus = byId("trouble").contains(document.activeElement);
   show(byId("trouble"), false);
   if (hadFocus) byId("robots").focus({ preventScroll: true });
-  say("The server answers again.");
+  announce("The server answers again.");
   const actions = [...waiting];
   waiting.clear();
   for (const action of actions) action();
 }
 
-/** Tries at once when the browser is connected again. */
+/** Retries at once when the browser is online again. */
 export function startConnection() {
   addEventListener("online", () => byId("trouble").hidden || attempt());
 }

@@ -1,13 +1,13 @@
-// Makes elements. Text becomes text and nothing else: there is no markup in any of these modules.
+// Creates elements. Text is always inserted as text, never as markup.
 
 export const byId = (id) => document.getElementById(id);
 
-/** An element with these attributes; `onclick` and its like are listeners. */
+/** Creates an element with attributes; those such as `onclick` are listeners. */
 export function element(tag, attributes = {}, ...children) {
   return filled(document.createElement(tag), attributes, children);
 }
 
-/** The same in a drawing. */
+/** The same for SVG. */
 export function drawn(tag, attributes = {}, ...children) {
   return filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
@@ -22,13 +22,13 @@ function filled(made, attributes, children) {
   return made;
 }
 
-/** A name as it is, whatever it is: in its own direction, with every blank and line break. */
+/** An element that shows a name exactly: in its own direction, with all spaces and line breaks. */
 export function shownName(name) {
   const isBlank = !/[^\s\p{C}]/u.test(name);
   return element("bdi", { class: isBlank ? "name blank" : "name", dir: "auto" }, name);
 }
 
-/** A name in the middle of words that are spoken. */
+/** A name within a text for screen readers. */
 export function spokenName(name) {
   return /[^\s\p{C}]/u.test(name) ? name : "a robot without a visible name";
 }

@@ -1,16 +1,16 @@
-// The fields of a robot, in the form and in a row that is edited, with what is wrong beside each.
+// Input fields of a robot, in the form and in an edited row, each with its error messages.
 
 import { element, show } from "./elements.js";
 
 const TYPES = ["droid", "mechanical", "virtual"];
 
-/** With these the service says what is wrong with the robot that was sent. */
+/** Statuses with which the service reports violations of the robot that was sent. */
 const STATUSES_OF_RULES = [400, 409, 500];
 
 let count = 0;
 
 export class Fields {
-  /** Parts of the page, for whoever shows them. */
+  /** Elements for the page: general errors, and the fields. */
   general = element("p", { class: "error", role: "alert", hidden: true });
   name;
   type;
@@ -19,10 +19,10 @@ export class Fields {
   #initial;
   #shown;
 
-  /** With the values of a robot; `labels` is "shown", or "unseen" where a table has headings. */
+  /** `labels` is "shown", or "unseen" if a table has headings. */
   constructor(robot, labels) {
     this.#initial = robot;
-    // An input would lose the line breaks of a name.
+    // An input element cannot hold line breaks.
     const isMultiline = /[\r\n]/.test(robot.name);
     const box = isMultiline ? element("textarea", { rows: 2 }) : element("input", { type: "text" });
     box.dir = "auto";
@@ -47,20 +47,20 @@ export class Fields {
     return this.#values().some((value, index) => value !== this.#shown[index]);
   }
 
-  /** What was typed. A name that was left alone is the robot's own, whatever the box made of it. */
+  /** The values as typed. An unchanged name is the original one, even if the box cannot show it. */
   draft() {
     const [name, type, year] = this.#values();
     return { name: name === this.#shown[0] ? this.#initial.name : name, type, year };
   }
 
-  /** Tells why a robot was refused: each message beside the field that it names. */
-  tell(error) {
+  /** Shows why a robot was rejected: each message beside the field that it names. */
+  showError(error) {
     this.clear();
     const left = [];
     for (const message of error.messages) {
       const named = this.all.filter((field) => field.isNamedIn(message));
       const isOfField = STATUSES_OF_RULES.includes(error.status) && named.length === 1;
-      if (isOfField) named[0].complain(message);
+      if (isOfField) named[0].setError(message);
       else left.push(message);
     }
     this.general.textContent = left.join(" ");
@@ -68,7 +68,7 @@ export class Fields {
     this.focus(this.all.find((field) => field.isWrong) ?? this.name);
   }
 
-  /** Moves the focus to a field, unless the person went on to something else meanwhile. */
+  /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
   focus(field) {
     const place = field.box.closest("form, tr");
     const { activeElement, body } = document;
@@ -77,7 +77,7 @@ export class Fields {
 
   clear() {
     show(this.general, false);
-    for (const field of this.all) field.complain("");
+    for (const field of this.all) field.setError("");
   }
 }
 
@@ -106,7 +106,7 @@ class Field {
     return this.#error.textContent !== "";
   }
 
-  complain(message) {
+  setError(message) {
     const both = this.isWrong && message;
     this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
     if (message) {
@@ -121,7 +121,7 @@ class Field {
 
 function choice(type) {
   const none = type === "" ? [element("option", { value: "" }, "Choose…")] : [];
-  // A service of another version may have types that this page does not know.
+  // Another version of the service may have more types.
   const known = TYPES.includes(type) || type === "" ? TYPES : [...TYPES, type];
   const options = known.map((each) => element("option", { value: each }, each));
   return element("select", {}, ...none, ...options);

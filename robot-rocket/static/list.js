@@ -1,37 +1,35 @@
-// The list of robots, and what is done with each: edit, delete, undo.
+// The list of robots, with actions on each: edit, delete, undo.
 
-import { notice, offerUndo, say } from "./announcements.js";
+import { announce, notice, offerUndo } from "./announcements.js";
 import { add, remove, replace } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show, shownName, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { Pages } from "./pages.js";
 import { buttonOf, editedRow, shownRow } from "./row.js";
-import { askForToken } from "./token.js";
+import { requestToken } from "./token.js";
 
-/** What was added here stands above the list, wherever in it its place is: robots by their ids. */
+/** Robots that were added here, by their ids. They are shown above the list. */
 const added = new Map();
 const addedRows = element("tbody", { role: "rowgroup", class: "added" });
 
-/** The rows in which robots are edited. They keep what was typed also while they are out of the
-    document. */
+/** Rows in which robots are edited. They keep the typed text while they are out of the document. */
 const edited = new Map();
 
-/** Whether there is anything to lose, for each of these. */
+/** The fields of each edited row. */
 const fieldsOf = new Map();
 
 const actions = { edit, remove: erase };
 
 let pages;
-let isChangedElsewhere = () => {};
+let notifyChanged = () => {};
 
-/** Starts the list; `changed` is called whenever the robots are others, with whether there are
-    any. */
+/** Starts the list. `changed` is called after each change, with whether there are robots. */
 export function startList(changed) {
-  isChangedElsewhere = changed;
-  pages = new Pages(rowOf, told, failed);
+  notifyChanged = changed;
+  pages = new Pages(rowOf, update, failed);
   byId("table").append(addedRows);
-  byId("table").addEventListener("keydown", walk);
+  byId("table").addEventListener("keydown", moveFocus);
 }
 
 /** Shows the robots whose name contains a text. */
@@ -39,7 +37,7 @@ export function open(query) {
   return pages.open(query);
 }
 
-/** Shows the same robots as they are by now. */
+/** Loads the same robots again. */
 export function reopen() {
   return pages.open(pages.query);
 }
@@ -50,10 +48,10 @@ export function hasChanges() {
 }
 
 /** Shows a robot that was just added. */
-export function welcome(robot) {
+export function showAdded(robot) {
   added.set(robot.id, robot);
   addedRows.prepend(shownRow(robot, actions));
-  told("changed");
+  update("changed");
 }
 
 function rowOf(robot) {
@@ -61,7 +59,7 @@ function rowOf(robot) {
   return edited.get(robot.id) ?? shownRow(robot, actions);
 }
 
-function told(what) {
+function update(what) {
   if (what === "opening") {
     added.clear();
     addedRows.replaceChildren();
@@ -75,10 +73,10 @@ function told(what) {
   show(byId("none"), total === 0 && query !== "");
   const text = counted(total, isWhole);
   byId("count").textContent = text;
-  const hint = ". Capitals and blanks count.";
+  const hint = ". Case and spaces matter.";
   byId("none").replaceChildren("No name contains ", shownName(query), hint);
-  if (what === "opened") say(query === "" ? text : `${text} found`);
-  isChangedElsewhere(what, total > 0 || query !== "");
+  if (what === "opened") announce(query === "" ? text : `${text} found`);
+  notifyChanged(what, total > 0 || query !== "");
 }
 
 function counted(total, isWhole) {
@@ -88,8 +86,8 @@ function counted(total, isWhole) {
 }
 
 function failed(error, again) {
-  if (error.asksForToken) askForToken(error, again);
-  else if (error.isPassing) whenBack(error, again);
+  if (error.needsToken) requestToken(error, again);
+  else if (error.isTransient) whenBack(error, again);
   else {
     const button = element("button", { type: "button", onclick: again }, "Try again");
     byId("refused").replaceChildren(element("p", {}, ...error.messages), button);
@@ -102,28 +100,28 @@ function edit(robot, old) {
   const editing = { robot, fields, isGone: false, isBusy: false };
   editing.row = editedRow(robot, fields, {
     save: () => save(editing),
-    cancel: () => leave(editing, editing.robot),
+    cancel: () => endEditing(editing, editing.robot),
   });
   edited.set(robot.id, editing.row);
   fieldsOf.set(robot.id, fields);
-  known(robot, editing.row);
+  remember(robot, editing.row);
   old.replaceWith(editing.row);
   fields.name.box.focus();
   fields.name.box.select();
 }
 
-/** Has the robot known under its values of now, in this row. */
-function known(robot, row) {
+/** Keeps the current values and row of a robot. */
+function remember(robot, row) {
   if (added.has(robot.id)) added.set(robot.id, robot);
   else pages.change(robot, row);
 }
 
-/** Ends the editing: the robot is as given. */
-function leave(editing, robot) {
+/** Ends editing and shows the given robot. */
+function endEditing(editing, robot) {
   const row = shownRow(robot, actions);
   edited.delete(editing.robot.id);
   fieldsOf.delete(editing.robot.id);
-  known(robot, row);
+  remember(robot, row);
   editing.row.replaceWith(row);
   buttonOf(row, "edit").focus();
 }
@@ -131,15 +129,15 @@ function leave(editing, robot) {
 async function save(editing) {
   const { robot, fields } = editing;
   if (editing.isBusy) return;
-  if (!fields.isChanged && !editing.isGone) return leave(editing, robot);
+  if (!fields.isChanged && !editing.isGone) return endEditing(editing, robot);
   editing.isBusy = true;
   const draft = fields.draft();
   try {
-    if (editing.isGone) return again(editing, await add(draft));
+    if (editing.isGone) return showAddedAgain(editing, await add(draft));
     await replace(robot.id, draft);
-    leave(editing, { id: robot.id, ...draft, year: plain(draft.year) });
-    say(`Saved ${spokenName(draft.name)}.`);
-    told("changed");
+    endEditing(editing, { id: robot.id, ...draft, year: plain(draft.year) });
+    announce(`Saved ${spokenName(draft.name)}.`);
+    update("changed");
   } catch (error) {
     refused(editing, error);
   } finally {
@@ -157,39 +155,39 @@ function refused(editing, error) {
   if (error.status === 404) {
     editing.isGone = true;
     const message = "This robot was deleted meanwhile. Save adds it again, under a new id.";
-    return fields.tell({ status: 404, messages: [message] });
+    return fields.showError({ status: 404, messages: [message] });
   }
-  if (error.asksForToken) return askForToken(error, () => save(editing));
-  fields.tell(error);
-  if (error.isPassing) whenBack(error, () => fields.clear());
+  if (error.needsToken) return requestToken(error, () => save(editing));
+  fields.showError(error);
+  if (error.isTransient) whenBack(error, () => fields.clear());
 }
 
-/** The robot that was edited had been deleted, and is there again. */
-function again(editing, robot) {
+/** Shows an edited robot that had been deleted and was added again. */
+function showAddedAgain(editing, robot) {
   edited.delete(editing.robot.id);
   fieldsOf.delete(editing.robot.id);
   pages.remove(editing.robot.id);
   added.delete(editing.robot.id);
   editing.row.remove();
-  bring(robot);
+  showRestored(robot);
 }
 
 async function erase(robot, row) {
   try {
     await remove(robot.id);
-    gone(robot, row);
-    offerUndo(robot, async () => bring(await add(robot)));
+    removeRow(robot, row);
+    offerUndo(robot, async () => showRestored(await add(robot)));
   } catch (error) {
-    if (error.asksForToken) return askForToken(error, () => erase(robot, row));
-    if (error.status === 404) gone(robot, row);
-    const words = error.isPassing ? "Whether it is deleted is unknown; delete it again." : "";
+    if (error.needsToken) return requestToken(error, () => erase(robot, row));
+    if (error.status === 404) removeRow(robot, row);
+    const words = error.isTransient ? "Whether it was deleted is unknown. Delete it again." : "";
     notice(robot, ` ${[...error.messages, words].join(" ")}`);
-    if (error.isPassing) whenBack(error, reopen);
+    if (error.isTransient) whenBack(error, reopen);
   }
 }
 
-/** Takes the row of a robot away that is no more. The focus goes to the next one. */
-function gone(robot, row) {
+/** Removes the row of a deleted robot. The focus moves to the next row. */
+function removeRow(robot, row) {
   const rows = [...byId("table").querySelectorAll("tbody tr")];
   const at = rows.indexOf(row);
   const hadFocus = row.contains(document.activeElement) || document.activeElement === document.body;
@@ -197,29 +195,29 @@ function gone(robot, row) {
   pages.remove(robot.id);
   added.delete(robot.id);
   row.remove();
-  told("changed");
+  update("changed");
   if (!hadFocus) return;
-  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? landing()).focus();
+  (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
 }
 
-/** Where the focus goes when there is no robot left. */
-function landing() {
+/** The element to focus when no robot is left. */
+function emptyFocus() {
   return byId("start").hidden ? byId("robots") : byId("start").querySelector("button");
 }
 
-/** Shows a robot that is back. */
-function bring(robot) {
+/** Shows a restored robot. */
+function showRestored(robot) {
   const row = pages.place(robot);
-  if (row) told("changed");
-  else welcome(robot);
+  if (row) update("changed");
+  else showAdded(robot);
   const shown = row ?? addedRows.firstChild;
   buttonOf(shown, "edit").focus();
   shown.classList.add("fresh");
-  say(`${spokenName(robot.name)} is back.`);
+  announce(`${spokenName(robot.name)} is back.`);
 }
 
-/** The arrows go from robot to robot. */
-function walk(event) {
+/** Moves the focus from robot to robot by the arrow keys. */
+function moveFocus(event) {
   const action = event.target.dataset.action;
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!action || !step) return;

@@ -1,22 +1,22 @@
-// The pages of the list that are in the document: a window that slides over a catalogue of any
-// length, so that a million robots take no more memory than some hundreds.
+// The pages of the list in the document: a sliding window, so that a million robots take no more
+// memory than some hundreds.
 //
-// The service has pages by name and no numbers, so that the way back is remembered: of each page
-// that went, the name that it began behind.
+// The service pages by name, not by number. For each page that has left the window, the name that
+// it starts after is kept, to load it again.
 
 import { find } from "./api.js";
 import { byId, element, show } from "./elements.js";
 
-/** Robots of a page. */
+/** Robots per page. */
 const SIZE = 100;
 
-/** Pages in the document at a time. */
-const MOST = 4;
+/** The maximum number of pages in the document. */
+const MAX_PAGES = 4;
 
-/** How near the end of the window comes to that of the list before there is more. */
-const NEAR = "900px 0px";
+/** The distance to the end of the list at which the next page is loaded. */
+const MARGIN = "900px 0px";
 
-/** Compares names as the service orders them, by code points; JavaScript has its own order. */
+/** Compares names by code points, as the service orders them. */
 export function compare(one, other) {
   const [ones, others] = [[...one], [...other]];
   const at = ones.findIndex((character, index) => character !== others[index]);
@@ -32,32 +32,32 @@ export class Pages {
   #calls = new AbortController();
   #isBusy = false;
 
-  /** What was before the window: `after`, `next` and `count` of each page. */
-  #gone = [];
+  /** The pages before the window: `after`, `next` and `count` of each. */
+  #earlier = [];
 
-  /** What is in it: the same, with `body` and `entries` (a robot and its row). */
+  /** The pages in the window, with `body` and `entries` (a robot and its row). */
   #pages = [];
 
   #ends;
 
-  /** `rowOf` makes the row of a robot. `changed` is called when there are other robots, with
-      "opening", "opened" or "grown", and `failed` with an error and what to do again. */
+  /** `rowOf` creates the row of a robot. `changed` is called with "opening", "opened" or "grown",
+      and `failed` with an error and the action to retry. */
   constructor(rowOf, changed, failed) {
     this.#rowOf = rowOf;
     this.#changed = changed;
     this.#failed = failed;
     byId("more").addEventListener("click", () => this.#more());
     byId("earlier").addEventListener("click", () => this.#back());
-    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: NEAR });
+    this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: MARGIN });
   }
 
   get query() {
     return this.#query;
   }
 
-  /** How many robots there are up to the end of the window. */
+  /** The number of robots up to the end of the window. */
   get count() {
-    const counts = [...this.#gone.map((page) => page.count), ...this.#pages.map(countOf)];
+    const counts = [...this.#earlier.map((page) => page.count), ...this.#pages.map(countOf)];
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
@@ -74,7 +74,7 @@ export class Pages {
     return this.#load(() => this.open(query), async (signal) => {
       const found = await find(query, "", SIZE, signal);
       for (const page of this.#pages) page.body.remove();
-      this.#gone = [];
+      this.#earlier = [];
       this.#pages = [];
       this.#changed("opening");
       this.#append({ after: "", ...found });
@@ -82,17 +82,17 @@ export class Pages {
     });
   }
 
-  /** The robots behind those in the window. */
+  /** Loads the page after the window. */
   #more() {
     const after = this.#pages.at(-1)?.next;
     if (this.#isBusy || after === undefined) return;
     this.#load(() => this.#more(), async (signal) => {
       const found = await find(this.#query, after, SIZE, signal);
-      this.#staying(() => {
+      this.#withoutScrolling(() => {
         this.#append({ after, ...found });
-        if (this.#pages.length > MOST) {
+        if (this.#pages.length > MAX_PAGES) {
           const page = this.#take(this.#pages.shift());
-          this.#gone.push({ after: page.after, next: page.next, count: countOf(page) });
+          this.#earlier.push({ after: page.after, next: page.next, count: countOf(page) });
         }
       });
       this.#changed("grown");
@@ -100,22 +100,22 @@ export class Pages {
     });
   }
 
-  /** The robots before those in the window. */
+  /** Loads the page before the window. */
   #back() {
-    const page = this.#gone.at(-1);
+    const page = this.#earlier.at(-1);
     if (this.#isBusy || page === undefined) return;
     this.#load(() => this.#back(), async (signal) => {
       const robots = await this.#between(page.after, page.next, signal);
-      this.#staying(() => {
-        this.#gone.pop();
+      this.#withoutScrolling(() => {
+        this.#earlier.pop();
         this.#prepend({ ...page, robots });
-        if (this.#pages.length > MOST) this.#take(this.#pages.pop());
+        if (this.#pages.length > MAX_PAGES) this.#take(this.#pages.pop());
       });
       this.#changed("grown");
     });
   }
 
-  /** The robots of a page, whatever was added and deleted there since. */
+  /** The current robots of a page that was shown before. */
   async #between(after, last, signal) {
     const robots = [];
     let next = after;
@@ -145,11 +145,10 @@ export class Pages {
     this.#watch();
   }
 
-  /** Whether there is more is found out each time anew, because nothing is told of an end that
-      was in sight before and still is. */
+  /** Observes both ends anew: an end that stays visible causes no event. */
   #watch() {
     show(byId("more"), !this.isWhole);
-    show(byId("earlier"), this.#gone.length > 0);
+    show(byId("earlier"), this.#earlier.length > 0);
     this.#ends.disconnect();
     for (const id of ["more", "earlier"]) this.#ends.observe(byId(id));
   }
@@ -178,19 +177,19 @@ export class Pages {
     return { after, next, entries, body: element("tbody", { role: "rowgroup" }, ...rows) };
   }
 
-  /** Takes a page out of the document. A focus in it would be lost without a word. */
+  /** Removes a page from the document, and moves the focus out of it. */
   #take(page) {
     if (page.body.contains(document.activeElement)) byId("robots").focus({ preventScroll: true });
     page.body.remove();
     return page;
   }
 
-  /** Changes the pages, and keeps what is seen of them where it is. */
-  #staying(change) {
+  /** Changes the pages without moving the visible rows. */
+  #withoutScrolling(change) {
     const middle = this.#pages[Math.floor(this.#pages.length / 2)].body;
     const before = middle.getBoundingClientRect().top;
     change();
-    show(byId("earlier"), this.#gone.length > 0);
+    show(byId("earlier"), this.#earlier.length > 0);
     scrollBy(0, middle.getBoundingClientRect().top - before);
   }
 
@@ -198,15 +197,15 @@ export class Pages {
     this.#pages.at(-1).body.querySelector("button")?.focus();
   }
 
-  /** Numbers the rows for screen readers; the headings are the first. */
+  /** Numbers the rows for screen readers; the header is row 1. */
   #number() {
-    let number = this.#gone.reduce((sum, page) => sum + page.count, 2);
+    let number = this.#earlier.reduce((sum, page) => sum + page.count, 2);
     for (const { entries } of this.#pages) {
       for (const { row } of entries) row?.setAttribute("aria-rowindex", number++);
     }
   }
 
-  /** Lets go of a robot that was deleted. */
+  /** Removes a deleted robot. */
   remove(id) {
     for (const page of this.#pages) {
       const entry = page.entries.find(({ robot }) => robot.id === id);
@@ -215,7 +214,7 @@ export class Pages {
     this.#number();
   }
 
-  /** Knows a robot under its new values, in another row. */
+  /** Replaces the values and the row of a robot. */
   change(robot, row) {
     const entries = this.#pages.flatMap((page) => page.entries);
     const entry = entries.find((known) => known.robot.id === robot.id);
@@ -223,12 +222,13 @@ export class Pages {
     this.#number();
   }
 
-  /** Puts a robot where it belongs, if that is in the window and the search finds it; its row. */
+  /** Inserts a robot at its position, if that is in the window and the search finds it. Returns its
+      row. */
   place(robot) {
     const reaches = ({ next }) => next === undefined || compare(robot.name, next) <= 0;
-    const isBehindStart = this.#pages.length > 0 && compare(robot.name, this.#pages[0].after) > 0;
+    const isAfterStart = this.#pages.length > 0 && compare(robot.name, this.#pages[0].after) > 0;
     const page = this.#pages.find(reaches);
-    if (!isBehindStart || !page || !robot.name.includes(this.#query)) return undefined;
+    if (!isAfterStart || !page || !robot.name.includes(this.#query)) return undefined;
     const entry = { robot, row: this.#rowOf(robot) };
     const at = page.entries.findIndex((known) => compare(known.robot.name, robot.name) > 0);
     const following = page.entries.slice(at === -1 ? Infinity : at).find(({ row }) => row);
@@ -239,7 +239,7 @@ export class Pages {
   }
 }
 
-/** How many robots of a page are shown in it: one that was just added has its row elsewhere. */
+/** The number of rows of a page. A robot that was just added has its row elsewhere. */
 function countOf(page) {
   return page.entries.filter(({ row }) => row).length;
 }

@@ -1,4 +1,4 @@
-// A row of the list: a robot as it is shown, or as it is edited.
+// Rows of the list: of a shown and of an edited robot.
 
 import { element, shownName, spokenName } from "./elements.js";
 
@@ -17,7 +17,7 @@ function button(action, title, name, listener) {
   return element("button", attributes, title);
 }
 
-/** The row of a robot, with what its buttons do. */
+/** The row of a robot, with the actions of its buttons. */
 export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
@@ -58,7 +58,7 @@ export function editedRow(robot, fields, { save, cancel }) {
   return row;
 }
 
-/** The button of a row that does something, for the focus. */
+/** The button of an action in a row. */
 export function buttonOf(row, action) {
   return row?.querySelector(`[data-action="${action}"]`);
 }

@@ -1,50 +1,49 @@
-// The search: what is typed is looked for at once, and stands in the address, for bookmarks, for
-// a reload and for going back.
+// The search: runs while typing, and is kept in the address for bookmarks, reload and history.
 
 import { byId } from "./elements.js";
 import { open } from "./list.js";
 
-/** Waited for after a key, so that a word is one search. */
+/** Milliseconds after a key until the search runs. */
 const PAUSE = 150;
 
 let timer;
 let shown;
 
-/** What the address says is looked for. */
-function ofAddress() {
+/** The search text in the address. */
+function queryInAddress() {
   return new URLSearchParams(location.search).get("q") ?? "";
 }
 
-/** Starts the search, and with it the list. */
+/** Starts the search, which loads the list. */
 export function startSearch() {
   const box = byId("query");
-  box.value = ofAddress();
+  box.value = queryInAddress();
   box.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(look, PAUSE);
+    timer = setTimeout(search, PAUSE);
   });
   byId("search").addEventListener("submit", (event) => {
     event.preventDefault();
-    look();
+    search();
   });
-  // A link within the page counts as going somewhere, too, and changes nothing here.
+  // Links within the page cause this event, too, but do not change the search.
   addEventListener("popstate", () => {
-    if (ofAddress() === shown) return;
-    box.value = ofAddress();
+    if (queryInAddress() === shown) return;
+    box.value = queryInAddress();
     run(box.value);
   });
   run(box.value);
 }
 
-function look() {
+function search() {
   clearTimeout(timer);
   const query = byId("query").value;
-  const before = ofAddress();
+  const before = queryInAddress();
   if (query === before) return;
   const address = new URL(location.href);
   if (query === "") address.searchParams.delete("q");
   else address.searchParams.set("q", query);
-  // Going back leads out of a search, and not through each of its letters.
+  // Going back leaves the search at once, not letter by letter.
   if (before === "" || query === "") history.pushState(null, "", address);
   else history.replaceState(null, "", address);
   run(query);

@@ -1,11 +1,11 @@
 // The page of a catalogue without robots.
 
 import { add } from "./api.js";
-import { say } from "./announcements.js";
+import { announce } from "./announcements.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show } from "./elements.js";
 import { open } from "./list.js";
-import { askForToken } from "./token.js";
+import { requestToken } from "./token.js";
 
 const SAMPLES = [
   ["Maschinenmensch", "mechanical", "1927"],
@@ -20,12 +20,12 @@ const SAMPLES = [
 ].map(([name, type, year]) => ({ name, type, year }));
 
 const WELCOME =
-  "This catalogue keeps robots: each with a name of its own, a type and a year. Begin with some " +
-  "that everybody knows, or with yours in the form below.";
+  "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +
+  "well-known ones, or add your own in the form below.";
 
-const wrong = element("p", { class: "error", role: "alert" });
+const errorText = element("p", { class: "error", role: "alert" });
 
-/** Shows the start page while there is no robot, and else not. */
+/** Shows the start page if there is no robot, and hides it otherwise. */
 export function showStart(isEmpty) {
   if (isEmpty && byId("start").childElementCount === 0) byId("start").append(...parts());
   show(byId("start"), isEmpty);
@@ -36,34 +36,34 @@ function parts() {
   const address = new URL("api/robots", location.href);
   const call = `curl -d '{"name":"R2-D2","type":"droid","year":1977}' ${address}`;
   const attributes = { type: "button", class: "main", onclick: fill };
-  // Where it is too long for the window, the arrow keys must get to its end.
+  // Focusable, so that the arrow keys can scroll it in a narrow window.
   const scrolled = { tabindex: "0", role: "group", "aria-label": "The same from a shell" };
   return [
     element("h2", { id: "start-heading" }, "No robots yet"),
     element("p", {}, WELCOME),
     element("p", {}, element("button", attributes, "Add sample robots")),
-    wrong,
+    errorText,
     element("p", { class: "hint" }, "From a shell:"),
     element("pre", scrolled, element("code", {}, call)),
   ];
 }
 
 async function fill() {
-  wrong.textContent = "";
+  errorText.textContent = "";
   try {
     for (const robot of SAMPLES) await addUnlessThere(robot);
   } catch (error) {
-    if (error.asksForToken) return askForToken(error, fill);
-    wrong.textContent = error.messages.join(" ");
-    if (error.isPassing) whenBack(error, fill);
+    if (error.needsToken) return requestToken(error, fill);
+    errorText.textContent = error.messages.join(" ");
+    if (error.isTransient) whenBack(error, fill);
     return;
   }
   await open("");
   byId("robots").focus();
-  say(`Added ${SAMPLES.length} sample robots.`);
+  announce(`Added ${SAMPLES.length} sample robots.`);
 }
 
-/** Where some were added before the server went away, only the others are missing. */
+/** Some may have been added before an outage. */
 async function addUnlessThere(robot) {
   try {
     await add(robot);

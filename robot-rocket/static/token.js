@@ -1,16 +1,16 @@
-// The token, where the service asks for one: in this tab's storage, until it is closed.
+// The access token, kept in the storage of this tab until it is closed.
 
 import { byId, show } from "./elements.js";
 
 const KEY = "robots-token";
 
-// Where a browser keeps nothing for the page, the token lasts as long as the page does.
+// Without storage, the token is kept until the page is reloaded.
 let token = stored((storage) => storage.getItem(KEY)) ?? "";
 
-/** What to do again with the token. */
+/** The action to retry with the token. */
 let again;
 
-/** Where the focus was before. */
+/** The element that had the focus before. */
 let origin;
 
 export function kept() {
@@ -31,19 +31,19 @@ function stored(use) {
   }
 }
 
-/** Asks for a token, or for another one, and does something again with it. */
-export function askForToken(refusal, retry) {
+/** Requests a token, and retries an action with it. */
+export function requestToken(refusal, retry) {
   again = retry;
-  // What the service says of a token that is missing is for those who write programs.
-  const missing = "This takes a token. Whoever runs the catalogue has one for you.";
+  // The service's own message about a missing token is for programmers.
+  const missing = "This requires a token. Ask the operator of the catalogue for one.";
   open(token ? refusal.messages.join(" ") : missing);
-  if (token) complain("The service does not take the token that you gave for this.");
+  if (token) showError("The service rejects the token that you entered.");
 }
 
 function open(why) {
   origin = document.activeElement;
   byId("token-why").textContent = why;
-  complain("");
+  showError("");
   show(byId("token"));
   show(byId("token-forget"), token !== "");
   byId("token-text").focus();
@@ -56,26 +56,26 @@ function close() {
   target.focus();
 }
 
-function complain(text) {
+function showError(text) {
   byId("token-error").textContent = text;
   byId("token-text").setAttribute("aria-invalid", String(text !== ""));
 }
 
-/** Starts the part of the page for the token; `changed` is called where no one waits for it. */
+/** Starts the token form. `changed` is called if no action is waiting for the token. */
 export function startToken(changed) {
   show(byId("token-open"), token !== "");
   byId("token-open").addEventListener("click", () => {
     again = undefined;
-    open("You gave a token. Give another one, or forget it.");
+    open("You have entered a token. Enter another one, or forget it.");
   });
   byId("token-close").addEventListener("click", close);
   byId("token").addEventListener("keydown", (event) => event.key === "Escape" && close());
   byId("token-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = byId("token-text").value.trim();
-    // A header takes no others, and neither does the service.
+    // Other characters are not valid in a header.
     if (!/^[!-~]+$/.test(text)) {
-      complain("A token is one word of letters and digits, robots_…; paste it whole.");
+      showError("A token is one word of letters and digits, robots_…. Paste all of it.");
       byId("token-text").focus();
       return;
     }

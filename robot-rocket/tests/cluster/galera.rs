@@ -1,22 +1,20 @@
-//! Three nodes of Galera, and a server over each.
+//! Galera cluster of three nodes, with a server on each.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Instant};
 
+use fastrand::Rng;
 use tempfile::TempDir;
 
-use crate::{agreement, database::Folder, load::Load, pauses, process::Server};
+use crate::{
+    database_server::Folder,
+    process::Server,
+    workload::{Ledger, Routing, Workload, assert_agreement},
+};
 
-/// How long it may take until all are served again, once a node is gone or back.
-const SOON: Duration = Duration::from_secs(20);
-
-/// All servers, and those whose node survives.
-const ALL: [usize; 3] = [0, 1, 2];
+/// The servers whose node survives.
 const SURVIVORS: [usize; 2] = [0, 2];
 
-/// A cluster with a server over each node.
+/// A cluster with a server on each node.
 struct Cluster {
     nodes: Folder,
     servers: Vec<Server>,
@@ -24,22 +22,18 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Starts nodes, and servers over them, all at once or one after the other.
-    fn new(at_once: bool) -> Self {
+    /// Starts the nodes, and all servers at the same time.
+    fn new() -> Self {
         let nodes = Folder::new();
         let urls = nodes.run(&["galera", "nodes", "3"]);
         let folder = tempfile::tempdir().unwrap();
         let start = |url: &String| Server::start(folder.path(), &[("DATABASE_URL", url)]);
-        let servers = if at_once {
-            thread::scope(|scope| {
-                let start = |url| scope.spawn(move || start(url));
-                let starting: Vec<_> = urls.iter().map(start).collect();
-                let started = starting.into_iter().map(|server| server.join().unwrap());
-                started.collect()
-            })
-        } else {
-            urls.iter().map(start).collect()
-        };
+        let servers = thread::scope(|scope| {
+            let start = |url| scope.spawn(move || start(url));
+            let starting: Vec<_> = urls.iter().map(start).collect();
+            let started = starting.into_iter().map(|server| server.join().unwrap());
+            started.collect()
+        });
         Self {
             nodes,
             servers,
@@ -53,33 +47,29 @@ impl Cluster {
 }
 
 #[test]
-fn servers_over_different_nodes_agree() {
-    // All of them find that there are no tables.
-    let cluster = Cluster::new(true);
-    agreement::prevails(&cluster.servers(), 60);
-}
-
-#[test]
-fn a_node_that_is_killed_takes_nothing_with_it_and_comes_back() {
-    let cluster = Cluster::new(false);
-    let load = Load::start(&cluster.servers());
-    load.is_served(&ALL, SOON);
+fn killed_node_loses_nothing_and_rejoins() {
+    let cluster = Cluster::new();
+    let mut random = Rng::new();
+    let servers = cluster.servers();
+    let ledger = assert_agreement(&servers, Ledger::default(), &mut random);
+    let workload = Workload::start_on(&servers, Routing::Fixed, ledger, &mut random);
+    workload.wait_until_served();
     cluster.nodes.run(&["signal", "KILL", "nodes/2"]);
-    let took = load.is_served(&SURVIVORS, SOON);
-    println!("Galera: the others serve all of their clients {took:?} after the kill");
-    load.is_refused(&[1], SOON);
-    load.never_fails(&SURVIVORS, 200, SOON);
+    let took = workload.wait_until_served_by(&SURVIVORS);
+    println!("Galera: the other servers serve all clients {took:?} after the kill");
+    workload.wait_until_failing_on(&[1]);
+    workload.assert_calls_succeed(&SURVIVORS, 200);
     let killed = Instant::now();
     cluster.nodes.run(&["galera-join", "nodes", "2"]);
-    println!("Galera: the node took {:?} to come back", killed.elapsed());
-    let took = load.is_served(&ALL, SOON);
-    println!("Galera: all are served {took:?} later");
-    load.never_fails(&ALL, 300, SOON);
-    let record = load.end();
-    let pause = pauses::longest(&record, &SURVIVORS);
-    println!("Galera: {record}; the others paused for {pause:?}");
-    for server in cluster.servers() {
-        record.is_true_of(server);
+    println!("Galera: the node rejoined in {:?}", killed.elapsed());
+    let took = workload.wait_until_served();
+    println!("Galera: all clients are served {took:?} later");
+    workload.assert_calls_succeed(&[0, 1, 2], 300);
+    let pause = workload.longest_pause(&SURVIVORS);
+    let mut ledger = workload.stop();
+    println!("Galera: {ledger}; the longest pause of a client was {pause:?}");
+    for server in &servers {
+        ledger.assert_consistent_with(server);
     }
-    agreement::prevails(&cluster.servers(), 30);
+    assert_agreement(&servers, ledger, &mut random);
 }

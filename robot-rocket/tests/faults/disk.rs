@@ -1,4 +1,4 @@
-//! A small disk, which is full soon.
+//! Small disk that a test can fill.
 
 use std::{
     env,
@@ -12,17 +12,17 @@ use tempfile::TempDir;
 
 use crate::options::Run;
 
-/// Where this is set, file systems can be mounted, or nowhere.
-const IN_A_NAMESPACE: &str = "ROBOT_FAULTS_IN_A_NAMESPACE";
+/// Environment variable that is set in a namespace in which file systems can be mounted.
+const IN_NAMESPACE: &str = "ROBOT_FAULTS_IN_NAMESPACE";
 
-/// With this status a test run ends in which a test has failed.
+/// The exit status of a test run with a failed test.
 const TEST_FAILED: i32 = 101;
 
-/// A file system in memory, which is gone when this is dropped.
+/// A file system in memory, unmounted on drop.
 pub(crate) struct Disk(TempDir);
 
 impl Disk {
-    /// Mounts a disk of so many MiB.
+    /// Mounts a disk of a size in MiB.
     fn mount(size: usize) -> Result<Self, String> {
         let folder = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount")
@@ -31,7 +31,7 @@ impl Disk {
             .arg("tmpfs")
             .arg(folder.path())
             .output()
-            .map_err(|error| format!("mount, of the package of this name: {error}"))?;
+            .map_err(|error| format!("cannot run mount (Debian package mount): {error}"))?;
         if mounted.status.success() {
             return Ok(Self(folder));
         }
@@ -42,7 +42,7 @@ impl Disk {
         self.0.path()
     }
 
-    /// Takes all the room that there is.
+    /// Uses all free space.
     pub(crate) fn fill(&self) {
         let mut ballast = File::create(self.0.path().join("ballast")).unwrap();
         for size in [1 << 16, 1 << 12, 1] {
@@ -56,15 +56,15 @@ impl Disk {
         }
     }
 
-    /// Gives the room back.
-    pub(crate) fn make_room(&self) {
+    /// Frees the space again.
+    pub(crate) fn free(&self) {
         fs::remove_file(self.0.path().join("ballast")).unwrap();
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // It goes away when nobody uses it any more.
+        // Lazily: it is unmounted when no process uses it any more.
         let _ = Command::new("umount")
             .arg("--lazy")
             .arg(self.0.path())
@@ -72,27 +72,27 @@ impl Drop for Disk {
     }
 }
 
-/// Runs a test with a small disk: here where file systems may be mounted, or else by running it
-/// alone in a namespace in which everybody may.
-pub(crate) fn with_a_small_disk(run: &Run, size: usize, test: impl FnOnce(&Disk)) {
+/// Runs a test with a small disk: in this process if it may mount file systems, else in another
+/// one in a namespace of its own.
+pub(crate) fn with_small_disk(run: &Run, size: usize, test: impl FnOnce(&Disk)) {
     match Disk::mount(size) {
         Ok(disk) => test(&disk),
-        Err(error) if env::var_os(IN_A_NAMESPACE).is_some() => {
-            panic!("no file system can be mounted in a namespace either: {error}")
+        Err(error) if env::var_os(IN_NAMESPACE).is_some() => {
+            panic!("no file system can be mounted in a namespace, either: {error}")
         }
         Err(error) => {
             let inside = Command::new("unshare")
                 .args(["--map-root-user", "--mount"])
                 .arg(env::current_exe().unwrap())
                 .args(run.arguments())
-                .env(IN_A_NAMESPACE, "")
+                .env(IN_NAMESPACE, "")
                 .status();
             match inside.as_ref().map(ExitStatus::code) {
                 Ok(Some(0)) => {}
-                Ok(Some(TEST_FAILED)) => panic!("it failed in a namespace of its own, see above"),
+                Ok(Some(TEST_FAILED)) => panic!("failed in a namespace of its own, see above"),
                 _ => panic!(
-                    "this test mounts a small disk, for which it must be run by root, or be \
-                     allowed a user namespace: {error}; unshare: {inside:?}"
+                    "this test mounts a small disk: run it as root, or allow user namespaces: \
+                     {error}; unshare: {inside:?}"
                 ),
             }
         }

@@ -1,7 +1,7 @@
-//! The files of a catalogue are taken away under the server, exchanged or cut off.
+//! Files of the database that are deleted, replaced or truncated under a running server.
 //!
-//! What was there before is gone then, and not by the server's fault. But it must not tell
-//! anybody that a write is durable which is not in the file that the path names afterwards.
+//! Earlier robots are lost then, but the server must not acknowledge a write that is missing in
+//! the file that the path names afterwards.
 
 use std::{
     fs::{self, File},
@@ -11,87 +11,82 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::Draft;
+use robot_core::{CatalogueExt, Draft};
 
 use crate::{
     calls::{call, draft},
-    judge::{nobody_objects, try_list},
-    ledger::Ledger,
-    look::Row,
     options::Run,
     process::{Server, wait_for},
     strace::Injection,
-    told::Told,
-    workload::Workload,
+    workload::{Ledger, Outcome, Row, Workload, assert_no_violations, try_list},
 };
 
 const FILES: [&str; 3] = ["robots.db", "robots.db-wal", "robots.db-shm"];
 
-pub(crate) fn deleted_without_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[..1]));
+pub(crate) fn database_deleted_without_wal(run: &Run) {
+    assert_promises_hold(run, |folder| delete(folder, &FILES[..1]));
 }
 
-pub(crate) fn deleted_with_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES));
+pub(crate) fn database_deleted_with_wal(run: &Run) {
+    assert_promises_hold(run, |folder| delete(folder, &FILES));
 }
 
-pub(crate) fn bereft_of_its_log(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| delete(folder, &FILES[1..]));
+pub(crate) fn wal_deleted(run: &Run) {
+    assert_promises_hold(run, |folder| delete(folder, &FILES[1..]));
 }
 
-pub(crate) fn replaced_by_another_catalogue(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
+pub(crate) fn database_replaced_by_another_catalogue(run: &Run) {
+    assert_promises_hold(run, |folder| {
         let other = another_catalogue(folder);
         fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
-pub(crate) fn replaced_by_another_catalogue_in_the_place_of_all_files(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
+pub(crate) fn all_files_replaced_by_another_catalogue(run: &Run) {
+    assert_promises_hold(run, |folder| {
         let other = another_catalogue(folder);
         delete(folder, &FILES[1..]);
         fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
-pub(crate) fn replaced_by_no_database(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| {
+pub(crate) fn database_replaced_by_a_text_file(run: &Run) {
+    assert_promises_hold(run, |folder| {
         let other = folder.join("other");
         fs::write(&other, "no database at all\n".repeat(1000)).unwrap();
         fs::rename(other, folder.join("robots.db")).unwrap();
     });
 }
 
-pub(crate) fn truncated_to_nothing(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| truncate(folder, |_| 0));
+pub(crate) fn database_truncated_to_nothing(run: &Run) {
+    assert_promises_hold(run, |folder| truncate(folder, |_| 0));
 }
 
-pub(crate) fn truncated_to_a_half(run: &Run) {
-    nothing_is_promised_in_vain(run, |folder| truncate(folder, |length| length / 2));
+pub(crate) fn database_truncated_to_half(run: &Run) {
+    assert_promises_hold(run, |folder| truncate(folder, |length| length / 2));
 }
 
-/// The commit waits for the disk when its files lose their names.
-pub(crate) fn deleted_during_a_commit(run: &Run) {
+/// The files are deleted while the commit waits for the disk.
+pub(crate) fn files_deleted_during_a_commit(run: &Run) {
     run.repeat(1, |_| {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), &[]);
         let first = call(&server.client(), "POST", "/api/robots", &draft("first"));
         assert_eq!(first.status, 201, "{}", first.text());
-        let log = folder.path().join(FILES[1]);
-        let length = || fs::metadata(&log).unwrap().len();
+        let wal = folder.path().join(FILES[1]);
+        let length = || fs::metadata(&wal).unwrap().len();
         let before = length();
-        let injection = Injection::into(&server, &[], "fsync,fdatasync", "delay_enter=2000000");
+        let injection = Injection::into(&server, &[], "fsync,fdatasync", "delay_enter=1000000");
         let client = server.client();
-        let adding =
-            thread::spawn(move || call(&client, "POST", "/api/robots", &draft("on its way")));
-        wait_for("the commit is in the log", Duration::from_secs(10), || {
+        let adding = thread::spawn(move || call(&client, "POST", "/api/robots", &draft("second")));
+        wait_for("the commit is in the WAL", Duration::from_secs(10), || {
             length() > before
         });
         delete(folder.path(), &FILES);
         let answer = adding.join().unwrap();
         drop(injection);
-        let told = Told::by(&Ok(answer), "a commit whose files were deleted");
-        assert_eq!(told, Told::Unknown);
+        let outcome = Outcome::of(&Ok(answer), "a commit whose files were deleted");
+        assert_eq!(outcome, Outcome::Unknown);
     });
 }
 
@@ -104,76 +99,79 @@ fn delete(folder: &Path, names: &[&str]) {
 fn truncate(folder: &Path, length: impl Fn(u64) -> u64) {
     let path = folder.join("robots.db");
     let file = File::options().write(true).open(path).unwrap();
-    let whole = file.metadata().unwrap().len();
-    file.set_len(length(whole)).unwrap();
+    let old = file.metadata().unwrap().len();
+    file.set_len(length(old)).unwrap();
 }
 
-/// The file of another catalogue, with a robot in it, ready to be moved.
+/// Creates the file of another catalogue with one robot, to be moved.
 fn another_catalogue(folder: &Path) -> PathBuf {
     let path = folder.join("other.db");
     let url = format!("sqlite://{}", path.display());
     let catalogue = robot_core::open(&url).unwrap();
-    // No client uses this year.
+    // The workload does not use this year.
     catalogue.add(Draft::new("other", "droid", 0)).unwrap();
     drop(catalogue);
     path
 }
 
-/// Does something to the files of a catalogue that is in use, and holds the server to what it
-/// promises from then on, whichever way it ends.
-fn nothing_is_promised_in_vain(run: &Run, fault: impl Fn(&Path)) {
+/// Changes the files of a running server, and asserts that it keeps what it acknowledges from then
+/// on, both after a kill and after a stop.
+fn assert_promises_hold(run: &Run, fault: impl Fn(&Path)) {
     run.repeat(1, |random| {
-        let objections = ["KILL", "TERM"].map(|ending| {
+        let violations = ["KILL", "TERM"].map(|signal| {
             let folder = tempfile::tempdir().unwrap();
-            suffer(folder.path(), &fault, ending, random)
+            violations_after(folder.path(), &fault, signal, random)
         });
-        nobody_objects("the faults of the files", &objections.concat());
+        assert_no_violations("after a fault of the files", &violations.concat());
     });
 }
 
-/// What is wrong with what a server promises and tells, which ends by this signal.
-fn suffer(folder: &Path, fault: impl Fn(&Path), ending: &str, random: &mut Rng) -> Vec<String> {
+/// Runs a server through a fault, ends it with a signal, and returns the broken promises.
+fn violations_after(
+    folder: &Path,
+    fault: impl Fn(&Path),
+    signal: &str,
+    random: &mut Rng,
+) -> Vec<String> {
     let ledger = filled(folder, random);
     let server = Server::start(folder, &[]);
     let workload = Workload::start(&server, ledger, random);
-    workload.writes(random.usize(1..50));
+    workload.wait_for_writes(random.usize(1..50));
     fault(folder);
     let moment = Instant::now();
-    workload.tries(6);
-    let nowhere = call(&server.client(), "GET", "/nowhere", "");
-    assert_eq!(nowhere.status, 404, "{}", nowhere.text());
-    let ledger = workload.end();
-    let (status, log) = server.stop(ending);
+    workload.wait_for_calls(6);
+    let unknown = call(&server.client(), "GET", "/nowhere", "");
+    assert_eq!(unknown.status, 404, "{}", unknown.text());
+    let ledger = workload.stop();
+    let (status, log) = server.stop(signal);
     let rows = rows(folder);
-    let mut objections = Vec::new();
-    if !status.success() && ending != "KILL" {
-        objections.push(format!("{ending}: it ended with {status}"));
+    let mut violations = Vec::new();
+    if !status.success() && signal != "KILL" {
+        violations.push(format!("{signal}: exit status {status}"));
     }
-    objections.extend(objection_to_the_log(&log).map(|text| format!("{ending}: {text}")));
+    violations.extend(violation_in_log(&log).map(|text| format!("{signal}: {text}")));
     let mut untrue = ledger.lost_since(moment, &rows);
-    untrue.extend(ledger.stored_in_secret(&rows));
+    untrue.extend(ledger.stored_although_rejected(&rows));
     if let Some(first) = untrue.first() {
         let count = untrue.len();
-        objections.push(format!(
-            "{ending}: {count} writes are not as told, first {first}"
-        ));
+        violations.push(format!("{signal}: {count} false outcomes, first {first}"));
     }
-    objections
+    violations
 }
 
-/// Makes a catalogue whose robots are in the file itself, and no longer in its log.
+/// Creates a catalogue whose robots are all in the file itself, none in the WAL.
 fn filled(folder: &Path, random: &mut Rng) -> Ledger {
     let server = Server::start(folder, &[]);
     let workload = Workload::start(&server, Ledger::default(), random);
-    workload.writes(100);
-    let mut ledger = workload.end();
-    ledger.is_true_of(&server);
+    workload.wait_for_writes(100);
+    let mut ledger = workload.stop();
+    ledger.assert_consistent_with(&server);
     let (status, log) = server.stop("TERM");
     assert!(status.success(), "{status}: {log}");
     ledger
 }
 
-/// The robots of the file that the path names now; none where a server cannot use it.
+/// The robots in the file that the path names now; none if a server cannot use it.
 fn rows(folder: &Path) -> Vec<Row> {
     match Server::launch(folder, &[]) {
         Ok(server) => try_list(&server).map_or_else(|_| Vec::new(), |(rows, _)| rows),
@@ -181,12 +179,12 @@ fn rows(folder: &Path) -> Vec<Row> {
     }
 }
 
-/// What is wrong with a log from which an operator is to learn which file to look at.
-fn objection_to_the_log(log: &str) -> Option<String> {
+/// The log must name the file that an operator should look at.
+fn violation_in_log(log: &str) -> Option<String> {
     let mut last: Vec<_> = log.lines().rev().take(3).collect();
     last.reverse();
     if log.contains("panicked") {
-        Some(format!("there was a panic: {log}"))
+        Some(format!("a panic: {log}"))
     } else if !log.contains("robots.db") {
         Some(format!("the log does not name the file: {last:?}"))
     } else {

@@ -1,63 +1,59 @@
-//! The disk is full, and then it is not.
+//! Disk that is full for a while.
 
 use std::mem;
 
 use fastrand::Rng;
 
 use crate::{
-    disk::{Disk, with_a_small_disk},
-    ledger::Ledger,
+    disk::{Disk, with_small_disk},
     options::Run,
     process::Server,
-    told::Told,
-    workload::Workload,
+    workload::{Ledger, Outcome, Workload},
 };
 
-/// How many MiB there are. The log of SQLite reaches more before it is used again from its
-/// beginning, which takes no room.
+/// The size of the disk in MiB, less than what the WAL reaches before SQLite reuses its space.
 const SIZE: usize = 8;
 
-pub(crate) fn a_full_disk_refuses_writes_until_there_is_room(run: &Run) {
-    repeat(run, 1, |disk, ledger, random| {
+pub(crate) fn full_disk_rejects_writes_until_there_is_space(run: &Run) {
+    repeat(run, |disk, ledger, random| {
         let server = Server::start(disk.path(), &[]);
         let workload = Workload::start(&server, ledger, random);
         for _ in 0..2 {
-            workload.writes(random.usize(1..50));
-            all_writes_are_refused(disk, &workload);
-            disk.make_room();
-            workload.is_served();
+            workload.wait_for_writes(random.usize(1..50));
+            fill(disk, &workload);
+            disk.free();
+            workload.wait_until_served();
         }
-        let mut ledger = workload.end();
-        ledger.is_true_of(&server);
+        let mut ledger = workload.stop();
+        ledger.assert_consistent_with(&server);
         let (status, log) = server.stop("TERM");
         assert!(status.success(), "{status}: {log}");
         assert!(log.contains("full"), "the log does not say why: {log}");
-        ledger.is_true_of(&Server::start(disk.path(), &[]));
+        ledger.assert_consistent_with(&Server::start(disk.path(), &[]));
         ledger
     });
 }
 
-pub(crate) fn a_server_that_ends_while_the_disk_is_full_has_lost_nothing(run: &Run) {
-    repeat(run, 1, |disk, mut ledger, random| {
-        for ending in ["KILL", "TERM"] {
+pub(crate) fn server_that_ends_on_a_full_disk_loses_nothing(run: &Run) {
+    repeat(run, |disk, mut ledger, random| {
+        for signal in ["KILL", "TERM"] {
             let server = Server::start(disk.path(), &[]);
             let workload = Workload::start(&server, ledger, random);
-            workload.writes(random.usize(1..50));
-            all_writes_are_refused(disk, &workload);
-            workload.server_may_end();
-            let (status, log) = server.stop(ending);
-            assert!(status.success() || ending == "KILL", "{status}: {log}");
-            ledger = workload.ends_with_the_server();
-            // Whoever starts it again may not know why it ended.
+            workload.wait_for_writes(random.usize(1..50));
+            fill(disk, &workload);
+            workload.allow_server_end();
+            let (status, log) = server.stop(signal);
+            assert!(status.success() || signal == "KILL", "{status}: {log}");
+            ledger = workload.join();
             let server = Server::start(disk.path(), &[]);
-            ledger.is_true_of(&server);
+            ledger.assert_consistent_with(&server);
             let workload = Workload::start(&server, ledger, random);
-            workload.is_refused();
-            disk.make_room();
-            workload.is_served();
-            ledger = workload.end();
-            ledger.is_true_of(&server);
-            // The log goes into the file, or there would be less room in each round.
+            workload.wait_until_failing();
+            disk.free();
+            workload.wait_until_served();
+            ledger = workload.stop();
+            ledger.assert_consistent_with(&server);
+            // This moves the WAL into the file, which leaves space for the next round.
             let (status, log) = server.stop("TERM");
             assert!(status.success(), "{status}: {log}");
         }
@@ -65,25 +61,24 @@ pub(crate) fn a_server_that_ends_while_the_disk_is_full_has_lost_nothing(run: &R
     });
 }
 
-fn repeat(run: &Run, rounds: u64, scenario: impl Fn(&Disk, Ledger, &mut Rng) -> Ledger) {
-    with_a_small_disk(run, SIZE, |disk| {
+fn repeat(run: &Run, scenario: impl Fn(&Disk, Ledger, &mut Rng) -> Ledger) {
+    with_small_disk(run, SIZE, |disk| {
         let mut ledger = Ledger::default();
-        run.repeat(rounds, |random| {
+        run.repeat(1, |random| {
             ledger = scenario(disk, mem::take(&mut ledger), random);
         });
         println!("{}: {ledger}", run.name);
     });
 }
 
-/// Fills a disk: nothing is written, and all is read. There is no doubt what became of a write
-/// for which there was no room.
-fn all_writes_are_refused(disk: &Disk, workload: &Workload) {
+/// Fills a disk. Writes are rejected, with a certain outcome; reads succeed.
+fn fill(disk: &Disk, workload: &Workload) {
     let failed_reads = workload.failed_reads();
     disk.fill();
-    workload.is_refused();
-    workload.tries(10);
-    assert_eq!(workload.failed_reads(), failed_reads, "reads need no room");
-    for told in [Told::Failed, Told::Unknown] {
-        assert_eq!(workload.told(told), 0, "a write without room: {told:?}");
+    workload.wait_until_failing();
+    workload.wait_for_calls(10);
+    assert_eq!(workload.failed_reads(), failed_reads, "a read failed");
+    for outcome in [Outcome::Failed, Outcome::Unknown] {
+        assert_eq!(workload.writes(outcome), 0, "{outcome:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Another program does to the files what SQLite allows it to, all the time: that is no fault.
+//! Maintenance of the database file by another program, as SQLite allows it.
 
 use std::{
     fs, mem,
@@ -9,10 +9,14 @@ use std::{
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use fastrand::Rng;
 
-use crate::{ledger::Ledger, options::Run, process::Server, told::Told, workload::Workload};
+use crate::{
+    options::Run,
+    process::Server,
+    workload::{Ledger, Outcome, Workload},
+};
 
-/// What an administrator does in the shell of SQLite.
-const CARE: &[&str] = &[
+/// Statements of an administrator in the shell of SQLite.
+const STATEMENTS: &[&str] = &[
     "PRAGMA wal_checkpoint(PASSIVE)",
     "PRAGMA wal_checkpoint(RESTART)",
     "PRAGMA wal_checkpoint(TRUNCATE)",
@@ -22,49 +26,48 @@ const CARE: &[&str] = &[
     "VACUUM INTO '{copy}'",
 ];
 
-/// Servers are killed meanwhile, too: in the middle of a checkpoint, and of a log that begins
-/// again.
-pub(crate) fn another_program_that_cares_for_the_files_is_in_nobodys_way(run: &Run) {
+/// Includes kills of the server during a checkpoint.
+pub(crate) fn maintenance_does_not_disturb_the_server(run: &Run) {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
-    run.repeat(4, |random| {
-        ledger = with_care(folder.path(), mem::take(&mut ledger), random);
+    run.repeat(3, |random| {
+        ledger = maintain(folder.path(), mem::take(&mut ledger), random);
     });
     println!("{}: {ledger}", run.name);
 }
 
-fn with_care(folder: &Path, ledger: Ledger, random: &mut Rng) -> Ledger {
+fn maintain(folder: &Path, ledger: Ledger, random: &mut Rng) -> Ledger {
     let server = Server::start(folder, &[]);
     let workload = Workload::start(&server, ledger, random);
-    let mut other = Other::of(folder);
+    let mut shell = Shell::open(folder);
     for _ in 0..random.usize(1..8) {
-        workload.writes(random.usize(1..20));
-        other.run(CARE[random.usize(..CARE.len())]);
+        workload.wait_for_writes(random.usize(1..20));
+        shell.run(STATEMENTS[random.usize(..STATEMENTS.len())]);
     }
-    workload.is_served();
-    for told in [Told::Refused, Told::Failed, Told::Unknown] {
-        assert_eq!(workload.told(told), 0, "nothing was wrong: {told:?}");
+    workload.wait_until_served();
+    for outcome in [Outcome::Unavailable, Outcome::Failed, Outcome::Unknown] {
+        assert_eq!(workload.writes(outcome), 0, "{outcome:?}");
     }
-    assert_eq!(workload.failed_reads(), 0, "nothing was wrong");
-    workload.server_may_end();
+    assert_eq!(workload.failed_reads(), 0);
+    workload.allow_server_end();
     let killed = thread::spawn(|| server.stop("KILL"));
-    other.run(CARE[random.usize(..CARE.len())]);
+    shell.run(STATEMENTS[random.usize(..STATEMENTS.len())]);
     let (_, log) = killed.join().unwrap();
-    assert_eq!(log, "", "nothing was wrong");
-    drop(other);
-    let mut ledger = workload.ends_with_the_server();
-    ledger.is_true_of(&Server::start(folder, &[]));
+    assert_eq!(log, "");
+    drop(shell);
+    let mut ledger = workload.join();
+    ledger.assert_consistent_with(&Server::start(folder, &[]));
     ledger
 }
 
 /// A connection of another program.
-struct Other {
+struct Shell {
     connection: SqliteConnection,
     copy: PathBuf,
 }
 
-impl Other {
-    fn of(folder: &Path) -> Self {
+impl Shell {
+    fn open(folder: &Path) -> Self {
         let path = folder.join("robots.db");
         let mut connection = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
         connection
@@ -74,14 +77,14 @@ impl Other {
         Self { connection, copy }
     }
 
-    /// Runs a statement. Where it has to give way to others all the time, that is no fault.
+    /// Runs a statement, which may give up waiting for locks.
     fn run(&mut self, statement: &str) {
         let statement = statement.replace("{copy}", &self.copy.display().to_string());
         let done = self.connection.batch_execute(&statement);
         if let Err(error) = done {
             assert_eq!(error.to_string(), "database is locked", "{statement}");
         }
-        // It may not be there.
+        // Only one of the statements makes a copy.
         let _ = fs::remove_file(&self.copy);
     }
 }

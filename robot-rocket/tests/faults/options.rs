@@ -1,4 +1,4 @@
-//! What the command line says of a run, and the randomness of it.
+//! Command line options of the fault tests, and the seed of their randomness.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -8,7 +8,7 @@ use std::{
 use fastrand::Rng;
 use libtest_mimic::Arguments;
 
-/// What the command line says, besides what every test knows.
+/// Options besides those of the test harness.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) seed: u64,
@@ -16,10 +16,10 @@ pub(crate) struct Options {
     rounds: Option<u64>,
 }
 
-/// How one test is to be run.
+/// The settings of one test.
 #[derive(Debug)]
 pub(crate) struct Run {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
     /// The seed of the whole run.
     seed: u64,
     random_seed: u64,
@@ -28,7 +28,7 @@ pub(crate) struct Run {
 }
 
 impl Options {
-    /// Reads the command line: ours, and the rest of it.
+    /// Parses the command line: our options, and those of the test harness.
     pub(crate) fn from_command_line() -> (Self, Arguments) {
         let mut options = Self {
             seed: fastrand::u64(..1_000_000_000),
@@ -53,12 +53,12 @@ impl Options {
         (options, Arguments::from_iter(rest))
     }
 
-    /// A test of the run. What it decides does not depend on which others run.
-    pub(crate) fn run(&self, name: &'static str) -> Run {
+    /// The settings of a test. Its randomness does not depend on which other tests run.
+    pub(crate) fn run(&self, name: &str) -> Run {
         let mut hasher = DefaultHasher::new();
         (self.seed, name).hash(&mut hasher);
         Run {
-            name,
+            name: name.to_owned(),
             seed: self.seed,
             random_seed: hasher.finish(),
             duration: self.seconds.map(Duration::from_secs),
@@ -68,9 +68,9 @@ impl Options {
 }
 
 impl Run {
-    /// The command line of a process that runs this test as this one would.
+    /// The command line of another process that runs this test with the same settings.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let mut arguments = vec!["--exact".to_owned(), self.name.to_owned()];
+        let mut arguments = vec!["--exact".to_owned(), self.name.clone()];
         let seconds = self.duration.map(|duration| duration.as_secs());
         for (option, number) in [
             ("--seed", Some(self.seed)),
@@ -86,7 +86,7 @@ impl Run {
         arguments
     }
 
-    /// Repeats a scenario: as often or as long as the command line says, or else so many times.
+    /// Repeats a scenario for as long or as often as the options say, by default `rounds` times.
     pub(crate) fn repeat(&self, rounds: u64, mut scenario: impl FnMut(&mut Rng)) {
         let started = Instant::now();
         let mut random = Rng::with_seed(self.random_seed);
@@ -94,10 +94,9 @@ impl Run {
         loop {
             round += 1;
             scenario(&mut random.fork());
-            let is_enough = match (self.duration, self.rounds) {
-                (Some(duration), _) => started.elapsed() >= duration,
-                (None, Some(rounds)) => round >= rounds,
-                (None, None) => round >= rounds,
+            let is_enough = match self.duration {
+                Some(duration) => started.elapsed() >= duration,
+                None => round >= self.rounds.unwrap_or(rounds),
             };
             if is_enough {
                 break;

@@ -1,7 +1,7 @@
-//! The server is told to stop.
+//! SIGTERM under load.
 
 use std::{
-    io::{self, Write as _},
+    io::{self, Read as _, Write as _},
     mem,
     net::TcpStream,
     thread,
@@ -9,98 +9,91 @@ use std::{
 };
 
 use crate::{
-    ledger::{Ledger, Span, Write},
-    look::{Look, added_in},
     options::Run,
     process::{Server, connection, wait_for},
-    told::Told,
-    workload::Workload,
+    workload::{Interval, Ledger, Outcome, Robot, Workload, Write, added_id},
 };
 
-/// How many requests are under way for certain when the server is told to stop.
-const UNDER_WAY: usize = 4;
+/// The number of requests that are in progress when the server is stopped.
+const IN_PROGRESS: usize = 4;
 
-pub(crate) fn a_stop_under_load_finishes_what_is_under_way(run: &Run) {
+pub(crate) fn stop_under_load_finishes_requests_in_progress(run: &Run) {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
-    run.repeat(4, |random| {
+    run.repeat(2, |random| {
         let server = Server::start(folder.path(), &[]);
-        ledger.is_true_of(&server);
-        let looks: Vec<_> = (0..UNDER_WAY).map(|_| last_one(&mut ledger)).collect();
+        ledger.assert_consistent_with(&server);
+        let robots: Vec<_> = (0..IN_PROGRESS).map(|_| new_robot(&mut ledger)).collect();
         let workload = Workload::start(&server, mem::take(&mut ledger), random);
-        workload.writes(random.usize(1..150));
-        workload.server_may_end();
-        let finished = stop(server, looks);
-        ledger = workload.ends_with_the_server();
+        workload.wait_for_writes(random.usize(1..150));
+        workload.allow_server_end();
+        let finished = stop(server, robots);
+        ledger = workload.join();
         for (id, write) in finished {
-            ledger.add(Some(id), write);
+            ledger.record_addition(Some(id), write);
         }
     });
-    ledger.is_true_of(&Server::start(folder.path(), &[]));
+    ledger.assert_consistent_with(&Server::start(folder.path(), &[]));
     println!("{}: {ledger}", run.name);
 }
 
-/// A robot that is to be added while the server stops.
-fn last_one(ledger: &mut Ledger) -> Look {
-    let year = ledger.year();
-    Look {
-        name: format!("under way {year}"),
+fn new_robot(ledger: &mut Ledger) -> Robot {
+    let year = ledger.unused_year();
+    Robot {
+        name: format!("in progress {year}"),
         kind: "droid".to_owned(),
         year,
     }
 }
 
-/// Stops a server that has the first half of some requests. The rest comes when nobody is let in
-/// any more. The ids of the robots, which must all be added.
-fn stop(server: Server, looks: Vec<Look>) -> Vec<(u64, Write)> {
-    let asked = Instant::now();
+/// Stops a server that has received the first half of some additions, and sends the rest when new
+/// connections are refused. Returns the additions, all of which must succeed.
+fn stop(server: Server, robots: Vec<Robot>) -> Vec<(u64, Write)> {
+    let start = Instant::now();
     let address = server.address();
-    let begun: Vec<_> = looks.iter().map(|look| begin(&server, look)).collect();
-    let told = Instant::now();
+    let begun: Vec<_> = robots.iter().map(|robot| begin(&server, robot)).collect();
+    let signalled = Instant::now();
     let stopping = thread::spawn(move || server.stop("TERM"));
-    wait_for("new ones are refused", Duration::from_secs(5), || {
+    let limit = Duration::from_secs(5);
+    wait_for("new connections are refused", limit, || {
         TcpStream::connect(address).is_err()
     });
-    let finish = |(look, (mut stream, rest)): (Look, (TcpStream, String))| {
+    let finish = |(robot, (mut stream, rest)): (Robot, (TcpStream, String))| {
         stream.write_all(rest.as_bytes()).unwrap();
         let answer = io::read_to_string(stream).unwrap_or_else(|error| error.to_string());
-        let is_finished = answer.starts_with("HTTP/1.1 201 ");
-        let took = told.elapsed();
         assert!(
-            is_finished,
-            "what was under way was answered with {answer:?}, {took:?} after the signal"
+            answer.starts_with("HTTP/1.1 201 "),
+            "{answer:?}, {:?} after the signal",
+            signalled.elapsed()
         );
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
+        let end = Instant::now();
         let write = Write {
-            span: Span {
-                asked,
-                answered: Instant::now(),
-            },
-            told: Told::Done,
-            look: Some(look.clone()),
+            interval: Interval { start, end },
+            outcome: Outcome::Done,
+            robot: Some(robot.clone()),
         };
-        (added_in(body.as_bytes(), &look), write)
+        (added_id(body.as_bytes(), &robot), write)
     };
-    let finished = looks.into_iter().zip(begun).map(finish).collect();
+    let finished = robots.into_iter().zip(begun).map(finish).collect();
     let (status, log) = stopping.join().unwrap();
     assert!(status.success(), "{status}: {log}");
-    assert_eq!(log, "", "a stop is nothing to warn of");
+    assert_eq!(log, "");
     finished
 }
 
-/// Sends the first half of a request, and waits until the server has asked for the rest: it is
-/// at work on it then, and not about to be.
-fn begin(server: &Server, look: &Look) -> (TcpStream, String) {
-    let body = look.body();
+/// Sends the first half of an addition, and waits until the server has asked for the rest.
+fn begin(server: &Server, robot: &Robot) -> (TcpStream, String) {
+    let body = robot.body();
     let head = format!(
         "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
          Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
         body.len()
     );
     let mut stream = connection(server, &head);
-    let mut go_on = [0; 25];
-    std::io::Read::read_exact(&mut stream, &mut go_on).unwrap();
-    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
     let (first, rest) = body.split_at(20);
     stream.write_all(first.as_bytes()).unwrap();
     (stream, rest.to_owned())

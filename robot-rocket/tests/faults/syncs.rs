@@ -1,80 +1,73 @@
-//! The disk does not confirm that it has what was written, or is slow to. A commit that was not
-//! confirmed may be found by the next start all the same.
+//! Disk that fails to sync, or is slow to. The next start may find a commit that was not synced.
 
 use std::{mem, path::Path};
 
 use fastrand::Rng;
 
 use crate::{
-    ledger::Ledger, options::Run, process::Server, strace::Injection, told::Told,
-    workload::Workload,
+    options::Run,
+    process::Server,
+    strace::Injection,
+    workload::{Ledger, Outcome, Workload},
 };
 
-/// The calls by which a commit waits for the disk.
+/// The system calls by which a commit waits for the disk.
 const SYNCS: &str = "fsync,fdatasync";
 
-pub(crate) fn a_disk_that_never_confirms_has_no_write_acknowledged(run: &Run) {
-    repeat(run, 4, |server, workload, random| {
-        workload.writes(random.usize(1..50));
+pub(crate) fn failed_sync_is_never_acknowledged(run: &Run) {
+    repeat(run, 2, |server, workload, random| {
+        workload.wait_for_writes(random.usize(1..50));
         for _ in 0..2 {
             let injection = Injection::into(server, &[], SYNCS, "error=EIO");
-            workload.is_refused();
-            let (done, failed_reads) = (workload.told(Told::Done), workload.failed_reads());
-            let failed = workload.told(Told::Failed);
-            workload.tries(10);
-            assert_eq!(
-                workload.told(Told::Done),
-                done,
-                "not synced, but acknowledged"
-            );
-            assert_eq!(
-                workload.told(Told::Failed),
-                failed,
-                "what takes a commit back is not synced, either"
-            );
-            assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");
+            workload.wait_until_failing();
+            let (done, failed_reads) = (workload.writes(Outcome::Done), workload.failed_reads());
+            let failed = workload.writes(Outcome::Failed);
+            workload.wait_for_calls(10);
+            let now = workload.writes(Outcome::Done);
+            assert_eq!(now, done, "a write was acknowledged without a sync");
+            let now = workload.writes(Outcome::Failed);
+            assert_eq!(now, failed, "a rollback without a sync was acknowledged");
+            assert_eq!(workload.failed_reads(), failed_reads, "a read failed");
             if random.bool() {
                 return Some(injection);
             }
             drop(injection);
-            workload.is_served();
+            workload.wait_until_served();
         }
         None
     });
 }
 
-pub(crate) fn a_disk_that_fails_now_and_then_keeps_what_was_acknowledged_and_no_more(run: &Run) {
-    repeat(run, 6, |server, workload, random| {
-        workload.writes(random.usize(1..50));
-        // Whether the next confirmation fails as well makes the difference between a commit that
-        // is taken back and one that is not.
+pub(crate) fn sporadic_sync_failures_keep_acknowledged_writes(run: &Run) {
+    repeat(run, 4, |server, workload, random| {
+        workload.wait_for_writes(random.usize(1..50));
+        // A commit is rolled back unless the next sync fails, too.
         let when = format!("{}+{}", random.u8(1..4), random.u8(2..5));
         let injection = Injection::into(server, &[], SYNCS, &format!("error=EIO:when={when}"));
-        workload.tries(random.usize(10..30));
+        workload.wait_for_calls(random.usize(10..30));
         Some(injection)
     });
 }
 
-pub(crate) fn a_disk_that_is_slow_to_confirm_loses_nothing(run: &Run) {
-    repeat(run, 2, |server, workload, random| {
-        workload.writes(random.usize(1..50));
+pub(crate) fn slow_syncs_lose_nothing(run: &Run) {
+    repeat(run, 1, |server, workload, random| {
+        workload.wait_for_writes(random.usize(1..50));
         let delay = random.u32(50_000..300_000);
         let injection = Injection::into(server, &[], SYNCS, &format!("delay_enter={delay}"));
         let failed_reads = workload.failed_reads();
-        workload.is_served();
-        assert_eq!(workload.failed_reads(), failed_reads, "reads need no sync");
-        for told in [Told::Refused, Told::Failed, Told::Unknown] {
-            assert_eq!(workload.told(told), 0, "slow is not wrong: {told:?}");
+        workload.wait_until_served();
+        assert_eq!(workload.failed_reads(), failed_reads, "a read failed");
+        for outcome in [Outcome::Unavailable, Outcome::Failed, Outcome::Unknown] {
+            assert_eq!(workload.writes(outcome), 0, "{outcome:?}");
         }
         Some(injection)
     });
 }
 
-/// What makes the disk of a server bad; while that is kept, the disk stays as it is.
+/// Makes the disk of a server fail, for as long as the injection is kept.
 type Scenario = fn(&Server, &Workload, &mut Rng) -> Option<Injection>;
 
-/// Runs a server whose disk a scenario makes bad, kills it, and looks at what is there. After
-/// that the same file is used again.
+/// Repeats a scenario on one file: each ends with a kill and a check.
 fn repeat(run: &Run, rounds: u64, scenario: Scenario) {
     let folder = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
@@ -88,10 +81,10 @@ fn kill_after(scenario: Scenario, folder: &Path, ledger: Ledger, random: &mut Rn
     let server = Server::start(folder, &[]);
     let workload = Workload::start(&server, ledger, random);
     let injection = scenario(&server, &workload, random);
-    workload.server_may_end();
+    workload.allow_server_end();
     server.stop("KILL");
     drop(injection);
-    let mut ledger = workload.ends_with_the_server();
-    ledger.is_true_of(&Server::start(folder, &[]));
+    let mut ledger = workload.join();
+    ledger.assert_consistent_with(&Server::start(folder, &[]));
     ledger
 }

@@ -1,4 +1,4 @@
-//! Catalogues that ask for a token.
+//! Catalogues that require a token.
 
 use robot_core::http::{AccessToken, Permission};
 
@@ -32,46 +32,46 @@ fn visit(anonymous: &str) -> Visit {
 
 impl Visit {
     fn enter_token(&self, token: &str) {
-        self.has_focus("Token");
+        self.wait_for_focus("Token");
         self.browser.press(token.chars().chain([ENTER]));
     }
 }
 
 #[test]
-fn a_token_is_asked_for_kept_and_forgotten() {
+fn token_is_requested_kept_and_forgotten() {
     let visit = visit("false");
-    visit.reads("#token", "This takes a token");
+    visit.wait_for_text("#token", "This requires a token");
     visit.enter_token("robots_wrong");
-    visit.reads("#token", "is none of this service's");
+    visit.wait_for_text("#token", "is none of this service's");
     visit.enter_token("no token at all");
-    visit.reads("#token-error", "A token is one word");
-    visit.ask("document.querySelector('#token-text').value = ''");
+    visit.wait_for_text("#token-error", "A token is one word");
+    visit.run("document.querySelector('#token-text').value = ''");
     visit.enter_token(WRITER);
-    visit.reads("#start", "No robots yet");
+    visit.wait_for_text("#start", "No robots yet");
     visit.browser.reload();
-    visit.reads("#start", "No robots yet");
+    visit.wait_for_text("#start", "No robots yet");
     visit.tab_to("token-open");
     visit.browser.press([ENTER]);
-    visit.has_focus("Token");
+    visit.wait_for_focus("Token");
     visit.tab_to("token-forget");
     visit.browser.press([ENTER]);
-    visit.reads("#token", "This takes a token");
-    assert_eq!(visit.ask("return sessionStorage.length"), 0);
+    visit.wait_for_text("#token", "This requires a token");
+    assert_eq!(visit.run("return sessionStorage.length"), 0);
 }
 
 #[test]
-fn what_a_token_does_not_permit_waits_for_one_that_does() {
+fn action_waits_for_a_token_that_permits_it() {
     let visit = visit("read");
-    visit.reads("#start", "No robots yet");
+    visit.wait_for_text("#start", "No robots yet");
     visit.tab_to("Name");
     visit.browser.press("R2-D2".chars().chain([TAB]));
     visit.browser.press("d".chars().chain([TAB]));
     visit.browser.press("1977".chars().chain([ENTER]));
-    visit.reads("#token", "This takes a token");
+    visit.wait_for_text("#token", "This requires a token");
     visit.enter_token(READER);
-    visit.reads("#token", "This token permits reading alone");
+    visit.wait_for_text("#token", "This token permits reading alone");
     visit.enter_token(WRITER);
-    visit.sees_rows(1);
-    visit.hears("Added R2-D2, droid, 1977.");
-    visit.has_focus("Name");
+    visit.wait_for_rows(1);
+    visit.wait_for_announcement("Added R2-D2, droid, 1977.");
+    visit.wait_for_focus("Name");
 }

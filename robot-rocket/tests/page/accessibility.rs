@@ -1,4 +1,4 @@
-//! What axe-core finds wrong with the page, in each of its states: nothing.
+//! Accessibility, checked by axe-core in each state of the page.
 
 use std::{env, fs};
 
@@ -9,22 +9,22 @@ use crate::visit::Visit;
 /// The script of axe-core.
 fn axe() -> String {
     let path = env::var("AXE_CORE").unwrap_or_else(|_| {
-        panic!("AXE_CORE is to name axe.min.js of the npm package axe-core; ./test.sh fetches it")
+        panic!("set AXE_CORE to the path of axe.min.js of the npm package axe-core; ./test.sh fetches it")
     });
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("AXE_CORE, {path}: {error}"))
 }
 
 impl Visit {
-    /// Has axe-core look at the page as it is, in the light and in the dark.
+    /// Runs axe-core on the page in its current state.
     #[track_caller]
-    fn is_accessible(&self, state: &str) {
-        self.ask(&axe());
+    fn assert_accessible(&self, state: &str) {
+        self.run(&axe());
         let checked = "axe.run(document, {resultTypes: ['violations']}).then((found) => \
                        arguments[0](found.violations.map((each) => [each.id, each.help, \
                        ...each.nodes.map((node) => node.html + node.failureSummary)])))";
-        // Colours go over into one another for a moment.
-        self.ask("document.getAnimations().forEach((each) => each.finish())");
-        let violations = self.browser.run_to_its_end(checked);
+        // Finish colour transitions.
+        self.run("document.getAnimations().forEach((each) => each.finish())");
+        let violations = self.browser.run_async(checked);
         assert_eq!(
             violations,
             Value::Array(Vec::new()),
@@ -32,55 +32,55 @@ impl Visit {
         );
     }
 
-    fn is_accessible_in_all_states(&self) {
-        self.is_accessible("empty");
-        self.ask("document.querySelector('#add').requestSubmit()");
-        self.reads("#add .of-name .error", "name is required");
-        self.is_accessible("a form with messages");
-        self.ask("document.querySelector('#start .main').click()");
-        self.sees_rows(9);
-        self.reads("#picture h2", "By decade and type");
-        self.ask("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
-        self.is_accessible("filled");
-        self.ask("document.querySelector('[data-action=delete]').click()");
-        self.reads("#undo", "Deleted BB-8");
-        self.ask("document.querySelector('[data-action=edit]').click()");
-        self.ask("document.querySelector('.edited input').value = 'ELIZA'");
-        self.ask("document.querySelector('.edited .main').click()");
-        self.reads(".edited .error", "The robot name must be unique");
-        self.is_accessible("a row that is edited");
-        self.ask("document.querySelector('#help').showModal()");
-        self.is_accessible("help");
-        self.ask("document.querySelector('#help').close()");
-        self.ask("document.querySelector('#query').value = 'nobody'");
-        self.ask("document.querySelector('#search').requestSubmit()");
-        self.reads("#none", "No name contains");
-        self.is_accessible("nothing found");
+    fn assert_accessible_in_all_states(&self) {
+        self.assert_accessible("empty");
+        self.run("document.querySelector('#add').requestSubmit()");
+        self.wait_for_text("#add .of-name .error", "name is required");
+        self.assert_accessible("a form with messages");
+        self.run("document.querySelector('#start .main').click()");
+        self.wait_for_rows(9);
+        self.wait_for_text("#picture h2", "By decade and type");
+        self.run("document.querySelectorAll('details').forEach((each) => { each.open = true; })");
+        self.assert_accessible("filled");
+        self.run("document.querySelector('[data-action=delete]').click()");
+        self.wait_for_text("#undo", "Deleted BB-8");
+        self.run("document.querySelector('[data-action=edit]').click()");
+        self.run("document.querySelector('.edited input').value = 'ELIZA'");
+        self.run("document.querySelector('.edited .main').click()");
+        self.wait_for_text(".edited .error", "The robot name must be unique");
+        self.assert_accessible("an edited row");
+        self.run("document.querySelector('#help').showModal()");
+        self.assert_accessible("help");
+        self.run("document.querySelector('#help').close()");
+        self.run("document.querySelector('#query').value = 'nobody'");
+        self.run("document.querySelector('#search').requestSubmit()");
+        self.wait_for_text("#none", "No name contains");
+        self.assert_accessible("nothing found");
     }
 }
 
 #[test]
-fn axe_core_finds_nothing_wrong_in_the_light() {
-    Visit::of(&[]).is_accessible_in_all_states();
+fn axe_finds_no_violations_in_light_mode() {
+    Visit::of(&[]).assert_accessible_in_all_states();
 }
 
 #[test]
-fn axe_core_finds_nothing_wrong_in_the_dark() {
+fn axe_finds_no_violations_in_dark_mode() {
     let visit = Visit::of(&[]);
-    visit.prefers_dark();
-    visit.is_accessible_in_all_states();
+    visit.prefer_dark();
+    visit.assert_accessible_in_all_states();
 }
 
 #[test]
-fn axe_core_finds_nothing_wrong_with_what_asks_for_a_token_or_tells_of_an_outage() {
+fn axe_finds_no_violations_in_token_and_outage_states() {
     let hash = "0".repeat(64);
     let token = format!("write:sha256:{hash}");
     let settings = [("DATABASE_URL", "memory:"), ("ROCKET_API_TOKENS", &token)];
     let mut visit = Visit::with(&settings);
-    visit.reads("#token", "This takes a token");
-    visit.is_accessible("a token is asked for");
+    visit.wait_for_text("#token", "This requires a token");
+    visit.assert_accessible("a token is requested");
     visit.stop_server();
-    visit.ask("document.querySelector('#add').requestSubmit()");
-    visit.reads("#trouble", "The server does not answer.");
-    visit.is_accessible("the server is away");
+    visit.run("document.querySelector('#add').requestSubmit()");
+    visit.wait_for_text("#trouble", "The server does not answer.");
+    visit.assert_accessible("the server is unreachable");
 }

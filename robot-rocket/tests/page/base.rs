@@ -1,4 +1,4 @@
-//! The page of a catalogue that an application has under a path of its own.
+//! The page of a catalogue mounted below a base path.
 
 use std::{net::SocketAddr, sync::Arc, sync::mpsc, thread};
 
@@ -8,11 +8,11 @@ use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
 
 use crate::{
     browser::Browser,
-    process::{PATIENCE, wait_for},
+    process::{TIMEOUT, wait_for},
 };
 
 #[test]
-fn the_page_works_under_a_base_path_with_or_without_its_slash() {
+fn page_works_under_a_base_path() {
     let figment = Config::figment()
         .merge(("port", 0))
         .merge(("log_level", "off"))
@@ -38,13 +38,13 @@ fn the_page_works_under_a_base_path_with_or_without_its_slash() {
     browser.go(&format!("http://{address}/some/base?q=HAL"));
     let here = browser.run("return location.pathname + location.search", &[]);
     assert_eq!(here, "/some/base/?q=HAL");
-    let shows = |script: &str| wait_for(script, PATIENCE, || browser.run(script, &[]) == true);
+    let shows = |script: &str| wait_for(script, TIMEOUT, || browser.run(script, &[]) == true);
     shows("return !document.querySelector('#none').hidden");
     browser.go(&format!("http://{address}/some/base/"));
     shows("return !document.querySelector('#start').hidden");
     browser.click("#start .main");
     shows("return document.querySelectorAll('#table .name').length === 9");
-    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(browser.console_messages(), [""; 0]);
 
     shutdown.notify();
     assert!(server.join().unwrap());

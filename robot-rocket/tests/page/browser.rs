@@ -1,4 +1,4 @@
-//! Chromium, driven by the protocol `WebDriver`.
+//! Chromium, controlled by `WebDriver`.
 
 use std::{
     io::{BufRead, BufReader},
@@ -18,9 +18,9 @@ use tempfile::TempDir;
 use tokio::{runtime, time};
 use url::{ParseError, Url};
 
-use crate::process::PATIENCE;
+use crate::process::TIMEOUT;
 
-/// As tests need it, among them root's: nothing is looked up on the network.
+/// For tests, also as root, and without access to the network.
 const ARGUMENTS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -33,21 +33,21 @@ const ARGUMENTS: [&str; 9] = [
     "--window-size=1200,900",
 ];
 
-/// A browser with one window, until it is dropped.
+/// A browser with one window, closed on drop.
 pub(crate) struct Browser {
     driver: Child,
     client: Client,
-    /// Where the client is at work.
+    /// Runs the client.
     runtime: runtime::Runtime,
-    /// Where the browser keeps what it keeps; removed with it.
+    /// The profile folder of the browser, removed on drop.
     _profile: TempDir,
 }
 
-/// A command that Chromium has beyond the protocol, by its path and its parameters.
+/// A command of Chromium that is not in the standard: its path and parameters.
 #[derive(Debug)]
-struct Own(&'static str, Value);
+struct Extension(&'static str, Value);
 
-impl WebDriverCompatibleCommand for Own {
+impl WebDriverCompatibleCommand for Extension {
     fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
         base.join(&format!(
             "session/{}/{}",
@@ -76,7 +76,7 @@ impl Browser {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.unwrap();
         let mut builder = ClientBuilder::new(HttpConnector::new());
-        builder.capabilities(serde_json::from_value(wanted(&profile)).unwrap());
+        builder.capabilities(serde_json::from_value(capabilities(&profile)).unwrap());
         let client = runtime.block_on(builder.connect(&address)).unwrap();
         Self {
             driver,
@@ -86,13 +86,13 @@ impl Browser {
         }
     }
 
-    /// Waits for the outcome of a command.
+    /// Waits for the result of a command.
     fn wait<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
-        let limited = async { time::timeout(PATIENCE, command).await };
+        let limited = async { time::timeout(TIMEOUT, command).await };
         self.runtime.block_on(limited).unwrap().unwrap()
     }
 
-    /// Goes to an address, and waits until what is there has loaded.
+    /// Loads a page.
     pub(crate) fn go(&self, address: &str) {
         self.wait(self.client.goto(address));
     }
@@ -105,17 +105,17 @@ impl Browser {
         self.wait(self.client.refresh());
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub(crate) fn run(&self, script: &str, arguments: &[Value]) -> Value {
         self.wait(self.client.execute(script, arguments.to_vec()))
     }
 
-    /// What a script passes to the function that is its last argument.
-    pub(crate) fn run_to_its_end(&self, script: &str) -> Value {
+    /// Runs an asynchronous script and returns what it passes to its callback.
+    pub(crate) fn run_async(&self, script: &str) -> Value {
         self.wait(self.client.execute_async(script, Vec::new()))
     }
 
-    /// Presses keys, one after the other, wherever the focus is.
+    /// Presses keys one after the other on the focused element.
     pub(crate) fn press(&self, keys: impl IntoIterator<Item = char>) {
         self.act(keys.into_iter().flat_map(|key| [down(key), up(key)]));
     }
@@ -131,7 +131,7 @@ impl Browser {
         self.wait(self.client.perform_actions(strokes));
     }
 
-    /// Clicks an element, which must be in sight and not behind another one.
+    /// Clicks an element, which must be visible.
     pub(crate) fn click(&self, selector: &str) {
         self.wait(async {
             let found = self.client.find(Locator::Css(selector)).await?;
@@ -139,15 +139,15 @@ impl Browser {
         });
     }
 
-    /// A command of the browser's own protocol for developers.
-    pub(crate) fn develop(&self, command: &str, parameters: &Value) -> Value {
+    /// Sends a command of the Chrome `DevTools` protocol.
+    pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
         let body = json!({"cmd": command, "params": parameters});
-        self.wait(self.client.issue_cmd(Own("goog/cdp/execute", body)))
+        self.wait(self.client.issue_cmd(Extension("goog/cdp/execute", body)))
     }
 
-    /// What the browser complained of since it was last asked, but for answers that were refusals.
-    pub(crate) fn complaints(&self) -> Vec<String> {
-        let log = Own("se/log", json!({"type": "browser"}));
+    /// Console messages since the last call, except those about HTTP errors.
+    pub(crate) fn console_messages(&self) -> Vec<String> {
+        let log = Extension("se/log", json!({"type": "browser"}));
         let log = self.wait(self.client.issue_cmd(log));
         let entries = log.as_array().unwrap().iter();
         let messages = entries.map(|entry| entry["message"].as_str().unwrap().to_owned());
@@ -157,7 +157,7 @@ impl Browser {
     }
 }
 
-fn wanted(profile: &TempDir) -> Value {
+fn capabilities(profile: &TempDir) -> Value {
     let profile = profile.path().display();
     let arguments = ARGUMENTS.map(str::to_owned).into_iter();
     let arguments = arguments.chain([format!("--user-data-dir={profile}")]);
@@ -176,7 +176,7 @@ fn up(value: char) -> KeyAction {
     KeyAction::Up { value }
 }
 
-/// Where a driver that was just started listens.
+/// The port that a new driver listens on.
 fn port_of(driver: &mut Child) -> u16 {
     let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let mut ports = lines.filter_map(|line| {
@@ -184,16 +184,18 @@ fn port_of(driver: &mut Child) -> u16 {
         let (_, port) = line.split_once("started successfully on port ")?;
         port.trim_end_matches('.').parse().ok()
     });
-    ports.next().unwrap_or_else(|| panic!("no chromedriver"))
+    ports
+        .next()
+        .unwrap_or_else(|| panic!("chromedriver did not start"))
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver ends the browser. Where it cannot, the test has failed already.
+        // The driver closes the browser. If that fails, the test has failed already.
         let closed = self.client.clone().close();
         let _ = self
             .runtime
-            .block_on(async { time::timeout(PATIENCE, closed).await });
+            .block_on(async { time::timeout(TIMEOUT, closed).await });
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }

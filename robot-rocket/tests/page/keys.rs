@@ -1,4 +1,4 @@
-//! The keys that are no characters, as the protocol `WebDriver` writes them.
+//! Special keys, as `WebDriver` encodes them.
 
 pub(crate) const TAB: char = '\u{e004}';
 pub(crate) const ENTER: char = '\u{e007}';

@@ -1,4 +1,4 @@
-//! Whatever a name is, it is shown as that, and nothing else comes of it.
+//! Unusual and hostile names, which are shown as text.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ const HOSTILE: [&str; 6] = [
 ];
 
 #[test]
-fn a_name_that_is_markup_is_shown_as_text_everywhere() {
+fn markup_in_names_is_shown_as_text() {
     let visit = Visit::of(&HOSTILE);
     let mut sorted = HOSTILE.to_vec();
     sorted.sort_unstable();
@@ -29,28 +29,28 @@ fn a_name_that_is_markup_is_shown_as_text_everywhere() {
                       button.focus()";
         visit.browser.run(script, &[json!(label)]);
         visit.browser.press([ENTER]);
-        visit.reads("#undo", name);
-        visit.sees_rows(HOSTILE.len() - 1);
+        visit.wait_for_text("#undo", name);
+        visit.wait_for_rows(HOSTILE.len() - 1);
         visit.browser.press_with(CONTROL, 'z');
-        visit.sees_rows(HOSTILE.len());
-        visit.has_focus(&format!("Edit {name}"));
+        visit.wait_for_rows(HOSTILE.len());
+        visit.wait_for_focus(&format!("Edit {name}"));
         visit.browser.press([ENTER]);
-        visit.has_focus("Name");
-        assert_eq!(visit.ask("return document.activeElement.value"), name);
+        visit.wait_for_focus("Name");
+        assert_eq!(visit.run("return document.activeElement.value"), name);
         visit.browser.press([ESCAPE]);
     }
     let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
                   box.form.requestSubmit()";
-    let nobody = "<img src=y onerror=alert(2)>";
-    visit.browser.run(script, &[json!(nobody)]);
-    visit.reads("#none", nobody);
+    let missing = "<img src=y onerror=alert(2)>";
+    visit.browser.run(script, &[json!(missing)]);
+    visit.wait_for_text("#none", missing);
     let foreign = "return document.querySelectorAll('#table img, #table script, table svg, \
                    #none img, #undo img').length";
-    assert_eq!(visit.ask(foreign), 0);
+    assert_eq!(visit.run(foreign), 0);
 }
 
 #[test]
-fn blanks_line_breaks_and_directions_stay_what_they_are() {
+fn whitespace_and_directions_in_names_are_kept() {
     let names = [
         "  two before",
         "two\nlines",
@@ -66,18 +66,18 @@ fn blanks_line_breaks_and_directions_stay_what_they_are() {
     let script = "const styles = [...document.querySelectorAll('#table .name')].map(\
                   (name) => getComputedStyle(name)); return styles.every((style) => \
                   style.unicodeBidi.includes('isolate') && style.whiteSpace === 'pre-wrap')";
-    assert_eq!(visit.ask(script), true);
+    assert_eq!(visit.run(script), true);
     assert_eq!(
-        visit.ask("return document.querySelectorAll('#table .blank').length"),
+        visit.run("return document.querySelectorAll('#table .blank').length"),
         2
     );
-    // A box that is left alone changes nothing in the name, whatever the box can show.
+    // An unchanged box keeps the name, even if the box cannot show it.
     visit.tab_to("Edit two\nlines");
     visit.browser.press([ENTER]);
-    visit.has_focus("Name");
+    visit.wait_for_focus("Name");
     visit.browser.press([TAB, TAB]);
     visit.browser.press("1978".chars().chain([ENTER]));
-    visit.has_focus("Edit two\nlines");
+    visit.wait_for_focus("Edit two\nlines");
     let stored = visit.stored();
     assert!(
         stored.contains(r#"{"name":"two\nlines","type":"droid","year":1978}"#),
@@ -86,28 +86,28 @@ fn blanks_line_breaks_and_directions_stay_what_they_are() {
 }
 
 #[test]
-fn numbers_of_nineteen_digits_are_shown_and_sent_to_the_last_one() {
+fn numbers_of_19_digits_are_exact() {
     let visit = Visit::of(&[]);
     visit.add("late", "virtual", "9223372036854775807");
     visit.add("later", "virtual", "9223372036854775806");
     visit.browser.reload();
-    visit.sees_rows(2);
+    visit.wait_for_rows(2);
     let years = visit.rows().into_iter().map(|(_, _, year)| year);
     assert!(years.eq(["9223372036854775807", "9223372036854775806"]));
     visit.tab_to("Edit late");
     visit.browser.press([ENTER]);
-    visit.has_focus("Name");
+    visit.wait_for_focus("Name");
     visit.browser.press([TAB, TAB]);
     visit
         .browser
         .press("9007199254740993".chars().chain([ENTER]));
-    visit.has_focus("Edit late");
+    visit.wait_for_focus("Edit late");
     assert_eq!(visit.rows()[0].2, "9007199254740993");
     visit.tab_to("Name");
     visit.browser.press("early".chars().chain([TAB]));
     visit.browser.press("m".chars().chain([TAB]));
     visit.browser.press("007".chars().chain([ENTER]));
-    visit.sees_rows(3);
+    visit.wait_for_rows(3);
     assert_eq!(visit.rows()[0].2, "7");
     let stored = visit.stored();
     assert!(

@@ -1,56 +1,56 @@
-//! The server goes away and comes back.
+//! Outage of the server.
 
 use crate::{
     keys::{ENTER, TAB},
     visit::Visit,
 };
 
-/// To a server with one robot, which is gone by now; and the port that it had.
-fn begin() -> (Visit, String) {
+/// A visit to a server with one robot that has been stopped, and its port.
+fn visit_to_stopped_server() -> (Visit, String) {
     let mut visit = Visit::with(&[]);
     visit.add("Marvin", "droid", "1979");
     visit.browser.reload();
-    visit.sees_rows(1);
+    visit.wait_for_rows(1);
     let port = visit.stop_server();
     (visit, port)
 }
 
 #[test]
-fn nothing_is_lost_while_the_server_is_away() {
-    let (mut visit, port) = begin();
+fn typed_text_survives_an_outage() {
+    let (mut visit, port) = visit_to_stopped_server();
     visit.tab_to("Name");
     visit.browser.press("R2-D2".chars().chain([TAB]));
     visit.browser.press("d".chars().chain([TAB]));
     visit.browser.press("1977".chars().chain([ENTER]));
-    visit.reads("#trouble", "The server does not answer.");
-    visit.reads("#add .error", "will be looked up");
+    visit.wait_for_text("#trouble", "The server does not answer.");
+    visit.wait_for_text("#add .error", "will be looked up");
     let script = "return [...document.querySelectorAll('#add input, #add select')]\
                   .map((box) => box.value).join()";
-    assert_eq!(visit.ask(script), "R2-D2,droid,1977");
+    assert_eq!(visit.run(script), "R2-D2,droid,1977");
     visit.start_server(&port);
-    visit.hears("The server answers again.");
-    visit.reads("#add .error", "The robot was not added. Add it again.");
+    visit.wait_for_announcement("The server answers again.");
+    visit.wait_for_text("#add .error", "The robot was not added. Add it again.");
     assert_eq!(
-        visit.ask("return document.querySelector('#trouble').hidden"),
+        visit.run("return document.querySelector('#trouble').hidden"),
         true
     );
     visit.tab_to("Year");
     visit.browser.press([ENTER]);
-    visit.sees_rows(2);
+    visit.wait_for_rows(2);
     assert!(visit.stored().contains("R2-D2"));
 }
 
 #[test]
-fn a_search_goes_on_when_the_server_is_back() {
-    let (mut visit, port) = begin();
+fn search_is_retried_after_an_outage() {
+    let (mut visit, port) = visit_to_stopped_server();
     visit.browser.press("/Nobody".chars());
-    visit.reads("#trouble", "The server does not answer.");
+    visit.wait_for_text("#trouble", "The server does not answer.");
     visit.tab_to("Try again");
     visit.start_server(&port);
     visit.browser.press([ENTER]);
-    visit.reads("#none", "No name contains Nobody.");
+    visit.wait_for_text("#none", "No name contains Nobody.");
     assert_eq!(
-        visit.ask("return document.querySelector('#trouble').hidden"),
+        visit.run("return document.querySelector('#trouble').hidden"),
         true
     );
 }

@@ -1,4 +1,4 @@
-//! The search: as one types, in the address, and back.
+//! Search while typing, and in the address.
 
 use crate::{
     keys::{ENTER, ESCAPE},
@@ -6,45 +6,45 @@ use crate::{
 };
 
 #[test]
-fn typing_finds_and_what_was_found_is_told() {
+fn typing_searches_and_announces_the_result() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2", "R2-KT", "r2"]);
     visit.browser.press("/R2".chars());
-    visit.sees_rows(2);
+    visit.wait_for_rows(2);
     assert_eq!(visit.names(), ["R2-D2", "R2-KT"]);
-    visit.hears("2 robots found");
+    visit.wait_for_announcement("2 robots found");
     visit.browser.press("-K".chars());
-    visit.sees_rows(1);
-    assert_eq!(visit.ask("return location.search"), "?q=R2-K");
+    visit.wait_for_rows(1);
+    assert_eq!(visit.run("return location.search"), "?q=R2-K");
     visit.browser.press("?".chars());
-    visit.reads("#none", "No name contains R2-K?.");
+    visit.wait_for_text("#none", "No name contains R2-K?.");
     assert_eq!(visit.rows(), []);
-    visit.hears("no robots found");
+    visit.wait_for_announcement("no robots found");
     visit.browser.press([ESCAPE]);
-    visit.sees_rows(5);
-    assert_eq!(visit.ask("return location.search"), "");
+    visit.wait_for_rows(5);
+    assert_eq!(visit.run("return location.search"), "");
 }
 
 #[test]
-fn a_reload_and_going_back_keep_to_the_address() {
+fn search_follows_the_address() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
     visit.browser.press("/Mar".chars().chain([ENTER]));
-    visit.sees_rows(1);
+    visit.wait_for_rows(1);
     visit.browser.reload();
-    visit.sees_rows(1);
+    visit.wait_for_rows(1);
     assert_eq!(
-        visit.ask("return document.querySelector('#query').value"),
+        visit.run("return document.querySelector('#query').value"),
         "Mar"
     );
     visit.browser.go_back();
-    visit.sees_rows(3);
+    visit.wait_for_rows(3);
     assert_eq!(
-        visit.ask("return document.querySelector('#query').value"),
+        visit.run("return document.querySelector('#query').value"),
         ""
     );
 }
 
 #[test]
-fn characters_that_mean_something_in_a_path_are_looked_for_as_they_are() {
+fn special_characters_are_searched_literally() {
     let names = [
         ".", "..", "a.b", "%2F", "50%", "a/b", "a+b", "a b", "#1?", "\\", "é", "🤖",
     ];
@@ -63,6 +63,6 @@ fn characters_that_mean_something_in_a_path_are_looked_for_as_they_are() {
         let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
                       box.form.requestSubmit()";
         visit.browser.run(script, &[query.into()]);
-        visit.sees_names(found);
+        visit.wait_for_names(found);
     }
 }

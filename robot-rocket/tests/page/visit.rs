@@ -1,31 +1,35 @@
-//! Somebody who has the page open, and what they see and do there.
+//! A browser on the page of a server, with actions and assertions.
 
 use std::path::Path;
 
-use robot_core::{Draft, conformance::TcpClient, load};
+use robot_core::{
+    Draft,
+    conformance::TcpClient,
+    transfer::{ImportOptions, Record, import},
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
     browser::Browser,
     calls::call,
-    process::{PATIENCE, Server, wait_for},
+    process::{Server, TIMEOUT, wait_for},
 };
 
 /// A server, and a browser that shows its page.
 pub(crate) struct Visit {
     pub(crate) browser: Browser,
-    /// There is none while it is away.
+    /// None during an outage.
     server: Option<Server>,
-    /// The working directory of the server; removed with it.
+    /// The working directory of the server, removed on drop.
     folder: TempDir,
 }
 
-/// A robot as the list shows it: name, type, year.
+/// A row of the list: name, type, year.
 pub(crate) type Shown = (String, String, String);
 
 impl Visit {
-    /// To a catalogue with robots of these names.
+    /// Opens the page of a catalogue with robots of these names.
     pub(crate) fn of(names: &[&str]) -> Self {
         let visit = Self::with(&[("DATABASE_URL", "memory:")]);
         for name in names {
@@ -33,19 +37,19 @@ impl Visit {
         }
         if !names.is_empty() {
             visit.browser.reload();
-            visit.sees_rows(names.len());
+            visit.wait_for_rows(names.len());
         }
         visit
     }
 
-    /// To a server with these settings.
+    /// Opens the page of a server with these settings.
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), settings);
         Self::to(server, folder)
     }
 
-    /// To a catalogue with so many robots, in a file.
+    /// Opens the page of a catalogue with many robots, in a file.
     pub(crate) fn of_many(count: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fill(folder.path(), count);
@@ -60,7 +64,7 @@ impl Visit {
             server: Some(server),
             folder,
         };
-        visit.sees("the list, or why there is none", "return document.querySelector('#count').textContent || !document.querySelector('#token').hidden");
+        visit.wait_for("the list or the request for a token", "return document.querySelector('#count').textContent || !document.querySelector('#token').hidden");
         visit
     }
 
@@ -68,7 +72,7 @@ impl Visit {
         self.server.as_ref().unwrap()
     }
 
-    /// Takes the server away; the port that it had.
+    /// Stops the server and returns its port.
     pub(crate) fn stop_server(&mut self) -> String {
         let server = self.server.take().unwrap();
         let port = server.address().port().to_string();
@@ -77,13 +81,13 @@ impl Visit {
         port
     }
 
-    /// Brings one back, at this port and over the same file.
+    /// Starts the server again, on this port and the same file.
     pub(crate) fn start_server(&mut self, port: &str) {
         let settings = [("ROCKET_PORT", port)];
         self.server = Some(Server::start(self.folder.path(), &settings));
     }
 
-    /// Adds a robot behind the page's back.
+    /// Adds a robot by the API.
     pub(crate) fn add(&self, name: &str, kind: &str, year: &str) {
         let name = Value::from(name);
         let draft = format!(r#"{{"name":{name},"type":"{kind}","year":{year}}}"#);
@@ -95,79 +99,79 @@ impl Visit {
         self.server().client()
     }
 
-    /// What a script returns.
-    pub(crate) fn ask(&self, script: &str) -> Value {
+    /// Runs a script and returns its result.
+    pub(crate) fn run(&self, script: &str) -> Value {
         self.browser.run(script, &[])
     }
 
-    /// Waits until a script returns what counts as true.
+    /// Waits until a script returns a truthy value.
     #[track_caller]
-    pub(crate) fn sees(&self, what: &str, script: &str) {
-        wait_for(what, PATIENCE, || {
-            let seen = self.ask(script);
+    fn wait_for(&self, what: &str, script: &str) {
+        wait_for(what, TIMEOUT, || {
+            let seen = self.run(script);
             !matches!(seen, Value::Null | Value::Bool(false)) && seen != "" && seen != 0
         });
     }
 
-    /// Waits until the element that a selector names has this text among its own.
+    /// Waits until a visible element that matches a selector contains a text.
     #[track_caller]
-    pub(crate) fn reads(&self, selector: &str, text: &str) {
+    pub(crate) fn wait_for_text(&self, selector: &str, text: &str) {
         let script = "return [...document.querySelectorAll(arguments[0])].some((found) => \
                       found.checkVisibility() && found.textContent.includes(arguments[1]))";
-        wait_for(&format!("{text:?} in {selector}"), PATIENCE, || {
+        wait_for(&format!("{text:?} in {selector}"), TIMEOUT, || {
             self.browser.run(script, &[json!(selector), json!(text)]) == json!(true)
         });
     }
 
-    /// Waits until something was said to those who do not see the page.
+    /// Waits until a text is announced to screen readers.
     #[track_caller]
-    pub(crate) fn hears(&self, text: &str) {
-        self.reads("#said", text);
+    pub(crate) fn wait_for_announcement(&self, text: &str) {
+        self.wait_for_text("#said", text);
     }
 
-    /// Waits until the list has so many rows.
+    /// Waits until the list has this number of rows.
     #[track_caller]
-    pub(crate) fn sees_rows(&self, count: usize) {
+    pub(crate) fn wait_for_rows(&self, count: usize) {
         let what = format!("{count} rows");
-        wait_for(&what, PATIENCE, || self.rows().len() == count);
+        wait_for(&what, TIMEOUT, || self.rows().len() == count);
     }
 
-    /// The robots that the list shows.
+    /// The robots in the list.
     pub(crate) fn rows(&self) -> Vec<Shown> {
         let script = "return [...document.querySelectorAll('#table tbody tr:not(.edited)')]\
                       .filter((row) => row.checkVisibility())\
                       .map((row) => ['name', 'type', 'year'].map((kind) => \
                       row.querySelector(kind === 'year' ? '.of-year' : `.${kind}`).textContent))";
-        serde_json::from_value(self.ask(script)).unwrap()
+        serde_json::from_value(self.run(script)).unwrap()
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
         self.rows().into_iter().map(|(name, ..)| name).collect()
     }
 
-    /// Waits until the list has robots of these names and no others.
+    /// Waits until the list has exactly these names.
     #[track_caller]
-    pub(crate) fn sees_names(&self, names: &[&str]) {
-        wait_for(&format!("{names:?}"), PATIENCE, || self.names() == names);
+    pub(crate) fn wait_for_names(&self, names: &[&str]) {
+        wait_for(&format!("{names:?}"), TIMEOUT, || self.names() == names);
     }
 
-    /// What has the focus: the label of a box, or the name of anything else.
+    /// The focused element: its label, its accessible name, its id or its text.
     pub(crate) fn focus(&self) -> String {
         let script = "const focus = document.activeElement; \
                       return focus.labels?.[0]?.textContent ?? focus.getAttribute('aria-label') \
                       ?? (focus.id || focus.textContent)";
-        self.ask(script).as_str().unwrap().to_owned()
+        self.run(script).as_str().unwrap().to_owned()
     }
 
-    /// Waits until something has the focus.
+    /// Waits until an element has the focus.
     #[track_caller]
-    pub(crate) fn has_focus(&self, what: &str) {
-        wait_for(&format!("the focus on {what:?}"), PATIENCE, || {
+    pub(crate) fn wait_for_focus(&self, what: &str) {
+        wait_for(&format!("the focus on {what:?}"), TIMEOUT, || {
             self.focus() == what
         });
     }
 
-    /// Goes by the Tab key until something has the focus.
+    /// Presses Tab until an element has the focus.
     #[track_caller]
     pub(crate) fn tab_to(&self, what: &str) {
         for _ in 0..60 {
@@ -177,16 +181,16 @@ impl Visit {
             self.browser.press([crate::keys::TAB]);
         }
         panic!(
-            "no Tab leads to {what:?}; the focus is on {:?}",
+            "Tab does not reach {what:?}; the focus is on {:?}",
             self.focus()
         );
     }
 
-    /// What the box that has the focus says is wrong.
-    pub(crate) fn complaint(&self) -> String {
+    /// The error message of the focused box.
+    pub(crate) fn error_message(&self) -> String {
         let script = "const id = document.activeElement.getAttribute('aria-describedby'); \
                       return id ? document.getElementById(id).textContent : ''";
-        self.ask(script).as_str().unwrap().to_owned()
+        self.run(script).as_str().unwrap().to_owned()
     }
 
     /// The robots in the catalogue, as JSON.
@@ -199,12 +203,12 @@ impl Visit {
 impl Drop for Visit {
     fn drop(&mut self) {
         if !std::thread::panicking() {
-            assert_eq!(self.browser.complaints(), [""; 0], "the browser complains");
+            assert_eq!(self.browser.console_messages(), [""; 0]);
         }
     }
 }
 
-/// Puts robots into the file that a server opens in a folder: robot 000000, robot 000001, …
+/// Fills the database file in a folder with robot 000000, robot 000001, …
 fn fill(folder: &Path, count: u32) {
     let url = format!("sqlite://{}/robots.db", folder.display());
     let catalogue = robot_core::open(&url).unwrap();
@@ -216,5 +220,10 @@ fn fill(folder: &Path, count: u32) {
             1900 + i64::from(number % 120),
         )
     });
-    assert!(load(catalogue, drafts).all(|added| added.is_ok()));
+    let mut imported = import(
+        catalogue,
+        Record::numbered(drafts),
+        ImportOptions::default(),
+    );
+    assert!(imported.all(|outcome| outcome.result.is_ok()));
 }

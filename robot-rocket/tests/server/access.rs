@@ -1,4 +1,4 @@
-//! Who may use the server: tokens, and pages of other origins.
+//! Authentication by tokens, and requests from pages of other origins.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn with_token(server: &Server, method: &str, token: &str) -> u16 {
 }
 
 #[test]
-fn a_network_is_let_in_only_where_that_is_said() {
+fn network_access_requires_a_setting() {
     let folder = tempfile::tempdir().unwrap();
     for address in ["0.0.0.0", "::"] {
         let error = output_of_failure(&fail(folder.path(), &[("ROCKET_ADDRESS", address)]));
@@ -72,7 +72,7 @@ fn a_network_is_let_in_only_where_that_is_said() {
 }
 
 #[test]
-fn with_tokens_each_may_do_what_theirs_permits() {
+fn tokens_grant_their_permission_only() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
     for settings in [
@@ -101,7 +101,7 @@ fn with_tokens_each_may_do_what_theirs_permits() {
 }
 
 #[test]
-fn tokens_come_from_a_file_too_and_reads_may_be_left_open() {
+fn tokens_in_the_file_with_anonymous_reads() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("public")).unwrap();
     fs::write(folder.path().join("public/index.html"), "a page").unwrap();
@@ -118,12 +118,12 @@ fn tokens_come_from_a_file_too_and_reads_may_be_left_open() {
         401
     );
     assert_eq!(with_token(&server, "POST", WRITER), 201);
-    // Whoever has no token yet can still see a page to enter it on.
+    // Clients without a token can load the page on which to enter it.
     assert_eq!(call(&client, "GET", "/", "").text(), "a page");
 }
 
 #[test]
-fn settings_that_contradict_each_other_are_named() {
+fn contradictory_settings_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
     let token = tokens.split(',').next().unwrap();
@@ -143,7 +143,7 @@ fn settings_that_contradict_each_other_are_named() {
             ],
             "nobody needs the api_tokens",
         ),
-        // As a variable that was never set leaves it behind.
+        // An environment variable that expands to nothing.
         (&[("ROCKET_API_TOKENS", "")], "api_tokens is empty"),
         (&[("ROCKET_API_TOKENS", " , ")], "api_tokens is empty"),
         (
@@ -172,7 +172,7 @@ fn settings_that_contradict_each_other_are_named() {
 }
 
 #[test]
-fn pages_of_other_origins_are_let_in_by_a_setting() {
+fn allowed_origins_may_write() {
     let folder = tempfile::tempdir().unwrap();
     let page = "https://app.example";
     let headers = [("Origin", page), ("Sec-Fetch-Site", "cross-site")];
@@ -200,7 +200,7 @@ fn pages_of_other_origins_are_let_in_by_a_setting() {
 }
 
 #[test]
-fn neither_bodies_nor_tokens_are_logged() {
+fn bodies_and_tokens_are_not_logged() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
     let server = Server::start(

@@ -1,13 +1,13 @@
-//! On which CPUs the threads of the server run.
+//! CPU affinity of the threads of the server.
 
 use std::{collections::BTreeSet, fs, thread};
 
 use crate::{
     Server, call,
-    process::{PATIENCE, wait_for},
+    process::{TIMEOUT, wait_for},
 };
 
-/// The CPUs that a thread may run on, as the system writes them: four by each digit.
+/// The CPUs that a thread may run on: a hexadecimal bit mask.
 fn allowed(status: &str) -> &str {
     let line = status
         .lines()
@@ -20,23 +20,19 @@ fn count(allowed: &str) -> usize {
     digits.map(|digit| digit.count_ones() as usize).sum()
 }
 
-/// The same of each thread of the runtime.
-fn of_the_runtime(server: &Server) -> Vec<String> {
+/// The same for each thread of the server.
+fn of_all_threads(server: &Server) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
     tasks
         .filter_map(|task| {
-            // A thread that has ended since is not asked any more.
-            let path = task.ok()?.path();
-            let name = fs::read_to_string(path.join("comm")).ok()?;
-            let status = fs::read_to_string(path.join("status")).ok()?;
-            // The system keeps the beginning of a name.
-            name.starts_with("rocket-worker")
-                .then(|| allowed(&status).to_owned())
+            // The thread may have ended.
+            let status = fs::read_to_string(task.ok()?.path().join("status")).ok()?;
+            Some(allowed(&status).to_owned())
         })
         .collect()
 }
 
-/// Has lists read, each on a thread that may block, many at a time.
+/// Reads many lists at the same time, each on a blocking thread.
 fn read_lists(server: &Server) {
     thread::scope(|scope| {
         for _ in 0..20 {
@@ -46,26 +42,26 @@ fn read_lists(server: &Server) {
 }
 
 #[test]
-fn each_worker_has_a_cpu_of_its_own_and_no_other_thread_is_bound() {
+fn each_worker_is_bound_to_its_own_cpu() {
     let own = fs::read_to_string("/proc/thread-self/status").unwrap();
     let all = allowed(&own);
     let workers = thread::available_parallelism().unwrap().get().max(2);
-    // Where a process may use but a part of each CPU, the workers are fewer than the CPUs.
+    // With a CPU quota there are fewer workers than CPUs.
     let expected = if workers == count(all) { workers } else { 0 };
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let bound = || {
-        let mut threads = of_the_runtime(&server);
+        let mut threads = of_all_threads(&server);
         threads.retain(|allowed| allowed != all);
         threads
     };
-    wait_for("each worker to have a CPU", PATIENCE, || {
+    wait_for("each worker is bound to a CPU", TIMEOUT, || {
         bound().len() == expected
     });
     read_lists(&server);
-    assert!(of_the_runtime(&server).len() > workers);
-    // A thread that begins has for a moment the CPU of the worker that began it.
-    wait_for("no other thread to be bound", PATIENCE, || {
+    assert!(of_all_threads(&server).len() > workers);
+    // A new thread has the CPU of the worker that started it for a moment.
+    wait_for("no other thread is bound", TIMEOUT, || {
         bound().len() == expected
     });
     let bound = bound();
@@ -74,14 +70,14 @@ fn each_worker_has_a_cpu_of_its_own_and_no_other_thread_is_bound() {
 }
 
 #[test]
-fn workers_that_are_more_or_fewer_than_the_cpus_run_on_all_of_them() {
+fn workers_not_matching_the_cpus_are_not_bound() {
     let own = fs::read_to_string("/proc/thread-self/status").unwrap();
     let all = allowed(&own);
     for workers in [1, count(all) + 1] {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), &[("ROCKET_WORKERS", &workers.to_string())]);
         read_lists(&server);
-        let threads = of_the_runtime(&server);
+        let threads = of_all_threads(&server);
         assert!(threads.len() > workers);
         assert!(threads.iter().all(|allowed| allowed == all), "{threads:?}");
     }

@@ -1,4 +1,4 @@
-//! The static files: an existing one goes first, and nothing else of the disk is shown.
+//! Static files: an existing one takes precedence over routes, and no other files are served.
 
 use std::{
     ffi::OsStr,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 #[test]
-fn an_existing_file_goes_before_the_routes() {
+fn existing_file_takes_precedence_over_routes() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     fs::create_dir_all(files.join("api/robots/search")).unwrap();
@@ -77,7 +77,7 @@ fn an_existing_file_goes_before_the_routes() {
         call(&server.client(), "GET", "/api/robots/search/x%20y", "").text(),
         "a search"
     );
-    // Other methods, and paths that name no file, are for the routes.
+    // Routes handle other methods, and paths without a file.
     assert_eq!(
         call(&server.client(), "DELETE", "/api/robots/1", "").status,
         404
@@ -103,7 +103,7 @@ fn an_existing_file_goes_before_the_routes() {
 }
 
 #[test]
-fn nothing_outside_the_folder_is_shown() {
+fn files_outside_the_folder_are_not_served() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     fs::create_dir_all(files.join(".hidden")).unwrap();
@@ -153,7 +153,7 @@ fn nothing_outside_the_folder_is_shown() {
 }
 
 #[test]
-fn a_folder_that_vanishes_leaves_the_routes() {
+fn deleted_folder_leaves_the_routes() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     fs::create_dir(&files).unwrap();
@@ -167,7 +167,7 @@ fn a_folder_that_vanishes_leaves_the_routes() {
 }
 
 #[test]
-fn what_is_no_file_of_the_folder_is_none_and_nobody_waits_for_it() {
+fn special_files_are_not_served_and_do_not_block() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     fs::create_dir_all(files.join("sub/index.html")).unwrap();
@@ -219,7 +219,7 @@ fn what_is_no_file_of_the_folder_is_none_and_nobody_waits_for_it() {
 }
 
 #[test]
-fn a_foreign_host_is_shown_no_file() {
+fn foreign_host_is_served_no_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("files")).unwrap();
     fs::write(folder.path().join("files/page.html"), "<p>page").unwrap();
@@ -232,7 +232,7 @@ fn a_foreign_host_is_shown_no_file() {
         exchange(server.address(), sent.as_bytes())
     };
     assert_failed(&ask("Host: evil.example"), 421, "a foreign host");
-    // What is not understood is a whole file all the same.
+    // Unsupported headers are ignored.
     for headers in ["Range: bytes=0-1", "If-None-Match: *", "If-Match: \"x\""] {
         let answer = ask(&format!("Host: localhost\r\n{headers}"));
         assert!(answer.starts_with("HTTP/1.1 200 "), "{headers}: {answer}");

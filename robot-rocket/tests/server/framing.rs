@@ -1,4 +1,4 @@
-//! Where a request ends: broken chunks, contradictory lengths, requests inside of bodies.
+//! Message framing: broken chunks, contradictory lengths, requests inside bodies.
 
 use crate::{
     Server, call, draft, names,
@@ -7,10 +7,10 @@ use crate::{
 
 const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
-/// A request behind which the server hangs up.
+/// A request after which the server closes the connection.
 const LAST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// A request on a connection that is to be closed behind it.
+/// A request after which the server closes the connection.
 fn request(line: &str, headers: &str, body: &str) -> Vec<u8> {
     format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n{body}")
         .into_bytes()
@@ -20,7 +20,7 @@ fn length(body: &str) -> String {
     format!("Content-Length: {}\r\n", body.len())
 }
 
-/// A body in chunks of so many bytes.
+/// A body in chunks of this size.
 fn chunks(body: &str, size: usize) -> String {
     let mut chunked: Vec<_> = body
         .as_bytes()
@@ -42,7 +42,7 @@ fn server(folder: &tempfile::TempDir) -> Server {
 }
 
 #[test]
-fn chunks_that_break_off_change_nothing() {
+fn truncated_chunks_change_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
@@ -95,7 +95,7 @@ fn chunks_that_break_off_change_nothing() {
 }
 
 #[test]
-fn chunks_are_put_together_up_to_the_limit() {
+fn chunks_are_joined_up_to_the_limit() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let padded = |name: &str, length: usize| {
@@ -139,7 +139,7 @@ fn chunks_are_put_together_up_to_the_limit() {
 }
 
 #[test]
-fn a_length_that_is_none_or_two_is_refused() {
+fn invalid_or_conflicting_lengths_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let body = draft("x");
@@ -172,7 +172,7 @@ fn a_length_that_is_none_or_two_is_refused() {
 }
 
 #[test]
-fn a_request_inside_of_a_refused_body_is_none() {
+fn request_in_a_rejected_body_is_not_executed() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let body = draft("smuggled");
@@ -187,7 +187,7 @@ fn a_request_inside_of_a_refused_body_is_none() {
         (length(&large), large.clone()),
         (CHUNKED.to_owned(), chunks(&hidden, 50)),
         (CHUNKED.to_owned(), chunks(&large, large.len())),
-        // Of both, the chunks count, and nothing behind them.
+        // With both headers the chunks count, and nothing after them.
         (ends_early, format!("0\r\n\r\n{hidden}")),
     ] {
         for (line, refused) in [
@@ -215,7 +215,7 @@ fn a_request_inside_of_a_refused_body_is_none() {
 }
 
 #[test]
-fn a_hundred_requests_in_one_write_are_answered_in_order() {
+fn hundred_pipelined_requests_are_answered_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let mut sent: Vec<_> = (1..=100)

@@ -1,4 +1,4 @@
-//! The names that the server answers to.
+//! Host names that the server accepts.
 
 use robot_core::conformance::Client;
 
@@ -7,7 +7,7 @@ use crate::{
     process::{connection, read},
 };
 
-/// The first line of the answer to a request with this `Host`.
+/// The status line of the answer to a request with this `Host`.
 fn status(server: &Server, host: &str) -> String {
     let head = format!("GET /api/robots HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
     let answer = read(connection(server, &head));
@@ -15,7 +15,7 @@ fn status(server: &Server, host: &str) -> String {
 }
 
 #[test]
-fn on_loopback_only_loopback_names_are_its_own() {
+fn loopback_server_accepts_only_loopback_hosts() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for host in ["localhost", "localhost:8000", "127.0.0.1", "[::1]:80"] {
@@ -44,7 +44,7 @@ fn on_loopback_only_loopback_names_are_its_own() {
 }
 
 #[test]
-fn other_names_are_a_setting() {
+fn allowed_hosts_setting_adds_names() {
     let folder = tempfile::tempdir().unwrap();
     for names in ["robots.example, robots", r#"["robots.example","robots"]"#] {
         let settings = [("DATABASE_URL", "memory:"), ("ROCKET_ALLOWED_HOSTS", names)];
@@ -61,7 +61,7 @@ fn other_names_are_a_setting() {
 }
 
 #[test]
-fn on_other_addresses_any_name_will_do() {
+fn other_addresses_accept_any_host() {
     let folder = tempfile::tempdir().unwrap();
     let settings = [
         ("DATABASE_URL", "memory:"),

@@ -1,4 +1,4 @@
-//! Imports that arrive slowly, or not at all.
+//! Imports that are slow, stall or are truncated.
 
 use std::{
     io::Write,
@@ -10,7 +10,7 @@ use robot_core::http::BODY_DEADLINE;
 
 use crate::{
     Server, call, draft, names,
-    process::{PATIENCE, assert_failed, connection, cut_off, read, wait_for},
+    process::{TIMEOUT, assert_failed, connection, cut_off, read, wait_for},
 };
 
 const HEAD: &str =
@@ -21,7 +21,7 @@ fn server(folder: &tempfile::TempDir) -> Server {
 }
 
 #[test]
-fn of_an_import_that_breaks_off_no_half_a_record_is_stored() {
+fn truncated_import_stores_no_partial_record() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let file = "name,type,year\nR2-D2,droid,1977\nC-3PO,droid,1";
@@ -30,18 +30,18 @@ fn of_an_import_that_breaks_off_no_half_a_record_is_stored() {
         format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", file.len()),
     ] {
         let request = format!("{HEAD}{framing}{file}");
-        // Whether or not there is an answer for who has hung up, it is this one.
+        // There may be no answer, since the client has closed its side.
         let answer = cut_off(server.address(), request.as_bytes());
         assert!(!answer.contains("\"added\":2"), "{answer}");
     }
     let is_there = || names(&server) == ["R2-D2"];
-    wait_for("the robot of the whole line", PATIENCE, is_there);
+    wait_for("the robot of the complete line", TIMEOUT, is_there);
     thread::sleep(Duration::from_millis(200));
     assert_eq!(names(&server), ["R2-D2"]);
 }
 
 #[test]
-fn an_import_that_breaks_off_at_once_is_a_failure() {
+fn import_truncated_in_its_first_bytes_returns_400() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type");
@@ -50,40 +50,46 @@ fn an_import_that_breaks_off_at_once_is_a_failure() {
 }
 
 #[test]
-fn an_import_may_take_its_time_as_long_as_it_goes_on_and_is_told_when_it_does_not() {
+fn slow_import_succeeds_and_stalled_import_times_out() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let length = "Content-Length: 1000\r\n\r\n";
-    let mut slow = connection(&server, &format!("{HEAD}{length}name,type,year\n"));
-    let stalled = connection(
-        &server,
-        &format!("{HEAD}{length}name,type,year\nonly,droid"),
-    );
-    let start = Instant::now();
-    let pause = BODY_DEADLINE * 3 / 5;
-    for name in ["R2-D2", "C-3PO"] {
-        thread::sleep(pause);
-        writeln!(slow, "{name},droid,1977").unwrap();
+    let start = "name,type,year\n";
+    let records = ["R2-D2,droid,1977\n", "C-3PO,droid,1977\n"];
+    let whole = start.len() + records.concat().len();
+    let head = format!("{HEAD}Content-Length: {whole}\r\n\r\n");
+    let mut slow = connection(&server, &format!("{head}{start}"));
+    let stalled = connection(&server, &format!("{HEAD}{length}{start}only,droid"));
+    let stalled_later = connection(&server, &format!("{HEAD}{length}{start}BB-8,droid,2015\n"));
+    let started = Instant::now();
+    for record in records {
+        thread::sleep(BODY_DEADLINE * 3 / 5);
+        slow.write_all(record.as_bytes()).unwrap();
     }
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     let answer = call(&server.client(), "POST", "/api/robots", &draft("quick"));
     assert_eq!(answer.status, 201);
-    assert_failed(&read(stalled), 408, "an import that stands still");
     let answer = read(slow);
-    assert!(start.elapsed() > BODY_DEADLINE + pause);
-    // What had arrived was stored, so this is no failure, and yet it is told.
+    assert!(started.elapsed() > BODY_DEADLINE);
+    assert!(
+        answer.contains(r#"{"added":2,"replaced":0,"skipped":0,"failed":0}"#),
+        "{answer}"
+    );
+    assert_failed(&read(stalled), 408, "a stalled import");
+    // Earlier records were stored, so that the status is 200 and the timeout is a message.
+    let answer = read(stalled_later);
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(
         answer.ends_with(
-            r#"{"status":"OK","data":{"added":2,"replaced":0,"skipped":0,"failed":1},"messages":["line 4: The body was not there in time; send it again"]}"#
+            r#"{"status":"OK","data":{"added":1,"replaced":0,"skipped":0,"failed":1},"messages":["line 3: The body was not there in time; send it again"]}"#
         ),
         "{answer}"
     );
-    assert_eq!(names(&server), ["C-3PO", "R2-D2", "quick"]);
+    assert_eq!(names(&server), ["BB-8", "C-3PO", "R2-D2", "quick"]);
 }
 
 #[test]
-fn an_import_that_says_it_is_too_long_is_not_read() {
+fn import_announced_as_too_large_returns_413() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     for (query, length) in [("", 1_u64 << 31), ("&dry_run=true", 1 << 27)] {
@@ -97,7 +103,7 @@ fn an_import_that_says_it_is_too_long_is_not_read() {
 }
 
 #[test]
-fn imports_that_stand_still_leave_threads_for_others() {
+fn stalled_imports_leave_threads_for_others() {
     const THREADS: usize = 8;
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(
@@ -115,13 +121,13 @@ fn imports_that_stand_still_leave_threads_for_others() {
             connection
         })
         .collect();
-    // Lists take threads, too.
+    // Lists need threads, too.
     for _ in 0..3 {
         assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 200);
     }
     let mut answers: Vec<_> = slow.into_iter().map(read).collect();
-    // The first is waited for until it is too slow, and the others are told to come again.
-    assert_failed(&answers.remove(0), 408, "an import that stands still");
+    // The first one times out; the others are rejected.
+    assert_failed(&answers.remove(0), 408, "a stalled import");
     for answer in answers {
         assert_failed(&answer, 503, "one import too many");
     }

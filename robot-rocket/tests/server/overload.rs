@@ -1,23 +1,25 @@
-//! More requests than can be worked on: some are told to come again, at once, and the others are
-//! answered.
+//! More requests than threads: those beyond the limit are rejected with 503, the others answered.
 
 use std::{
     io::Read,
     net::TcpStream,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicUsize, Ordering},
     thread,
-    time::{Duration, Instant},
 };
 
-use robot_core::{Draft, load};
+use robot_core::{
+    Draft,
+    transfer::{ImportOptions, Record, import},
+};
 
-use crate::{Server, call, draft, process::connection, slow_disk::slow_reads};
+use crate::{
+    Server, call, draft,
+    process::{TIMEOUT, connection, wait_for},
+    slow_disk::slow_reads,
+};
 
 #[test]
-fn requests_that_find_all_threads_taken_are_told_so_at_once() {
+fn requests_beyond_all_threads_are_rejected_at_once() {
     const THREADS: usize = 4;
     const LISTS: usize = 24;
     let folder = tempfile::tempdir().unwrap();
@@ -51,19 +53,13 @@ fn requests_that_find_all_threads_taken_are_told_so_at_once() {
                 };
             });
         }
-        let started = Instant::now();
-        while refused.load(Ordering::SeqCst) < LISTS - THREADS {
-            assert!(
-                started.elapsed() < Duration::from_secs(20),
-                "{} of {LISTS} were refused",
-                refused.load(Ordering::SeqCst)
-            );
-            thread::sleep(Duration::from_millis(10));
-        }
+        wait_for("rejected lists", TIMEOUT, || {
+            refused.load(Ordering::SeqCst) == LISTS - THREADS
+        });
         assert_eq!(
             listed.load(Ordering::SeqCst),
             0,
-            "the refusals waited for the disk, or it was not slow"
+            "a list was rejected late, or the disk was not slow"
         );
         let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
         assert_eq!(answer.status, 204);
@@ -74,39 +70,52 @@ fn requests_that_find_all_threads_taken_are_told_so_at_once() {
 }
 
 #[test]
-fn lists_that_have_begun_go_before_those_who_come_later() {
+fn lists_in_progress_keep_their_threads() {
     const THREADS: usize = 4;
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/robots.db", folder.path().display());
     let catalogue = robot_core::open(&url).unwrap();
     let long = "🤖".repeat(240);
-    // More than the system takes of a list which nobody reads.
+    // More than the buffers of a connection take while the client does not read.
     let drafts = (0..20_000).map(|number| Draft::new(format!("{number} {long}"), "droid", 1));
-    assert!(load(Arc::clone(&catalogue), drafts).all(|added| added.is_ok()));
-    drop(catalogue);
+    let mut imported = import(
+        catalogue,
+        Record::numbered(drafts),
+        ImportOptions::default(),
+    );
+    assert!(imported.all(|outcome| outcome.result.is_ok()));
     let server = Server::start(
         folder.path(),
         &[("ROCKET_MAX_BLOCKING", &THREADS.to_string())],
     );
     let ask = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     let begun: Vec<_> = (0..THREADS).map(|_| connection(&server, ask)).collect();
-    thread::sleep(Duration::from_secs(1));
+    for stream in &begun {
+        wait_for("the beginning of a list", TIMEOUT, || {
+            stream.peek(&mut [0]).unwrap() > 0
+        });
+    }
     let slow = slow_reads(&server);
+    let complete = &AtomicUsize::new(0);
     thread::scope(|scope| {
         for stream in begun {
-            scope.spawn(|| assert!(is_whole(stream)));
+            scope.spawn(|| {
+                assert!(is_complete(stream));
+                complete.fetch_add(1, Ordering::SeqCst)
+            });
         }
-        thread::sleep(Duration::from_secs(1));
-        let started = Instant::now();
-        let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
-        assert_eq!(answer.status, 503, "{}", answer.text());
-        assert!(started.elapsed() < Duration::from_secs(2));
+        // The threads of the lists wait for the disk as soon as clients read again.
+        wait_for("a list is rejected", TIMEOUT, || {
+            let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
+            answer.status == 503
+        });
+        assert_eq!(complete.load(Ordering::SeqCst), 0, "a list did not wait");
         drop(slow);
     });
 }
 
-/// Whether a list comes to its end.
-fn is_whole(mut stream: TcpStream) -> bool {
+/// Whether a list is complete.
+fn is_complete(mut stream: TcpStream) -> bool {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).unwrap();
     bytes.ends_with(b"]\r\n0\r\n\r\n")

@@ -1,4 +1,4 @@
-//! The web page, as it is sent; `tests/page` is about what it does.
+//! Files of the web page. `tests/page` tests its behaviour in a browser.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn get(server: &Server, target: &str, headers: &[(&str, &str)]) -> Answer {
     server.client().send(&call).unwrap()
 }
 
-/// The paths of its own that a text of the page names.
+/// The paths of the page's own files in a text.
 fn paths(text: &str) -> Vec<String> {
     text.split('"')
         .filter(|part| part.starts_with("page/") || part.starts_with("./"))
@@ -33,7 +33,7 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_and_all_that_it_names_are_served() {
+fn page_and_every_file_it_names_are_served() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY]);
     let page = get(&server, "/?q=R2", &[]);
@@ -51,7 +51,7 @@ fn the_page_and_all_that_it_names_are_served() {
         assert_eq!(file.status, 200, "{path}");
         assert_eq!(file.header("content-type"), Some(content_type), "{path}");
         assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
-        // What a module asks for is in the page's list, so that it is there without waiting.
+        // The page preloads every module that others import.
         let imported = paths(&file.text());
         assert!(imported.iter().all(|each| named.contains(each)), "{path}");
         let head = call(&server.client(), "HEAD", path, "");
@@ -61,7 +61,7 @@ fn the_page_and_all_that_it_names_are_served() {
 }
 
 #[test]
-fn nothing_from_elsewhere_gets_into_the_page() {
+fn page_loads_nothing_from_other_origins() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY]);
     let page = get(&server, "/", &[]);
@@ -83,7 +83,7 @@ fn nothing_from_elsewhere_gets_into_the_page() {
 }
 
 #[test]
-fn a_browser_asks_each_time_whether_its_page_is_still_the_one() {
+fn page_is_revalidated_by_its_etag() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY]);
     let page = get(&server, "/", &[]);
@@ -107,7 +107,7 @@ fn a_browser_asks_each_time_whether_its_page_is_still_the_one() {
 }
 
 #[test]
-fn the_page_takes_no_changes_and_other_paths_are_the_services() {
+fn page_allows_only_reads_and_no_other_paths() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY]);
     let client = server.client();
@@ -141,7 +141,7 @@ fn the_page_takes_no_changes_and_other_paths_are_the_services() {
 }
 
 #[test]
-fn a_file_of_the_static_folder_replaces_the_one_of_the_page() {
+fn static_file_replaces_a_file_of_the_page() {
     let folder = tempfile::tempdir().unwrap();
     let files = folder.path().join("files");
     fs::create_dir_all(files.join("page")).unwrap();
@@ -154,7 +154,7 @@ fn a_file_of_the_static_folder_replaces_the_one_of_the_page() {
 }
 
 #[test]
-fn a_foreign_host_is_shown_no_page_and_no_token_is_needed_for_it() {
+fn page_rejects_foreign_hosts_and_needs_no_token() {
     let folder = tempfile::tempdir().unwrap();
     let token = format!("write:sha256:{}", "0".repeat(64));
     let server = Server::start(folder.path(), &[MEMORY, ("ROCKET_API_TOKENS", &token)]);

@@ -1,4 +1,4 @@
-//! The reverse proxies of the README as processes, configured as they stand there, but for ports.
+//! Reverse proxies as processes, with the configuration files in `deploy/` except for ports.
 
 use std::{
     fs,
@@ -10,9 +10,7 @@ use std::{
 use robot_core::conformance::TcpClient;
 use tempfile::TempDir;
 
-use crate::process::{PATIENCE, wait_for};
-
-const README: &str = include_str!("../../../README.md");
+use crate::process::{TIMEOUT, wait_for};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
@@ -22,7 +20,7 @@ pub(crate) enum Kind {
 
 pub(crate) const KINDS: [Kind; 2] = [Kind::Nginx, Kind::Haproxy];
 
-/// A proxy that runs, until it is dropped.
+/// A running proxy, killed on drop.
 pub(crate) struct Proxy {
     process: Child,
     pub(crate) port: u16,
@@ -30,14 +28,12 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy of the README before a server, with other words in place of some.
+    /// Starts a proxy in front of a server, with some texts of its configuration replaced.
     pub(crate) fn start(kind: Kind, server: SocketAddr, changes: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
-        let mut configuration = changed(
-            &kind.of_the_readme(),
-            &kind.substitutes(folder.path(), port),
-        );
+        let mut configuration =
+            changed(kind.configuration(), &kind.substitutes(folder.path(), port));
         configuration = changed(&configuration, &[("127.0.0.1:8000", &server.to_string())]);
         configuration = changed(&configuration, changes);
         fs::write(folder.path().join("configuration"), configuration).unwrap();
@@ -53,7 +49,7 @@ impl Proxy {
             port,
             folder,
         };
-        wait_for("a proxy that listens", PATIENCE, || {
+        wait_for("the proxy listens", TIMEOUT, || {
             let ended = proxy.process.try_wait().unwrap();
             let log = || fs::read_to_string(proxy.folder.path().join("log")).unwrap();
             assert!(ended.is_none(), "{kind:?} ended: {}", log());
@@ -66,7 +62,7 @@ impl Proxy {
         (Ipv4Addr::LOCALHOST, self.port).into()
     }
 
-    /// Who comes by this one is another client than who comes by the first.
+    /// Connections to this address come from another client address.
     pub(crate) fn other_address(&self) -> SocketAddr {
         (Ipv6Addr::LOCALHOST, self.port).into()
     }
@@ -88,17 +84,14 @@ impl Drop for Proxy {
 }
 
 impl Kind {
-    /// The configuration in the README.
-    fn of_the_readme(self) -> String {
-        let name = match self {
-            Self::Nginx => "nginx",
-            Self::Haproxy => "haproxy",
-        };
-        let (_, rest) = README.split_once(&format!("\n```{name}\n")).unwrap();
-        rest.split_once("```").unwrap().0.to_owned()
+    fn configuration(self) -> &'static str {
+        match self {
+            Self::Nginx => include_str!("../../deploy/nginx.conf"),
+            Self::Haproxy => include_str!("../../deploy/haproxy.cfg"),
+        }
     }
 
-    /// What differs on a machine where others have the ports, and by somebody who is not root.
+    /// What differs without root and with another port.
     fn substitutes(self, folder: &Path, port: u16) -> Vec<(&'static str, String)> {
         let folder = folder.display();
         match self {
@@ -126,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// The command that runs it as one process, which is easy to end.
+    /// The command that runs the proxy as one process, which is easy to kill.
     fn command(self, folder: &Path) -> Command {
         let configuration = folder.join("configuration");
         let mut command = match self {
@@ -152,8 +145,8 @@ impl Kind {
 
     fn package(self) -> &'static str {
         match self {
-            Self::Nginx => "/usr/sbin/nginx, of Debian's package nginx-light",
-            Self::Haproxy => "/usr/sbin/haproxy, of Debian's package haproxy",
+            Self::Nginx => "/usr/sbin/nginx (Debian package nginx-light)",
+            Self::Haproxy => "/usr/sbin/haproxy (Debian package haproxy)",
         }
     }
 }
@@ -164,10 +157,10 @@ pub(crate) fn free_port() -> u16 {
     listener.local_addr().unwrap().port()
 }
 
-/// A text with other words in place of some, each of which must be there.
+/// Replaces texts in a configuration, each of which must occur.
 fn changed(text: &str, changes: &[(&str, impl AsRef<str>)]) -> String {
     changes.iter().fold(text.to_owned(), |text, (old, new)| {
-        assert!(text.contains(old), "'{old}' is not in the README");
+        assert!(text.contains(old), "'{old}' is not in the configuration");
         text.replace(old, new.as_ref())
     })
 }

@@ -1,4 +1,4 @@
-//! A disk that takes its time: whoever waits for it keeps nobody else from being served.
+//! Slow disk: requests that wait for it block no others.
 
 use std::{
     io::{Read, Write},
@@ -9,17 +9,16 @@ use std::{
 
 use crate::{Server, call, draft, process::connection, strace::Injection};
 
-/// Makes each read from the database take two seconds, until this is dropped. What is mapped into
-/// memory is there.
+/// Delays each read from the database files by two seconds, except from mapped memory, until the
+/// result is dropped.
 pub(crate) fn slow_reads(server: &Server) -> Injection {
     let files = ["robots.db", "robots.db-wal"];
     Injection::into(server, &files, "pread64", "delay_enter=2000000")
 }
 
 #[test]
-fn reads_that_wait_for_the_disk_keep_nobody_else_waiting() {
-    // As many workers as by default, each bound to a CPU; as few as do; and one more than these, none of
-    // which is bound where there are two CPUs.
+fn reads_that_wait_for_the_disk_block_no_others() {
+    // The default, with a worker bound to each CPU; the fewest workers; and one more than those.
     read_while_the_disk_is_slow(&[]);
     for workers in ["2", "3"] {
         read_while_the_disk_is_slow(&[("ROCKET_WORKERS", workers)]);
@@ -41,7 +40,7 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
         };
         (0..8).map(add).collect()
     };
-    // Nothing of the file is in the memory of this one.
+    // This process has no page of the file in memory.
     let server = Server::start(folder.path(), settings);
     let slow = slow_reads(&server);
     let found = &AtomicUsize::new(0);
@@ -62,7 +61,7 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
         assert_eq!(
             found.load(Ordering::SeqCst),
             0,
-            "the others waited for the disk, or it was not slow"
+            "the other calls waited for the disk, or it was not slow"
         );
         drop(slow);
     });
@@ -70,14 +69,14 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
 }
 
 #[test]
-fn one_read_that_waits_for_the_disk_does_not_keep_the_server_from_listening() {
+fn read_that_waits_for_the_disk_blocks_no_connections() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
     assert_eq!(added.status, 201);
     drop(server);
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
-    // The connection is there, and its worker asleep, before the disk becomes slow.
+    // The connection is open and its worker idle before the disk becomes slow.
     let request = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let mut reader = connection(&server, &request("/nothing"));
     let mut answer = [0; 4096];
@@ -95,7 +94,7 @@ fn one_read_that_waits_for_the_disk_does_not_keep_the_server_from_listening() {
     let early = reader.read(&mut answer);
     assert!(
         early.is_err(),
-        "the others waited for the disk, or it was not slow"
+        "the other calls waited for the disk, or it was not slow"
     );
     drop(slow);
     reader.set_nonblocking(false).unwrap();

@@ -8,7 +8,7 @@ use crate::{
 };
 
 #[test]
-fn it_serves_a_new_database_in_the_working_directory() {
+fn default_start_creates_a_database() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let address = server.address();
@@ -32,7 +32,7 @@ fn it_serves_a_new_database_in_the_working_directory() {
 }
 
 #[test]
-fn a_second_start_finds_everything() {
+fn restart_finds_every_robot() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["TERM", "INT", "KILL"] {
         let server = Server::start(folder.path(), &[]);
@@ -49,7 +49,7 @@ fn a_second_start_finds_everything() {
 }
 
 #[test]
-fn settings_come_from_the_environment() {
+fn settings_are_read_from_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(
         folder.path(),
@@ -77,7 +77,7 @@ fn settings_come_from_the_environment() {
 }
 
 #[test]
-fn settings_come_from_a_file_and_the_environment_wins() {
+fn environment_takes_precedence_over_the_file() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("Rocket.toml"),
@@ -115,7 +115,7 @@ fn settings_come_from_a_file_and_the_environment_wins() {
 }
 
 #[test]
-fn a_wrong_setting_ends_it_with_one_clear_line() {
+fn invalid_setting_prints_one_line() {
     let folder = tempfile::tempdir().unwrap();
     for (name, value, words) in [
         (
@@ -137,7 +137,7 @@ fn a_wrong_setting_ends_it_with_one_clear_line() {
         (
             "DATABASE_URL",
             "ftp://x",
-            "'ftp' is no store that this program knows",
+            "no store has URLs that begin with 'ftp'",
         ),
         (
             "DATABASE_URL",
@@ -155,7 +155,7 @@ fn a_wrong_setting_ends_it_with_one_clear_line() {
 }
 
 #[test]
-fn a_broken_configuration_file_is_named() {
+fn invalid_configuration_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     for (text, words) in [
         ("[default\nport = 1", "Rocket.toml"),
@@ -168,7 +168,7 @@ fn a_broken_configuration_file_is_named() {
 }
 
 #[test]
-fn a_broken_configuration_file_does_not_tell_its_passwords() {
+fn invalid_configuration_file_reveals_no_passwords() {
     let folder = tempfile::tempdir().unwrap();
     let url = "postgres://robots:secret@db/robots";
     for text in [
@@ -190,7 +190,7 @@ fn a_broken_configuration_file_does_not_tell_its_passwords() {
 }
 
 #[test]
-fn a_port_in_use_is_named() {
+fn port_in_use_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
@@ -204,7 +204,7 @@ fn a_port_in_use_is_named() {
 }
 
 #[test]
-fn help_teaches_and_other_arguments_are_refused() {
+fn help_is_printed_and_unknown_arguments_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let run = |argument: &str| -> (Option<i32>, String) {
         let mut command: Command = command(folder.path(), &[]);

@@ -1,22 +1,22 @@
-//! HTTPS, by Rocket's own setting.
+//! HTTPS by Rocket's setting `tls`.
 
 use std::process::Command;
 
 use crate::{Server, draft};
 
-/// Runs a program, which is to succeed; what it printed.
+/// Runs a program, which must succeed, and returns its output.
 fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program)
         .args(arguments)
         .output()
-        .unwrap_or_else(|error| panic!("{program}, of the package of this name: {error}"));
+        .unwrap_or_else(|error| panic!("cannot run {program} (Debian package {program}): {error}"));
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {arguments:?}: {error}");
     String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
-fn it_speaks_https_with_a_certificate_and_a_key() {
+fn https_works_with_a_certificate_and_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (certificate, key) = (path("chain.pem"), path("key.pem"));
@@ -59,7 +59,7 @@ fn it_speaks_https_with_a_certificate_and_a_key() {
     let added = curl(&["--data", &draft("R2-D2")]);
     assert!(added.starts_with(r#"{"status":"OK""#), "{added}");
     assert_eq!(curl(&[]), r#"[{"id":"1","name":"R2-D2"}]"#);
-    // What it cannot do for a browser, it does not promise either.
+    // HTTP/2 is not negotiated.
     let version = curl(&[
         "--http2",
         "--output",

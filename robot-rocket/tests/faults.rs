@@ -1,0 +1,166 @@
+//! Fault tests: clients stress the server binary while it is killed or stopped, its disk fails,
+//! its files are taken away, or its database server fails. Every answer must be true afterwards.
+//!
+//! `cargo test -p robot-rocket --features postgres,mysql --test faults`. After `--`,
+//! `--seconds 600` or `--rounds 100` repeats each test, `--seed N` repeats the random decisions of
+//! the run that printed this seed, and a word selects tests.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+mod database_server;
+#[expect(dead_code, reason = "the tests of the server use all of it")]
+mod support;
+#[cfg_attr(
+    not(all(feature = "postgres", feature = "mysql")),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "the tests with database servers use all of it"
+    )
+)]
+mod workload;
+
+mod faults {
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod database_faults;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod database_stops;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod database_urls;
+    pub(crate) mod disk;
+    pub(crate) mod files;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod frozen;
+    pub(crate) mod full_disk;
+    pub(crate) mod kills;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod locks;
+    pub(crate) mod maintenance;
+    pub(crate) mod options;
+    pub(crate) mod read_only;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod restarts;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod shared_database;
+    pub(crate) mod stops;
+    pub(crate) mod syncs;
+}
+
+use std::process::ExitCode;
+
+use libtest_mimic::Trial;
+
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+use faults::restarts;
+use faults::{
+    disk,
+    options::{self, Options, Run},
+};
+use support::{calls, process, strace};
+
+/// A test by its name.
+type Test = (String, Box<dyn FnOnce(&Run) + Send>);
+
+/// Tests named after their functions.
+macro_rules! tests {
+    ($($module:ident :: $test:ident),+ $(,)?) => {
+        [$((
+            concat!(stringify!($module), "::", stringify!($test)).to_owned(),
+            Box::new(faults::$module::$test) as Box<dyn FnOnce(&Run) + Send>,
+        )),+]
+    };
+}
+
+/// Tests that run on each kind of database server.
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+macro_rules! tests_of_kinds {
+    ($($module:ident :: $test:ident),+ $(,)?) => {
+        [$(
+            (stringify!($module), stringify!($test), faults::$module::$test as fn(&Run, Kind)),
+        )+]
+        .into_iter()
+        .flat_map(|(module, name, test)| {
+            [Kind::Postgres, Kind::Mariadb].map(|kind| -> Test {
+                (
+                    format!("{module}::{name} ({kind:?})"),
+                    Box::new(move |run: &Run| test(run, kind)),
+                )
+            })
+        })
+    };
+}
+
+fn tests() -> Vec<Test> {
+    let mut tests = Vec::new();
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    tests.extend(tests_with_database_servers());
+    tests.extend(tests![
+        kills::kill_keeps_acknowledged_and_no_rejected_writes,
+        kills::kill_during_start_leaves_a_usable_file,
+        stops::stop_under_load_finishes_requests_in_progress,
+        full_disk::full_disk_rejects_writes_until_there_is_space,
+        full_disk::server_that_ends_on_a_full_disk_loses_nothing,
+        syncs::failed_sync_is_never_acknowledged,
+        syncs::sporadic_sync_failures_keep_acknowledged_writes,
+        syncs::slow_syncs_lose_nothing,
+        read_only::read_only_disk_rejects_writes_until_writable,
+        files::database_deleted_without_wal,
+        files::database_deleted_with_wal,
+        files::files_deleted_during_a_commit,
+        files::wal_deleted,
+        files::database_replaced_by_another_catalogue,
+        files::all_files_replaced_by_another_catalogue,
+        files::database_replaced_by_a_text_file,
+        files::database_truncated_to_nothing,
+        files::database_truncated_to_half,
+        maintenance::maintenance_does_not_disturb_the_server,
+    ]);
+    tests
+}
+
+/// These mostly wait, so that they come first.
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+fn tests_with_database_servers() -> Vec<Test> {
+    use database_server::Kind;
+
+    let mut tests: Vec<_> = tests_of_kinds![
+        database_faults::every_fault_keeps_acknowledged_writes,
+        frozen::frozen_database_blocks_no_other_requests,
+        frozen::server_starts_and_stops_while_database_is_frozen,
+        restarts::server_starts_before_its_database,
+        restarts::restart_while_idle_is_not_noticed,
+        shared_database::servers_on_one_database_agree,
+        database_stops::stop_while_connecting_succeeds,
+        locks::locked_robot_rejects_only_its_writes,
+        locks::writes_to_a_locked_robot_do_not_block_reads,
+        locks::locked_table_rejects_every_call,
+        database_urls::wrong_password_is_reported_without_passwords,
+        database_urls::missing_database_is_reported,
+    ]
+    .collect();
+    tests.extend(tests![
+        database_urls::unreadable_url_is_rejected_and_not_repeated,
+        database_urls::ambiguous_url_is_not_repeated,
+    ]);
+    tests
+}
+
+fn main() -> ExitCode {
+    let (options, mut arguments) = Options::from_command_line();
+    // Tests mostly wait, for disks, database servers and timeouts.
+    arguments.test_threads.get_or_insert(4);
+    eprintln!("The seed of this run: --seed {}", options.seed);
+    let trials = tests().into_iter().map(|(name, test)| {
+        let run = options.run(&name);
+        Trial::test(name, move || {
+            test(&run);
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}

@@ -1,0 +1,210 @@
+//! Database server that hangs: it accepts connections and never answers.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    sync::Mutex,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::{
+    calls::{call, draft},
+    database_server::{DatabaseServer, Kind},
+    options::Run,
+    process::{Server, wait_for},
+    restarts::wait_until_available,
+    workload::{Ledger, Outcome, Robot, added_id, assert_unavailable, send},
+};
+
+/// The number of concurrent calls.
+const CALLS: usize = 100;
+
+/// The number of connections that the server may have.
+const CONNECTIONS: usize = 8;
+
+/// Limits, twice and more what an idle machine takes: about 2 s for a read, 3 s for a write.
+const READ_LIMIT: Duration = Duration::from_secs(8);
+const WRITE_LIMIT: Duration = Duration::from_secs(8);
+
+/// Outcomes of the calls of a crowd.
+#[derive(Debug, Default)]
+struct Counts {
+    done: usize,
+    not_done: usize,
+}
+
+pub(crate) fn frozen_database_blocks_no_other_requests(run: &Run, kind: Kind) {
+    run.repeat(1, |_| {
+        let database = DatabaseServer::new(kind);
+        let folder = tempfile::tempdir().unwrap();
+        let server = start(folder.path(), &database);
+        let ledger = Mutex::default();
+        assert_eq!(crowd(&server, &ledger).not_done, 0);
+        database.freeze();
+        // The first crowd finds connections that hang, the second finds none.
+        for _ in 0..2 {
+            let counts = crowd_and_others(&server, &ledger);
+            assert_eq!(counts.done, 0, "{counts:?}");
+        }
+        database.resume();
+        let took = wait_until_available(&server);
+        println!("{kind:?}: available {took:?} after the freeze");
+        wait_until_writable(&server, &ledger);
+        assert_eq!(crowd(&server, &ledger).not_done, 0);
+        let mut ledger = ledger.into_inner().unwrap();
+        println!("{kind:?}: {ledger}");
+        ledger.assert_consistent_with(&server);
+    });
+}
+
+fn start(folder: &Path, database: &DatabaseServer) -> Server {
+    fs::create_dir_all(folder.join("files")).unwrap();
+    fs::write(folder.join("files/style.css"), "p {}").unwrap();
+    let settings = [
+        ("DATABASE_URL", database.url.as_str()),
+        ("ROCKET_STATIC_DIR", "files"),
+        ("ROCKET_DATABASE_CONNECTIONS", &CONNECTIONS.to_string()),
+    ];
+    Server::start(folder, &settings)
+}
+
+/// Makes many calls at the same time, half of them writes.
+fn crowd(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
+    let counts = Mutex::new(Counts::default());
+    thread::scope(|scope| {
+        for number in 0..CALLS {
+            let counts = &counts;
+            scope.spawn(move || {
+                let outcome = match number % 4 {
+                    0 | 2 => add(server, ledger),
+                    1 => read(server, "/api/robots/1"),
+                    _ => read(server, "/api/robots?limit=3"),
+                };
+                let mut counts = counts.lock().unwrap();
+                match outcome {
+                    Outcome::Done => counts.done += 1,
+                    _ => counts.not_done += 1,
+                }
+            });
+        }
+    });
+    counts.into_inner().unwrap()
+}
+
+fn add(server: &Server, ledger: &Mutex<Ledger>) -> Outcome {
+    let year = ledger.lock().unwrap().unused_year();
+    let robot = Robot {
+        name: format!("robot {year}"),
+        kind: "droid".to_owned(),
+        year,
+    };
+    let called = send(&server.client(), "POST", "/api/robots", &robot.body());
+    let took = called.interval.end - called.interval.start;
+    assert!(took < WRITE_LIMIT, "a write took {took:?}");
+    assert_ne!(called.outcome, Outcome::Failed);
+    let answer = called.answer.as_ref();
+    let id = answer.map(|answer| added_id(&answer.body, &robot));
+    let write = called.write(Some(robot));
+    ledger.lock().unwrap().record_addition(id, write);
+    called.outcome
+}
+
+fn read(server: &Server, target: &str) -> Outcome {
+    let called = send(&server.client(), "GET", target, "");
+    let took = called.interval.end - called.interval.start;
+    assert!(took < READ_LIMIT, "a read took {took:?}");
+    let expected = [Outcome::Done, Outcome::Unavailable];
+    assert!(expected.contains(&called.outcome), "{:?}", called.outcome);
+    called.outcome
+}
+
+/// Waits until a write succeeds: earlier ones that hung may hold locks for a while.
+fn wait_until_writable(server: &Server, ledger: &Mutex<Ledger>) {
+    wait_for("a write succeeds", Duration::from_secs(20), || {
+        add(server, ledger) == Outcome::Done
+    });
+}
+
+/// A crowd, during which requests that need no database are answered, and threads are few.
+fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
+    thread::scope(|scope| {
+        let crowd = scope.spawn(|| crowd(server, ledger));
+        let mut answered_meanwhile = 0;
+        while !crowd.is_finished() {
+            assert_served_without_database(server);
+            assert_few_threads(server);
+            // Calls that were answered before the crowd was did not wait for the database.
+            answered_meanwhile += usize::from(!crowd.is_finished());
+            thread::sleep(Duration::from_millis(50));
+        }
+        assert!(answered_meanwhile > 3, "{answered_meanwhile}");
+        crowd.join().unwrap()
+    })
+}
+
+fn assert_served_without_database(server: &Server) {
+    for (method, target, body, status) in [
+        ("GET", "/style.css", "", 200),
+        ("GET", "/nowhere", "", 404),
+        ("PATCH", "/api/robots", "", 405),
+        ("POST", "/api/robots", "no JSON", 400),
+    ] {
+        let answer = call(&server.client(), method, target, body);
+        assert_eq!(answer.status, status, "{method} {target}");
+    }
+}
+
+/// There are one or two threads per request and per connection, and some of the libraries.
+fn assert_few_threads(server: &Server) {
+    let tasks = fs::read_dir(format!("/proc/{}/task", server.id())).unwrap();
+    let mut threads = BTreeMap::new();
+    for task in tasks {
+        // The thread may have ended.
+        if let Ok(name) = fs::read_to_string(task.unwrap().path().join("comm")) {
+            *threads.entry(name).or_insert(0) += 1;
+        }
+    }
+    let sessions = threads.get("robot-session\n").copied().unwrap_or_default();
+    // The pool connects on three threads, which may exceed the limit together.
+    assert!(sessions <= 2 * CONNECTIONS + 2, "{threads:?}");
+    let all: usize = threads.values().sum();
+    assert!(all <= 2 * (CALLS + CONNECTIONS) + 20, "{threads:?}");
+}
+
+/// One server is stopped while its database is frozen, another one is started.
+pub(crate) fn server_starts_and_stops_while_database_is_frozen(run: &Run, kind: Kind) {
+    run.repeat(1, |_| {
+        let database = DatabaseServer::new(kind);
+        let folder = tempfile::tempdir().unwrap();
+        let old = start(folder.path(), &database);
+        database.freeze();
+        stop_with_requests_in_progress(old);
+        let server = start(folder.path(), &database);
+        let asked = Instant::now();
+        assert_unavailable(&call(&server.client(), "GET", "/api/robots", ""));
+        assert!(asked.elapsed() < READ_LIMIT, "{:?}", asked.elapsed());
+        database.resume();
+        let took = wait_until_available(&server);
+        println!("{kind:?}: available {took:?} after the freeze");
+        let ledger = Mutex::default();
+        wait_until_writable(&server, &ledger);
+        assert_eq!(crowd(&server, &ledger).not_done, 0);
+    });
+}
+
+fn stop_with_requests_in_progress(server: Server) {
+    thread::scope(|scope| {
+        for number in 0..30 {
+            let client = server.client();
+            // There may be no answer: that depends on how much time is left.
+            scope.spawn(move || {
+                send(&client, "POST", "/api/robots", &draft(&number.to_string())).outcome
+            });
+        }
+        thread::sleep(Duration::from_millis(300));
+        let (status, log) = server.stop("TERM");
+        assert!(status.success(), "{status}: {log}");
+    });
+}

@@ -1,0 +1,29 @@
+//! Two servers on one database.
+
+use std::thread;
+
+use crate::{
+    database_server::{DatabaseServer, Kind},
+    options::Run,
+    process::Server,
+    workload::{Ledger, assert_agreement},
+};
+
+pub(crate) fn servers_on_one_database_agree(run: &Run, kind: Kind) {
+    run.repeat(1, |random| {
+        let database = DatabaseServer::new(kind);
+        let folder = tempfile::tempdir().unwrap();
+        let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
+        // Both find a database without tables.
+        let (one, other) = thread::scope(|scope| {
+            let one = scope.spawn(start);
+            (start(), one.join().unwrap())
+        });
+        assert_agreement(&[&one, &other], Ledger::default(), random);
+        for server in [one, other] {
+            let (status, log) = server.stop("TERM");
+            assert!(status.success(), "{status}");
+            assert_eq!(log, "");
+        }
+    });
+}

@@ -1,0 +1,30 @@
+//! Tests of the web page in Chromium, by keyboard where possible:
+//! `cargo test -p robot-rocket --test page`, with Debian's `chromium` and `chromium-driver`.
+//! `AXE_CORE` names the file `axe.min.js` of the package axe-core; `./test.sh` fetches it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[expect(dead_code, reason = "the tests of the server use all of it")]
+mod support;
+
+mod page {
+    mod access;
+    mod accessibility;
+    mod base;
+    pub(crate) mod browser;
+    mod changes;
+    pub(crate) mod keys;
+    mod layout;
+    mod long_lists;
+    mod names;
+    mod outage;
+    mod search;
+    pub(crate) mod visit;
+}
+
+use page::{browser, keys, visit};
+use support::{calls, process};

@@ -1,0 +1,74 @@
+//! Layout on narrow screens and in dark mode, and the size of the page.
+
+use serde_json::json;
+
+use crate::visit::Visit;
+
+impl Visit {
+    fn set_width(&self, width: u32) {
+        let size = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        self.browser
+            .devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    pub(crate) fn prefer_dark(&self) {
+        let dark = json!({"name": "prefers-color-scheme", "value": "dark"});
+        let media = json!({"features": [dark]});
+        self.browser.devtools("Emulation.setEmulatedMedia", &media);
+    }
+}
+
+#[test]
+fn narrow_screen_needs_no_horizontal_scrolling() {
+    let long = "x".repeat(255);
+    let visit = Visit::of(&["Marvin", &long]);
+    visit.add("late", "mechanical", "9223372036854775807");
+    visit.browser.reload();
+    visit.wait_for_rows(3);
+    for width in [320, 375, 700, 1000, 1600] {
+        visit.set_width(width);
+        visit.run("document.querySelector('[data-action=edit]').click()");
+        visit.run("document.querySelector('#add').requestSubmit()");
+        visit.wait_for_text("#add .of-name .error", "name is required");
+        let script = "return document.documentElement.scrollWidth <= innerWidth";
+        assert_eq!(visit.run(script), true, "{width}");
+        let outside = "return [...document.querySelectorAll('button, input, select, td')].filter(\
+                       (each) => each.checkVisibility() && (each.getBoundingClientRect().right > \
+                       innerWidth || each.getBoundingClientRect().left < 0)).length";
+        assert_eq!(visit.run(outside), 0, "{width}");
+        let small = "return [...document.querySelectorAll('main button, main input, main select')]\
+                     .filter((each) => each.checkVisibility() && (each.offsetHeight < 24 || \
+                     each.offsetWidth < 24)).map((each) => each.outerHTML)";
+        assert_eq!(visit.run(small), json!([]), "{width}");
+        visit.run("document.querySelector('.edited .of-actions button:last-child').click()");
+    }
+}
+
+#[test]
+fn page_follows_the_preferred_color_scheme() {
+    let visit = Visit::of(&["Marvin"]);
+    let brightness = "const of = (property) => getComputedStyle(document.body)[property]\
+                      .match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0); \
+                      return [of('backgroundColor'), of('color')]";
+    let seen =
+        |visit: &Visit| -> (u32, u32) { serde_json::from_value(visit.run(brightness)).unwrap() };
+    let (ground, ink) = seen(&visit);
+    assert!(ground > 600 && ink < 200, "{ground}, {ink}");
+    visit.prefer_dark();
+    let (ground, ink) = seen(&visit);
+    assert!(ground < 100 && ink > 600, "{ground}, {ink}");
+}
+
+#[test]
+fn page_is_small_and_loads_nothing_from_other_origins() {
+    let visit = Visit::of(&[]);
+    let script = "const loaded = [...performance.getEntriesByType('navigation'), \
+                  ...performance.getEntriesByType('resource')]; \
+                  return [loaded.every((each) => each.name.startsWith(location.origin)), \
+                  loaded.length, loaded.reduce((sum, each) => sum + each.encodedBodySize, 0)]";
+    let (is_own, files, bytes): (bool, u32, u32) =
+        serde_json::from_value(visit.run(script)).unwrap();
+    assert!(is_own);
+    assert!((10..40).contains(&files), "{files} files");
+    assert!((20_000..100_000).contains(&bytes), "{bytes} bytes");
+}

@@ -1,0 +1,97 @@
+//! Lists that are longer than a window.
+
+use serde_json::json;
+
+use crate::{
+    keys::{END, ENTER, HOME, TAB},
+    process::{TIMEOUT, wait_for},
+    visit::Visit,
+};
+
+/// More elements than the page may have at any time.
+const MOST_ELEMENTS: u64 = 6000;
+
+impl Visit {
+    fn elements(&self) -> u64 {
+        let script = "return document.querySelectorAll('*').length";
+        self.run(script).as_u64().unwrap()
+    }
+
+    /// The name in the `first` or `last` row.
+    fn name_at(&self, place: &str) -> String {
+        let script = "const names = document.querySelectorAll('#table .name'); \
+                      return names[arguments[0] === 'last' ? names.length - 1 : 0].textContent";
+        let name = self.browser.run(script, &[json!(place)]);
+        name.as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn keyboard_reaches_both_ends_of_a_long_list() {
+    let visit = Visit::of_many(2500);
+    visit.wait_for_text("#count", "more than");
+    wait_for("the last robot", TIMEOUT, || {
+        visit.browser.press([END]);
+        assert!(visit.elements() < MOST_ELEMENTS);
+        visit.name_at("last") == "robot 002499"
+    });
+    visit.wait_for_text("#end", "End of the list.");
+    visit.wait_for_text("#count", "2,500 robots");
+    assert!(visit.name_at("first").as_str() > "robot 002000");
+    let script = "return Number(document.querySelector('#table tbody:last-child tr:last-child')\
+                  .getAttribute('aria-rowindex'))";
+    assert_eq!(visit.run(script), 2501);
+    wait_for("the first robot", TIMEOUT, || {
+        visit.browser.press([HOME]);
+        assert!(visit.elements() < MOST_ELEMENTS);
+        visit.name_at("first") == "robot 000000"
+    });
+    let names = visit.names();
+    let consecutive = (0..names.len()).map(|number| format!("robot {number:06}"));
+    assert!(consecutive.eq(names), "a robot is missing, or there twice");
+}
+
+#[test]
+fn hundred_thousand_robots_keep_the_page_small() {
+    let visit = Visit::of_many(100_000);
+    visit.browser.press("/099999".chars());
+    visit.wait_for_rows(1);
+    assert_eq!(visit.names(), ["robot 099999"]);
+    visit.browser.press_with(crate::keys::CONTROL, 'a');
+    visit.browser.press("robot".chars());
+    visit.wait_for_text("#count", "more than");
+    visit.wait_for_text("figcaption", "Of the first 5,000 by name.");
+    for number in 1..20 {
+        let script = "scrollTo(0, document.documentElement.scrollHeight)";
+        visit.run(script);
+        let seen = format!("robot {:06}", number * 100);
+        wait_for(&seen, TIMEOUT, || visit.name_at("last") > seen);
+        assert!(visit.elements() < MOST_ELEMENTS);
+    }
+}
+
+#[test]
+fn edited_row_keeps_its_text_while_out_of_view() {
+    let visit = Visit::of_many(1500);
+    visit.tab_to("Edit robot 000001");
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Name");
+    visit.browser.press("Marvin".chars());
+    let goes = "return !document.querySelector('tr.edited')";
+    wait_for("the row goes", TIMEOUT, || {
+        visit.run("scrollTo(0, document.documentElement.scrollHeight)");
+        visit.run(goes) == true
+    });
+    wait_for("the row comes back", TIMEOUT, || {
+        visit.run("scrollTo(0, 0)");
+        visit.run(goes) == false
+    });
+    assert_eq!(
+        visit.run("return document.querySelector('tr.edited input').value"),
+        "Marvin"
+    );
+    visit.run("document.querySelector('tr.edited input').focus()");
+    visit.browser.press([TAB, TAB, ENTER]);
+    visit.wait_for_focus("Edit Marvin");
+    assert!(visit.stored().contains(r#""name":"Marvin""#));
+}

@@ -1,0 +1,37 @@
+//! Tests of the server binary as a process.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+mod server {
+    mod access;
+    mod concurrency;
+    mod cpus;
+
+    mod file_limit;
+    mod files;
+    mod framing;
+    mod hosts;
+    mod imports;
+    mod links;
+    mod overload;
+    mod page;
+    mod proxies;
+    pub(crate) mod proxy;
+    pub(crate) mod slow_disk;
+    mod start;
+    mod tls;
+    mod unusual_requests;
+}
+
+use server::{proxy, slow_disk};
+use support::{
+    calls::{call, draft, names},
+    process::{self, Server},
+    strace,
+};

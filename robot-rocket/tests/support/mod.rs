@@ -1,0 +1,5 @@
+//! Servers as processes, and calls to them.
+
+pub(crate) mod calls;
+pub(crate) mod process;
+pub(crate) mod strace;

@@ -1,0 +1,265 @@
+//! The server as a process, and bare connections to it.
+
+use std::{
+    io::{self, Read, Write},
+    net::{Shutdown, SocketAddr, TcpStream},
+    path::Path,
+    process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::{Arc, Mutex},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use robot_core::conformance::TcpClient;
+
+/// How long a test waits for an event before it fails. Generous: nothing is measured with it.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A running server, killed on drop.
+pub(crate) struct Server {
+    process: Process,
+    address: SocketAddr,
+    /// The line that it prints when it listens.
+    pub(crate) greeting: String,
+}
+
+/// A process, killed on drop.
+struct Process {
+    child: Child,
+    output: Stream,
+    log: Stream,
+}
+
+/// Output of a process, read continuously: a full pipe would block the process.
+struct Stream {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
+}
+
+/// The command that starts a server in a folder on a free port, with only these settings.
+pub(crate) fn command(folder: &Path, settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_robot-rocket"));
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("ROCKET_PORT", "0")
+        .envs(settings.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Runs a server that must fail to start.
+pub(crate) fn fail(folder: &Path, settings: &[(&str, &str)]) -> Output {
+    match Server::launch(folder, settings) {
+        Err(output) => output,
+        Ok(server) => panic!("the server started with {settings:?}: {}", server.greeting),
+    }
+}
+
+/// The line that a server printed when it failed to start.
+pub(crate) fn output_of_failure(output: &Output) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.starts_with("robot-rocket: "), "{error}");
+    assert_eq!(output.stdout, b"");
+    error
+}
+
+impl Server {
+    /// Runs a server that must start.
+    pub(crate) fn start(folder: &Path, settings: &[(&str, &str)]) -> Self {
+        Self::launch(folder, settings).unwrap_or_else(|output| {
+            let error = String::from_utf8_lossy(&output.stderr);
+            panic!("no server with {settings:?}: {}, {error}", output.status)
+        })
+    }
+
+    /// Runs a server until it listens or ends.
+    pub(crate) fn launch(folder: &Path, settings: &[(&str, &str)]) -> Result<Self, Output> {
+        let process = Process::start(command(folder, settings));
+        wait_for("the server listens or ends", TIMEOUT, || {
+            process.output.text().contains('\n') || process.output.has_ended()
+        });
+        let greeting = process.output.text();
+        if greeting.is_empty() {
+            return Err(process.end());
+        }
+        let address = greeting
+            .split_once("://")
+            .and_then(|(_, rest)| rest.split_once("/api/robots"))
+            .and_then(|(address, _)| address.parse().ok())
+            .unwrap_or_else(|| panic!("no address in {greeting:?}"));
+        Ok(Self {
+            process,
+            address,
+            greeting,
+        })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn client(&self) -> TcpClient {
+        TcpClient::new(self.address)
+    }
+
+    /// The id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Sends a signal and waits for the end; returns the exit status and the log.
+    pub(crate) fn stop(self, signal: &str) -> (ExitStatus, String) {
+        let sent = Command::new("kill")
+            .args([format!("-{signal}"), self.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        let output = self.process.end();
+        (output.status, String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+impl Process {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let output = Stream::new(child.stdout.take().unwrap());
+        let log = Stream::new(child.stderr.take().unwrap());
+        Self { child, output, log }
+    }
+
+    /// Waits for the end of the process.
+    fn end(mut self) -> Output {
+        let mut status = None;
+        wait_for("the server ends", TIMEOUT, || {
+            status = self.child.try_wait().unwrap();
+            status.is_some() && self.output.has_ended() && self.log.has_ended()
+        });
+        Output {
+            status: status.unwrap(),
+            stdout: self.output.text().into_bytes(),
+            stderr: self.log.text().into_bytes(),
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            let log = self.log.text();
+            let lines: Vec<_> = log.lines().collect();
+            let last = lines[lines.len().saturating_sub(30)..].join("\n");
+            eprintln!("The last lines of the server's log:\n{last}");
+        }
+    }
+}
+
+impl Stream {
+    fn new(mut stream: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&bytes);
+        let reader = thread::spawn(move || {
+            let mut piece = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                kept.lock().unwrap().extend_from_slice(&piece[..length]);
+            }
+        });
+        Self { bytes, reader }
+    }
+
+    /// The output so far.
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Whether the process has closed the stream.
+    fn has_ended(&self) -> bool {
+        self.reader.is_finished()
+    }
+}
+
+/// Waits until a condition is met; how long that took.
+pub(crate) fn wait_for(what: &str, limit: Duration, mut is_met: impl FnMut() -> bool) -> Duration {
+    let started = Instant::now();
+    while !is_met() {
+        assert!(started.elapsed() < limit, "{what}: not within {limit:?}");
+        thread::sleep(Duration::from_millis(10));
+    }
+    started.elapsed()
+}
+
+/// Opens a connection and sends a text.
+pub(crate) fn connection(server: &Server, sent: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let timeout = Duration::from_secs(60);
+    stream.set_read_timeout(Some(timeout)).unwrap();
+    stream.write_all(sent.as_bytes()).unwrap();
+    stream
+}
+
+/// Reads until the server closes the connection.
+pub(crate) fn read(stream: TcpStream) -> String {
+    io::read_to_string(stream).unwrap()
+}
+
+/// Sends bytes and reads until the other side closes the connection, which it may do before it has
+/// received them all.
+pub(crate) fn exchange(address: SocketAddr, sent: &[u8]) -> String {
+    drain(&written(address, sent))
+}
+
+/// The same, but closes the sending side after the bytes.
+pub(crate) fn cut_off(address: SocketAddr, sent: &[u8]) -> String {
+    let stream = written(address, sent);
+    let _ = stream.shutdown(Shutdown::Write);
+    drain(&stream)
+}
+
+fn written(address: SocketAddr, sent: &[u8]) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    let _ = stream.write_all(sent);
+    stream
+}
+
+fn drain(mut stream: &TcpStream) -> String {
+    let timeout = Duration::from_secs(30);
+    stream.set_read_timeout(Some(timeout)).unwrap();
+    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    loop {
+        match stream.read(&mut piece) {
+            Ok(length @ 1..) => answer.extend_from_slice(&piece[..length]),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                panic!("no end of {}", String::from_utf8_lossy(&answer))
+            }
+            // The connection is reset if the other side has not read all bytes.
+            Ok(0) | Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
+        }
+    }
+}
+
+/// Asserts an answer with this status in the contract's shape of a failure.
+#[track_caller]
+pub(crate) fn assert_failed(answer: &str, status: u16, what: &str) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    assert!(
+        head.starts_with(&format!("HTTP/1.1 {status} ")),
+        "{what}: {answer}"
+    );
+    let head = head.to_ascii_lowercase();
+    assert!(
+        head.contains("content-type: text/html; charset=utf-8"),
+        "{what}: {head}"
+    );
+    let body: serde_json::Value =
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{what}: {error} in {answer}"));
+    assert_eq!(body["status"], "ERROR", "{what}");
+    let messages = body["messages"].as_array().map_or(0, Vec::len);
+    assert!(messages > 0, "{what}: no messages");
+}

@@ -1,0 +1,24 @@
+//! Agreement of several servers on the same data.
+
+use fastrand::Rng;
+
+use crate::process::Server;
+
+use super::{Ledger, Outcome, Routing, Workload};
+
+/// Asserts that servers agree without faults: a write that one has acknowledged is visible on all,
+/// names are unique, a name is rejected only if it is taken, and no id is assigned twice.
+pub(crate) fn assert_agreement(servers: &[&Server], ledger: Ledger, random: &mut Rng) -> Ledger {
+    let workload = Workload::start_on(servers, Routing::Random, ledger, random);
+    let conflicts = workload.writes(Outcome::NameTaken);
+    while workload.writes(Outcome::NameTaken) < conflicts + 30 {
+        workload.wait_for_writes(50);
+    }
+    assert_eq!(workload.failed_calls(), 0);
+    let mut ledger = workload.stop();
+    for server in servers {
+        ledger.assert_consistent_with(server);
+    }
+    println!("{} servers agree: {ledger}", servers.len());
+    ledger
+}
