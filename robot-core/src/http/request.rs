@@ -23,17 +23,6 @@ pub const BODY_LIMIT: usize = 64 * 1024;
 
 /// The timeout for a whole body, or for one piece of a streamed one. A frontend stops reading then
 /// and passes [`BodyError::TooSlow`].
-///
-/// ```
-/// use std::net::{TcpListener, TcpStream};
-/// use robot_core::http::BODY_DEADLINE;
-///
-/// let listener = TcpListener::bind("127.0.0.1:0")?;
-/// let connection = TcpStream::connect(listener.local_addr()?)?;
-/// // Limits each read; a frontend limits their sum.
-/// connection.set_read_timeout(Some(BODY_DEADLINE))?;
-/// # std::io::Result::Ok(())
-/// ```
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why a body could not be read.
