@@ -98,14 +98,14 @@ pub enum SettingsError {
     AllowAnonymous(String),
     /// No client has any permission.
     #[error(
-        "wrong setting: allow_anonymous = false without api_tokens lets nobody in; create a \
+        "wrong setting: allow_anonymous = false without api_tokens rejects every request; create a \
          token with 'robot-cli token new' and set ROCKET_API_TOKENS to its output"
     )]
     ClosedToAll,
     /// There are tokens, but no request needs one.
     #[error(
-        "wrong setting: with allow_anonymous = true nobody needs the api_tokens; remove one of \
-         the settings, or set allow_anonymous = \"read\" to require tokens only for writes"
+        "wrong setting: with allow_anonymous = true the api_tokens have no effect; remove one \
+         of the settings, or set allow_anonymous = \"read\" to require tokens only for writes"
     )]
     NeedlessTokens,
     /// The address is reachable from a network, and the permissions are not set.

@@ -68,7 +68,7 @@ impl DraftJsonError {
             Self::NotJson(at) => format!("{subject} is not valid JSON ({})", place(at)),
             Self::Truncated(at) => format!("{subject} ends before its JSON does ({})", place(at)),
             Self::Trailing(at) => format!(
-                "{subject} goes on behind its JSON object ({}); send one object alone",
+                "{subject} continues after its JSON object ({}); send one object alone",
                 place(at)
             ),
             Self::Repeated(member) => format!(
@@ -325,11 +325,11 @@ mod tests {
             ),
             (
                 b"{} {}",
-                "The body goes on behind its JSON object (line 1, column 4); send one object alone",
+                "The body continues after its JSON object (line 1, column 4); send one object alone",
             ),
             (
                 b"{\"name\":1}\0",
-                "The body goes on behind its JSON object (line 1, column 11); send one object alone",
+                "The body continues after its JSON object (line 1, column 11); send one object alone",
             ),
             (
                 b"{'name':1}",

@@ -224,7 +224,7 @@ fn ndjson_reading_continues_after_an_invalid_line() {
             "1! The record ends before its JSON does (column 8)",
             "2! The record must be a JSON object with name, type and year",
             "3! The record must be a JSON object with name, type and year",
-            "4! The record goes on behind its JSON object (column 12); send one object alone",
+            "4! The record continues after its JSON object (column 12); send one object alone",
             "5! The record is not UTF-8 (at byte 0)",
             "6: - - 2",
         ],

@@ -141,7 +141,7 @@ fn contradictory_settings_are_named() {
                 ("ROCKET_API_TOKENS", token),
                 ("ROCKET_ALLOW_ANONYMOUS", "true"),
             ],
-            "nobody needs the api_tokens",
+            "the api_tokens have no effect",
         ),
         // An environment variable that expands to nothing.
         (&[("ROCKET_API_TOKENS", "")], "api_tokens is empty"),
@@ -153,7 +153,7 @@ fn contradictory_settings_are_named() {
             ],
             "api_tokens is empty",
         ),
-        (&[("ROCKET_ALLOW_ANONYMOUS", "false")], "lets nobody in"),
+        (&[("ROCKET_ALLOW_ANONYMOUS", "false")], "rejects every request"),
         (
             &[("ROCKET_ALLOW_ANONYMOUS", "write")],
             "true, false or read, not 'write'",
