@@ -5,6 +5,9 @@
 
 import { kept } from "./token.js";
 
+/** The types of robots, as the service validates them. */
+export const TYPES = ["droid", "mechanical", "virtual"];
+
 /** An error answer of the service, with its messages. */
 export class Refusal extends Error {
   constructor(status, messages, needsToken = false) {

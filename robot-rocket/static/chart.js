@@ -1,6 +1,6 @@
 // Bar chart of the number of robots by decade and type.
 
-import { find } from "./api.js";
+import { TYPES, find } from "./api.js";
 import { byId, drawn, element, show } from "./elements.js";
 
 /** The maximum number of robots to load for the chart. */
@@ -12,7 +12,6 @@ const MAX_DECADES = 10;
 /** Milliseconds after a change until the chart is drawn, since more changes may follow. */
 const PAUSE = 400;
 
-const TYPES = ["droid", "mechanical", "virtual"];
 const [WIDTH, HEIGHT, BASE, TOP] = [360, 190, 160, 22];
 
 let calls = new AbortController();

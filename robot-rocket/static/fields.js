@@ -1,8 +1,7 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
+import { TYPES } from "./api.js";
 import { element, show } from "./elements.js";
-
-const TYPES = ["droid", "mechanical", "virtual"];
 
 /** Statuses with which the service reports violations of the robot that was sent. */
 const STATUSES_OF_RULES = [400, 409, 500];

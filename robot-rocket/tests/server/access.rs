@@ -153,7 +153,10 @@ fn contradictory_settings_are_named() {
             ],
             "api_tokens is empty",
         ),
-        (&[("ROCKET_ALLOW_ANONYMOUS", "false")], "rejects every request"),
+        (
+            &[("ROCKET_ALLOW_ANONYMOUS", "false")],
+            "rejects every request",
+        ),
         (
             &[("ROCKET_ALLOW_ANONYMOUS", "write")],
             "true, false or read, not 'write'",

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use robot_core::conformance::{Answer, Call, Client};
+use robot_core::{
+    RobotType,
+    conformance::{Answer, Call, Client},
+};
 
 use crate::{
     Server, call,
@@ -30,6 +33,25 @@ fn paths(text: &str) -> Vec<String> {
         .filter(|part| part.starts_with("page/") || part.starts_with("./"))
         .map(|part| format!("/page/{}", part.rsplit('/').next().unwrap()))
         .collect()
+}
+
+#[test]
+fn page_has_every_robot_type() {
+    let types = RobotType::ALL.map(|robot_type| format!("\"{robot_type}\""));
+    let list = format!("const TYPES = [{}];", types.join(", "));
+    assert!(
+        include_str!("../../static/api.js").contains(&list),
+        "{list}"
+    );
+    for robot_type in RobotType::ALL {
+        for selector in [
+            format!(".type.{robot_type}::before"),
+            format!(".bar.{robot_type}"),
+        ] {
+            let style = include_str!("../../static/style.css");
+            assert!(style.contains(&selector), "style.css has no {selector}");
+        }
+    }
 }
 
 #[test]
