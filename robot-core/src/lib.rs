@@ -72,10 +72,11 @@ mod model;
 mod open;
 pub mod transfer;
 
-/// The Rust of the README, compiled.
+/// The Rust of the READMEs, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
-struct Readme;
+#[doc = include_str!("../README.md")]
+struct Readmes;
 
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Error, Existing,

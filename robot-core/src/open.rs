@@ -76,7 +76,7 @@ const FEATURES: &[(&str, &[&str])] = &[
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, OpenOptions, Scheme, Schemes};
+/// use robot_core::{CatalogueExt, MemoryCatalogue, OpenOptions, Scheme, Schemes};
 ///
 /// // A store of another crate registers its URLs.
 /// let mine = Scheme {

@@ -30,7 +30,7 @@ Settings:
   DATABASE_URL                  store: sqlite://robots.db (default), memory:, postgres://..., mysql://...
   ROCKET_PORT                   8000 (default), or 0 for a free port
   ROCKET_ADDRESS                127.0.0.1 (default), or 0.0.0.0 for all networks
-  ROCKET_API_TOKENS             output of 'robot-cli token new', several with commas
+  ROCKET_API_TOKENS             entries that 'robot-cli token new' prints, separated by commas
                                 (required unless the address is a loopback address)
   ROCKET_ALLOW_ANONYMOUS        permissions without a token: true (all), read, false (none)
   ROCKET_ALLOWED_HOSTS          accepted host names: robots.example,robots
@@ -42,7 +42,7 @@ Settings:
   ROCKET_WORKERS                worker threads (default: one per core, at least 2)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
   ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
-  RUST_LOG                      log level: error, warn (default), info
+  RUST_LOG                      log level: error, warn, info (default: warn, without Rocket's)
 
 Examples:
   robot-rocket

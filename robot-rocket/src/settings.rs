@@ -87,7 +87,7 @@ pub enum SettingsError {
     /// The list of tokens is empty.
     #[error(
         "wrong setting: api_tokens is empty, which would turn authentication off; set it to the \
-         output of 'robot-cli token new', or remove it"
+         entry that 'robot-cli token new' prints for the server, or remove it"
     )]
     NoTokens,
     /// `allow_anonymous` is invalid.
@@ -99,7 +99,7 @@ pub enum SettingsError {
     /// No client has any permission.
     #[error(
         "wrong setting: allow_anonymous = false without api_tokens rejects every request; create a \
-         token with 'robot-cli token new' and set ROCKET_API_TOKENS to its output"
+         token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it prints"
     )]
     ClosedToAll,
     /// There are tokens, but no request needs one.
@@ -111,8 +111,8 @@ pub enum SettingsError {
     /// The address is reachable from a network, and the permissions are not set.
     #[error(
         "wrong setting: on {0} every client that reaches this machine could change the robots; \
-         create a token with 'robot-cli token new' and set ROCKET_API_TOKENS to its output, or \
-         allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
+         create a token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it \
+         prints, or allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
     )]
     OpenToTheNetwork(IpAddr),
     /// An origin is invalid.

@@ -75,7 +75,7 @@ fn catalogue_can_be_mounted_below_another() {
     );
     let message = get(&client, "/archive/nothing");
     assert!(
-        message.contains("the robots are at /archive/api/robots,"),
+        message.contains("the paths are /archive/api/robots,"),
         "{message}"
     );
 }

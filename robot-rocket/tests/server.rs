@@ -12,7 +12,6 @@ mod server {
     mod access;
     mod concurrency;
     mod cpus;
-
     mod file_limit;
     mod files;
     mod framing;
@@ -23,6 +22,7 @@ mod server {
     mod page;
     mod proxies;
     pub(crate) mod proxy;
+    mod readme;
     pub(crate) mod slow_disk;
     mod start;
     mod tls;

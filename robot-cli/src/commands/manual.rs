@@ -70,7 +70,12 @@ fn write_pages(command: &Command, directory: &Path) -> io::Result<usize> {
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     // The description is in `before_help`, see the module `help`.
     let description = command.get_before_help().cloned().unwrap_or_default();
-    let man = Man::new(command.clone().long_about(description))
+    let mut command = command.clone().long_about(description);
+    if command.find_subcommand("help").is_some() {
+        // It has no page of its own.
+        command = command.mut_subcommand("help", |help| help.hide(true));
+    }
+    let man = Man::new(command.clone())
         .source(concat!("robot-cli ", env!("CARGO_PKG_VERSION")))
         .manual("Robot Catalogue");
     let mut page = Vec::new();

@@ -56,6 +56,7 @@ fn manual_has_a_page_per_command() {
             );
         }
         assert!(!text.contains("secret"), "{page}");
+        assert!(!text.contains("help(1)"), "{page}");
     }
     assert!(!sandbox.path().join("robots.db").exists());
 }

@@ -95,11 +95,16 @@ impl Exchange {
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
     /// why it could not.
     pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Reply> {
-        let body = self.request.check_body(body);
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
-            Handler::Whole(handle) => handle(call, &body.map_err(Failure::Body)?),
-            Handler::Streamed(handle) => handle(call, body.map(in_one_piece)),
+            Handler::Whole(handle) => {
+                let body = call.request.check_body(body);
+                handle(call, &body.map_err(Failure::Body)?)
+            }
+            Handler::Streamed(handle) => {
+                let body = call.request.check_length(body);
+                handle(call, body.map(in_one_piece))
+            }
         })
     }
 

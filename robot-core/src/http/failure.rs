@@ -99,7 +99,7 @@ impl Failure {
             Self::NoSuchRobot(None) => "No robot has this id",
             Self::NoSuchPath(paths) => {
                 return vec![format!(
-                    "There is nothing at this path; the robots are at {paths}"
+                    "There is nothing at this path; the paths are {paths}"
                 )];
             }
             Self::MethodNotAllowed(allow) => {

@@ -148,10 +148,19 @@ impl Request {
         if self.exceeds_limit() {
             return Err(BodyError::TooLarge);
         }
-        let body = body?;
+        let body = self.check_length(body)?;
         if body.len() > BODY_LIMIT {
             return Err(BodyError::TooLarge);
         }
+        Ok(body)
+    }
+
+    /// The body that was read, if it is complete.
+    pub(super) fn check_length(
+        &self,
+        body: Result<Vec<u8>, BodyError>,
+    ) -> Result<Vec<u8>, BodyError> {
+        let body = body?;
         match self.content_length() {
             Some(length) if body.len() < length => Err(BodyError::Incomplete),
             _ => Ok(body),

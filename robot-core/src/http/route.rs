@@ -28,15 +28,15 @@ pub(super) enum Handler {
     Bodyless(fn(&Call<'_>) -> Started),
     /// The body is read first.
     Whole(fn(&Call<'_>, &[u8]) -> Started),
-    /// The body is read piece by piece while the request is answered. It is an error if the
-    /// frontend has read it as a whole, and failed.
+    /// The body is read piece by piece while the request is answered. An `Err` is the
+    /// error of a frontend that read the body as a whole.
     Streamed(fn(&Call<'_>, Result<Pieces, BodyError>) -> Started),
 }
 
 /// The outcome of a request.
 pub(super) type Answer = Result<Reply, Failure>;
 
-/// The outcome of a request that may take work which blocks. A failure is one that needed none.
+/// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
 pub(super) type Started = Result<Pending<Answer>, Failure>;
 
 /// A request to one route, for its handler.

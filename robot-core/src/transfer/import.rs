@@ -189,16 +189,13 @@ where
         }
     }
 
-    /// Starts the write of a record, or finds out that none is needed. If names are looked up
-    /// first, this chooses the write; the store decides about the name.
+    /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
+    /// between insert and update; the store checks the name again. Without it, an insert that fails
+    /// would use up an id on a database server.
     fn start(&mut self, draft: ValidDraft) -> Step {
-        let holder = if self.looks_up_names() {
-            match self.catalogue.find(draft.name()) {
-                Ok(holder) => holder.map(|robot| robot.id()),
-                Err(error) => return Step::Done(Err(error.into())),
-            }
-        } else {
-            None
+        let holder = match self.catalogue.find(draft.name()) {
+            Ok(holder) => holder.map(|robot| robot.id()),
+            Err(error) => return Step::Done(Err(error.into())),
         };
         let is_dry_run = self.options.dry_run == DryRun::Yes;
         let is_taken = holder.is_some() || (is_dry_run && self.names.contains(draft.name()));
@@ -223,17 +220,6 @@ where
             stored,
             draft,
         })
-    }
-
-    /// Whether to look up the name before the write: to choose the write, to stop before later
-    /// records are stored, or because there is no write. Otherwise the insert itself finds out.
-    fn looks_up_names(&self) -> bool {
-        self.options.dry_run == DryRun::Yes
-            || match self.options.on_conflict {
-                OnConflict::Fail => self.options.after_failure == AfterFailure::Stop,
-                OnConflict::Skip => false,
-                OnConflict::Replace => true,
-            }
     }
 
     /// The result for a name that is taken, unless the record replaces the robot.
@@ -317,7 +303,8 @@ where
     }
 }
 
-/// Whether a write failed because the catalogue changed since the look-up, or was overloaded.
+/// Whether a write failed because the name is taken or the robot was deleted since the look-up, or
+/// because the store was overloaded.
 fn is_retryable(error: &Error) -> bool {
     match error {
         Error::NotFound(_) | Error::Unavailable(_) => true,
