@@ -37,7 +37,7 @@ Settings:
                                 (default: on a loopback address localhost, otherwise any)
   ROCKET_ALLOWED_ORIGINS        other origins whose pages may use the API: https://app.example
   ROCKET_TLS                    HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
-  ROCKET_STATIC_DIR             folder of static files, which take precedence over the API
+  ROCKET_STATIC_DIR             folder of static files, which take precedence over all routes
   ROCKET_BEHAVIOUR              status codes: A (default), or B for the older ones
   ROCKET_WORKERS                worker threads (default: one per core, at least 2)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
