@@ -103,7 +103,7 @@ pub struct Import<C: ?Sized, I> {
 enum Step {
     Done(Result<Stored, ImportError>),
     /// The draft violates rules. Whether its name is taken is still to be looked up.
-    Rejected(Rejection, Option<String>),
+    Rejected(Rejection),
     Started(Write),
 }
 
@@ -145,18 +145,16 @@ where
     fn read(&mut self) -> Option<(u64, ValidDraft)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             match self.records.next()? {
-                Ok(Record { line, draft }) => {
-                    match draft.map(|draft| (draft.name.clone(), ValidDraft::new(draft))) {
-                        Ok((_, Ok(valid))) => return Some((line, valid)),
-                        Ok((name, Err(rejection))) => {
-                            let step = self.rejected(rejection, name);
-                            self.push(line, step);
-                        }
-                        Err(messages) => {
-                            self.push(line, Step::Done(Err(ImportError::Malformed(messages))));
-                        }
+                Ok(Record { line, draft }) => match draft.map(ValidDraft::new) {
+                    Ok(Ok(valid)) => return Some((line, valid)),
+                    Ok(Err(rejection)) => {
+                        let step = self.rejected(rejection);
+                        self.push(line, step);
                     }
-                }
+                    Err(messages) => {
+                        self.push(line, Step::Done(Err(ImportError::Malformed(messages))));
+                    }
+                },
                 Err(error) => self.push(error.line(), Step::Done(Err(error.into()))),
             }
         }
@@ -167,7 +165,7 @@ where
     fn push(&mut self, line: u64, step: Step) {
         self.is_closed |= match &step {
             Step::Done(Err(error)) => self.ends_with(error),
-            Step::Rejected(..) => self.options.after_failure == AfterFailure::Stop,
+            Step::Rejected(_) => self.options.after_failure == AfterFailure::Stop,
             _ => false,
         };
         self.in_flight.push_back((line, step));
@@ -178,9 +176,9 @@ where
     }
 
     /// The step for a draft that violates rules.
-    fn rejected(&self, rejection: Rejection, name: Option<String>) -> Step {
+    fn rejected(&self, rejection: Rejection) -> Step {
         match self.options.on_conflict {
-            OnConflict::Fail => Step::Rejected(rejection, name),
+            OnConflict::Fail => Step::Rejected(rejection),
             // A name that is taken would be no failure.
             OnConflict::Skip | OnConflict::Replace => {
                 let violations = rejection.violations().clone();
@@ -235,7 +233,7 @@ where
     fn finish(&mut self, step: Step) -> Result<Stored, ImportError> {
         match step {
             Step::Done(result) => result,
-            Step::Rejected(rejection, name) => Err(self.violations(rejection, name).into()),
+            Step::Rejected(rejection) => Err(self.violations(rejection).into()),
             Step::Started(write) => {
                 self.names.remove(write.draft.name());
                 let Err(error) = write.outcome.wait() else {
@@ -251,7 +249,8 @@ where
     }
 
     /// All rules that a draft violates.
-    fn violations(&self, rejection: Rejection, name: Option<String>) -> Error {
+    fn violations(&self, rejection: Rejection) -> Error {
+        let name = rejection.name.clone();
         match self.catalogue.violations(rejection, None) {
             Ok(violations) => {
                 let is_dry_run = self.options.dry_run == DryRun::Yes;
