@@ -77,6 +77,7 @@ const FILES: &[File] = files![
     "fields.js",
     "list.js",
     "pages.js",
+    "robot.js",
     "row.js",
     "search.js",
     "start.js",

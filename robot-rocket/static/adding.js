@@ -6,6 +6,7 @@ import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
+import { draftOf, isSame, stored } from "./robot.js";
 import { requestToken } from "./token.js";
 
 let fields;
@@ -13,7 +14,7 @@ let isBusy = false;
 
 /** Fills the form and starts listening. */
 export function startAdding() {
-  fields = new Fields({ name: "", type: "", year: "" }, "shown");
+  fields = new Fields(draftOf(() => ""), "shown");
   const button = element("button", { type: "submit", class: "main" }, "Add");
   const boxes = fields.all.map((field) => field.element);
   byId("add").append(fields.general, ...boxes, element("div", { class: "buttons" }, button));
@@ -25,7 +26,7 @@ export function startAdding() {
 
 /** Whether something was typed and not added. */
 export function isUnfinished() {
-  return fields.name.box.value !== "" || fields.year.box.value !== "";
+  return fields.isTyped;
 }
 
 async function submit() {
@@ -45,10 +46,8 @@ async function submit() {
 
 /** Clears the form after an addition, except for the type. */
 function done(robot) {
-  fields.clear();
-  fields.name.box.value = "";
-  fields.year.box.value = "";
-  fields.focus(fields.name);
+  fields.reset();
+  fields.focus(fields.first);
   showAdded(robot);
   announce(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
 }
@@ -60,15 +59,10 @@ function unknown(error, draft) {
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
     const robot = await named(draft.name).catch(() => undefined);
-    if (robot?.type === draft.type && !isOther(robot, draft)) return done(robot);
+    if (robot && isSame(robot, stored(draft))) return done(robot);
     const isMissing = robot === null;
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";
     fields.showError({ status: 0, messages: [isMissing ? missing : unclear] });
   });
-}
-
-/** Whether a robot with this name is not the one in the draft. */
-function isOther(robot, draft) {
-  return robot.year !== draft.year.trim().replace(/^0+(?=\d)/, "");
 }

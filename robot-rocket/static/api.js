@@ -1,12 +1,9 @@
 // Client of the service's API: the only module that sends requests.
 //
-// Ids and years have up to 19 digits, more than a JavaScript number can hold, so they are kept as
-// text everywhere.
+// Numbers have up to 19 digits, more than a JavaScript number can hold, so they are kept as text.
 
+import { FIELDS, bodyOf } from "./robot.js";
 import { kept } from "./token.js";
-
-/** The types of robots, as the service validates them. */
-export const TYPES = ["droid", "mechanical", "virtual"];
 
 /** An error answer of the service, with its messages. */
 export class Refusal extends Error {
@@ -30,7 +27,6 @@ export class NoAnswer extends Error {
 const TIMEOUT = 30_000;
 
 const ROBOTS = "api/robots";
-const FIELDS = "fields=id,name,type,year";
 
 /** A page of at most `limit` robots whose name contains a text, from after a name on. `next` is the
     name after which the next page starts. */
@@ -86,16 +82,6 @@ export async function remove(id) {
 /** Sends a small request, to find out whether the server answers. */
 export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
-}
-
-/** The request body for a robot. A year is sent as typed, so that the service can report an error,
-    but without leading zeros, which JSON does not allow. */
-export function bodyOf({ name, type, year }) {
-  const digits = year.trim();
-  const literal = /^-?\d+$/.test(digits)
-    ? digits.replace(/^(-?)0+(?=\d)/, "$1")
-    : JSON.stringify(digits === "" ? null : digits);
-  return `{"name":${JSON.stringify(name)},"type":${JSON.stringify(type)},"year":${literal}}`;
 }
 
 /** Parses JSON with each number as text. */

@@ -1,7 +1,8 @@
 // Bar chart of the number of robots by decade and type.
 
-import { TYPES, find } from "./api.js";
+import { find } from "./api.js";
 import { byId, drawn, element, show } from "./elements.js";
+import { TYPES } from "./robot.js";
 
 /** The maximum number of robots to load for the chart. */
 const MAX_ROBOTS = 5000;

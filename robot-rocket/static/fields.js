@@ -1,7 +1,7 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
-import { TYPES } from "./api.js";
 import { element, show } from "./elements.js";
+import { MEMBERS, TYPES, draftOf, isSame } from "./robot.js";
 
 /** Statuses with which the service reports violations of the robot that was sent. */
 const STATUSES_OF_RULES = [400, 409, 500];
@@ -9,11 +9,10 @@ const STATUSES_OF_RULES = [400, 409, 500];
 let count = 0;
 
 export class Fields {
-  /** Elements for the page: general errors, and the fields. */
+  /** The element of errors that concern no field. */
   general = element("p", { class: "error", role: "alert", hidden: true });
-  name;
-  type;
-  year;
+  /** A field per member. */
+  all;
 
   #initial;
   #shown;
@@ -21,35 +20,40 @@ export class Fields {
   /** `labels` is "shown", or "unseen" if a table has headings. */
   constructor(robot, labels) {
     this.#initial = robot;
-    // An input element cannot hold line breaks.
-    const isMultiline = /[\r\n]/.test(robot.name);
-    const box = isMultiline ? element("textarea", { rows: 2 }) : element("input", { type: "text" });
-    box.dir = "auto";
-    box.autocomplete = "off";
-    box.spellcheck = false;
-    this.name = new Field("name", "Name", box, robot.name, labels);
-    this.type = new Field("type", "Type", choice(robot.type), robot.type, labels);
-    const year = element("input", { type: "text", inputmode: "numeric", autocomplete: "off" });
-    this.year = new Field("year", "Year", year, robot.year, labels);
+    this.all = MEMBERS.map((member) => new Field(member, robot[member.key], labels));
     this.#shown = this.#values();
   }
 
-  get all() {
-    return [this.name, this.type, this.year];
+  /** The first field, which has the focus when editing starts. */
+  get first() {
+    return this.all[0];
+  }
+
+  /** Whether something was typed. A choice does not count. */
+  get isTyped() {
+    return this.all.some((field) => field.isTyped);
+  }
+
+  /** Clears what was typed. A choice stays. */
+  reset() {
+    this.clear();
+    for (const field of this.all) if (field.isTyped) field.box.value = "";
   }
 
   #values() {
-    return this.all.map((field) => field.box.value);
+    return draftOf(({ key }) => this.all.find((field) => field.key === key).box.value);
   }
 
   get isChanged() {
-    return this.#values().some((value, index) => value !== this.#shown[index]);
+    return !isSame(this.#values(), this.#shown);
   }
 
-  /** The values as typed. An unchanged name is the original one, even if the box cannot show it. */
+  /** The values as typed. An unchanged value is the original one, even if its box cannot show it. */
   draft() {
-    const [name, type, year] = this.#values();
-    return { name: name === this.#shown[0] ? this.#initial.name : name, type, year };
+    const values = this.#values();
+    return draftOf(({ key }) =>
+      values[key] === this.#shown[key] ? this.#initial[key] : values[key],
+    );
   }
 
   /** Shows why a robot was rejected: each message beside the field that it names. */
@@ -64,7 +68,7 @@ export class Fields {
     }
     this.general.textContent = left.join(" ");
     show(this.general, left.length > 0);
-    this.focus(this.all.find((field) => field.isWrong) ?? this.name);
+    this.focus(this.all.find((field) => field.isWrong) ?? this.first);
   }
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
@@ -81,14 +85,17 @@ export class Fields {
 }
 
 class Field {
+  key;
   element;
   box;
-  #key;
+  #input;
   #error;
 
-  constructor(key, title, box, value, labels) {
+  constructor({ key, title, input }, value, labels) {
     const id = `${key}-${++count}`;
-    this.#key = key;
+    const box = BOXES[input](value);
+    this.key = key;
+    this.#input = input;
     this.box = box;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
@@ -97,8 +104,12 @@ class Field {
     this.element = element("div", { class: `field of-${key}` }, label, box, this.#error);
   }
 
+  get isTyped() {
+    return this.#input !== "choice" && this.box.value !== "";
+  }
+
   isNamedIn(message) {
-    return new RegExp(`\\b${this.#key}\\b`, "i").test(message);
+    return new RegExp(`\\b${this.key}\\b`, "i").test(message);
   }
 
   get isWrong() {
@@ -117,6 +128,21 @@ class Field {
     }
   }
 }
+
+/** The input element of a value, for each kind of input. */
+const BOXES = {
+  text(value) {
+    // An input element cannot hold line breaks.
+    const isMultiline = /[\r\n]/.test(value);
+    const box = isMultiline ? element("textarea", { rows: 2 }) : element("input", { type: "text" });
+    box.dir = "auto";
+    box.autocomplete = "off";
+    box.spellcheck = false;
+    return box;
+  },
+  digits: () => element("input", { type: "text", inputmode: "numeric", autocomplete: "off" }),
+  choice,
+};
 
 function choice(type) {
   const none = type === "" ? [element("option", { value: "" }, "Choose…")] : [];

@@ -6,7 +6,8 @@ import { whenBack } from "./connection.js";
 import { byId, element, show, shownName, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { Pages } from "./pages.js";
-import { buttonOf, editedRow, shownRow } from "./row.js";
+import { stored } from "./robot.js";
+import { buttonOf, editedRow, headings, shownRow } from "./row.js";
 import { requestToken } from "./token.js";
 
 /** Robots that were added here, by their ids. They are shown above the list. */
@@ -28,6 +29,7 @@ let notifyChanged = () => {};
 export function startList(changed) {
   notifyChanged = changed;
   pages = new Pages(rowOf, update, failed);
+  byId("headings").append(headings());
   byId("table").append(addedRows);
   byId("table").addEventListener("keydown", moveFocus);
 }
@@ -106,8 +108,8 @@ function edit(robot, old) {
   fieldsOf.set(robot.id, fields);
   remember(robot, editing.row);
   old.replaceWith(editing.row);
-  fields.name.box.focus();
-  fields.name.box.select();
+  fields.first.box.focus();
+  fields.first.box.select();
 }
 
 /** Keeps the current values and row of a robot. */
@@ -135,7 +137,7 @@ async function save(editing) {
   try {
     if (editing.isGone) return showAddedAgain(editing, await add(draft));
     await replace(robot.id, draft);
-    endEditing(editing, { id: robot.id, ...draft, year: plain(draft.year) });
+    endEditing(editing, { id: robot.id, ...stored(draft) });
     announce(`Saved ${spokenName(draft.name)}.`);
     update("changed");
   } catch (error) {
@@ -143,11 +145,6 @@ async function save(editing) {
   } finally {
     editing.isBusy = false;
   }
-}
-
-/** A year as the service writes it. */
-function plain(year) {
-  return BigInt(year.trim()).toString();
 }
 
 function refused(editing, error) {

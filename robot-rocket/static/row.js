@@ -1,6 +1,7 @@
 // Rows of the list: of a shown and of an edited robot.
 
 import { element, shownName, spokenName } from "./elements.js";
+import { MEMBERS } from "./robot.js";
 
 function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
@@ -17,13 +18,31 @@ function button(action, title, name, listener) {
   return element("button", attributes, title);
 }
 
+/** The row of headings. */
+export function headings() {
+  const heading = (kind, title) =>
+    element("th", { role: "columnheader", scope: "col", class: kind }, title);
+  const actions = element("span", { class: "unseen" }, "Actions");
+  return element(
+    "tr",
+    { role: "row", "aria-rowindex": "1" },
+    ...MEMBERS.map(({ key, title }) => heading(`of-${key}`, title)),
+    heading("of-actions", actions),
+  );
+}
+
+/** The cell of a value, for each kind of input. */
+const CELLS = {
+  text: (kind, value) => cell(kind, shownName(value)),
+  choice: (kind, value) => cell(kind, element("span", { class: `type ${value}` }, value)),
+  digits: (kind, value) => cell(value.length > 9 ? `${kind} long` : kind, value),
+};
+
 /** The row of a robot, with the actions of its buttons. */
 export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
-    cell("of-name", shownName(robot.name)),
-    cell("of-type", element("span", { class: `type ${robot.type}` }, robot.type)),
-    cell(robot.year.length > 9 ? "of-year long" : "of-year", robot.year),
+    ...MEMBERS.map(({ key, input }) => CELLS[input](`of-${key}`, robot[key])),
     cell(
       "of-actions",
       button("edit", "Edit", robot.name, () => edit(robot, row)),
@@ -37,12 +56,12 @@ export function shownRow(robot, { edit, remove }) {
 export function editedRow(robot, fields, { save, cancel }) {
   const saving = element("button", { type: "button", class: "main", onclick: save }, "Save");
   const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
+  const cells = fields.all.map((field) => cell(`of-${field.key}`, field.element));
+  cells[0].prepend(fields.general);
   const row = element(
     "tr",
     { role: "row", class: "edited", "aria-label": `Editing ${spokenName(robot.name)}` },
-    cell("of-name", fields.general, fields.name.element),
-    cell("of-type", fields.type.element),
-    cell("of-year", fields.year.element),
+    ...cells,
     cell("of-actions", saving, leaving),
   );
   row.addEventListener("keydown", (event) => {

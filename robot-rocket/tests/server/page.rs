@@ -40,7 +40,7 @@ fn page_has_every_robot_type() {
     let types = RobotType::ALL.map(|robot_type| format!("\"{robot_type}\""));
     let list = format!("const TYPES = [{}];", types.join(", "));
     assert!(
-        include_str!("../../static/api.js").contains(&list),
+        include_str!("../../static/robot.js").contains(&list),
         "{list}"
     );
     for robot_type in RobotType::ALL {

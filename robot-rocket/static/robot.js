@@ -1,0 +1,52 @@
+// The members of a robot: the only module that lists them.
+//
+// A year has up to 19 digits, more than a JavaScript number can hold, so all values are text.
+
+/** The types of robots, as the service validates them. */
+export const TYPES = ["droid", "mechanical", "virtual"];
+
+/** The members that users enter, in the order of the table and of the form: the key in JSON, the
+    title, and the kind of input (`text`, `choice` or `digits`). */
+export const MEMBERS = [
+  { key: "name", title: "Name", input: "text" },
+  { key: "type", title: "Type", input: "choice" },
+  { key: "year", title: "Year", input: "digits" },
+];
+
+/** The query parameter that requests all members. */
+export const FIELDS = `fields=${["id", ...MEMBERS.map(({ key }) => key)].join(",")}`;
+
+/** A draft with an entry per member. */
+export function draftOf(valueOf) {
+  return Object.fromEntries(MEMBERS.map((member) => [member.key, valueOf(member)]));
+}
+
+/** A draft with the values that the service stores for it. */
+export function stored(draft) {
+  return draftOf(({ key, input }) => (input === "digits" ? digits(draft[key]) : draft[key]));
+}
+
+/** Whether two drafts have the same values. */
+export function isSame(left, right) {
+  return MEMBERS.every(({ key }) => left[key] === right[key]);
+}
+
+/** The request body for a draft. Members that it does not have are left out. Digits are sent as
+    typed, so that the service can report an error, but without leading zeros, which JSON does not
+    allow. */
+export function bodyOf(draft) {
+  const members = MEMBERS.filter(({ key }) => key in draft).map(({ key, input }) => {
+    const literal = input === "digits" ? number(draft[key]) : JSON.stringify(draft[key]);
+    return `${JSON.stringify(key)}:${literal}`;
+  });
+  return `{${members.join(",")}}`;
+}
+
+function number(typed) {
+  const text = digits(typed);
+  return /^-?\d+$/.test(text) ? text : JSON.stringify(text === "" ? null : text);
+}
+
+function digits(typed) {
+  return typed.trim().replace(/^(-?)0+(?=\d)/, "$1");
+}
