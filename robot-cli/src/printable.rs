@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_unchanged() {
+    fn text_without_control_characters_is_unchanged() {
         for text in ["", "  R2\\n", "Ørsted", "机器人", "👩‍🚀", "e\u{301}", "\"'"] {
             assert_eq!(printable(text), text);
         }

@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_and_not_compiled_in_schemes_differ() {
+    fn unknown_scheme_and_missing_feature_report_differently() {
         let message = |url| {
             let message = open(url).err().map(|error| error.to_string());
             message.unwrap_or_default()

@@ -65,7 +65,7 @@ fn tour_runs_again_on_the_same_file() {
 }
 
 #[test]
-fn error_is_one_line() {
+fn unknown_scheme_prints_one_error_line() {
     let output = embed(&["ftp://robots"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");

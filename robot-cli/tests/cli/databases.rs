@@ -22,7 +22,7 @@ fn default_database_is_in_working_directory() {
 }
 
 #[test]
-fn database_option_works_before_and_after_command() {
+fn database_option_is_accepted_before_and_after_command() {
     let sandbox = Sandbox::new();
     let url = format!("sqlite://{}/other.db", sandbox.path().display());
     let _ = sandbox

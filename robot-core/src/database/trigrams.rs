@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_has_a_trigram_at_each_character_but_the_last_two() {
+    fn text_of_n_characters_has_n_minus_2_trigrams() {
         for (text, expected) in [
             ("", &[][..]),
             ("ab", &[]),

@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(configuration(200))]
 
     #[test]
-    fn memory_searches(rounds in rounds()) {
+    fn memory_search_equals_full_comparison(rounds in rounds()) {
         assert_searches(MemoryCatalogue::new(), rounds);
     }
 }
@@ -212,14 +212,14 @@ proptest! {
 
     #[cfg(feature = "sqlite")]
     #[test]
-    fn sqlite_searches(rounds in rounds()) {
+    fn sqlite_search_equals_full_comparison(rounds in rounds()) {
         let database = Sqlite::new();
         assert_searches(database.open(), rounds);
     }
 
     #[cfg(feature = "sqlite")]
     #[test]
-    fn sqlite_searches_indexed_and_unindexed_names(rounds in rounds()) {
+    fn sqlite_search_of_unindexed_names_equals_full_comparison(rounds in rounds()) {
         let database = Sqlite::new();
         assert_searches_after(database.open(), rounds, |number| {
             if number % 2 == 0 {
@@ -230,13 +230,13 @@ proptest! {
 
     #[cfg(feature = "postgres")]
     #[test]
-    fn postgres_searches(rounds in rounds()) {
+    fn postgres_search_equals_full_comparison(rounds in rounds()) {
         assert_searches(Postgres::new().open(), rounds);
     }
 
     #[cfg(feature = "mysql")]
     #[test]
-    fn mysql_searches(rounds in rounds()) {
+    fn mysql_search_equals_full_comparison(rounds in rounds()) {
         assert_searches(Mysql::new().open(), rounds);
     }
 }
@@ -262,20 +262,20 @@ fn assert_searches_many(catalogue: &Arc<dyn Catalogue>) {
 }
 
 #[test]
-fn memory_searches_many_robots() {
+fn memory_search_of_many_robots_equals_full_comparison() {
     let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
     assert_searches_many(&catalogue);
 }
 
 #[cfg(feature = "sqlite")]
 #[test]
-fn sqlite_searches_many_robots() {
+fn sqlite_search_of_many_robots_equals_full_comparison() {
     let database = Sqlite::new();
     assert_searches_many(&database.open());
 }
 
 #[cfg(feature = "postgres")]
 #[test]
-fn postgres_searches_many_robots() {
+fn postgres_search_of_many_robots_equals_full_comparison() {
     assert_searches_many(&Postgres::new().open());
 }

@@ -83,7 +83,7 @@ impl Server for crate::backend::Mysql {
 }
 
 server_tests![
-    tables_of_other_programs_are_no_obstacle,
+    tables_of_other_programs_are_ignored,
     lock_blocks_only_changes_of_the_same_robot,
     deadlock_is_retried_or_reported_as_taken_name,
     lost_connections_are_replaced,
@@ -92,7 +92,7 @@ server_tests![
     unreachable_server_is_reported,
 ];
 
-fn tables_of_other_programs_are_no_obstacle<S: Server>() {
+fn tables_of_other_programs_are_ignored<S: Server>() {
     let database = S::new();
     database.execute("CREATE TABLE humans (arms INTEGER)");
     database.open().add(draft("R2-D2")).unwrap();

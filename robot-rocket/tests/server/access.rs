@@ -101,7 +101,7 @@ fn tokens_grant_their_permission_only() {
 }
 
 #[test]
-fn tokens_in_the_file_with_anonymous_reads() {
+fn tokens_in_rocket_toml_permit_anonymous_reads() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("public")).unwrap();
     fs::write(folder.path().join("public/index.html"), "a page").unwrap();

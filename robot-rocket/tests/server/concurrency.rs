@@ -94,7 +94,7 @@ fn truncated_request_changes_nothing() {
 }
 
 #[test]
-fn body_announced_as_too_large_is_rejected_at_once() {
+fn body_announced_as_too_large_is_rejected_immediately() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for length in ["65537", "1000000000000000"] {
@@ -222,7 +222,7 @@ fn failing_store_is_logged_and_reveals_nothing() {
 }
 
 #[test]
-fn requests_that_are_not_http_are_harmless() {
+fn input_that_is_not_http_leaves_the_server_running() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for nonsense in [

@@ -25,7 +25,7 @@ fn ask(stream: &mut TcpStream, method: &str, body: &str) -> String {
 }
 
 #[test]
-fn idle_connections_beyond_the_file_limit_are_harmless() {
+fn idle_connections_beyond_file_limit_block_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
     let mut early = connection(&server, "");

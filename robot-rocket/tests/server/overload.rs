@@ -19,7 +19,7 @@ use crate::{
 };
 
 #[test]
-fn requests_beyond_all_threads_are_rejected_at_once() {
+fn requests_beyond_all_threads_are_rejected_immediately() {
     const THREADS: usize = 4;
     const LISTS: usize = 24;
     let folder = tempfile::tempdir().unwrap();

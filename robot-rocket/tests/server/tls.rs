@@ -16,7 +16,7 @@ fn run(program: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn https_works_with_a_certificate_and_a_key() {
+fn tls_setting_serves_https() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (certificate, key) = (path("chain.pem"), path("key.pem"));

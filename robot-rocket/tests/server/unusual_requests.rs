@@ -96,7 +96,7 @@ fn unusual_targets_get_answers_of_the_contract() {
 }
 
 #[test]
-fn long_query_gets_few_messages() {
+fn long_query_has_limited_messages() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     for parameter in [
@@ -326,7 +326,7 @@ fn other_protocols_are_not_upgraded_to() {
 }
 
 #[test]
-fn unusual_bodies_are_rejected_or_harmless() {
+fn unusual_bodies_change_no_robot() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder);
     let rest = r#""name":"a/b","type":"droid","year":1}"#;

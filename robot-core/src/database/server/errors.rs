@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_like_an_error_message_is_not_transient() {
+    fn duplicate_key_error_quoting_a_message_is_not_transient() {
         let error = |kind, message: String| DieselError::DatabaseError(kind, Box::new(message));
         for name in TRANSIENT {
             let message = format!("Duplicate entry '{name}' for key 'robots_name'");

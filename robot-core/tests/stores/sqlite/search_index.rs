@@ -150,7 +150,7 @@ fn robots_added_by_a_trigger_are_found() {
 }
 
 #[test]
-fn search_without_an_index_finds_the_same() {
+fn search_without_index_returns_same_robots() {
     let database = Sqlite::new();
     let catalogue = with_two_robots(&database);
     database.execute(

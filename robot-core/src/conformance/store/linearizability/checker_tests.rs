@@ -81,7 +81,7 @@ fn is_linearizable(start: &[Robot], entries: impl IntoIterator<Item = Entry>) ->
 }
 
 #[test]
-fn concurrent_read_returns_either_value_later_read_the_new() {
+fn only_concurrent_reads_may_return_either_value() {
     let start = [robot(1, "a", 0)];
     let write = (0, 5, replace(1, "a", 7), Answer::Done);
     for (called, returned, year, is_good) in [
@@ -211,7 +211,7 @@ fn page_shows_one_state_of_a_name_swap() {
 }
 
 #[test]
-fn unknown_may_be_applied_unavailable_may_not() {
+fn only_unknown_changes_may_have_been_applied() {
     let start = [robot(1, "a", 0)];
     let year = |called, year| (called, called + 1, get(1), read([robot(1, "a", year)]));
     let write = |answer| (0, 1, redate(1, 7), answer);
