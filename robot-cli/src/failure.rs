@@ -120,8 +120,8 @@ impl Failure {
         )
     }
 
-    /// Prints the messages and returns the exit status. A closed pipe is no failure: the reader of
-    /// the output has seen enough.
+    /// Prints the messages and returns the exit status. A closed pipe is no failure: the reader closed
+    /// it.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Self::CommandLine(error) => report_command_line(&error),

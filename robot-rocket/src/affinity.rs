@@ -1,8 +1,7 @@
 //! CPU affinity: binds each worker thread to its own CPU.
 //!
-//! Busy workers hardly sleep, and a scheduler that places threads when they wake may leave several
-//! workers on one CPU while another one is idle, mostly if other threads, such as the writer thread,
-//! come and go.
+//! Without affinity, the scheduler may place several busy workers on one CPU while another is idle:
+//! it places threads when they wake, and busy workers hardly sleep.
 
 use std::{
     cell::Cell,

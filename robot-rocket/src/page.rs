@@ -202,7 +202,7 @@ fn is_known(tag: &str, request: &Request<'_>) -> bool {
         .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 
-/// Sends the browser to the base with its slash, by a relative path for the proxy's sake.
+/// Redirects to the base with a trailing slash; relative, so that it works behind a proxy.
 fn with_slash(request: &Request<'_>) -> Response<'static> {
     let path = request.uri().path();
     let last = path.as_str().rsplit('/').next().unwrap_or_default();

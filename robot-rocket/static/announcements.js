@@ -59,7 +59,7 @@ export function offerUndo(robot, undo) {
   const { shown, text, stay } = showMessage("Deleted ", shownName(robot.name));
   const button = element("button", { type: "button", class: "main", onclick: take }, "Undo");
   text.after(button);
-  announce(`Deleted ${spokenName(robot.name)}. Control Z brings it back.`);
+  announce(`Deleted ${spokenName(robot.name)}. Control Z restores it.`);
 
   /** The offer stays until the robot is restored, so that a failure can be shown and retried. */
   async function take() {

@@ -62,7 +62,7 @@ function endOutage() {
   for (const action of actions) action();
 }
 
-/** Retries at once when the browser is online again. */
+/** Retries immediately when the browser is online again. */
 export function startConnection() {
   addEventListener("online", () => byId("trouble").hidden || attempt());
 }

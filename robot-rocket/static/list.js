@@ -210,7 +210,7 @@ function showRestored(robot) {
   const shown = row ?? addedRows.firstChild;
   buttonOf(shown, "edit").focus();
   shown.classList.add("fresh");
-  announce(`${spokenName(robot.name)} is back.`);
+  announce(`${spokenName(robot.name)} was restored.`);
 }
 
 /** Moves the focus from robot to robot by the arrow keys. */

@@ -1,5 +1,5 @@
 //! Fault tests: clients stress the server binary while it is killed or stopped, its disk fails,
-//! its files are taken away, or its database server fails. Every answer must be true afterwards.
+//! its files are deleted, or its database server fails. Every answer must be true afterwards.
 //!
 //! `cargo test -p robot-rocket --features postgres,mysql --test faults`. After `--`,
 //! `--seconds 600` or `--rounds 100` repeats each test, `--seed N` repeats the random decisions of

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::error::{Cause, OpenError};
 
-/// What to do if the backup file exists.
+/// Behaviour if the backup file exists.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {

@@ -52,7 +52,7 @@ pub enum Error {
     /// The draft violates rules. Correct it and submit it again.
     #[error(transparent)]
     Rejected(#[from] Violations),
-    /// This robot could not be restored, and so none of its restoration was.
+    /// A robot could not be restored. No robot of the same restoration was stored.
     #[error("The robot {id} cannot be restored: {violation}")]
     NotRestored {
         /// The id of the robot.

@@ -24,7 +24,7 @@ pub struct OpenOptions {
     if_missing: IfMissing,
 }
 
-/// What to do if the database server cannot be reached.
+/// Behaviour if the database server is unreachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfUnreachable {
     /// Opening fails.
@@ -33,7 +33,7 @@ pub enum IfUnreachable {
     Wait,
 }
 
-/// What to do if the database file does not exist.
+/// Behaviour if the database file does not exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfMissing {
     /// Opening fails.
@@ -83,9 +83,9 @@ impl OpenOptions {
         self
     }
 
-    /// The number of the caller's threads that must not block and that call
-    /// [`CatalogueExt::start_get`](crate::CatalogueExt::start_get): by default one per core. An
-    /// SQLite store reads on all of them but one, so that at least one never waits for a disk.
+    /// The number of non-blocking threads that call
+    /// [`CatalogueExt::start_get`](crate::CatalogueExt::start_get): by default one per core. SQLite
+    /// uses inline reads on all but one of them, so that at least one never waits for a disk.
     ///
     /// ```
     /// # use robot_core::OpenOptions;
@@ -146,13 +146,13 @@ impl OpenOptions {
         self.workers.unwrap_or_else(cores)
     }
 
-    /// What to do if the database server cannot be reached.
+    /// The behaviour if the database server is unreachable.
     #[must_use]
     pub fn get_if_unreachable(&self) -> IfUnreachable {
         self.if_unreachable
     }
 
-    /// What to do if the database file does not exist.
+    /// The behaviour if the database file does not exist.
     #[must_use]
     pub fn get_if_missing(&self) -> IfMissing {
         self.if_missing

@@ -1,4 +1,4 @@
-//! The result of a call that may still be running: to wait for, or to await.
+//! Pending result: a value that is available, is awaited, or needs blocking work.
 
 use std::{fmt, future::Future, pin::Pin};
 

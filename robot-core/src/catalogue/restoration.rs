@@ -1,12 +1,15 @@
-//! Robots that are stored under the ids that they already have.
+//! Robots to be stored under their existing ids.
 
 use std::sync::Arc;
 
 use super::error::{Error, Result};
 use crate::model::{Robot, RobotId, Violation};
 
-/// Robots to be stored with their ids, validated without a store: for copies and backups. [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none. A clone
-/// shares the robots.
+/// Robots to be stored under their existing ids, for copies and backups.
+///
+/// Their order and the range of their ids are validated without a store.
+/// [`Catalogue::restore`](crate::Catalogue::restore) stores all of them or none. A clone shares the
+/// robots.
 ///
 /// ```
 /// use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue, Restoration, RobotId, ValidDraft};
@@ -27,9 +30,9 @@ pub struct Restoration {
 }
 
 impl Restoration {
-    /// Restores these robots. After it, no new robot gets an id up to the greatest of theirs, nor
-    /// up to `last_id`: pass the [`last_id`](crate::Catalogue::last_id) of the source, so that
-    /// ids of deleted robots are not assigned again.
+    /// Restores these robots. New robots get ids greater than theirs and than `last_id`. Pass the
+    /// [`last_id`](crate::Catalogue::last_id) of the source, so that ids of deleted robots are not
+    /// assigned again.
     ///
     /// # Errors
     /// [`Error::NotRestored`] with [`Violation::IdTooGreat`] if an id is greater than

@@ -9,7 +9,7 @@ use super::{error::OpenError, options::OpenOptions, store::Catalogue};
 /// Another crate adds a store to [`Schemes`](crate::Schemes) by a value of this type.
 #[derive(Debug, Clone, Copy)]
 pub struct Scheme {
-    /// What its URLs begin with, up to the colon.
+    /// The URL schemes, without the colon.
     pub names: &'static [&'static str],
     /// A URL, as an example for messages.
     pub example: &'static str,

@@ -119,21 +119,22 @@ pub trait Catalogue: Send + Sync {
 
     /// Stores robots under the ids that they have, all of them or none.
     ///
-    /// From then on, every new id is greater than [`Restoration::last_id`], also if it is greater
-    /// than that of every robot. Some thousand robots at a time are restored fast and block other
-    /// writers for less than a second.
+    /// From then on, every new id is greater than [`Restoration::last_id`], also if that is greater
+    /// than the id of every robot. Restore a few thousand robots per call: other writers are
+    /// blocked for less than a second.
     ///
     /// # Errors
-    /// [`Restoration::conflict`] for the first robot, by id, whose id or name is taken, be it by
-    /// another robot of the same restoration; a taken id
+    /// [`Restoration::conflict`] for the robot with the lowest id whose id or name is taken, also by
+    /// a robot of the same restoration. A taken id
     /// ([`Violation::IdTaken`](crate::Violation::IdTaken)) takes precedence over a taken name
-    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)); [`Error::Unavailable`](crate::Error::Unavailable),
-    /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
+    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)).
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
+    /// [`Error::Unknown`](crate::Error::Unknown).
     fn restore(&self, restoration: &Restoration) -> Result<()>;
 
-    /// The smallest upper bound that the store knows of all ids that were ever assigned or restored:
-    /// usually the id of the newest robot, also if that robot was deleted. `None` if no robot
-    /// was ever stored.
+    /// An upper bound of all ids ever assigned or restored, as small as the store knows it: usually
+    /// the id of the newest robot, also if that robot was deleted. `None` if no robot was ever
+    /// stored.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).

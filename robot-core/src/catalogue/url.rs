@@ -26,8 +26,8 @@ pub fn redact(url: &str) -> String {
     }
 }
 
-/// What a URL begins with. Of a text that is no URL this is the first word at most, because the
-/// others may contain a password.
+/// The scheme of a URL. For other text: at most its first word, because the rest may contain a
+/// password.
 pub(crate) fn scheme_of(url: &str) -> &str {
     let is_scheme_character =
         |character: char| character.is_ascii_alphanumeric() || "+-.".contains(character);

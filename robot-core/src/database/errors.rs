@@ -41,7 +41,7 @@ pub(super) fn wrap(error: Error) -> DieselError {
     DieselError::QueryBuilderError(Box::new(error))
 }
 
-/// The error of a statement, where `is_transient` recognises what a retry may fix.
+/// The catalogue error of a failed statement. `is_transient` identifies retryable errors.
 pub(super) fn classify(error: DieselError, is_transient: fn(&DieselError) -> bool) -> Error {
     match error {
         error if taken(&error) == Some(Violation::NameTaken) => Violation::NameTaken.into(),
@@ -54,7 +54,7 @@ pub(super) fn classify(error: DieselError, is_transient: fn(&DieselError) -> boo
 }
 
 /// Whether an error, or one that caused it, has a message with one of these parts: some backends
-/// report codes only so, and a failure to set up a connection is within another error.
+/// report error codes only in the message, and setup errors are wrapped.
 pub(super) fn has_message(error: &(dyn std::error::Error + 'static), parts: &[&str]) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(|cause| {
         let message = cause.to_string();

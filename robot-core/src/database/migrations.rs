@@ -42,7 +42,7 @@ pub(super) enum MigrationError {
 }
 
 impl MigrationError {
-    /// The error for the caller, where `cannot_open` makes that of a failure.
+    /// The error for the caller. `cannot_open` converts the cause of a failure.
     pub(super) fn into_open_error(
         self,
         database: String,

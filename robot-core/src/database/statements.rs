@@ -150,8 +150,8 @@ macro_rules! load_page {
 
 pub(super) use {impl_statements, load_page};
 
-/// The request as PostgreSQL accepts it: without NUL, which no name contains. `None` if no name
-/// matches; what is greater than a text with a NUL is what is greater than its part before it.
+/// The request as PostgreSQL accepts it, without NUL. `None` if no name matches. A name is greater
+/// than `a\0b` exactly if it is greater than `a`, because no name contains NUL.
 pub(super) fn without_nul(request: PageRequest<'_>) -> Option<PageRequest<'_>> {
     if request.containing.contains('\0') {
         return None;

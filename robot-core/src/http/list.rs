@@ -77,7 +77,8 @@ pub(super) fn next_page<T: Visible + PageItem>(
 }
 
 /// The bytes of a page, or of its first robots if the page is too large: the next pages then start
-/// after those and have as many robots. So a client that stops reading uses little memory.
+/// after the last robot sent, and have as many robots. So a client that stops reading uses little
+/// memory.
 fn piece<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
     robots: &[T],

@@ -17,7 +17,7 @@ pub(super) struct Route {
     /// The path below the base, with `{id}` and `{name}` as parameters. Also the label of the route
     /// in metrics.
     pub(super) path: &'static str,
-    /// `HEAD` comes with `GET`, and every route takes `OPTIONS`.
+    /// `HEAD` is handled like `GET`; every route allows `OPTIONS`.
     pub(super) methods: &'static [(&'static str, Handler)],
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The `{id}` of the path; `None` if it is never assigned.
+    /// The `{id}` of the path; `None` if no robot can have it.
     pub(super) fn id(&self) -> Option<RobotId> {
         str::from_utf8(self.parameter).ok()?.parse().ok()
     }

@@ -59,8 +59,8 @@ fn stop(database: &DatabaseServer, workload: &Workload, _: &mut Rng) {
     database.start();
 }
 
-/// The database starts again at once or when every client has noticed. At once, some connections
-/// were valid a moment ago.
+/// Restarts the database either immediately, when pooled connections still count as valid, or after
+/// every client has failed.
 fn kill(database: &DatabaseServer, workload: &Workload, random: &mut Rng) {
     database.kill();
     // MariaDB shows a commit to other sessions while it still waits for the disk.

@@ -59,8 +59,8 @@ fn assert_status(server: &Server, method: &str, target: &str, body: &str, status
     assert_eq!(answer.status, status, "{method} {target} {body}: {text}");
 }
 
-/// Sends calls that need locks, each on a thread, and makes others meanwhile, none of which may
-/// wait for those. All of the first must be answered with 503.
+/// Sends calls that need locks, each on a thread, and asserts that other calls do not wait. Each
+/// locked call must return 503.
 fn assert_locked(server: &Server, locked: &[(&str, &str, String)], others: impl FnOnce()) {
     thread::scope(|scope| {
         let waiting: Vec<_> = locked

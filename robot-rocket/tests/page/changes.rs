@@ -150,12 +150,12 @@ fn deleted_robot_can_be_restored() {
     visit.browser.press([ENTER]);
     visit.wait_for_rows(2);
     visit.wait_for_focus("Delete R2-D2");
-    visit.wait_for_announcement("Deleted Marvin. Control Z brings it back.");
+    visit.wait_for_announcement("Deleted Marvin. Control Z restores it.");
     assert!(!visit.stored().contains("Marvin"));
     visit.browser.press_with(CONTROL, 'z');
     visit.wait_for_rows(3);
     visit.wait_for_focus("Edit Marvin");
-    visit.wait_for_announcement("Marvin is back.");
+    visit.wait_for_announcement("Marvin was restored.");
     assert_eq!(visit.names(), ["BB-8", "Marvin", "R2-D2"]);
     assert!(
         visit

@@ -144,7 +144,8 @@ impl Workload {
         self.wait_until_served_by(&self.all_servers())
     }
 
-    /// The same for the clients of these servers, which must be fixed; how long that took.
+    /// As [`wait_until_served`](Self::wait_until_served), for the clients of these servers, which must
+    /// be fixed. Returns the elapsed time.
     pub(crate) fn wait_until_served_by(&self, servers: &[usize]) -> Duration {
         for client in &mut *self.shared.progress() {
             client.restart_row();

@@ -1,4 +1,4 @@
-//! What a kind of database server provides: how to connect to it, and what its errors mean.
+//! Interface of a server backend: connecting, and the meaning of errors.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     database::{migrations::Migrate, statements::Statements},
 };
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To check the database and to bring its tables up to date.

@@ -138,7 +138,7 @@ fn too_many_writes() -> Error {
     Error::unavailable("too many writes wait for the database")
 }
 
-/// What an error means to the caller.
+/// Whether a failed statement is retried.
 enum Verdict {
     Final(Error),
     /// A retry of the whole statement may succeed.
@@ -148,8 +148,8 @@ enum Verdict {
 fn verdict(error: SessionError, kind: StatementKind) -> Verdict {
     match error {
         SessionError::Statement(error) => {
-            // A message in the server's language may mean what has a kind in English: a deadlock.
-            // An id that is taken was assigned by the server itself.
+            // Localized messages have no specific kind, so an unknown error may be a deadlock. A
+            // taken id was assigned by the server itself. Both are retried.
             let is_unexplained = matches!(
                 error,
                 DieselError::DatabaseError(

@@ -54,7 +54,7 @@ impl<B: Backend> Pool<B> {
         let size = options.get_connections();
         let shared = Arc::new(Shared {
             address,
-            // Each session may leave an abandoned thread behind, and its successor another one.
+            // Each session may leave one abandoned thread, and its successor another.
             thread_limit: 2 * size as usize,
             tracker: ThreadTracker::default(),
             is_prepared: Mutex::new(false),

@@ -39,7 +39,7 @@ pub(super) struct Session<B> {
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    /// The statement failed, and has changed nothing. The connection can be used further.
+    /// The statement failed, and has changed nothing. The connection is still usable.
     #[error(transparent)]
     Statement(DieselError),
     /// The connection was lost before the answer. What the server did is unknown.

@@ -19,14 +19,14 @@ use super::errors::is_locked;
 /// when several processes create one file at the same time.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// What is percent-encoded in the URI of a file.
+/// Characters that are percent-encoded in a file URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
     .remove(b'-')
     .remove(b'.')
     .remove(b'_');
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To create the file and its tables.
@@ -66,7 +66,7 @@ pub(super) fn establish(path: &str, purpose: Purpose) -> ConnectionResult<Sqlite
 
 /// The URI by which SQLite opens a file in a mode.
 pub(super) fn uri(path: &str, mode: &str) -> String {
-    // An absolute path needs an empty host, or its first segment would be taken for one.
+    // An absolute path needs an empty host, or SQLite parses its first segment as a host.
     let host = if path.starts_with('/') { "//" } else { "" };
     let path = utf8_percent_encode(path, ENCODED);
     format!("file:{host}{path}?mode={mode}")
@@ -105,7 +105,7 @@ pub(super) fn enable_wal(
     connection: &mut SqliteConnection,
     timeout: Duration,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    // If several processes open a new file at once, one of them can switch it. For the others
+    // If several processes open a new file simultaneously, one of them can switch it. For the others
     // SQLite fails without waiting, since waiting could be a deadlock.
     let mode = retry_while_locked(timeout, |_| LOCK_PAUSE, || journal_mode(connection))?;
     if mode == "wal" {

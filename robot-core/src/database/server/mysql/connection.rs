@@ -113,7 +113,7 @@ fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResu
          OR (@@log_bin AND @@sync_binlog <> 1 AND @@innodb_flush_log_at_trx_commit <> 3)",
     )?;
     for settings in may_lose {
-        log::warn!("the database server has {settings}: a power cut may lose answered writes");
+        log::warn!("the database server has {settings}: a power cut may lose acknowledged writes");
     }
     if url.contains("ssl_mode=required") && !is_encrypted(connection)? {
         return Err(refusal(

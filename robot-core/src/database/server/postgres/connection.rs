@@ -116,7 +116,7 @@ fn check_settings(connection: &mut PgConnection) -> ConnectionResult<()> {
         )));
     }
     if setting("fsync")? == "off" {
-        log::warn!("the database server has fsync = off: a power cut may lose answered writes");
+        log::warn!("the database server has fsync = off: a power cut may lose acknowledged writes");
     }
     Ok(())
 }
