@@ -1,5 +1,5 @@
-//! Static files: an existing file takes precedence over the routes (contract, "What the service
-//! does").
+//! Static files: an existing file takes precedence over the routes (`docs/operations.md`,
+//! `ROCKET_STATIC_DIR`).
 
 use std::path::{Path, PathBuf};
 

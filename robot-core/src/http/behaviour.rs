@@ -2,8 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-/// The status codes of the mutating operations (contract, "HTTP status codes of
-/// the mutating operations").
+/// The status codes of the mutating operations (`docs/contract.md`, "Behaviours A and B").
 ///
 /// ```
 /// use std::sync::Arc;

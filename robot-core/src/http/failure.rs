@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The robot violates rules (contract, "Errors").
+    /// The robot violates rules (`docs/contract.md`, "Validation").
     Rejected(Violations),
     /// The request is malformed: a message for each error.
     Malformed(Vec<Cow<'static, str>>),
@@ -35,7 +35,7 @@ pub enum Failure {
     NoSuchRobot(Option<RobotId>),
     /// The path is unknown. The text lists the known paths.
     NoSuchPath(String),
-    /// The path does not take the method. The text lists the methods that it takes, as in `Allow`.
+    /// The path does not allow the method. The text lists the allowed methods, as in `Allow`.
     MethodNotAllowed(String),
     /// The body could not be read.
     Body(BodyError),
@@ -82,18 +82,8 @@ impl Failure {
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         let message = match self {
-            Self::Rejected(violations) => {
-                return violations
-                    .iter()
-                    .map(|violation| violation.to_string())
-                    .collect();
-            }
-            Self::Malformed(messages) => {
-                return messages
-                    .iter()
-                    .map(|message| message.clone().into_owned())
-                    .collect();
-            }
+            Self::Rejected(violations) => return texts(violations.iter()),
+            Self::Malformed(messages) => return texts(messages),
             Self::NothingImported(_, messages) => return messages.clone(),
             Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
             Self::NoSuchRobot(None) => "No robot has this id",
@@ -104,12 +94,7 @@ impl Failure {
             }
             Self::MethodNotAllowed(allow) => {
                 return vec![format!(
-                    "This path does not take this method; it takes {allow}"
-                )];
-            }
-            Self::Body(BodyError::TooLarge) => {
-                return vec![format!(
-                    "The body has more than {BODY_LIMIT} bytes; send a shorter one"
+                    "This path does not allow this method; allowed: {allow}"
                 )];
             }
             Self::ImportTooLarge(limit) => {
@@ -117,21 +102,12 @@ impl Failure {
                     "The body has more than {limit} bytes; send the robots in several requests"
                 )];
             }
-            Self::Body(BodyError::TooSlow) => "The body was not there in time; send it again",
-            Self::Body(BodyError::Incomplete) => "The body ended early; send it again",
+            Self::Body(error) => return vec![body_message(*error)],
+            Self::NotPermitted(error) => permission_message(*error),
             Self::ForeignOrigin => {
                 "A page of another origin may not change robots; send this from a page of this \
                  one, or from a program; the operator of the service can add the origin to \
                  allowed_origins"
-            }
-            Self::NotPermitted(AccessError::NoToken) => {
-                "This takes a token; send one in the header Authorization: Bearer TOKEN"
-            }
-            Self::NotPermitted(AccessError::UnknownToken) => {
-                "The token in Authorization is none of this service's; ask its operator for one"
-            }
-            Self::NotPermitted(AccessError::ReadOnlyToken) => {
-                "This token permits reading alone; a change takes a token that permits writing"
             }
             Self::ForeignHost => {
                 "This service does not accept the name in Host; its operator can add the name to \
@@ -161,6 +137,36 @@ impl Failure {
             Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
             Self::NothingImported(first, _) => first.header(),
             _ => None,
+        }
+    }
+}
+
+/// Each item as text.
+fn texts(items: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
+    let texts = items.into_iter().map(|item| item.to_string());
+    texts.collect()
+}
+
+fn body_message(error: BodyError) -> String {
+    match error {
+        BodyError::TooLarge => {
+            format!("The body has more than {BODY_LIMIT} bytes; send a shorter one")
+        }
+        BodyError::TooSlow => "The body was not there in time; send it again".to_owned(),
+        BodyError::Incomplete => "The body ended early; send it again".to_owned(),
+    }
+}
+
+fn permission_message(error: AccessError) -> &'static str {
+    match error {
+        AccessError::NoToken => {
+            "A token is required; send one in the header Authorization: Bearer TOKEN"
+        }
+        AccessError::UnknownToken => {
+            "The token in Authorization is unknown to this service; ask its operator for one"
+        }
+        AccessError::ReadOnlyToken => {
+            "This token permits only reading; a change needs a token that permits writing"
         }
     }
 }

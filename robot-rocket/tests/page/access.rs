@@ -42,7 +42,7 @@ fn token_is_requested_kept_and_forgotten() {
     let visit = visit("false");
     visit.wait_for_text("#token", "This requires a token");
     visit.enter_token("robots_wrong");
-    visit.wait_for_text("#token", "is none of this service's");
+    visit.wait_for_text("#token", "is unknown to this service");
     visit.enter_token("no token at all");
     visit.wait_for_text("#token-error", "A token is one word");
     visit.run("document.querySelector('#token-text').value = ''");
@@ -69,7 +69,7 @@ fn action_waits_for_a_token_that_permits_it() {
     visit.browser.press("1977".chars().chain([ENTER]));
     visit.wait_for_text("#token", "This requires a token");
     visit.enter_token(READER);
-    visit.wait_for_text("#token", "This token permits reading alone");
+    visit.wait_for_text("#token", "This token permits only reading");
     visit.enter_token(WRITER);
     visit.wait_for_rows(1);
     visit.wait_for_announcement("Added R2-D2, droid, 1977.");
