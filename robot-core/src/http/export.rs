@@ -8,7 +8,7 @@ use super::{
     query::Query,
     render::{Envelope, json},
     reply::Reply,
-    route::{Answer, Call, Started},
+    route::{Call, HandlerResult, Started},
 };
 use crate::{
     catalogue::{Catalogue, Error, Pages, Pending, Result},
@@ -46,7 +46,7 @@ enum Next {
 impl File {
     /// The reply. The first page is read before the reply starts, so that the status reports a
     /// failure of the store. A file of one page is not streamed.
-    fn reply(mut self) -> Answer {
+    fn reply(mut self) -> HandlerResult {
         let mut writer = RobotWriter::new(self.format).fields(self.fields.clone());
         let first = self.pages.next();
         let opening = piece(first, &self.pages, &mut writer).map_err(logged)?;

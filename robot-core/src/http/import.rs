@@ -16,7 +16,7 @@ use super::{
     render::{Envelope, json},
     reply::Reply,
     request::{BodyError, Pieces},
-    route::{Answer, Call, Started},
+    route::{Call, HandlerResult, Started},
 };
 use crate::{
     catalogue::{Catalogue, Pending},
@@ -91,7 +91,7 @@ fn run(
     records: Records<Body>,
     options: ImportOptions,
     limit: u64,
-) -> Answer {
+) -> HandlerResult {
     let mut report = Report::default();
     for outcome in import(catalogue, records, options).in_flight(IN_FLIGHT) {
         report.add(outcome, limit);
@@ -136,7 +136,7 @@ impl Report {
         self.first.get_or_insert(failure);
     }
 
-    fn into_answer(mut self) -> Answer {
+    fn into_answer(mut self) -> HandlerResult {
         if self.omitted > 0 {
             let omitted = self.omitted;
             self.messages.push(format!("and {omitted} more messages"));

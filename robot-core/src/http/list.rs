@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{failure::logged, render::elements, reply::Reply, route::Answer};
+use super::{failure::logged, render::elements, reply::Reply, route::HandlerResult};
 use crate::{
     catalogue::{Catalogue, Error, PageItem, Pages, Result},
     model::{Field, Visible},
@@ -31,7 +31,7 @@ const RETRY_LIMIT: Duration = Duration::from_secs(10);
 pub(super) fn stream<T: Visible + PageItem + 'static>(
     pages: Pages<Arc<dyn Catalogue>, T>,
     fields: Vec<Field>,
-) -> Answer {
+) -> HandlerResult {
     let mut pages = pages.page_size(PAGE_SIZE);
     let Some(first) = pages.next().transpose().map_err(logged)? else {
         return Ok(Reply::whole(200, b"[]".to_vec()));

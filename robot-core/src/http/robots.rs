@@ -10,7 +10,7 @@ use super::{
     query::{ENCODED, Query},
     render::{Envelope, array, json},
     reply::Reply,
-    route::{Answer, Call, Started},
+    route::{Call, HandlerResult, Started},
     service::Service,
 };
 use crate::{
@@ -41,7 +41,7 @@ fn list_of<T: Visible + PageItem + 'static>(
     call: &Call<'_>,
     containing: &str,
     query: Query,
-) -> Pending<Answer> {
+) -> Pending<HandlerResult> {
     let (service, containing) = (Arc::clone(call.service), containing.to_owned());
     Pending::blocking(move || match query.limit {
         Some(limit) => page::<T>(&service, &containing, limit.get(), &query),
@@ -53,7 +53,7 @@ fn all<T: Visible + PageItem + 'static>(
     service: &Service,
     containing: String,
     query: Query,
-) -> Answer {
+) -> HandlerResult {
     let after = query.after.unwrap_or_default();
     let fields = query.fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
     let pages = Pages::<_, T>::of(Arc::clone(&service.catalogue), containing, after);
@@ -65,7 +65,7 @@ fn page<T: Visible + PageItem>(
     containing: &str,
     limit: usize,
     query: &Query,
-) -> Answer {
+) -> HandlerResult {
     let request = PageRequest {
         containing,
         after: query.after.as_deref().unwrap_or_default(),
@@ -146,7 +146,7 @@ fn draft(body: &[u8]) -> std::result::Result<Draft, Failure> {
     draft_json::read(body).map_err(|error| Failure::Malformed(error.messages("The body", place)))
 }
 
-fn confirm(changed: Result<()>) -> Answer {
+fn confirm(changed: Result<()>) -> HandlerResult {
     changed.map_err(logged)?;
     Ok(Reply::whole(200, json(&Envelope::OK)))
 }

@@ -34,10 +34,10 @@ pub(super) enum Handler {
 }
 
 /// The outcome of a request.
-pub(super) type Answer = Result<Reply, Failure>;
+pub(super) type HandlerResult = Result<Reply, Failure>;
 
 /// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
-pub(super) type Started = Result<Pending<Answer>, Failure>;
+pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 
 /// A request to one route, for its handler.
 pub(super) struct Call<'a> {
