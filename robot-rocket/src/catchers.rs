@@ -34,6 +34,6 @@ impl Handler for ContractError {
             let reply = exchange.answer(Ok(Vec::new())).wait();
             return Ok(reply::response_without_fairings(reply, permits));
         };
-        Ok(reply::response(exchange.refuse(failure), permits))
+        Ok(reply::response(exchange.reject(failure), permits))
     }
 }

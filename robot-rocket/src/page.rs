@@ -152,7 +152,7 @@ impl Handler for Page {
             (Method::Options, _) => options(),
             _ => {
                 let failure = Failure::MethodNotAllowed(METHODS.to_owned());
-                let reply = self.api.receive(core_request).refuse(failure);
+                let reply = self.api.receive(core_request).reject(failure);
                 reply::response(reply, &self.permits)
             }
         })

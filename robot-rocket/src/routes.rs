@@ -81,7 +81,7 @@ impl Handler for ApiHandler {
             let pending = exchange.answer(body);
             pending.resolve(|work| self.permits.run(work)).await
         };
-        let reply = reply.unwrap_or_else(|failure| exchange.refuse(failure));
+        let reply = reply.unwrap_or_else(|failure| exchange.reject(failure));
         Outcome::Success(response(reply, &self.permits))
     }
 }

@@ -6,7 +6,7 @@ import { FIELDS, bodyOf } from "./robot.js";
 import { kept } from "./token.js";
 
 /** An error answer of the service, with its messages. */
-export class Refusal extends Error {
+export class ApiError extends Error {
   constructor(status, messages, needsToken = false) {
     super(messages.join(" "));
     this.status = status;
@@ -108,7 +108,7 @@ async function send(method, path, { body, signal } = {}) {
   const value = parsed(text);
   if (answer.ok && value !== undefined) return { value, headers: answer.headers };
   const needsToken = answer.headers.has("www-authenticate");
-  throw new Refusal(answer.status, messagesOf(answer, value), needsToken);
+  throw new ApiError(answer.status, messagesOf(answer, value), needsToken);
 }
 
 function parsed(text) {

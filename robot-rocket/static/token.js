@@ -32,11 +32,11 @@ function stored(use) {
 }
 
 /** Requests a token, and retries an action with it. */
-export function requestToken(refusal, retry) {
+export function requestToken(error, retry) {
   again = retry;
   // The service's own message about a missing token is for programmers.
   const missing = "This requires a token. Ask the operator of the catalogue for one.";
-  open(token ? refusal.messages.join(" ") : missing);
+  open(token ? error.messages.join(" ") : missing);
   if (token) showError("The service rejects the token that you entered.");
 }
 

@@ -59,7 +59,7 @@ async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
 
 async fn finish(exchange: &Exchange, pending: Pending<Reply>) -> Response {
     let reply = pending.resolve(spawn_blocking).await;
-    response(reply.unwrap_or_else(|_| exchange.refuse(Failure::Internal)))
+    response(reply.unwrap_or_else(|_| exchange.reject(Failure::Internal)))
 }
 
 /// Reads a whole body, or the first piece beyond the limit.

@@ -136,7 +136,7 @@ impl Exchange {
 
     /// The reply for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
-    pub fn refuse(&self, failure: Failure) -> Reply {
+    pub fn reject(&self, failure: Failure) -> Reply {
         self.context.reply(Err(failure))
     }
 

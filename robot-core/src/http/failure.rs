@@ -15,7 +15,7 @@ use crate::{
 /// Why a request is answered with an error.
 ///
 /// Most failures are found by [`Exchange::answer`](super::Exchange::answer). A frontend reports its
-/// own, such as [`Failure::Internal`], by [`Exchange::refuse`](super::Exchange::refuse).
+/// own, such as [`Failure::Internal`], by [`Exchange::reject`](super::Exchange::reject).
 ///
 /// ```
 /// use robot_core::http::{Behaviour, BodyError, Failure};

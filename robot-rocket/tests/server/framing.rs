@@ -190,7 +190,7 @@ fn request_in_a_rejected_body_is_not_executed() {
         // With both headers the chunks count, and nothing after them.
         (ends_early, format!("0\r\n\r\n{hidden}")),
     ] {
-        for (line, refused) in [
+        for (line, rejected) in [
             ("POST /nothing HTTP/1.1\r\nHost: localhost", "HTTP/1.1 404 "),
             (
                 "POST /api/robots HTTP/1.1\r\nHost: evil.example",
@@ -208,7 +208,7 @@ fn request_in_a_rejected_body_is_not_executed() {
         ] {
             let sent = format!("{line}\r\n{headers}\r\n{sent}{LAST}");
             let answer = exchange(server.address(), sent.as_bytes());
-            assert!(answer.starts_with(refused), "{line}: {answer}");
+            assert!(answer.starts_with(rejected), "{line}: {answer}");
             assert_eq!(names(&server), [""; 0], "{line} {headers}: {answer}");
         }
     }

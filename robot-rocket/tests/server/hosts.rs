@@ -28,12 +28,12 @@ fn loopback_server_accepts_only_loopback_hosts() {
             "{host}"
         );
     }
-    let refused = format!(
+    let rejected = format!(
         "POST /api/robots HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
         draft("x").len(),
         draft("x"),
     );
-    let answer = read(connection(&server, &refused));
+    let answer = read(connection(&server, &rejected));
     assert!(answer.starts_with("HTTP/1.1 421 "), "{answer}");
     assert!(
         answer.contains(r#"{"status":"ERROR","messages":["#),

@@ -36,7 +36,7 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
         ],
     );
     let slow = slow_reads(&server);
-    let (listed, refused) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
+    let (listed, rejected) = (&AtomicUsize::new(0), &AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..LISTS {
             let client = server.client();
@@ -47,14 +47,14 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
                     503 => {
                         assert_eq!(answer.header("retry-after"), Some("1"));
                         assert!(answer.text().contains("busy"), "{}", answer.text());
-                        refused.fetch_add(1, Ordering::SeqCst)
+                        rejected.fetch_add(1, Ordering::SeqCst)
                     }
                     other => panic!("{other}: {}", answer.text()),
                 };
             });
         }
         wait_for("rejected lists", TIMEOUT, || {
-            refused.load(Ordering::SeqCst) == LISTS - THREADS
+            rejected.load(Ordering::SeqCst) == LISTS - THREADS
         });
         assert_eq!(
             listed.load(Ordering::SeqCst),

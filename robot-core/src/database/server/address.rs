@@ -76,7 +76,7 @@ impl<B: Backend> Address<B> {
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         match B::connect_failure(error) {
             ConnectFailure::Unreachable => self.unreachable(message),
-            ConnectFailure::Refused => self.cannot_open(message.into()),
+            ConnectFailure::Rejected => self.cannot_open(message.into()),
             // The message may quote a part of the URL, and with it the password.
             ConnectFailure::InvalidUrl => OpenError::InvalidUrl {
                 database: self.name(),

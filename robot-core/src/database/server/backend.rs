@@ -24,7 +24,7 @@ pub(super) enum ConnectFailure {
     /// It is unreachable or not ready yet.
     Unreachable,
     /// It rejects the connection until its configuration or the URL changes.
-    Refused,
+    Rejected,
     /// The URL is invalid.
     InvalidUrl,
 }
@@ -34,7 +34,7 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// A URL, as an example for messages.
     const EXAMPLE: &'static str;
 
-    /// What the operator can do about a server that refuses a connection.
+    /// What the operator can do about a server that rejects a connection.
     const REMEDY: &'static str;
 
     /// The URL to connect to, with parameters that it does not set itself.

@@ -92,14 +92,14 @@ fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResu
          WHERE collation_name IN ('utf8mb4_nopad_bin', 'utf8mb4_0900_bin')",
     )?;
     if collations.is_empty() {
-        return Err(refusal(
+        return Err(rejection(
             "the server is too old to distinguish all names; it must be MariaDB 10.4 or MySQL \
              8.0.17, or later",
         ));
     }
     // MariaDB's client library ignores the parameter.
     if url.contains("ssl_mode=verify") {
-        return Err(refusal(
+        return Err(rejection(
             "not every client library supports ssl_mode=verify_ca and verify_identity, so they \
              are not accepted",
         ));
@@ -116,7 +116,7 @@ fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResu
         log::warn!("the database server has {settings}: a power cut may lose acknowledged writes");
     }
     if url.contains("ssl_mode=required") && !is_encrypted(connection)? {
-        return Err(refusal(
+        return Err(rejection(
             "the URL requires TLS, and the connection has none; name the certificates with ssl_ca",
         ));
     }
@@ -135,7 +135,7 @@ fn is_encrypted(connection: &mut MysqlConnection) -> ConnectionResult<bool> {
     Ok(!cipher.value.is_empty())
 }
 
-fn refusal(message: &str) -> ConnectionError {
+fn rejection(message: &str) -> ConnectionError {
     ConnectionError::BadConnection(message.to_owned())
 }
 
@@ -160,7 +160,7 @@ fn connect_failure(error: &ConnectionError) -> ConnectFailure {
         {
             ConnectFailure::Unreachable
         }
-        _ => ConnectFailure::Refused,
+        _ => ConnectFailure::Rejected,
     }
 }
 
@@ -225,9 +225,9 @@ mod tests {
         assert_eq!(bad("Too many connections"), ConnectFailure::Unreachable);
         assert_eq!(
             bad("Access denied for user 'u'@'h'"),
-            ConnectFailure::Refused
+            ConnectFailure::Rejected
         );
-        assert_eq!(bad("Unknown database 'd'"), ConnectFailure::Refused);
+        assert_eq!(bad("Unknown database 'd'"), ConnectFailure::Rejected);
         let invalid = MysqlConnection::establish("mysql://h:port/d")
             .err()
             .unwrap();

@@ -146,13 +146,13 @@ fn connect_failure(error: &ConnectionError) -> ConnectFailure {
             if is_invalid || message.contains(" URI") {
                 ConnectFailure::InvalidUrl
             } else if REFUSALS.iter().any(|part| message.contains(part)) {
-                ConnectFailure::Refused
+                ConnectFailure::Rejected
             } else {
                 ConnectFailure::Unreachable
             }
         }
         ConnectionError::InvalidCString(_) => ConnectFailure::InvalidUrl,
-        _ => ConnectFailure::Refused,
+        _ => ConnectFailure::Rejected,
     }
 }
 
@@ -225,11 +225,11 @@ mod tests {
             ),
             (
                 "FATAL:  password authentication failed for user \"u\"",
-                ConnectFailure::Refused,
+                ConnectFailure::Rejected,
             ),
             (
                 "FATAL:  database \"d\" does not exist",
-                ConnectFailure::Refused,
+                ConnectFailure::Rejected,
             ),
             (
                 "invalid percent-encoded token: \"p%zz\"",
