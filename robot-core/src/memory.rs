@@ -37,7 +37,7 @@ struct Robots {
     by_id: HashMap<RobotId, Arc<Robot>>,
     by_name: BTreeSet<ByName>,
     /// The number of the greatest id that was ever assigned or restored.
-    last_number: i64,
+    last_id: i64,
 }
 
 /// A robot that is compared by its name.
@@ -126,13 +126,13 @@ impl Catalogue for MemoryCatalogue {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
         let mut robots = self.write();
         let id = robots
-            .last_number
+            .last_id
             .checked_add(1)
             .and_then(RobotId::new)
             .ok_or_else(|| Error::store("all ids are assigned"))?;
         let robot = draft.with_id(id);
         robots.add(robot.clone())?;
-        robots.last_number = id.get();
+        robots.last_id = id.get();
         Ok(robot)
     }
 
@@ -180,13 +180,13 @@ impl Catalogue for MemoryCatalogue {
                 return Err(Restoration::conflict(robot, violation));
             }
         }
-        let last_number = restoration.last_id().map_or(0, RobotId::get);
-        robots.last_number = robots.last_number.max(last_number);
+        let last_id = restoration.last_id().map_or(0, RobotId::get);
+        robots.last_id = robots.last_id.max(last_id);
         Ok(())
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        Ok(RobotId::new(self.read().last_number))
+        Ok(RobotId::new(self.read().last_id))
     }
 
     // Memory never blocks for long, so the caller's thread does the work.

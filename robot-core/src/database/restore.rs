@@ -1,4 +1,4 @@
-//! Insertion of rows with the ids that they have, and the number that new ids are greater than.
+//! Insertion of rows with the ids that they have, and the last id, which new ids are greater than.
 
 use diesel::{
     QueryResult,
@@ -23,16 +23,16 @@ pub(super) fn restore<C: Dialect>(
     restoration: &Restoration,
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
-    let raises_last = last > connection.last_number()?;
+    let raises_last = last > connection.last_id()?;
     if raises_last {
-        connection.lock_numbers()?;
+        connection.lock_ids()?;
     }
     for robots in restoration.robots().chunks(ROWS) {
         insert(connection, robots)?;
     }
     // Last, because a sequence keeps its new value if the transaction fails.
-    if raises_last && last > connection.last_number()? {
-        connection.raise_last_number(last)?;
+    if raises_last && last > connection.last_id()? {
+        connection.raise_last_id(last)?;
     }
     Ok(())
 }

@@ -24,16 +24,15 @@ pub(super) trait Dialect: Connection {
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
 
-    /// The greatest number that was assigned as an id, as far as the database knows; 0 if none
-    /// was.
-    fn last_number(&mut self) -> QueryResult<i64>;
+    /// The greatest id that was assigned, as far as the database knows; 0 if none was.
+    fn last_id(&mut self) -> QueryResult<i64>;
 
-    /// Makes new ids greater than this number, which is greater than the last one.
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()>;
+    /// Makes new ids greater than this id, which is greater than the last one.
+    fn raise_last_id(&mut self, id: i64) -> QueryResult<()>;
 
     /// Keeps other transactions from assigning ids until this one ends, if
-    /// [`raise_last_number`](Self::raise_last_number) needs that.
-    fn lock_numbers(&mut self) -> QueryResult<()> {
+    /// [`raise_last_id`](Self::raise_last_id) needs that.
+    fn lock_ids(&mut self) -> QueryResult<()> {
         Ok(())
     }
 }

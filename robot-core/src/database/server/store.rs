@@ -107,9 +107,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let number = self
-            .executor
-            .execute(StatementKind::LookUp, B::last_number)?;
+        let number = self.executor.execute(StatementKind::LookUp, B::last_id)?;
         Ok(RobotId::new(number))
     }
 }

@@ -57,16 +57,16 @@ impl Dialect for SqliteConnection {
         insert.execute(self).map(drop)
     }
 
-    fn last_number(&mut self) -> QueryResult<i64> {
+    fn last_id(&mut self) -> QueryResult<i64> {
         sql::<BigInt>("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'")
             .get_result(self)
     }
 
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()> {
+    fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
         sql_query("DELETE FROM sqlite_sequence WHERE name = 'robots'").execute(self)?;
         sql_query("INSERT INTO sqlite_sequence (name, seq) VALUES ('robots', ?)")
-            .bind::<BigInt, _>(number)
+            .bind::<BigInt, _>(id)
             .execute(self)
             .map(drop)
     }

@@ -170,7 +170,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        self.readers.read(Dialect::last_number).map(RobotId::new)
+        self.readers.read(Dialect::last_id).map(RobotId::new)
     }
 
     fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {

@@ -54,7 +54,7 @@ impl Dialect for MysqlConnection {
         insert.execute(self).map(drop)
     }
 
-    fn last_number(&mut self) -> QueryResult<i64> {
+    fn last_id(&mut self) -> QueryResult<i64> {
         sql::<BigInt>(
             "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
              WHERE table_schema = DATABASE() AND table_name = 'robots'",
@@ -62,15 +62,15 @@ impl Dialect for MysqlConnection {
         .get_result(self)
     }
 
-    /// Inserts a row with the number and deletes it. ALTER TABLE would end the transaction, and could
-    /// lower the number.
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()> {
-        let random = RandomState::new().hash_one(number);
+    /// Inserts a row with the id and deletes it. ALTER TABLE would end the transaction, and could
+    /// lower the last id.
+    fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
+        let random = RandomState::new().hash_one(id);
         let name = format!("\u{10ffff}{random:016x}");
         diesel::insert_into(robots::table)
-            .values(RobotRow::temporary(number, &name))
+            .values(RobotRow::temporary(id, &name))
             .execute(self)?;
-        diesel::delete(robots::table.find(number))
+        diesel::delete(robots::table.find(id))
             .execute(self)
             .map(drop)
     }

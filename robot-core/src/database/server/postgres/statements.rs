@@ -69,22 +69,22 @@ impl Dialect for PgConnection {
         .map(drop)
     }
 
-    fn last_number(&mut self) -> QueryResult<i64> {
+    fn last_id(&mut self) -> QueryResult<i64> {
         let query = format!("SELECT coalesce(pg_sequence_last_value({SEQUENCE}), 0)");
         sql::<BigInt>(&query).get_result(self)
     }
 
-    fn raise_last_number(&mut self, number: i64) -> QueryResult<()> {
+    fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         sql_query(format!("SELECT setval({SEQUENCE}, $1)"))
-            .bind::<BigInt, _>(number)
+            .bind::<BigInt, _>(id)
             .execute(self)
             .map(drop)
     }
 
-    /// Blocks inserts, so that none takes a number between the look at the sequence and its change.
+    /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
-    fn lock_numbers(&mut self) -> QueryResult<()> {
+    fn lock_ids(&mut self) -> QueryResult<()> {
         self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
     }
 }
