@@ -159,7 +159,7 @@ impl ValidDraft {
                 year,
             }),
             Ok(changes) => Err(Rejection {
-                violations: Violations::in_order(missing),
+                violations: Violations::new(missing),
                 name: changes.name,
             }),
             Err(rejection) => Err(Rejection {
@@ -219,7 +219,7 @@ impl ValidChanges {
                 let of_type = robot_type.err().into_iter();
                 let violations = of_type.chain(name_violations).chain(year.err());
                 Err(Rejection {
-                    violations: Violations::in_order(violations.collect()),
+                    violations: Violations::new(violations),
                     name: draft.name.filter(|_| is_name_good),
                 })
             }
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn name_taken_is_reported_between_type_and_year() {
-        let both = Violations::in_order(vec![Violation::TypeUnknown, Violation::YearNegative]);
+        let both = Violations::new([Violation::YearNegative, Violation::TypeUnknown]);
         assert_eq!(
             both.and(Violation::NameTaken).to_string(),
             "Value of field 'type' must be part of list: droid, mechanical, virtual\n\

@@ -71,8 +71,11 @@ pub enum Violation {
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
-    /// These violations, which are not empty and in the contract's order.
-    pub(super) fn in_order(violations: Vec<Violation>) -> Self {
+    /// Creates the list, from at least one violation, in any order.
+    pub(super) fn new(violations: impl IntoIterator<Item = Violation>) -> Self {
+        let mut violations: Vec<_> = violations.into_iter().collect();
+        violations.sort_unstable();
+        violations.dedup();
         Self(violations)
     }
 
