@@ -113,6 +113,7 @@ fn style_of(robot_type: RobotType) -> Style {
         RobotType::Droid => AnsiColor::Cyan,
         RobotType::Mechanical => AnsiColor::Yellow,
         RobotType::Virtual => AnsiColor::Magenta,
+        _ => AnsiColor::White,
     }
     .on_default()
 }

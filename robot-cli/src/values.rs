@@ -30,7 +30,7 @@ pub(crate) fn parse_id(text: &str) -> Result<IdArgument, ParseIdError> {
     match text.parse() {
         Ok(id) => Ok(IdArgument::Assignable(id)),
         Err(ParseIdError::NeverAssigned) => Ok(IdArgument::NeverAssigned(text.to_owned())),
-        Err(error @ ParseIdError::NotDigits) => Err(error),
+        Err(error) => Err(error),
     }
 }
 

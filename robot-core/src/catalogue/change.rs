@@ -4,7 +4,8 @@ use crate::model::{RobotId, ValidChanges, ValidDraft};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
 ///
-/// [`CatalogueExt::apply`](crate::CatalogueExt::apply) executes it.
+/// [`CatalogueExt::apply`](crate::CatalogueExt::apply) executes it. A store whose
+/// [`submit`](crate::Catalogue::submit) gets a variant that it does not know returns it.
 ///
 /// ```
 /// use robot_core::{CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
@@ -17,6 +18,7 @@ use crate::model::{RobotId, ValidChanges, ValidDraft};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Change {
     /// [`Catalogue::insert`](crate::Catalogue::insert).
     Insert(ValidDraft),

@@ -19,6 +19,7 @@ use super::{
 /// # Ok::<(), robot_core::ParseFieldsError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Field {
     /// The id.
     Id,

@@ -65,6 +65,7 @@ impl Serialize for RobotId {
 /// assert_eq!("0".parse::<RobotId>(), Err(ParseIdError::NeverAssigned));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParseIdError {
     /// The text is empty or has a character other than the digits 0 to 9.
     #[error("an id consists of the digits 0 to 9")]

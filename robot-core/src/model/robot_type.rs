@@ -11,6 +11,7 @@ use std::fmt;
 /// assert_eq!(names, ["droid", "mechanical", "virtual"]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum RobotType {
     /// `droid`
     Droid,
