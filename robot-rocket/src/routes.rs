@@ -24,8 +24,12 @@ use crate::{
 /// After the routes of applications and the static files.
 const RANK: isize = 3000;
 
-/// The size of the pieces of a streamed body in bytes, and the number of pieces that are buffered.
+/// Size of the pieces of a streamed body, in bytes. Lower, and an import switches threads more often;
+/// higher, and each import uses more memory. One record of an import fits.
 const PIECE: usize = 64 * 1024;
+
+/// Number of pieces that are buffered: more than one, so that the network and the database work at the
+/// same time. Higher, and each import uses more memory.
 const PIECES: usize = 4;
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.

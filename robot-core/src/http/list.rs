@@ -12,18 +12,22 @@ use crate::{
     model::{Field, Visible},
 };
 
-/// The number of robots per page. A shorter list is not streamed.
+/// Number of robots per page; a list of one page is not streamed. Lower, and long lists cost more
+/// queries; higher, and each client that reads slowly keeps more memory.
 const PAGE_SIZE: usize = 2000;
 
-/// The size of a piece in bytes from which on no more robots are added to it. Robots with very long
-/// names would make pages of [`PAGE_SIZE`] too large for many slow clients at a time.
+/// Size at which a piece is full, in bytes. Lower, and pages of usual names are split; higher, and
+/// pages of very long names use much memory for each client that reads slowly. [`PAGE_SIZE`] entries
+/// with names of 100 bytes fit.
 const PIECE_SIZE: usize = 256 * 1024;
 
-/// The number of attempts to read a page of a list that has started.
+/// Number of attempts to read a page of a list that has started. Fewer, and a short outage breaks off
+/// long lists; more, and a store that fails fast is called more often. With the store's default
+/// timeout of 2 s, five attempts take [`RETRY_LIMIT`].
 const PAGE_ATTEMPTS: u32 = 5;
 
-/// The time after which there is no further attempt. A store that took longer to fail would do so
-/// again.
+/// Time after which there is no further attempt. Shorter, and a restart of the database breaks off
+/// lists; longer, and each list occupies a thread for longer during an outage.
 const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
 /// The array of all robots of the pages. The first page is read before the reply starts, so that the

@@ -8,8 +8,8 @@ use crate::{
     model::{Entry, Robot},
 };
 
-/// The number of robots per batch: enough to share the cost of a commit, and few enough not to block
-/// other writers for long.
+/// Number of robots per batch. Lower, and each commit is shared by fewer robots; higher, and a batch
+/// may block other writers for more than a second: see [`Catalogue::restore`].
 const BATCH: usize = 4000;
 
 /// A stage of a copy.

@@ -22,15 +22,18 @@ use super::{
 };
 use crate::catalogue::{Error, OpenError, OpenOptions, Result};
 
-/// Added to the server's lock timeout: the caller's timeout for a write. The server's error is
-/// preferable to a timeout, after which the outcome is unknown and the session is closed.
+/// Extra time that a caller waits beyond the server's lock timeout, so that the server's error arrives
+/// before our timeout, which would leave the outcome unknown and close the session. Longer, and a
+/// server that hangs delays the reply for nothing.
 const WRITE_MARGIN: Duration = Duration::from_secs(1);
 
-/// Added to the time left: the caller's timeout for a look-up, so that the server's own error arrives
-/// first.
+/// Extra time that a caller waits for a look-up, so that the server's own error arrives first. Shorter
+/// than for a write, because a look-up that timed out can be repeated.
 const READ_MARGIN: Duration = Duration::from_millis(300);
 
-/// The maximum number of attempts of a statement that conflicts with other transactions.
+/// Maximum number of attempts of a statement that conflicts with other transactions. Fewer, and writes
+/// fail under contention; more, and conflicting writes add load to a server that is overloaded. The
+/// pauses between eight attempts take a seventh of a second, a fraction of the default timeout.
 const ATTEMPTS: u32 = 8;
 
 /// The kind of a statement, which decides its time limit.

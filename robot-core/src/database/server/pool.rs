@@ -19,23 +19,31 @@ use crate::{
     database::migrations::{MigrationError, bring_up_to_date},
 };
 
-/// How long connecting may take. It covers several hosts in a URL, tried one after the other.
+/// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
+/// while those before it do not answer; longer, and attempts that cannot succeed keep their threads.
+/// Chosen for a few hosts with libpq's timeout of at least 2 s each. Requests have their own, shorter
+/// limit.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// How long migrations may take: hours for very large tables.
+/// Time limit of all migrations. Shorter, and a start with a very large table never succeeds; longer,
+/// and a server that hangs is reported later. Chosen for hundreds of millions of robots at some
+/// seconds per million.
 const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 
-/// How long a session that answered is used without a ping. Too short, and every request costs
-/// another round trip; too long, and more requests meet a connection that was closed.
+/// How long a session that answered is used without a ping. Shorter, and every request costs another
+/// round trip; longer, and more requests meet a connection that was closed. With one second, a busy
+/// session spends one round trip per second.
 const VALIDATION_INTERVAL: Duration = Duration::from_secs(1);
 
-/// With less time left, another session is not tried.
+/// Minimum time left for trying another session. Lower, and the last attempt cannot succeed; higher,
+/// and a request fails although there was time. Connecting takes some milliseconds in a local network.
 const LEAST_TIME: Duration = Duration::from_millis(20);
 
 /// The minimum interval between two log lines about one outage.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long dropping the pool waits for threads that are connecting or closing.
+/// How long dropping the pool waits for threads that are connecting or closing. Shorter, and one of
+/// them may crash the exiting process; longer, and a silent server delays the exit.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A pool of sessions.

@@ -11,8 +11,9 @@ use diesel::{QueryResult, SqliteConnection};
 use super::{connection::Purpose, errors::classify, file::DatabaseFile};
 use crate::catalogue::{Error, Result};
 
-/// How often all connections are tried before a read is left to a thread that may block. That takes
-/// about as long as some look-ups: less than passing the read to another thread.
+/// Number of lock attempts before a read moves to a blocking thread. Lower, and reads move although a
+/// connection is free in a moment; higher, and the attempts take longer than the 20 µs of the move.
+/// Chosen so that they take about as long as some look-ups.
 const ATTEMPTS: usize = 600;
 
 /// The connections for inline reads.
