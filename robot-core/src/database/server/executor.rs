@@ -17,7 +17,7 @@ use super::{
     errors::{classify, is_read_only},
     limits::{SCAN_FACTOR, lock_timeout},
     pool::Pool,
-    semaphore::Semaphore,
+    semaphore::{Permit, Semaphore},
     session::SessionError,
 };
 use crate::catalogue::{Error, OpenError, OpenOptions, Result};
@@ -87,14 +87,7 @@ impl<B: Backend> Executor<B> {
     ) -> Result<T> {
         let deadline = Instant::now() + self.timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
-        let _permit = if kind.is_write() {
-            if self.pool.is_exhausted() {
-                return Err(too_many_writes());
-            }
-            Some(self.writes.acquire(left()).ok_or_else(too_many_writes)?)
-        } else {
-            None
-        };
+        let _permit = self.admit(kind, left())?;
         let mut attempt = 1;
         loop {
             let mut session = self.pool.get(left())?;
@@ -104,12 +97,7 @@ impl<B: Backend> Executor<B> {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
-            match &error {
-                // The server is no longer the primary. New connections go to the one that is.
-                SessionError::Statement(error) if is_read_only(error) => self.pool.replace_all(),
-                SessionError::Statement(_) => {}
-                SessionError::Lost(_) | SessionError::Timeout => self.pool.validate_all(),
-            }
+            self.invalidate_sessions(&error);
             drop(session);
             match verdict(error, kind) {
                 Verdict::Retry(_) if attempt < ATTEMPTS && !left().is_zero() => {
@@ -122,6 +110,28 @@ impl<B: Backend> Executor<B> {
                 Verdict::Retry(error) | Verdict::Final(error) => return Err(error),
             }
             attempt += 1;
+        }
+    }
+
+    /// The permit for a write; reads need none.
+    fn admit(&self, kind: StatementKind, limit: Duration) -> Result<Option<Permit<'_>>> {
+        if !kind.is_write() {
+            return Ok(None);
+        }
+        if self.pool.is_exhausted() {
+            return Err(too_many_writes());
+        }
+        let permit = self.writes.acquire(limit);
+        permit.map(Some).ok_or_else(too_many_writes)
+    }
+
+    /// Replaces or validates the other sessions if an error says that they may not work either.
+    fn invalidate_sessions(&self, error: &SessionError) {
+        match error {
+            // The server is no longer the primary. New connections go to the one that is.
+            SessionError::Statement(error) if is_read_only(error) => self.pool.replace_all(),
+            SessionError::Statement(_) => {}
+            SessionError::Lost(_) | SessionError::Timeout => self.pool.validate_all(),
         }
     }
 
