@@ -215,7 +215,9 @@ fn method_and_target() -> impl Strategy<Value = (String, String)> {
     let matching = [
         ("GET", "/api/robots?limit=1&fields=name,year"),
         ("HEAD", "/api/robots/search/-D"),
+        ("GET", "/api/robots/export?format=csv"),
         ("POST", "/api/robots"),
+        ("POST", "/api/robots/import?format=ndjson&on_conflict=skip"),
         ("PUT", "/api/robots/1"),
         ("PUT", "/api/robots/3"),
         ("DELETE", "/api/robots/1"),
@@ -292,7 +294,7 @@ proptest! {
     #![proptest_config(configuration(600))]
 
     #[test]
-    fn random_requests_are_answered_safely(calls in vec(call(), 1..12)) {
+    fn rejected_random_requests_change_nothing(calls in vec(call(), 1..12)) {
         let service = || Service::of(NAMES).hosts(&["robots.example"]).origin(ALLOWED_ORIGIN);
         let (one, other) = (service(), service().behaviour(Behaviour::B));
         for call in calls {
@@ -302,9 +304,11 @@ proptest! {
             prop_assert_eq!(of_b.status, in_b(answer.status), "{:?}", call);
             prop_assert_eq!((&of_b.headers, &of_b.body), (&answer.headers, &answer.body));
 
+            // An import stores the records before the end of a body that is cut off.
+            let is_broken = call.is_broken() && !answer.is_import();
             if !call.is_write() {
                 prop_assert_eq!(one.robots(), before, "{:?}", call);
-            } else if call.is_foreign() || call.is_broken() {
+            } else if call.is_foreign() || is_broken {
                 prop_assert!(answer.status >= 400, "{:?}: {:?}", call, answer);
             }
             prop_assert_eq!(answer.status == 421, call.has_foreign_host(), "{:?}", call);
