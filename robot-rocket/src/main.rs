@@ -40,6 +40,8 @@ Settings:
   ROCKET_STATIC_DIR             folder of static files, which take precedence over all routes
   ROCKET_BEHAVIOUR              status codes: A (default), or B for the older ones
   ROCKET_WORKERS                worker threads (default: one per core, at least 2)
+  ROCKET_MAX_BLOCKING           requests that may block at the same time; others get 503 (default: 512)
+  ROCKET_SHUTDOWN               seconds for running requests: {grace=2,mercy=3} (default)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
   ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
   RUST_LOG                      log level: error, warn, info (default: warn, without Rocket's)

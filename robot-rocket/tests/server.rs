@@ -12,6 +12,7 @@ mod server {
     mod access;
     mod concurrency;
     mod cpus;
+    mod documents;
     mod file_limit;
     mod files;
     mod framing;
