@@ -23,19 +23,20 @@ const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{a
 /// Sections after the options of the program.
 const DETAILS: &str = "\
 Examples:
-  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
   robot-cli list                                   Print all robots
+  robot-cli --database sqlite:///tmp/my.db list    Use another database file
   robot-cli search R2 --format csv > robots.csv    Save the robots with R2 in the name
   robot-cli get 1 --format json                    Print one robot as a JSON object
+  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
+  robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
   robot-cli update 1 --year 1980                   Change the year only
   robot-cli delete 1                               Delete a robot
   robot-cli delete --yes 1 2 3                     Delete several without confirmation
-  robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
-  robot-cli --database sqlite:///tmp/my.db list    Use another database file
-  robot-cli backup copy.db                         Back up ./robots.db while it is in use
-  robot-cli token new write                        Create a token for a client of the server
   robot-cli import robots.csv                      Add all robots of a file
   robot-cli export robots.csv                      Save all robots to a file
+  robot-cli copy --from URL --to URL               Copy all robots, with their ids
+  robot-cli backup copy.db                         Back up ./robots.db while it is in use
+  robot-cli token new write                        Create a token for a client of the server
   robot-cli manual | man -l -                      Read the manual
 
 Stores:
@@ -59,6 +60,7 @@ Exit status:
     1  failure, explained on standard error
     2  invalid command line
   130  stopped by Ctrl-C
+  143  stopped by SIGTERM
 
 Environment:
   DATABASE_URL    URL of the catalogue if there is no --database
