@@ -17,6 +17,10 @@ use crate::model::{Entry, Robot, RobotId, ValidChanges, ValidDraft};
 /// [`submit`](Self::submit) and [`submit_get`](Self::submit_get) if the store has threads of its
 /// own, so that callers need not block. Pointers (`&C`, `Box<C>`, `Arc<C>`) forward every method.
 ///
+/// A store that wraps another one must forward the methods with a default, too, or it loses the
+/// implementations of the inner store. Write `#[deny(clippy::missing_trait_methods)]` before its
+/// `impl`: clippy then reports a method that is missing.
+///
 /// # Contract for store authors
 ///
 /// * **Atomicity.** Each method takes effect at one moment or not at all: no other caller, in
