@@ -14,7 +14,7 @@ use crate::{
     model::{Robot, RobotId},
 };
 
-/// Rows per statement. Each has four values, and SQLite allows 32,766 in a statement.
+/// Rows per statement. SQLite allows 32,766 values in a statement, so up to 32 per row.
 const ROWS: usize = 1000;
 
 /// Restores robots, in a transaction that the caller begins and ends.

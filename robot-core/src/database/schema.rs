@@ -1,6 +1,7 @@
 //! The table as Diesel sees it, and its rows.
 
 use diesel::prelude::*;
+use serde::Serialize;
 
 use crate::{
     catalogue::Error,
@@ -29,18 +30,26 @@ pub(super) struct Row {
 /// Id and name of a row.
 pub(super) type EntryRow = (i64, String);
 
-/// A row of a new robot.
-#[derive(Insertable)]
+/// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
+#[derive(Insertable, Serialize)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct DraftRow<'a> {
     name: &'a str,
+    #[serde(rename = "type")]
     robot_type: &'static str,
     year: i64,
 }
 
+/// The columns of a [`DraftRow`].
+#[cfg(feature = "sqlite")]
+pub(super) const DRAFT_COLUMNS: [&str; 3] = [
+    robots::name::NAME,
+    robots::robot_type::NAME,
+    robots::year::NAME,
+];
+
 /// A row of a robot with its id. No column has a default, so that several rows fit into one
 /// statement.
-#[cfg(any(feature = "sqlite", feature = "mysql"))]
 #[derive(Insertable)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct RobotRow<'a> {
@@ -82,7 +91,6 @@ impl<'a> RobotRow<'a> {
     }
 }
 
-#[cfg(any(feature = "sqlite", feature = "mysql"))]
 impl<'a> From<&'a Robot> for RobotRow<'a> {
     fn from(robot: &'a Robot) -> Self {
         Self {
@@ -91,12 +99,6 @@ impl<'a> From<&'a Robot> for RobotRow<'a> {
             robot_type: robot.robot_type().as_str(),
             year: robot.year(),
         }
-    }
-}
-
-impl ChangedColumns<'_> {
-    pub(super) fn is_empty(&self) -> bool {
-        self.name.is_none() && self.robot_type.is_none() && self.year.is_none()
     }
 }
 
@@ -140,4 +142,20 @@ pub(super) fn assigned(number: i64) -> Result<RobotId, Error> {
 
 fn not_a_robot(number: i64) -> Error {
     Error::store(format!("the row with the id {number} is not a robot"))
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::model::Draft;
+
+    #[test]
+    fn draft_columns_are_those_of_draft_row() {
+        let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
+        let row = serde_json::to_value(DraftRow::from(&draft)).unwrap();
+        let members: Vec<_> = row.as_object().unwrap().keys().collect();
+        let mut columns = DRAFT_COLUMNS;
+        columns.sort_unstable();
+        assert_eq!(members, columns);
+    }
 }

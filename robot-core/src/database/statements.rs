@@ -113,13 +113,13 @@ macro_rules! impl_statements {
                 }
 
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
-                    let columns = ChangedColumns::from(changes);
-                    // An UPDATE that sets nothing is not valid SQL.
-                    if columns.is_empty() {
-                        return self.get(id).map(|row| row.iter().count());
-                    }
                     let row = robots::table.find(id.get());
-                    diesel::update(row).set(columns).execute(self)
+                    let update = diesel::update(row).set(ChangedColumns::from(changes));
+                    match update.execute(self).optional_empty_changeset()? {
+                        Some(rows) => Ok(rows),
+                        // An UPDATE that sets nothing is not valid SQL.
+                        None => self.get(id).map(|row| row.iter().count()),
+                    }
                 }
 
                 fn delete(&mut self, id: RobotId) -> QueryResult<usize> {

@@ -3,7 +3,7 @@
 use super::search;
 use crate::{
     database::{
-        schema::{DraftRow, RobotRow, robots},
+        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{Contains, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
@@ -11,31 +11,11 @@ use crate::{
 use diesel::{
     dsl::sql,
     prelude::*,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_query,
     sql_types::{BigInt, Text},
     sqlite::Sqlite,
 };
-
-diesel::table! {
-    /// SQLite's table-valued function: a row per element of the array in `json`.
-    json_each (id) {
-        id -> BigInt,
-        value -> Text,
-        json -> Text,
-    }
-}
-
-diesel::define_sql_function! {
-    /// The text at a path in a JSON text.
-    #[sql_name = "json_extract"]
-    fn json_text(json: Text, path: Text) -> Text;
-}
-
-diesel::define_sql_function! {
-    /// The number at a path in a JSON text.
-    #[sql_name = "json_extract"]
-    fn json_number(json: Text, path: Text) -> BigInt;
-}
 
 impl_statements!(SqliteConnection);
 
@@ -72,28 +52,43 @@ impl Dialect for SqliteConnection {
     }
 }
 
-/// Inserts the robots whose names are free, by one statement, and returns their ids and names. The
-/// rows are passed as JSON, so that the statement is the same for any number of them, and is
-/// prepared once.
+/// Inserts the robots whose names are free, by one statement, and returns their ids and names.
 pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
     drafts: impl Iterator<Item = &'a ValidDraft>,
 ) -> QueryResult<Vec<(i64, String)>> {
-    let rows: Vec<_> = drafts
-        .map(|draft| (draft.name(), draft.robot_type().as_str(), draft.year()))
-        .collect();
+    let rows: Vec<_> = drafts.map(DraftRow::from).collect();
     let rows = serde_json::to_string(&rows)
         .map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
-    let rows = json_each::table.filter(json_each::json.eq(rows)).select((
-        json_text(json_each::value, "$[0]"),
-        json_text(json_each::value, "$[1]"),
-        json_number(json_each::value, "$[2]"),
-    ));
-    diesel::insert_or_ignore_into(robots::table)
-        .values(rows)
-        .into_columns((robots::name, robots::robot_type, robots::year))
-        .returning((robots::id, robots::name))
-        .get_results(connection)
+    InsertFree { rows }.get_results(connection)
+}
+
+/// The statement of [`insert_free`]. Its rows are passed as JSON, so that it is the same for any
+/// number of them, and is prepared once.
+#[derive(QueryId)]
+struct InsertFree {
+    /// An array of [`DraftRow`]s.
+    rows: String,
+}
+
+impl Query for InsertFree {
+    type SqlType = (BigInt, Text);
+}
+
+impl RunQueryDsl<SqliteConnection> for InsertFree {}
+
+impl QueryFragment<Sqlite> for InsertFree {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
+        let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
+        pass.push_sql(&format!(
+            "INSERT OR IGNORE INTO robots ({}) SELECT {} FROM json_each(",
+            DRAFT_COLUMNS.join(", "),
+            values.join(", ")
+        ));
+        pass.push_bind_param::<Text, _>(&self.rows)?;
+        pass.push_sql(") RETURNING id, name");
+        Ok(())
+    }
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@ use diesel::{
     pg::Pg,
     prelude::*,
     sql_query,
-    sql_types::{Array, BigInt, Bool, Text},
+    sql_types::{BigInt, Bool, Text},
 };
 
 use crate::{
     database::{
-        schema::{DraftRow, robots},
+        schema::{DraftRow, RobotRow, robots},
         statements::{Contains, Dialect, impl_statements},
         trigrams::trigrams,
     },
@@ -48,25 +48,11 @@ impl Dialect for PgConnection {
         Box::new(is_candidate.and(contains))
     }
 
-    /// Diesel has no OVERRIDING SYSTEM VALUE, without which PostgreSQL rejects a given id.
+    /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel lacks.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let numbers: Vec<_> = robots.iter().map(|robot| robot.id().get()).collect();
-        let names: Vec<_> = robots.iter().map(Robot::name).collect();
-        let types: Vec<_> = robots
-            .iter()
-            .map(|robot| robot.robot_type().as_str())
-            .collect();
-        let years: Vec<_> = robots.iter().map(Robot::year).collect();
-        sql_query(
-            "INSERT INTO robots (id, name, type, year) OVERRIDING SYSTEM VALUE
-             SELECT * FROM unnest($1, $2, $3, $4)",
-        )
-        .bind::<Array<BigInt>, _>(numbers)
-        .bind::<Array<Text>, _>(names)
-        .bind::<Array<Text>, _>(types)
-        .bind::<Array<BigInt>, _>(years)
-        .execute(self)
-        .map(drop)
+        let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
+        let copy = diesel::copy_from(robots::table).from_insertable(rows);
+        copy.execute(self).map(drop)
     }
 
     fn last_id(&mut self) -> QueryResult<i64> {
