@@ -1,12 +1,12 @@
 //! Drafts of robots, and their validation.
 //!
-//! To add a rule about a member, add a [`Violation`] with its message, and the check to
-//! `check_type`, `check_name` or `check_year`. A rule that accepts more than before (a new type,
-//! longer names) also needs a migration, because the tables have constraints of their own.
+//! Drafts come from a [`Source`], such as a request body; [`violation`](super::violation) has the
+//! rules.
 
 use super::{
+    field::Field,
     robot_type::RobotType,
-    violation::{NAME_LENGTH_LIMIT, Violation, Violations},
+    violation::{Violation, Violations, check_name, check_type, check_year, violated},
 };
 
 /// What a client submits, not validated yet.
@@ -47,6 +47,25 @@ impl Draft {
             year: Some(year),
         }
     }
+
+    /// Reads a draft. The order of the members is that of the messages about them.
+    pub(crate) fn read(source: &mut impl Source) -> Self {
+        Self {
+            robot_type: source.text(Field::Type),
+            name: source.text(Field::Name),
+            year: source.integer(Field::Year),
+        }
+    }
+}
+
+/// What a draft is read from: an object in JSON, or a row of CSV. A value that is missing or invalid
+/// is `None`; the source keeps a message about each invalid value.
+pub(crate) trait Source {
+    /// The text in a field.
+    fn text(&mut self, field: Field) -> Option<String>;
+
+    /// The integer in a field.
+    fn integer(&mut self, field: Field) -> Option<i64>;
 }
 
 /// A draft that satisfies every rule except the one that only a store can check: that its name is
@@ -205,25 +224,28 @@ impl ValidChanges {
     /// assert!(rejection.violations().iter().eq([Violation::YearNegative]));
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        let name_violations = draft.name.as_deref().map_or_else(Vec::new, check_name);
-        let is_name_good = name_violations.is_empty();
-        let robot_type = draft.robot_type.as_deref().map(check_type).transpose();
-        let year = draft.year.map(check_year).transpose();
-        match (robot_type, year) {
-            (Ok(robot_type), Ok(year)) if is_name_good => Ok(Self {
-                name: draft.name,
+        let Draft {
+            name,
+            robot_type,
+            year,
+        } = draft;
+        let of_type = robot_type.as_deref().map_or_else(Vec::new, check_type);
+        let of_name = name.as_deref().map_or_else(Vec::new, check_name);
+        let of_year = year.map_or_else(Vec::new, check_year);
+        let name = name.filter(|_| of_name.is_empty());
+        let violations = [of_type, of_name, of_year].concat();
+        if violations.is_empty() {
+            let robot_type = robot_type.as_deref().and_then(RobotType::from_name);
+            return Ok(Self {
+                name,
                 robot_type,
                 year,
-            }),
-            (robot_type, year) => {
-                let of_type = robot_type.err().into_iter();
-                let violations = of_type.chain(name_violations).chain(year.err());
-                Err(Rejection {
-                    violations: Violations::new(violations),
-                    name: draft.name.filter(|_| is_name_good),
-                })
-            }
+            });
         }
+        Err(Rejection {
+            violations: Violations::new(violations),
+            name,
+        })
     }
 
     /// The new name, if it is to change.
@@ -276,38 +298,10 @@ fn missing_members(draft: &Draft) -> Vec<Violation> {
     ])
 }
 
-fn check_type(name: &str) -> Result<RobotType, Violation> {
-    RobotType::from_name(name).ok_or(Violation::TypeUnknown)
-}
-
-fn check_name(name: &str) -> Vec<Violation> {
-    // Bytes bound characters from above, and counting them costs nothing.
-    let is_too_long = name.len() > NAME_LENGTH_LIMIT && name.chars().count() > NAME_LENGTH_LIMIT;
-    violated([
-        (name.is_empty(), Violation::NameMissing),
-        (is_too_long, Violation::NameTooLong),
-        (name.contains('\0'), Violation::NameContainsNul),
-    ])
-}
-
-fn check_year(year: i64) -> Result<i64, Violation> {
-    if year < 0 {
-        return Err(Violation::YearNegative);
-    }
-    Ok(year)
-}
-
-/// The violations whose condition is true.
-fn violated(violations: impl IntoIterator<Item = (bool, Violation)>) -> Vec<Violation> {
-    violations
-        .into_iter()
-        .filter_map(|(is_violated, violation)| is_violated.then_some(violation))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::NAME_LENGTH_LIMIT;
 
     fn violations(draft: Draft) -> Vec<Violation> {
         match ValidDraft::new(draft) {

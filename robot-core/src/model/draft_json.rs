@@ -1,11 +1,18 @@
-//! Parser of drafts: JSON objects with name, type and year, from a request body, a line or an array.
+//! Parser of drafts in JSON, from a request body, a line or an array.
 
-use std::{borrow::Cow, collections::HashSet, fmt};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, hash_map::Entry},
+    fmt,
+};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{error::Category, value::RawValue};
 
-use super::{draft::Draft, field::excerpt};
+use super::{
+    draft::{Draft, Source},
+    field::{Field, excerpt},
+};
 
 /// Messages for a person: one for each error.
 pub(crate) type Messages = Vec<Cow<'static, str>>;
@@ -106,76 +113,69 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Draft, DraftJsonError> {
         return Err(DraftJsonError::Empty);
     }
     let mut parser = serde_json::Deserializer::from_str(text);
-    let members = Members::deserialize(&mut parser)?;
+    let mut members = Members::deserialize(&mut parser)?;
     parser
         .end()
         .map_err(|error| DraftJsonError::Trailing(Place::of(&error)))?;
-    if let Some(member) = members.repeated {
+    if let Some(member) = members.repeated.take() {
         return Err(DraftJsonError::Repeated(member.into_owned()));
     }
-
-    let mut messages = Vec::new();
-    let draft = Draft {
-        robot_type: string("type", members.robot_type, &mut messages),
-        name: string("name", members.name, &mut messages),
-        year: integer("year", members.year, &mut messages),
-    };
-    if messages.is_empty() {
+    let draft = Draft::read(&mut members);
+    if members.messages.is_empty() {
         Ok(draft)
     } else {
-        Err(DraftJsonError::Members(messages))
+        Err(DraftJsonError::Members(members.messages))
     }
 }
 
-/// The value of a member that must be a string; `null` is the same as a missing member.
-fn string(
-    member: &'static str,
-    value: Option<&RawValue>,
-    messages: &mut Messages,
-) -> Option<String> {
-    let text = value?.get();
-    match serde_json::from_str(text) {
-        Ok(string) => string,
-        Err(_) if text.starts_with('"') => {
-            messages.push(
-                format!("{member} has an escape sequence that stands for no character").into(),
-            );
-            None
-        }
-        Err(_) => {
-            messages.push(format!("{member} must be a string").into());
-            None
-        }
-    }
+/// The message about a value that is not an integer.
+pub(crate) fn no_integer(field: Field) -> Cow<'static, str> {
+    format!("{field} must be an integer from 0 to {}", i64::MAX).into()
 }
 
-/// The value of a member that must be an integer; `null` is the same as a missing member.
-fn integer(member: &'static str, value: Option<&RawValue>, messages: &mut Messages) -> Option<i64> {
-    let text = value?.get();
-    // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected before.
-    match text.parse() {
-        Ok(integer) => Some(integer),
-        Err(_) if text == "null" => None,
-        Err(_) => {
-            messages.push(no_integer(member));
-            None
-        }
-    }
-}
-
-/// The message about a member that is not an integer.
-pub(crate) fn no_integer(member: &str) -> Cow<'static, str> {
-    format!("{member} must be an integer from 0 to {}", i64::MAX).into()
-}
-
-/// The members of an object as raw text.
+/// The members of an object as raw text, and the messages about their values.
 #[derive(Default)]
 struct Members<'a> {
-    name: Option<&'a RawValue>,
-    robot_type: Option<&'a RawValue>,
-    year: Option<&'a RawValue>,
+    values: HashMap<Cow<'a, str>, &'a RawValue>,
     /// The first member that occurs twice.
     repeated: Option<Cow<'a, str>>,
+    messages: Messages,
+}
+
+impl<'a> Members<'a> {
+    /// The raw text of the value of a field.
+    fn value(&self, field: Field) -> Option<&'a str> {
+        self.values.get(field.as_str()).map(|value| value.get())
+    }
+}
+
+/// `null` is the same as a missing member.
+impl Source for Members<'_> {
+    fn text(&mut self, field: Field) -> Option<String> {
+        let value = self.value(field)?;
+        serde_json::from_str(value).unwrap_or_else(|_| {
+            let problem = if value.starts_with('"') {
+                "has an escape sequence that stands for no character"
+            } else {
+                "must be a string"
+            };
+            self.messages.push(format!("{field} {problem}").into());
+            None
+        })
+    }
+
+    fn integer(&mut self, field: Field) -> Option<i64> {
+        let value = self.value(field)?;
+        // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected before.
+        match value.parse() {
+            Ok(integer) => Some(integer),
+            Err(_) if value == "null" => None,
+            Err(_) => {
+                self.messages.push(no_integer(field));
+                None
+            }
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -195,19 +195,15 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Members::default();
-        let mut seen = HashSet::new();
         while let Some(Key(key)) = map.next_key()? {
-            let value = Some(map.next_value()?);
-            match key.as_ref() {
-                "name" => members.name = value,
-                "type" => members.robot_type = value,
-                "year" => members.year = value,
-                _ => {}
-            }
-            if seen.contains(&key) {
-                members.repeated.get_or_insert(key);
-            } else {
-                seen.insert(key);
+            let value = map.next_value()?;
+            match members.values.entry(key) {
+                Entry::Vacant(member) => {
+                    member.insert(value);
+                }
+                Entry::Occupied(member) => {
+                    members.repeated.get_or_insert_with(|| member.key().clone());
+                }
             }
         }
         Ok(members)

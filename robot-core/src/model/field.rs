@@ -1,13 +1,10 @@
-//! Fields of a robot, and the JSON view of a robot with some of them.
+//! Fields of a robot, and their values.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt};
 
-use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde::{Serialize, Serializer};
 
-use super::{
-    id::RobotId,
-    robot::{Entry, Robot},
-};
+use super::id::RobotId;
 
 /// A field of a robot.
 ///
@@ -34,12 +31,14 @@ pub enum Field {
 impl Field {
     /// All fields, in their default order.
     pub const ALL: &[Self] = &[Self::Id, Self::Name, Self::Type, Self::Year];
+    /// The fields without which no robot can be added.
+    pub(crate) const REQUIRED: &[Self] = &[Self::Name, Self::Type, Self::Year];
     /// The fields of a robot in a list, a search and a GET by id, unless the client chooses others.
     pub(crate) const DEFAULT_VIEW: &[Self] = &[Self::Id, Self::Name];
     /// The fields of a robot in the reply to its creation.
     pub(crate) const CREATED_VIEW: &[Self] = &[Self::Name, Self::Type, Self::Year, Self::Id];
 
-    /// Whether an [`Entry`] has this field.
+    /// Whether an [`Entry`](crate::Entry) has this field.
     pub(crate) fn is_in_entry(self) -> bool {
         matches!(self, Self::Id | Self::Name)
     }
@@ -49,7 +48,7 @@ impl Field {
     /// ```
     /// use robot_core::Field;
     ///
-    /// assert_eq!(Field::ALL.iter().map(|field| field.as_str()).collect::<Vec<_>>().join(","), "id,name,type,year");
+    /// assert_eq!(Field::Type.as_str(), "type");
     /// ```
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -59,6 +58,20 @@ impl Field {
             Self::Type => "type",
             Self::Year => "year",
         }
+    }
+
+    /// The names of fields, separated by commas: the text from which [`list`](Self::list) parses
+    /// them.
+    ///
+    /// ```
+    /// use robot_core::Field;
+    ///
+    /// assert_eq!(Field::names(Field::ALL), "id,name,type,year");
+    /// ```
+    #[must_use]
+    pub fn names(fields: &[Self]) -> String {
+        let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
+        names.join(",")
     }
 
     /// Parses field names separated by commas.
@@ -82,6 +95,12 @@ impl Field {
     }
 }
 
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
 /// Why a text is not a list of fields.
 ///
 /// ```
@@ -93,19 +112,43 @@ impl Field {
 #[non_exhaustive]
 pub enum ParseFieldsError {
     /// No field has this name.
-    #[error("fields has '{0}', which is no field; the fields are id,name,type,year")]
+    #[error("fields has '{0}', which is not a field; the fields are {all}", all = Field::names(Field::ALL))]
     Unknown(String),
     /// This field is repeated.
-    #[error("fields has '{}' twice; name it once", .0.as_str())]
+    #[error("fields has '{0}' twice; name it once")]
     Repeated(Field),
 }
 
-/// The value of a field.
+/// The value of a field of a robot.
+///
+/// ```
+/// use robot_core::{Draft, Field, RobotId, ValidDraft};
+///
+/// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
+///     .with_id(RobotId::new(7).ok_or("not positive")?);
+/// let values: Vec<_> = Field::ALL.iter().map(|field| robot.value(*field).to_string()).collect();
+/// assert_eq!(values, ["7", "R2-D2", "droid", "1977"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FieldValue<'a> {
+#[non_exhaustive]
+pub enum FieldValue<'a> {
+    /// An id.
     Id(RobotId),
+    /// A text.
     Text(&'a str),
+    /// A number.
     Number(i64),
+}
+
+impl fmt::Display for FieldValue<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Id(id) => id.fmt(formatter),
+            Self::Text(text) => text.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+        }
+    }
 }
 
 impl Serialize for FieldValue<'_> {
@@ -115,63 +158,6 @@ impl Serialize for FieldValue<'_> {
             Self::Text(text) => serializer.serialize_str(text),
             Self::Number(number) => serializer.serialize_i64(*number),
         }
-    }
-}
-
-/// What a view shows fields of: a robot, or its entry.
-pub(crate) trait Visible {
-    /// The value of a field; `None` if an entry does not have it.
-    fn value(&self, field: Field) -> Option<FieldValue<'_>>;
-}
-
-impl Visible for Robot {
-    fn value(&self, field: Field) -> Option<FieldValue<'_>> {
-        Some(match field {
-            Field::Id => FieldValue::Id(self.id()),
-            Field::Name => FieldValue::Text(self.name()),
-            Field::Type => FieldValue::Text(self.robot_type().as_str()),
-            Field::Year => FieldValue::Number(self.year()),
-        })
-    }
-}
-
-impl Visible for Entry {
-    fn value(&self, field: Field) -> Option<FieldValue<'_>> {
-        match field {
-            Field::Id => Some(FieldValue::Id(self.id())),
-            Field::Name => Some(FieldValue::Text(self.name())),
-            Field::Type | Field::Year => None,
-        }
-    }
-}
-
-/// Some fields of a robot, as a JSON object.
-pub(crate) struct View<'a, T = Robot> {
-    pub(crate) robot: &'a T,
-    pub(crate) fields: &'a [Field],
-}
-
-impl<T: Visible> Serialize for View<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut object = serializer.serialize_map(Some(self.fields.len()))?;
-        for field in self.fields {
-            if let Some(value) = self.robot.value(*field) {
-                object.serialize_entry(field.as_str(), &value)?;
-            }
-        }
-        object.end()
-    }
-}
-
-impl Serialize for Robot {
-    /// An object with all fields.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = Field::ALL;
-        View {
-            robot: self,
-            fields,
-        }
-        .serialize(serializer)
     }
 }
 

@@ -6,12 +6,14 @@ mod field;
 mod id;
 mod robot;
 mod robot_type;
+mod view;
 mod violation;
 
+pub(crate) use draft::Source;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
-pub use field::{Field, ParseFieldsError};
-pub(crate) use field::{FieldValue, View, Visible};
+pub use field::{Field, FieldValue, ParseFieldsError};
 pub use id::{ParseIdError, RobotId};
 pub use robot::{Entry, Robot};
 pub use robot_type::RobotType;
+pub(crate) use view::{View, Visible};
 pub use violation::{NAME_LENGTH_LIMIT, Violation, Violations};

@@ -2,6 +2,7 @@
 
 use super::{
     draft::{Draft, ValidChanges, ValidDraft},
+    field::{Field, FieldValue},
     id::RobotId,
     robot_type::RobotType,
 };
@@ -53,6 +54,17 @@ impl Robot {
     #[must_use]
     pub fn year(&self) -> i64 {
         self.values.year()
+    }
+
+    /// The value of a field.
+    #[must_use]
+    pub fn value(&self, field: Field) -> FieldValue<'_> {
+        match field {
+            Field::Id => FieldValue::Id(self.id()),
+            Field::Name => FieldValue::Text(self.name()),
+            Field::Type => FieldValue::Text(self.robot_type().as_str()),
+            Field::Year => FieldValue::Number(self.year()),
+        }
     }
 }
 

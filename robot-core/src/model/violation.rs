@@ -1,4 +1,7 @@
-//! Rules that a robot can violate: their exact messages and their order.
+//! Rules that a robot can violate: their exact messages, their order, and their checks.
+//!
+//! A rule that accepts more than before (a new type, longer names) also needs a migration, because
+//! the tables have constraints of their own.
 
 use std::fmt;
 
@@ -53,6 +56,35 @@ pub enum Violation {
     /// The year is less than 0.
     #[error("The year cannot be less than zero")]
     YearNegative,
+}
+
+/// The rules that a type violates.
+pub(super) fn check_type(name: &str) -> Vec<Violation> {
+    violated([(RobotType::from_name(name).is_none(), Violation::TypeUnknown)])
+}
+
+/// The rules that a name violates, except uniqueness.
+pub(super) fn check_name(name: &str) -> Vec<Violation> {
+    // Bytes bound characters from above, and counting them costs nothing.
+    let is_too_long = name.len() > NAME_LENGTH_LIMIT && name.chars().count() > NAME_LENGTH_LIMIT;
+    violated([
+        (name.is_empty(), Violation::NameMissing),
+        (is_too_long, Violation::NameTooLong),
+        (name.contains('\0'), Violation::NameContainsNul),
+    ])
+}
+
+/// The rules that a year violates.
+pub(super) fn check_year(year: i64) -> Vec<Violation> {
+    violated([(year < 0, Violation::YearNegative)])
+}
+
+/// The violations whose condition is true.
+pub(super) fn violated(violations: impl IntoIterator<Item = (bool, Violation)>) -> Vec<Violation> {
+    violations
+        .into_iter()
+        .filter_map(|(is_violated, violation)| is_violated.then_some(violation))
+        .collect()
 }
 
 /// All rules that a draft violates: at least one, each once, in the contract's order.

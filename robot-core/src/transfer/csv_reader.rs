@@ -7,7 +7,7 @@ use super::{
     record::{ReadError, Record},
 };
 use crate::model::{
-    Draft,
+    Draft, Field, Source,
     draft_json::{Messages, no_integer},
 };
 
@@ -23,12 +23,10 @@ pub(super) struct CsvReader {
     ends: Vec<usize>,
 }
 
-/// The indices of the columns.
-#[derive(Debug, Clone, Copy)]
+/// The columns of the header.
 struct Columns {
-    name: usize,
-    robot_type: usize,
-    year: usize,
+    /// The fields that have a column, and its index.
+    indices: Vec<(Field, usize)>,
     count: usize,
 }
 
@@ -56,17 +54,19 @@ impl CsvReader {
         &mut self,
         input: &mut Input<R>,
     ) -> Result<Option<Record>, ReadError> {
-        let columns = match self.columns {
+        // An error ends the reading, so the columns are put back only after success.
+        let columns = match self.columns.take() {
             Some(columns) => columns,
             None => self.header(input)?,
         };
-        self.columns = Some(columns);
         let row = self.row(input);
         let row = row.map_err(|error| ReadError::input(input.line(), error))?;
-        Ok(row.map(|row| Record {
+        let record = row.map(|row| Record {
             line: row.line,
-            draft: self.draft(&row, columns),
-        }))
+            draft: self.draft(&row, &columns),
+        });
+        self.columns = Some(columns);
+        Ok(record)
     }
 
     /// Reads the header.
@@ -82,29 +82,26 @@ impl CsvReader {
         let count = row
             .fields
             .ok_or_else(|| ReadError::malformed(row.line, too_long()))?;
+        let mut indices = Vec::new();
         let mut missing = Vec::new();
-        let mut column = |name: &'static str| {
+        // The store assigns the id, so a column with ids is ignored.
+        for field in Field::ALL.iter().filter(|field| **field != Field::Id) {
+            let name = field.as_str();
             let mut found = (0..count).filter(|column| self.field(*column) == name.as_bytes());
             match (found.next(), found.next()) {
-                (Some(column), None) => Ok(column),
-                (Some(_), Some(_)) => Err(ReadError::malformed(
-                    row.line,
-                    format!("The header names the column {name} twice; name it once"),
-                )),
-                (None, _) => {
-                    missing.push(name);
-                    Ok(0)
+                (Some(column), None) => indices.push((*field, column)),
+                (Some(_), Some(_)) => {
+                    return Err(ReadError::malformed(
+                        row.line,
+                        format!("The header names the column {name} twice; name it once"),
+                    ));
                 }
+                (None, _) if Field::REQUIRED.contains(field) => missing.push(name),
+                (None, _) => {}
             }
-        };
-        let columns = Columns {
-            name: column("name")?,
-            robot_type: column("type")?,
-            year: column("year")?,
-            count,
-        };
+        }
         if missing.is_empty() {
-            return Ok(columns);
+            return Ok(Columns { indices, count });
         }
         Err(ReadError::malformed(
             row.line,
@@ -169,41 +166,53 @@ impl CsvReader {
         )
     }
 
-    fn draft(&self, row: &Row, columns: Columns) -> Result<Draft, Messages> {
+    fn draft(&self, row: &Row, columns: &Columns) -> Result<Draft, Messages> {
         let fields = row.fields.ok_or_else(|| vec![too_long().into()])?;
         if fields != columns.count {
             let message = self.wrong_field_count(fields, columns.count);
             return Err(vec![message.into()]);
         }
-        let mut messages = Vec::new();
-        let robot_type = self.text("type", columns.robot_type, &mut messages);
-        let name = self.text("name", columns.name, &mut messages);
-        let year = self.text("year", columns.year, &mut messages);
-        let year = year.and_then(|text| {
-            let year = text.parse();
-            year.map_err(|_| messages.push(no_integer("year"))).ok()
-        });
-        if messages.is_empty() {
-            Ok(Draft {
-                name,
-                robot_type,
-                year,
-            })
+        let mut values = Values {
+            reader: self,
+            columns,
+            messages: Vec::new(),
+        };
+        let draft = Draft::read(&mut values);
+        if values.messages.is_empty() {
+            Ok(draft)
         } else {
-            Err(messages)
+            Err(values.messages)
         }
     }
+}
 
-    /// The text of a field. An empty field counts as missing, because CSV has no null.
-    fn text(&self, name: &str, column: usize, messages: &mut Messages) -> Option<String> {
-        match str::from_utf8(self.field(column)) {
+/// The values of a row, and the messages about them.
+struct Values<'a> {
+    reader: &'a CsvReader,
+    columns: &'a Columns,
+    messages: Messages,
+}
+
+/// An empty value counts as missing, because CSV has no null.
+impl Source for Values<'_> {
+    fn text(&mut self, field: Field) -> Option<String> {
+        let mut columns = self.columns.indices.iter();
+        let (_, column) = columns.find(|(of, _)| *of == field)?;
+        match str::from_utf8(self.reader.field(*column)) {
             Ok("") => None,
             Ok(text) => Some(text.to_owned()),
             Err(_) => {
-                messages.push(format!("{name} is not UTF-8").into());
+                self.messages.push(format!("{field} is not UTF-8").into());
                 None
             }
         }
+    }
+
+    fn integer(&mut self, field: Field) -> Option<i64> {
+        let integer = self.text(field)?.parse();
+        integer
+            .map_err(|_| self.messages.push(no_integer(field)))
+            .ok()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::format::Format;
-use crate::model::{Field, FieldValue, Robot, View, Visible};
+use crate::model::{Field, FieldValue, Robot, View};
 
 /// Writes robots in a format, in any number of steps.
 ///
@@ -80,8 +80,8 @@ impl RobotWriter {
         }
         let mut number = itoa::Buffer::new();
         for robot in robots {
-            for value in self.fields.iter().filter_map(|field| robot.value(*field)) {
-                writer.write_field(match value {
+            for field in &self.fields {
+                writer.write_field(match robot.value(*field) {
                     FieldValue::Id(id) => number.format(id.get()),
                     FieldValue::Text(text) => text,
                     FieldValue::Number(value) => number.format(value),

@@ -1,0 +1,59 @@
+//! The JSON view of a robot with some of its fields.
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use super::{
+    field::{Field, FieldValue},
+    robot::{Entry, Robot},
+};
+
+/// What a view shows fields of: a robot, or its entry.
+pub(crate) trait Visible {
+    /// The value of a field; `None` if an entry does not have it.
+    fn get(&self, field: Field) -> Option<FieldValue<'_>>;
+}
+
+impl Visible for Robot {
+    fn get(&self, field: Field) -> Option<FieldValue<'_>> {
+        Some(self.value(field))
+    }
+}
+
+impl Visible for Entry {
+    fn get(&self, field: Field) -> Option<FieldValue<'_>> {
+        match field {
+            Field::Id => Some(FieldValue::Id(self.id())),
+            Field::Name => Some(FieldValue::Text(self.name())),
+            _ => None,
+        }
+    }
+}
+
+/// Some fields of a robot, as a JSON object.
+pub(crate) struct View<'a, T = Robot> {
+    pub(crate) robot: &'a T,
+    pub(crate) fields: &'a [Field],
+}
+
+impl<T: Visible> Serialize for View<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.fields.len()))?;
+        for field in self.fields {
+            if let Some(value) = self.robot.get(*field) {
+                object.serialize_entry(field.as_str(), &value)?;
+            }
+        }
+        object.end()
+    }
+}
+
+impl Serialize for Robot {
+    /// An object with all fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let view = View {
+            robot: self,
+            fields: Field::ALL,
+        };
+        view.serialize(serializer)
+    }
+}
