@@ -31,7 +31,9 @@ impl fmt::Display for Origin {
 /// assert!("https://robots.example/path".parse::<robot_core::http::Origin>().is_err());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no origin; write only scheme, name and port, as in https://robots.example:8443")]
+#[error(
+    "'{0}' is not an origin; write only scheme, name and port, as in https://robots.example:8443"
+)]
 #[non_exhaustive]
 pub struct ParseOriginError(String);
 

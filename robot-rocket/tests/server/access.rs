@@ -163,9 +163,9 @@ fn contradictory_settings_are_named() {
         ),
         (
             &[("ROCKET_ALLOWED_ORIGINS", "app.example")],
-            "'app.example' is no origin",
+            "'app.example' is not an origin",
         ),
-        (&[("ROCKET_ALLOWED_ORIGINS", "*")], "'*' is no origin"),
+        (&[("ROCKET_ALLOWED_ORIGINS", "*")], "'*' is not an origin"),
     ] {
         let error = output_of_failure(&fail(folder.path(), settings));
         assert!(error.contains(words), "{settings:?}: {error}");
