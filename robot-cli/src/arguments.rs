@@ -25,9 +25,9 @@ const GLOBAL: &str = "Global options";
 
 /// Manages a catalogue of robots.
 ///
-/// Each robot has a unique name, a type (droid, mechanical or virtual), a year (0 or later) and an
-/// id, which the catalogue assigns and never reuses. By default the catalogue is the file
-/// robots.db, which is created when it is first used.
+/// Each robot has a unique name, and an id, which the catalogue assigns and never reuses; "robot-cli
+/// help add" describes the other fields. By default the catalogue is the file robots.db, which is
+/// created when it is first used.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, subcommand_value_name = "COMMAND")]
 pub(crate) struct Arguments {
@@ -96,7 +96,7 @@ pub(crate) enum Command {
 
     /// Change a robot and print it
     ///
-    /// At least one of --name, --type and --year is required. The other fields keep their values.
+    /// At least one of the options for fields is required. The other fields keep their values.
     Update(UpdateArgs),
 
     /// Delete robots

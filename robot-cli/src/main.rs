@@ -7,8 +7,10 @@ mod arguments;
 mod commands;
 mod context;
 mod failure;
+mod fields;
 mod format;
 mod help;
+mod id;
 mod interrupt;
 mod output;
 mod place;
@@ -16,7 +18,6 @@ mod printable;
 mod progress;
 mod table;
 mod terminal;
-mod values;
 
 use std::{
     env,

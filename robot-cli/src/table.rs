@@ -10,19 +10,10 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{Robot, RobotType};
+use robot_core::{Field, FieldValue, Robot, RobotType};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{printable::printable, terminal::Screen};
-
-const HEADER: Row<'static> = Row {
-    id: Cow::Borrowed("ID"),
-    name: Cow::Borrowed("NAME"),
-    robot_type: "TYPE",
-    year: Cow::Borrowed("YEAR"),
-    style: Style::new().bold(),
-    type_style: Style::new(),
-};
 
 /// The number of spaces between two columns.
 const GAP: usize = 2;
@@ -33,53 +24,82 @@ const MIN_NAME: usize = 8;
 /// A table that is printed in pages.
 pub(crate) struct Table {
     screen: Screen,
-    /// `None` before the first page.
-    widths: Option<Widths>,
+    /// The display width of each column; empty before the first page.
+    widths: Vec<usize>,
 }
 
 impl Table {
     pub(crate) fn new(screen: Screen) -> Self {
         Self {
             screen,
-            widths: None,
+            widths: Vec::new(),
         }
     }
 
     /// Prints a page.
     pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        let rows: Vec<_> = robots.iter().map(Row::of).collect();
-        let previous = self.widths.unwrap_or_else(|| Widths::of(&HEADER));
-        let widths = rows.iter().map(Widths::of).fold(previous, Widths::max);
-        let widths = widths.fit(self.screen.width);
-        if self.widths.replace(widths).is_none() {
-            self.print_row(&HEADER, widths, output)?;
+        let is_first = self.widths.is_empty();
+        let header = is_first.then(Row::header);
+        let rows: Vec<_> = header
+            .into_iter()
+            .chain(robots.iter().map(Row::of))
+            .collect();
+        self.widths.resize(Field::ALL.len(), 0);
+        for row in &rows {
+            for (width, cell) in self.widths.iter_mut().zip(&row.cells) {
+                *width = cell.width().max(*width);
+            }
         }
-        rows.iter()
-            .try_for_each(|row| self.print_row(row, widths, output))
+        self.narrow_names();
+        rows.iter().try_for_each(|row| self.print_row(row, output))
     }
 
-    /// Numbers are right-aligned. The padding of the name is computed from its display width,
-    /// because format widths count characters.
-    fn print_row(&self, row: &Row<'_>, widths: Widths, output: &mut dyn Write) -> io::Result<()> {
-        let name = truncate(&row.name, widths.name);
-        let (style, type_style) = if self.screen.is_colored {
-            (row.style, row.type_style)
-        } else {
-            (Style::new(), Style::new())
+    /// Narrows the names so that a row fits the screen.
+    fn narrow_names(&mut self) {
+        let gaps = GAP * (self.widths.len() - 1);
+        let total = self.widths.iter().sum::<usize>() + gaps;
+        let excess = total.saturating_sub(self.screen.width.unwrap_or(usize::MAX));
+        for (field, width) in Field::ALL.iter().zip(&mut self.widths) {
+            if *field == Field::Name {
+                *width = width.saturating_sub(excess).max(MIN_NAME.min(*width));
+            }
+        }
+    }
+
+    /// Prints a row. Numbers are right-aligned. The padding is computed from the display width of a
+    /// text, because format widths count characters.
+    fn print_row(&self, row: &Row<'_>, output: &mut dyn Write) -> io::Result<()> {
+        let shown = |style| {
+            if self.screen.is_colored {
+                style
+            } else {
+                Style::new()
+            }
         };
-        writeln!(
-            output,
-            "{style}{:>id_width$}  {name}{:padding$}  \
-             {type_style}{:type_width$}{type_style:#}  {:>year_width$}{style:#}",
-            row.id,
-            "",
-            row.robot_type,
-            row.year,
-            padding = widths.name - name.width(),
-            id_width = widths.id,
-            type_width = widths.robot_type,
-            year_width = widths.year,
-        )
+        let row_style = shown(row.style);
+        write!(output, "{row_style}")?;
+        let mut gap = 0;
+        for ((field, cell), width) in Field::ALL.iter().zip(&row.cells).zip(&self.widths) {
+            let text = truncate(cell, *width);
+            let padding = width - text.width();
+            let (before, after) = match field {
+                Field::Id | Field::Year => (padding, 0),
+                // No spaces at the end of a line.
+                field if Some(field) == Field::ALL.last() => (0, 0),
+                _ => (0, padding),
+            };
+            let style = match field {
+                Field::Type => shown(row.type_style),
+                _ => Style::new(),
+            };
+            write!(
+                output,
+                "{:gap$}{style}{:before$}{text}{:after$}{style:#}",
+                "", "", ""
+            )?;
+            gap = GAP;
+        }
+        writeln!(output, "{row_style:#}")
     }
 }
 
@@ -118,66 +138,37 @@ fn style_of(robot_type: RobotType) -> Style {
     .on_default()
 }
 
-/// The printed cells of a row.
+/// A row of the table.
 struct Row<'a> {
-    id: Cow<'a, str>,
-    name: Cow<'a, str>,
-    robot_type: &'a str,
-    year: Cow<'a, str>,
+    /// The texts of [`Field::ALL`].
+    cells: Vec<Cow<'a, str>>,
     /// The style of the whole row.
     style: Style,
     type_style: Style,
 }
 
+impl Row<'static> {
+    fn header() -> Self {
+        let names = Field::ALL.iter().map(|field| field.as_str().to_uppercase());
+        Self {
+            cells: names.map(Cow::Owned).collect(),
+            style: Style::new().bold(),
+            type_style: Style::new(),
+        }
+    }
+}
+
 impl<'a> Row<'a> {
     fn of(robot: &'a Robot) -> Self {
+        let values = Field::ALL.iter().map(|field| robot.value(*field));
+        let texts = values.map(|value| match value {
+            FieldValue::Text(text) => printable(text),
+            number => number.to_string().into(),
+        });
         Self {
-            id: robot.id().to_string().into(),
-            name: printable(robot.name()),
-            robot_type: robot.robot_type().as_str(),
-            year: robot.year().to_string().into(),
+            cells: texts.collect(),
             style: Style::new(),
             type_style: style_of(robot.robot_type()),
-        }
-    }
-}
-
-/// The display width of each column.
-#[derive(Clone, Copy)]
-struct Widths {
-    id: usize,
-    name: usize,
-    robot_type: usize,
-    year: usize,
-}
-
-impl Widths {
-    fn of(row: &Row<'_>) -> Self {
-        Self {
-            id: row.id.len(),
-            name: row.name.width(),
-            robot_type: row.robot_type.len(),
-            year: row.year.len(),
-        }
-    }
-
-    /// Narrows the names so that a row fits the screen.
-    fn fit(self, screen: Option<usize>) -> Self {
-        let others = self.id + self.robot_type + self.year + 3 * GAP;
-        let room = screen.map_or(usize::MAX, |columns| columns.saturating_sub(others));
-        Self {
-            name: self.name.min(room.max(MIN_NAME)),
-            ..self
-        }
-    }
-
-    /// The maximum of each column.
-    fn max(self, other: Self) -> Self {
-        Self {
-            id: self.id.max(other.id),
-            name: self.name.max(other.name),
-            robot_type: self.robot_type.max(other.robot_type),
-            year: self.year.max(other.year),
         }
     }
 }

@@ -15,9 +15,9 @@ use crate::{
     context::Context,
     failure::Failure,
     format::Format,
+    id::{IdArgument, parse_id},
     table::Table,
     terminal::Screen,
-    values::{IdArgument, parse_id},
 };
 
 /// Arguments of `delete`.

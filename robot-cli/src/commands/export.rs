@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fmt,
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
     path::{Path, PathBuf},
@@ -42,7 +43,7 @@ pub(crate) struct ExportArgs {
     containing: String,
 
     /// Fields in this order; an import requires name, type and year
-    #[arg(long, value_name = "FIELDS", default_value = "id,name,type,year", value_parser = parse_fields)]
+    #[arg(long, value_name = "FIELDS", default_value_t, value_parser = parse_fields)]
     fields: Fields,
 }
 
@@ -58,6 +59,18 @@ byte: a spreadsheet may interpret a name that begins with = as a formula.";
 /// A value of `--fields`.
 #[derive(Debug, Clone)]
 struct Fields(Vec<Field>);
+
+impl Default for Fields {
+    fn default() -> Self {
+        Self(Field::ALL.to_vec())
+    }
+}
+
+impl fmt::Display for Fields {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Field::names(&self.0))
+    }
+}
 
 fn parse_fields(text: &str) -> Result<Fields, ParseFieldsError> {
     Field::list(text).map(Fields)

@@ -6,8 +6,8 @@ use robot_core::Error;
 use crate::{
     context::Context,
     failure::Failure,
+    id::{IdArgument, parse_id},
     output,
-    values::{IdArgument, parse_id},
 };
 
 /// Arguments of `get`.

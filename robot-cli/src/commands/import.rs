@@ -42,7 +42,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE|-")]
     file: OsString,
 
-    /// If a name exists: fail, skip the record, or replace type and year of the robot
+    /// If a name exists: fail, skip the record, or replace the other fields of the robot
     #[arg(
         long,
         value_enum,
@@ -70,11 +70,12 @@ Examples:
   curl -s http://robots.example/x | robot-cli import - --format ndjson
 
 Formats:
-  csv     A header line with the columns name, type and year in any order; others are ignored
-  json    An array of objects with name, type and year
+  csv     A header line that names the fields in any order; other columns are ignored
+  json    An array of objects
   ndjson  One object per line
 
-Records that fail are reported on standard error as FILE:LINE: message, and the exit status is 1.
+Each record requires name, type and year. Records that fail are reported on standard error as
+FILE:LINE: message, and the exit status is 1.
 Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once.";
 
 /// The value of `--on-conflict`.
@@ -85,7 +86,7 @@ enum OnConflict {
     Fail,
     /// The robot is unchanged
     Skip,
-    /// The robot gets the type and year of the record and keeps its id
+    /// The robot gets the other fields of the record and keeps its id
     Replace,
 }
 

@@ -3,20 +3,20 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{CatalogueExt, Draft, Error};
+use robot_core::{CatalogueExt, Error};
 
 use crate::{
     context::Context,
     failure::Failure,
+    fields::{Changes, UPDATE_USAGE},
+    id::{IdArgument, parse_id},
     output,
-    values::{IdArgument, parse_id, parse_year},
 };
 
 /// Arguments of `update`.
-// The usage that clap derives shows the three options as alternatives.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "robot-cli update [OPTIONS] [--name <NAME>] [--type <TYPE>] [--year <YEAR>] <ID>",
+    override_usage = UPDATE_USAGE,
     after_help = "Example:\n  robot-cli update 1 --name R2-D2 --year 1977"
 )]
 pub(crate) struct UpdateArgs {
@@ -28,40 +28,11 @@ pub(crate) struct UpdateArgs {
     changes: Changes,
 }
 
-/// The new values: at least one.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = true)]
-struct Changes {
-    /// The new name; write --name=-NAME if it begins with a hyphen
-    #[arg(long)]
-    name: Option<String>,
-
-    /// The new type: droid, mechanical or virtual
-    #[arg(long = "type", value_name = "TYPE")]
-    robot_type: Option<String>,
-
-    /// The new year: an integer, 0 or greater
-    #[arg(long, allow_negative_numbers = true, value_parser = parse_year)]
-    year: Option<i64>,
-}
-
 /// Changes the robot and prints it.
 pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let Changes {
-        name,
-        robot_type,
-        year,
-    } = args.changes;
     let catalogue = context.open()?;
     let id = args.id.assignable()?;
-    catalogue.amend(
-        id,
-        Draft {
-            name,
-            robot_type,
-            year,
-        },
-    )?;
+    catalogue.amend(id, args.changes.into())?;
     // From here on the change is stored, so every failure has to say so.
     let not_shown = |error| Failure::ChangeNotShown(io::Error::other(error));
     let robot = catalogue

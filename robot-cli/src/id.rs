@@ -1,7 +1,4 @@
-//! Parsers of ids and years on the command line.
-//!
-//! They check only that the text is an id or an integer. The rules about values are in
-//! `robot-core`, so that all interfaces report violations with the same messages.
+//! Parser of ids on the command line.
 
 use robot_core::{ParseIdError, RobotId};
 
@@ -32,10 +29,4 @@ pub(crate) fn parse_id(text: &str) -> Result<IdArgument, ParseIdError> {
         Err(ParseIdError::NeverAssigned) => Ok(IdArgument::NeverAssigned(text.to_owned())),
         Err(error) => Err(error),
     }
-}
-
-/// Parses a year. Unlike the standard library's error, this one says what is allowed.
-pub(crate) fn parse_year(text: &str) -> Result<i64, String> {
-    text.parse()
-        .map_err(|_| format!("a year is an integer from 0 to {}", i64::MAX))
 }
