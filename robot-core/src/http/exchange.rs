@@ -37,10 +37,18 @@ pub struct Exchange {
     service: Arc<Service>,
     request: Request,
     context: ResponseContext,
-    body_mode: BodyMode,
-    matched: Option<(&'static Route, Vec<u8>)>,
-    /// The handler, or why the request is rejected whatever its body is.
-    admitted: Result<Handler, Failure>,
+    /// `None` if the path is unknown.
+    route: Option<&'static Route>,
+    /// How the request is answered, or why it is rejected whatever its body is.
+    admitted: Result<Admitted, Failure>,
+}
+
+/// A request that may be executed.
+struct Admitted {
+    route: &'static Route,
+    /// The variable segment of the path.
+    parameter: Vec<u8>,
+    handler: Handler,
 }
 
 /// How a frontend reads the body of a request; see [`Exchange`].
@@ -60,12 +68,10 @@ impl Exchange {
     pub(super) fn new(service: Arc<Service>, request: Request) -> Self {
         let path = request.path().strip_prefix(service.base.as_str());
         let matched = path.and_then(routes::find);
-        let route = matched.as_ref().map(|(route, _)| *route);
         Self {
             context: ResponseContext::new(&request.headers, service.behaviour, &service.origins),
-            body_mode: body_mode(&request, route),
-            admitted: guarded(|| admit(&service, &request, route)),
-            matched,
+            route: matched.as_ref().map(|(route, _)| *route),
+            admitted: guarded(|| admit(&service, &request, matched)),
             service,
             request,
         }
@@ -83,13 +89,25 @@ impl Exchange {
     /// ```
     #[must_use]
     pub fn route(&self) -> Option<&'static str> {
-        self.matched.as_ref().map(|(route, _)| route.path)
+        self.route.map(|route| route.path)
     }
 
     /// How the body is to be read.
     #[must_use]
     pub fn body_mode(&self) -> BodyMode {
-        self.body_mode
+        let method = self.request.method.as_str();
+        let is_read = match self.route.and_then(|route| route.handler(method)) {
+            Some(Handler::Streamed(_)) => return BodyMode::Streamed,
+            Some(Handler::Whole(_)) => true,
+            Some(Handler::Bodyless(_)) => false,
+            // The request is rejected, but its connection can serve another one after the body.
+            None => matches!(method, "POST" | "PUT" | "DELETE"),
+        };
+        if is_read && !self.request.exceeds_limit() {
+            BodyMode::Whole
+        } else {
+            BodyMode::None
+        }
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
@@ -142,15 +160,14 @@ impl Exchange {
 
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
         let started = guarded(|| {
-            let handler = self.admitted.clone()?;
-            let (route, parameter) = self.matched.as_ref().ok_or(Failure::Internal)?;
+            let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
             let call = Call {
                 service: &self.service,
                 request: &self.request,
-                route,
-                parameter,
+                route: admitted.route,
+                parameter: &admitted.parameter,
             };
-            run(handler, &call)
+            run(admitted.handler, &call)
         });
         let context = self.context.clone();
         let finish = move |answer| context.reply(answer);
@@ -167,33 +184,31 @@ fn in_one_piece(body: Vec<u8>) -> Pieces {
     Box::new([Ok(body), Ok(Vec::new())].into_iter())
 }
 
-fn body_mode(request: &Request, route: Option<&Route>) -> BodyMode {
-    let method = request.method.as_str();
-    let is_read = match route.and_then(|route| route.handler(method)) {
-        Some(Handler::Streamed(_)) => return BodyMode::Streamed,
-        Some(Handler::Whole(_)) => true,
-        Some(Handler::Bodyless(_)) => false,
-        // The request is rejected, but its connection can serve another one after the body.
-        None => matches!(method, "POST" | "PUT" | "DELETE"),
-    };
-    if is_read && !request.exceeds_limit() {
-        BodyMode::Whole
-    } else {
-        BodyMode::None
-    }
-}
-
 /// Decides whether a request may be executed, and by which handler.
 fn admit(
     service: &Service,
     request: &Request,
-    route: Option<&'static Route>,
-) -> Result<Handler, Failure> {
-    let headers = &request.headers;
-    if !service.hosts.include(headers.host.as_deref()) {
+    matched: Option<(&'static Route, Vec<u8>)>,
+) -> Result<Admitted, Failure> {
+    if !service.hosts.include(request.headers.host.as_deref()) {
         return Err(Failure::ForeignHost);
     }
-    let route = route.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.base)))?;
+    let (route, parameter) =
+        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.base)))?;
+    Ok(Admitted {
+        route,
+        parameter,
+        handler: permitted_handler(service, request, route)?,
+    })
+}
+
+/// The handler of a method, if the client may call it.
+fn permitted_handler(
+    service: &Service,
+    request: &Request,
+    route: &'static Route,
+) -> Result<Handler, Failure> {
+    let headers = &request.headers;
     let handler = route
         .handler(&request.method)
         .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
