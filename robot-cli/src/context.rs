@@ -24,7 +24,7 @@ impl Context<'_> {
 
     /// Opens the catalogue if it exists.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
-        self.options.clone().existing().open(&self.database)
+        self.options.clone().must_exist().open(&self.database)
     }
 
     /// The format to print in.

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
         return Err(Failure::SameCatalogue);
     }
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;
-    let source = context.options.clone().existing().open(from)?;
+    let source = context.options.clone().must_exist().open(from)?;
     let target = context.options.open(to)?;
     let mut display = StageProgress::default();
     let copied = transfer::copy(&source, &target, |progress| {

@@ -157,7 +157,7 @@ fn interrupted_copy_reports_progress_and_remedy() {
         .unwrap();
     let started = Instant::now();
     while !robot_core::OpenOptions::new()
-        .existing()
+        .must_exist()
         .open(&target)
         .is_ok_and(|target| target.last_id().unwrap().is_some())
     {

@@ -114,12 +114,12 @@ impl OpenOptions {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let url = format!("sqlite://{}/robots.db", folder.path().display());
-    /// let error = OpenOptions::new().existing().open(&url).err();
+    /// let error = OpenOptions::new().must_exist().open(&url).err();
     /// assert!(matches!(error, Some(OpenError::Missing { .. })));
     /// # }
     /// # std::io::Result::Ok(())
     /// ```
-    pub fn existing(mut self) -> Self {
+    pub fn must_exist(mut self) -> Self {
         self.if_missing = IfMissing::Fail;
         self
     }

@@ -59,7 +59,7 @@ fn url(path: &Path) -> String {
 
 fn open(path: &Path) -> SqliteCatalogue {
     let url = url(path);
-    SqliteCatalogue::open_with(&url, &OpenOptions::new().existing()).unwrap()
+    SqliteCatalogue::open_with(&url, &OpenOptions::new().must_exist()).unwrap()
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn backup_does_not_create_a_missing_catalogue() {
         "{outcome:?}"
     );
     let opened = OpenOptions::new()
-        .existing()
+        .must_exist()
         .open(&url(&fixture.file("missing.db")));
     assert!(matches!(opened, Err(OpenError::Missing { .. })));
     assert!(fixture.others().is_empty());
