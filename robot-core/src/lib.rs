@@ -1,8 +1,9 @@
 //! An embeddable catalogue of robots.
 //!
-//! A robot has an id, a unique name, a type and a year. A [`Catalogue`] stores robots: it adds,
-//! replaces and deletes them, and finds them by id, by name and by any part of the name. The URL
-//! decides where they are stored. This is a summary; the [guide](#a-guide) below has the details.
+//! A robot has an id, a unique name, and values such as its type and year. A [`Catalogue`] stores
+//! robots: it adds, replaces and deletes them, and finds them by id, by name and by any part of the
+//! name. The URL decides where they are stored. This is a summary; the [guide](#a-guide) below has
+//! the details.
 //!
 //! ```
 //! use robot_core::{Catalogue, CatalogueExt, Draft, Error, Pages};

@@ -47,7 +47,7 @@ pub trait CatalogueExt: Catalogue {
         }
     }
 
-    /// Sets name, type and year of a robot: checks every rule, then stores them.
+    /// Sets all values of a robot: checks every rule, then stores them.
     ///
     /// # Errors
     /// [`Error::NotFound`] if no robot has the id, whatever the draft is; [`Error::Rejected`] with

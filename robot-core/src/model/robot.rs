@@ -10,7 +10,7 @@ use super::{
 /// A stored robot, which satisfies every rule of the contract.
 ///
 /// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so an invalid one cannot exist.
-/// In JSON it is an object with `id`, `name`, `type` and `year`.
+/// In JSON it is an object with all fields.
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft};

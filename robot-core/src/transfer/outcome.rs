@@ -27,7 +27,7 @@ pub enum OnConflict {
     Fail,
     /// The robot keeps its values.
     Skip,
-    /// The robot gets type and year of the record, and keeps its id.
+    /// The robot gets the other values of the record, and keeps its id.
     Replace,
 }
 
@@ -159,7 +159,7 @@ pub struct Outcome {
 pub enum Stored {
     /// A robot was added.
     Added,
-    /// The robot with the name got type and year of the record.
+    /// The robot with the name got the other values of the record.
     Replaced,
     /// The robot with the name kept its values.
     Skipped,
