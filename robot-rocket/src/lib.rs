@@ -76,6 +76,7 @@ pub fn mount(
         .hosts(settings.hosts.clone())
         .access(settings.access.clone())
         .origins(settings.origins.clone())
+        .body_deadline(settings.body_deadline)
         .under(base);
     let permits = BlockingPermits::new(rocket.figment());
     let rocket = rocket

@@ -1,10 +1,10 @@
 //! Rocket routes that pass every path and method under the base to the core.
 
-use std::{iter, pin::pin};
+use std::{iter, pin::pin, time::Duration};
 
 use futures_util::future::{Either, select};
 use robot_core::http::{
-    Api, BODY_DEADLINE, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, IMPORT_LIMIT, Reply,
+    Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, IMPORT_LIMIT, Reply,
 };
 use rocket::{
     Data, Request, Route,
@@ -79,7 +79,7 @@ impl Handler for ApiHandler {
         } else {
             let body = match exchange.body_mode() {
                 _ if ends_early => Err(BodyError::Incomplete),
-                BodyMode::Whole => read(data).await,
+                BodyMode::Whole => read(data, exchange.body_deadline()).await,
                 _ => Ok(Vec::new()),
             };
             let pending = exchange.answer(body);
@@ -98,13 +98,14 @@ impl ApiHandler {
         data: Data<'_>,
         ends_early: bool,
     ) -> Result<Reply, Failure> {
+        let deadline = exchange.body_deadline();
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let answering = pending.resolve(|work| self.permits.run_slow(work));
         let sending = async move {
             // If the sender is dropped without an end mark, the body is incomplete.
             if !ends_early {
-                send_pieces(data, sender).await;
+                send_pieces(data, deadline, sender).await;
             }
         };
         // The rest of the body is not read if the reply is ready before.
@@ -116,11 +117,15 @@ impl ApiHandler {
 }
 
 /// Reads a body in pieces until its end, an error, or the receiver is dropped.
-async fn send_pieces(data: Data<'_>, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
+async fn send_pieces(
+    data: Data<'_>,
+    deadline: Duration,
+    sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
+) {
     let mut body = data.open((IMPORT_LIMIT + 1).bytes());
     loop {
         let mut piece = vec![0; PIECE];
-        let piece = match timeout(BODY_DEADLINE, body.read(&mut piece)).await {
+        let piece = match timeout(deadline, body.read(&mut piece)).await {
             Ok(Ok(length)) => {
                 piece.truncate(length);
                 Ok(piece)
@@ -136,9 +141,9 @@ async fn send_pieces(data: Data<'_>, sender: mpsc::Sender<Result<Vec<u8>, BodyEr
 }
 
 /// Reads a whole body, or one byte more than the limit.
-async fn read(data: Data<'_>) -> Result<Vec<u8>, BodyError> {
+async fn read(data: Data<'_>, deadline: Duration) -> Result<Vec<u8>, BodyError> {
     let body = data.open((BODY_LIMIT + 1).bytes()).into_bytes();
-    match timeout(BODY_DEADLINE, body).await {
+    match timeout(deadline, body).await {
         Ok(Ok(bytes)) => Ok(bytes.into_inner()),
         Ok(Err(_)) => Err(BodyError::Incomplete),
         Err(_) => Err(BodyError::TooSlow),

@@ -12,8 +12,8 @@ use std::{
 use robot_core::{
     DEFAULT_URL, OpenOptions,
     http::{
-        Access, AccessToken, Behaviour, Hosts, Origin, ParseOriginError, ParseTokenError,
-        Permission,
+        Access, AccessToken, BODY_DEADLINE, Behaviour, Hosts, Origin, ParseOriginError,
+        ParseTokenError, Permission,
     },
 };
 use rocket::{
@@ -36,7 +36,7 @@ use rocket::{
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
 /// settings.access = Access::new(vec![token], Some(Permission::Read));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
     /// The status codes (`behaviour`, `A` by default).
@@ -49,6 +49,9 @@ pub struct Settings {
     pub access: Access,
     /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
     pub origins: Vec<Origin>,
+    /// How long a client may take to send a body, or the next piece of an import (10 s, whatever the
+    /// configuration has).
+    pub body_deadline: Duration,
     /// A folder whose files take precedence over all routes (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
 }
@@ -141,6 +144,19 @@ impl From<figment::Error> for SettingsError {
     }
 }
 
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            behaviour: Behaviour::default(),
+            hosts: Hosts::default(),
+            access: Access::default(),
+            origins: Vec::new(),
+            body_deadline: BODY_DEADLINE,
+            static_dir: None,
+        }
+    }
+}
+
 impl Settings {
     /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `allow_anonymous`, `allowed_origins` and
     /// `static_dir`.
@@ -177,6 +193,7 @@ impl Settings {
             hosts,
             access: access(figment)?,
             origins: origins.collect::<Result<_, _>>()?,
+            body_deadline: BODY_DEADLINE,
             static_dir,
         })
     }

@@ -4,7 +4,7 @@
 //! runs the work that blocks on a blocking thread, and sends the [`Reply`]. The cases of
 //! `robot_core::conformance` test it.
 
-use std::{iter, pin::pin};
+use std::{iter, pin::pin, time::Duration};
 
 use axum::{
     BoxError, Router,
@@ -17,8 +17,8 @@ use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
     http::{
-        Api, BODY_DEADLINE, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, Chunks, Exchange,
-        Failure, Reply, Request,
+        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, Chunks, Exchange, Failure, Reply,
+        Request,
     },
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
@@ -39,7 +39,7 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
     let exchange = api.receive(request);
     let body = match exchange.body_mode() {
         BodyMode::Streamed => return answer_streamed(&exchange, body).await,
-        BodyMode::Whole => timeout(BODY_DEADLINE, read(body)).await,
+        BodyMode::Whole => timeout(exchange.body_deadline(), read(body)).await,
         BodyMode::None => Ok(Ok(Vec::new())),
     };
     let pending = exchange.answer(body.unwrap_or(Err(BodyError::TooSlow)));
@@ -48,10 +48,11 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
 
 /// Reads the body while the request is answered, and no further if the reply is ready before.
 async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
+    let deadline = exchange.body_deadline();
     let (sender, mut receiver) = mpsc::channel(4);
     let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
     let finishing = pin!(finish(exchange, pending));
-    match future::select(finishing, pin!(send_pieces(body, sender))).await {
+    match future::select(finishing, pin!(send_pieces(body, deadline, sender))).await {
         future::Either::Left((response, _)) => response,
         future::Either::Right(((), finishing)) => finishing.await,
     }
@@ -77,11 +78,15 @@ async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
 
 /// Reads a body in pieces until its end, marked by an empty piece, an error, or the receiver is
 /// dropped.
-async fn send_pieces(body: Body, sender: mpsc::Sender<Result<Vec<u8>, BodyError>>) {
+async fn send_pieces(
+    body: Body,
+    deadline: Duration,
+    sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
+) {
     let body = body.into_data_stream();
     let mut body = pin!(body.try_filter(|piece| future::ready(!piece.is_empty())));
     loop {
-        let piece = match timeout(BODY_DEADLINE, body.try_next()).await {
+        let piece = match timeout(deadline, body.try_next()).await {
             Ok(Ok(piece)) => Ok(piece.map_or_else(Vec::new, Vec::from)),
             Ok(Err(_)) => Err(BodyError::Incomplete),
             Err(_) => Err(BodyError::TooSlow),

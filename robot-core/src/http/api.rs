@@ -1,10 +1,16 @@
 //! The entry point: a catalogue, its settings, and the requests to it.
 
-use std::{fmt, mem, sync::Arc};
+use std::{fmt, mem, sync::Arc, time::Duration};
 
 use super::{
-    access::Access, behaviour::Behaviour, exchange::Exchange, host::Hosts, origin::Origin,
-    reply::Reply, request::Request, service::Service,
+    access::Access,
+    behaviour::Behaviour,
+    exchange::Exchange,
+    host::Hosts,
+    origin::Origin,
+    reply::Reply,
+    request::{BODY_DEADLINE, Request},
+    service::Service,
 };
 use crate::catalogue::Catalogue;
 
@@ -40,6 +46,7 @@ impl Api {
                 hosts: Hosts::default(),
                 access: Access::default(),
                 origins: Vec::new(),
+                body_deadline: BODY_DEADLINE,
                 base: String::new(),
             }),
         }
@@ -70,6 +77,14 @@ impl Api {
     #[must_use]
     pub fn origins(mut self, origins: Vec<Origin>) -> Self {
         self.service().origins = origins;
+        self
+    }
+
+    /// Sets how long a frontend waits for a body ([`BODY_DEADLINE`] by default): see
+    /// [`Exchange::body_deadline`].
+    #[must_use]
+    pub fn body_deadline(mut self, deadline: Duration) -> Self {
+        self.service().body_deadline = deadline;
         self
     }
 

@@ -3,6 +3,7 @@
 use std::{
     panic::{self, AssertUnwindSafe},
     sync::Arc,
+    time::Duration,
 };
 
 use super::{
@@ -56,11 +57,10 @@ struct Admitted {
 pub enum BodyMode {
     /// Not at all: pass an empty body to [`Exchange::answer`].
     None,
-    /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`BODY_DEADLINE`](super::BODY_DEADLINE),
-    /// for [`Exchange::answer`].
+    /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`Exchange::body_deadline`], for
+    /// [`Exchange::answer`].
     Whole,
-    /// In pieces, each within [`BODY_DEADLINE`](super::BODY_DEADLINE), for
-    /// [`Exchange::answer_streamed`].
+    /// In pieces, each within [`Exchange::body_deadline`], for [`Exchange::answer_streamed`].
     Streamed,
 }
 
@@ -108,6 +108,21 @@ impl Exchange {
         } else {
             BodyMode::None
         }
+    }
+
+    /// The timeout for a whole body, or for one piece of a streamed one. A frontend stops reading
+    /// then and passes [`BodyError::TooSlow`].
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, BODY_DEADLINE, Request}};
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+    /// let exchange = api.receive(Request::new("POST", "/api/robots"));
+    /// assert_eq!(exchange.body_deadline(), BODY_DEADLINE);
+    /// ```
+    #[must_use]
+    pub fn body_deadline(&self) -> Duration {
+        self.service.body_deadline
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or

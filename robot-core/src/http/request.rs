@@ -21,8 +21,7 @@ use memchr::memchr;
 /// ```
 pub const BODY_LIMIT: usize = 64 * 1024;
 
-/// The timeout for a whole body, or for one piece of a streamed one. A frontend stops reading then
-/// and passes [`BodyError::TooSlow`].
+/// The timeout of the contract for a body: see [`Exchange::body_deadline`](super::Exchange::body_deadline).
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why a body could not be read.
@@ -41,7 +40,7 @@ pub enum BodyError {
     /// It has more bytes than [`BODY_LIMIT`].
     #[error("the body has more than {BODY_LIMIT} bytes")]
     TooLarge,
-    /// It did not arrive within [`BODY_DEADLINE`].
+    /// It did not arrive within [`Exchange::body_deadline`](super::Exchange::body_deadline).
     #[error("the body did not arrive in time")]
     TooSlow,
     /// The connection or the transfer encoding ended before the body was complete.

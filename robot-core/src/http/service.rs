@@ -1,6 +1,6 @@
 //! The catalogue and the settings that all requests of an `Api` share.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{access::Access, behaviour::Behaviour, host::Hosts, origin::Origin};
 use crate::catalogue::Catalogue;
@@ -12,6 +12,7 @@ pub(super) struct Service {
     pub(super) hosts: Hosts,
     pub(super) access: Access,
     pub(super) origins: Vec<Origin>,
+    pub(super) body_deadline: Duration,
     /// The base path, without a slash at its end.
     pub(super) base: String,
 }
