@@ -5,7 +5,7 @@
     expect(clippy::panic, reason = "a store that cannot be opened fails its case")
 )]
 
-use std::{path::Path, process::ExitCode, sync::Arc};
+use std::{process::ExitCode, sync::Arc};
 
 #[cfg(feature = "mysql")]
 use robot_core::MysqlCatalogue;
@@ -17,58 +17,67 @@ use robot_core::SqliteCatalogue;
 use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
-    conformance::Suite,
-    http::{Api, Behaviour},
+    conformance::{Configuration, Store, Suite},
+    http::Api,
 };
 
 fn main() -> ExitCode {
     let suite = Suite::new()
-        .store("memory", memory)
-        .http("api_memory", memory, api);
+        .store("memory", memory())
+        .http("api_memory", memory(), api);
     #[cfg(feature = "sqlite")]
-    let suite =
-        suite
-            .store("sqlite", sqlite)
-            .store("opened", opened)
-            .http("api_sqlite", sqlite, api);
+    let suite = suite
+        .store("sqlite", sqlite())
+        .store("opened", opened())
+        .http("api_sqlite", sqlite(), api);
     #[cfg(feature = "postgres")]
     let suite = suite
-        .store("postgres", postgres)
-        .http("api_postgres", postgres, api);
+        .store("postgres", postgres())
+        .http("api_postgres", postgres(), api);
     #[cfg(feature = "mysql")]
-    let suite = suite.store("mysql", mysql).http("api_mysql", mysql, api);
+    let suite = suite
+        .store("mysql", mysql())
+        .http("api_mysql", mysql(), api);
     suite.run()
 }
 
-fn memory(_: &Path) -> MemoryCatalogue {
-    MemoryCatalogue::new()
+fn memory() -> Store {
+    Store::volatile(MemoryCatalogue::new)
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &Path) -> SqliteCatalogue {
-    let url = format!("sqlite://{}/robots.db", folder.display());
-    SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+fn sqlite() -> Store {
+    Store::persistent(
+        |folder| format!("sqlite://{}/robots.db", folder.display()),
+        |url| SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
 /// The trait object that most programs use.
 #[cfg(feature = "sqlite")]
-fn opened(folder: &Path) -> Arc<dyn Catalogue> {
-    let url = format!("sqlite://{}/robots.db", folder.display());
-    robot_core::open(&url).unwrap_or_else(|error| panic!("{error}"))
+fn opened() -> Store {
+    Store::persistent(
+        |folder| format!("sqlite://{}/robots.db", folder.display()),
+        |url| robot_core::open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> PostgresCatalogue {
-    let url = scratch_database("TEST_POSTGRES_URL");
-    PostgresCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+fn postgres() -> Store {
+    Store::persistent(
+        |_| scratch_database("TEST_POSTGRES_URL"),
+        |url| PostgresCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> MysqlCatalogue {
-    let url = scratch_database("TEST_MYSQL_URL");
-    MysqlCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+fn mysql() -> Store {
+    Store::persistent(
+        |_| scratch_database("TEST_MYSQL_URL"),
+        |url| MysqlCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
-fn api(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> Api {
-    Api::new(catalogue).behaviour(behaviour)
+fn api(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> Api {
+    configuration.api(catalogue)
 }

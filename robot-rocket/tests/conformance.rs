@@ -2,14 +2,13 @@
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
-use std::{net::SocketAddr, path::Path, process::ExitCode, sync::Arc, sync::mpsc, thread};
+use std::{net::SocketAddr, process::ExitCode, sync::Arc, sync::mpsc, thread};
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
-    conformance::{Client, Service, Suite, TcpClient},
-    http::Behaviour,
+    conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
 };
 use robot_rocket::{Settings, mount};
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
@@ -20,34 +19,37 @@ fn main() -> ExitCode {
         .filter_level(log::LevelFilter::Off)
         .init();
     let suite = Suite::new()
-        .http("rocket_memory", memory, at_the_root)
-        .http("rocket_under_a_base", memory, under_a_base);
+        .http("rocket_memory", memory(), at_the_root)
+        .http("rocket_under_a_base", memory(), under_a_base);
     #[cfg(feature = "sqlite")]
-    let suite = suite.http("rocket_sqlite", sqlite, at_the_root);
+    let suite = suite.http("rocket_sqlite", sqlite(), at_the_root);
     #[cfg(feature = "postgres")]
-    let suite = suite.http("rocket_postgres", postgres, at_the_root);
+    let suite = suite.http("rocket_postgres", postgres(), at_the_root);
     #[cfg(feature = "mysql")]
-    let suite = suite.http("rocket_mysql", mysql, at_the_root);
+    let suite = suite.http("rocket_mysql", mysql(), at_the_root);
     suite.run()
 }
 
-fn memory(_: &Path) -> MemoryCatalogue {
-    MemoryCatalogue::new()
+fn memory() -> Store {
+    Store::volatile(MemoryCatalogue::new)
 }
 
 #[cfg(feature = "sqlite")]
-fn sqlite(folder: &Path) -> Arc<dyn Catalogue> {
-    open(&format!("sqlite://{}/robots.db", folder.display()))
+fn sqlite() -> Store {
+    Store::persistent(
+        |folder| format!("sqlite://{}/robots.db", folder.display()),
+        |url| open(url),
+    )
 }
 
 #[cfg(feature = "postgres")]
-fn postgres(_: &Path) -> Arc<dyn Catalogue> {
-    open(&scratch_database("TEST_POSTGRES_URL"))
+fn postgres() -> Store {
+    Store::persistent(|_| scratch_database("TEST_POSTGRES_URL"), |url| open(url))
 }
 
 #[cfg(feature = "mysql")]
-fn mysql(_: &Path) -> Arc<dyn Catalogue> {
-    open(&scratch_database("TEST_MYSQL_URL"))
+fn mysql() -> Store {
+    Store::persistent(|_| scratch_database("TEST_MYSQL_URL"), |url| open(url))
 }
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
@@ -55,18 +57,23 @@ fn open(url: &str) -> Arc<dyn Catalogue> {
     robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn at_the_root(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
-    serve("/", catalogue, behaviour)
+fn at_the_root(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
+    serve("/", catalogue, configuration)
 }
 
-fn under_a_base(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
-    serve("/some/base", catalogue, behaviour)
+fn under_a_base(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
+    serve("/some/base", catalogue, configuration)
 }
 
 /// Starts the routes on a free port.
-fn serve(base: &'static str, catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
+fn serve(
+    base: &'static str,
+    catalogue: Arc<dyn Catalogue>,
+    configuration: Configuration,
+) -> impl Client {
     let mut settings = Settings::default();
-    settings.behaviour = behaviour;
+    settings.behaviour = configuration.behaviour;
+    settings.body_deadline = configuration.body_deadline;
     let figment = Config::figment().merge(("port", 0)).merge(("workers", 2));
     let (ready, listening) = mpsc::channel();
     let rocket = mount(rocket::custom(figment), base, catalogue, &settings).attach(

@@ -2,30 +2,31 @@
 
 #![expect(clippy::panic, reason = "a service that does not start fails its case")]
 
-use std::{io, path::Path, process::ExitCode, sync::Arc};
+use std::{io, process::ExitCode, sync::Arc};
 
 use robot_core::{
     Catalogue, MemoryCatalogue, SqliteCatalogue,
-    conformance::{Client, Service, Suite, TcpClient},
-    http::{Api, Behaviour},
+    conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
+    http::Api,
 };
 use tokio::{net::TcpListener, runtime::Runtime};
 
 fn main() -> ExitCode {
     Suite::new()
-        .http("axum_memory", |_| MemoryCatalogue::new(), client)
-        .http("axum_sqlite", sqlite, client)
+        .http("axum_memory", Store::volatile(MemoryCatalogue::new), client)
+        .http("axum_sqlite", sqlite(), client)
         .run()
 }
 
-fn sqlite(folder: &Path) -> SqliteCatalogue {
-    let url = format!("sqlite://{}/robots.db", folder.display());
-    SqliteCatalogue::open(&url).unwrap_or_else(|error| panic!("{error}"))
+fn sqlite() -> Store {
+    Store::persistent(
+        |folder| format!("sqlite://{}/robots.db", folder.display()),
+        |url| SqliteCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+    )
 }
 
-fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
-    let api = Api::new(catalogue).behaviour(behaviour);
-    serve(api).unwrap_or_else(|error| panic!("{error}"))
+fn client(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
+    serve(configuration.api(catalogue)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Serves on a free port, until the client is dropped.

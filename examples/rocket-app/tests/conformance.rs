@@ -6,8 +6,7 @@ use std::{net::SocketAddr, process::ExitCode, sync::Arc, sync::mpsc, thread};
 
 use robot_core::{
     Catalogue, MemoryCatalogue,
-    conformance::{Client, Service, Suite, TcpClient},
-    http::Behaviour,
+    conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
 };
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
 
@@ -15,18 +14,18 @@ fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder().parse_filters("off").init();
     Suite::new()
-        .http("application", |_| MemoryCatalogue::new(), client)
+        .http("application", Store::volatile(MemoryCatalogue::new), client)
         .run()
 }
 
 /// Starts the application; it stops when the client is dropped.
-fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
+fn client(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
     let figment = Config::figment()
         .merge(("port", 0))
         .merge(("workers", 2))
         .merge(("shutdown.grace", 0))
         .merge(("shutdown.mercy", 0))
-        .merge(("behaviour", behaviour.to_string()));
+        .merge(("behaviour", configuration.behaviour.to_string()));
     let (ready, listening) = mpsc::channel();
     let application = rocket_app::application(figment, catalogue)
         .unwrap_or_else(|error| panic!("{error}"))
@@ -35,7 +34,13 @@ fn client(catalogue: Arc<dyn Catalogue>, behaviour: Behaviour) -> impl Client {
             let sent = ready.send((address, rocket.shutdown()));
             Box::pin(async move { assert!(sent.is_ok()) })
         }));
-    thread::spawn(|| rocket::execute(application.launch()).is_ok());
+    thread::spawn(|| {
+        if let Err(error) = rocket::execute(application.launch()) {
+            // A case may leave a connection open, which is an error at shutdown. Rocket panics if an
+            // error is dropped without a look at it.
+            error.kind();
+        }
+    });
     let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
     Service::new(TcpClient::new(address).under("/catalogue"), move || {
         shutdown.notify();

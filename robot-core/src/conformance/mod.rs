@@ -5,14 +5,16 @@
 //!
 //! ```
 //! use std::process::ExitCode;
-//! use robot_core::{MemoryCatalogue, conformance::Suite};
+//! use robot_core::{MemoryCatalogue, conformance::{Store, Suite}};
 //!
 //! fn main() -> ExitCode {
 //!     Suite::new()
-//!         .store("memory", |_folder| MemoryCatalogue::new())
+//!         .store("memory", Store::volatile(MemoryCatalogue::new))
 //!         .run()
 //! }
 //! ```
+//!
+//! [`Store::persistent`] is a store that keeps its robots: further cases close it and open it again.
 //!
 //! A frontend is tested through a [`Client`]: [`Suite::http`] takes a function that starts a service
 //! and returns its client. [`TcpClient`] is the client of a service that listens on a port;
@@ -23,10 +25,13 @@
 #![expect(clippy::panic, reason = "a case fails by panicking")]
 
 mod client;
+mod configuration;
 mod http;
+mod opening;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod scratch;
 mod store;
+mod tcp;
 
 use std::{
     path::Path,
@@ -37,12 +42,15 @@ use std::{
 
 use libtest_mimic::{Arguments, Trial};
 
-pub use client::{Answer, Call, Client, Service, TcpClient};
+pub use client::{Answer, Call, Client, Framing, Pace, Service};
+pub use configuration::Configuration;
+pub use opening::Store;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 #[doc(hidden)]
 pub use scratch::scratch_database;
+pub use tcp::TcpClient;
 
-use crate::{catalogue::Catalogue, http::Behaviour};
+use crate::catalogue::Catalogue;
 
 /// A case and its name.
 type Case<F> = (&'static str, F);
@@ -60,15 +68,15 @@ use cases;
 ///
 /// ```
 /// use std::process::ExitCode;
-/// use robot_core::{MemoryCatalogue, conformance::Suite, http::Api};
+/// use robot_core::{MemoryCatalogue, conformance::{Store, Suite}};
 ///
 /// fn main() -> ExitCode {
 ///     Suite::new()
-///         .store("memory", |_folder| MemoryCatalogue::new())
+///         .store("memory", Store::volatile(MemoryCatalogue::new))
 ///         .http(
 ///             "api",
-///             |_folder| MemoryCatalogue::new(),
-///             |catalogue, behaviour| Api::new(catalogue).behaviour(behaviour),
+///             Store::volatile(MemoryCatalogue::new),
+///             |catalogue, configuration| configuration.api(catalogue),
 ///         )
 ///         .run()
 /// }
@@ -85,43 +93,44 @@ impl Suite {
         Self::default()
     }
 
-    /// Adds the cases of a store. `open` is called once for each case, with an empty folder that is
-    /// deleted after it, and returns an empty catalogue.
+    /// Adds the cases of a store.
     #[must_use]
-    pub fn store<C: Catalogue>(
-        mut self,
-        name: &str,
-        open: impl Fn(&Path) -> C + Send + Sync + 'static,
-    ) -> Self {
-        let open = Arc::new(open);
+    pub fn store(mut self, name: &str, store: Store) -> Self {
+        let Store { start, retention } = store;
+        for (case, run) in store::reopening::cases(retention) {
+            let start = Arc::clone(&start);
+            self.add(format!("{name}::{case}"), move |folder| {
+                run(&*start(folder));
+            });
+        }
         for (case, run) in store::cases() {
-            let open = Arc::clone(&open);
-            self.add(format!("{name}::{case}"), move |folder| run(&open(folder)));
+            let start = Arc::clone(&start);
+            self.add(format!("{name}::{case}"), move |folder| {
+                run(&start(folder)());
+            });
         }
         self
     }
 
-    /// Adds the cases of a frontend. For each case, `open` is called as for a store, and then
-    /// `serve`, which starts a service with this behaviour for that catalogue and returns a client of
-    /// it. The service should stop when the client is dropped (see [`Service`]).
+    /// Adds the cases of a frontend. For each case, the store is opened, and `serve` starts a service
+    /// for that catalogue with this configuration and returns a client of it. The service should stop
+    /// when the client is dropped (see [`Service`]).
     #[must_use]
-    pub fn http<S: Catalogue + 'static, C: Client>(
+    pub fn http<C: Client>(
         mut self,
         name: &str,
-        open: impl Fn(&Path) -> S + Send + Sync + 'static,
-        serve: impl Fn(Arc<dyn Catalogue>, Behaviour) -> C + Send + Sync + 'static,
+        store: Store,
+        serve: impl Fn(Arc<dyn Catalogue>, Configuration) -> C + Send + Sync + 'static,
     ) -> Self {
-        let start = Arc::new((open, serve));
-        for behaviour in [Behaviour::A, Behaviour::B] {
-            for (case, run) in http::cases() {
-                let start = Arc::clone(&start);
-                self.add(format!("{name}::{behaviour}::{case}"), move |folder| {
-                    let (open, serve) = start.as_ref();
-                    let store = http::Faulty::new(open(folder));
-                    let client = serve(store.clone(), behaviour);
-                    run(&http::Session::new(&client, behaviour, &store));
-                });
-            }
+        let (start, serve) = (store.start, Arc::new(serve));
+        for (configuration, case, run) in http::cases() {
+            let (start, serve) = (Arc::clone(&start), Arc::clone(&serve));
+            let behaviour = configuration.behaviour;
+            self.add(format!("{name}::{behaviour}::{case}"), move |folder| {
+                let store = http::Faulty::new(start(folder)());
+                let client = serve(store.clone(), configuration);
+                run(&http::Session::new(&client, configuration, &store));
+            });
         }
         self
     }

@@ -1,7 +1,7 @@
 //! Invalid and unusual request bodies.
 
 use super::{Case, Session, assert_answer, assert_failure, draft};
-use crate::{conformance::cases, http::BODY_LIMIT};
+use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     body_must_be_a_json_object,
@@ -12,7 +12,6 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     unknown_members_are_ignored,
     escapes_and_white_space_are_parsed,
     content_type_of_a_draft_is_ignored,
-    body_over_64_kib_returns_413,
     deep_nesting_is_accepted,
     body_of_a_get_is_ignored,
 ];
@@ -218,15 +217,6 @@ fn content_type_of_a_draft_is_ignored(session: &Session<'_>) {
             answer.text()
         );
     }
-}
-
-fn body_over_64_kib_returns_413(session: &Session<'_>) {
-    let robot = draft("x", "droid", 1);
-    let padded = |length: usize| format!("{robot}{}", " ".repeat(length - robot.len()));
-    assert_failure(&session.post(&padded(BODY_LIMIT + 1)), 413);
-    assert_failure(&session.post(&padded(20 * BODY_LIMIT)), 413);
-    assert_eq!(session.names("/api/robots"), [""; 0]);
-    assert_eq!(session.post(&padded(BODY_LIMIT)).status, session.created());
 }
 
 fn deep_nesting_is_accepted(session: &Session<'_>) {

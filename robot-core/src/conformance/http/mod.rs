@@ -1,53 +1,85 @@
 //! Cases for frontends: the contract from the view of a client. Each starts with an empty catalogue.
 
 mod bodies;
+#[cfg(test)]
+mod broken_frontends;
 mod changes;
+mod deadlines;
 mod faults;
 mod faulty;
 mod paging;
 mod protocol;
 mod reading;
+mod sizes;
 mod transfer;
 
 use std::{io, thread};
 
 pub(super) use faulty::Faulty;
 
-use super::{Answer, Call, Case, Client};
-use crate::http::Behaviour;
+use super::{Answer, Call, Case, Client, Configuration, Framing, Pace};
+use crate::http::{BODY_DEADLINE, Behaviour};
 
-/// Every case.
-pub(super) fn cases() -> impl Iterator<Item = Case<fn(&Session<'_>)>> {
-    [
+/// Runs a case.
+pub(super) type Run = fn(&Session<'_>);
+
+/// Every case, with the configuration of its service.
+pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
+    let contract = |behaviour| Configuration {
+        behaviour,
+        body_deadline: BODY_DEADLINE,
+    };
+    let late = Configuration {
+        body_deadline: deadlines::DEADLINE,
+        ..contract(Behaviour::A)
+    };
+    let cases = [
         reading::CASES,
         changes::CASES,
         bodies::CASES,
+        sizes::CASES,
         paging::CASES,
         protocol::CASES,
         transfer::CASES,
         faults::CASES,
     ]
-    .concat()
-    .into_iter()
+    .concat();
+    let cases = [Behaviour::A, Behaviour::B]
+        .into_iter()
+        .flat_map(|behaviour| cases.iter().map(move |case| (contract(behaviour), *case)));
+    // Behaviours have the same deadlines, and these cases take long.
+    let late = deadlines::CASES.iter().map(|case| (late, *case));
+    cases
+        .chain(late)
+        .map(|(configuration, (name, run))| (configuration, name, run))
+        .collect()
 }
 
 /// A case's connection to the service.
 pub(super) struct Session<'a> {
     client: &'a dyn Client,
-    behaviour: Behaviour,
+    configuration: Configuration,
     /// The store of the service.
     store: &'a Faulty,
 }
+
+/// The number of bytes that arrive of each body that stops. Rocket reads a few bytes of a body before
+/// it calls any handler, and waits for them without a deadline.
+const FIRST_BYTES: usize = 20;
 
 const TYPE_MESSAGE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 const NAME_MESSAGE: &str = "The robot name must be unique";
 const YEAR_MESSAGE: &str = "The year cannot be less than zero";
 
 impl<'a> Session<'a> {
-    pub(super) fn new(client: &'a dyn Client, behaviour: Behaviour, store: &'a Faulty) -> Self {
+    pub(super) fn new(
+        client: &'a dyn Client,
+        configuration: Configuration,
+        store: &'a Faulty,
+    ) -> Self {
         Self {
             client,
-            behaviour,
+            configuration,
             store,
         }
     }
@@ -55,50 +87,29 @@ impl<'a> Session<'a> {
     /// Sends a call and checks what all answers have in common.
     fn call(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let answer = self
-            .send(method, target, headers, body)
+            .client
+            .send(&call(method, target, headers, body))
             .unwrap_or_else(|error| panic!("{method} {target}: {error}"));
-        for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
-            assert_eq!(
-                answer.header(name),
-                Some(value),
-                "{method} {target}: {name}"
-            );
-        }
-        let policy = answer.header("content-security-policy").unwrap_or_default();
-        assert!(
-            policy.contains("default-src 'none'"),
-            "{method} {target}: {policy}"
-        );
-        let unsafe_bytes = answer
-            .body
-            .iter()
-            .filter(|byte| b"<>&".contains(byte))
-            .count();
-        assert_eq!(unsafe_bytes, 0, "{method} {target}: markup");
+        assert_common_headers(&answer, &format!("{method} {target}"));
         answer
     }
 
-    /// Sends a call, which may fail to be transmitted.
-    fn send(
+    /// Sends a call whose body arrives in this way.
+    fn deliver(
         &self,
-        method: &str,
-        target: &str,
-        headers: &[(&str, &str)],
-        body: &[u8],
+        (method, target): (&str, &str),
+        body: &str,
+        framing: Framing,
+        pace: Pace,
     ) -> io::Result<Answer> {
-        self.client.send(&Call {
-            method: method.to_owned(),
-            target: target.to_owned(),
-            headers: headers
-                .iter()
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
-            body: body.to_owned(),
-        })
+        let call = call(method, target, &[], body.as_bytes());
+        let answer = self.client.deliver(&call, framing, pace)?;
+        assert_common_headers(&answer, &format!("{method} {target} {framing:?} {pace:?}"));
+        Ok(answer)
     }
 
     fn try_get(&self, target: &str) -> io::Result<Answer> {
-        self.send("GET", target, &[], b"")
+        self.client.send(&call("GET", target, &[], b""))
     }
 
     fn get(&self, target: &str) -> Answer {
@@ -119,7 +130,7 @@ impl<'a> Session<'a> {
 
     /// The status for a created robot.
     fn created(&self) -> u16 {
-        match self.behaviour {
+        match self.configuration.behaviour {
             Behaviour::A => 201,
             Behaviour::B => 200,
         }
@@ -127,7 +138,7 @@ impl<'a> Session<'a> {
 
     /// The status for a draft that violates a rule.
     fn rejected(&self) -> u16 {
-        match self.behaviour {
+        match self.configuration.behaviour {
             Behaviour::A => 409,
             Behaviour::B => 500,
         }
@@ -165,6 +176,28 @@ impl<'a> Session<'a> {
         assert_eq!(answer.status, 200, "{target}: {}", answer.text());
         names(&answer)
     }
+}
+
+fn call(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Call {
+    let headers = headers.iter();
+    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Call {
+        method: method.to_owned(),
+        target: target.to_owned(),
+        headers: headers.collect(),
+        body: body.to_owned(),
+    }
+}
+
+/// Asserts the headers of every answer, and that a browser finds no markup in it.
+fn assert_common_headers(answer: &Answer, call: &str) {
+    for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
+        assert_eq!(answer.header(name), Some(value), "{call}: {name}");
+    }
+    let policy = answer.header("content-security-policy").unwrap_or_default();
+    assert!(policy.contains("default-src 'none'"), "{call}: {policy}");
+    let unsafe_bytes = answer.body.iter().filter(|byte| b"<>&".contains(byte));
+    assert_eq!(unsafe_bytes.count(), 0, "{call}: markup");
 }
 
 /// A request body.

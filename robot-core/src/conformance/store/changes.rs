@@ -82,7 +82,7 @@ fn add_with_taken_name_is_rejected(catalogue: &dyn Catalogue) {
         &[Violation::NameTaken],
     );
     assert_rejected(
-        catalogue.insert(valid(draft("R2-D2"))),
+        catalogue.insert(valid(Draft::new("R2-D2", "mechanical", 4))),
         &[Violation::NameTaken],
     );
     assert_eq!(ok(catalogue.list()), [robot]);

@@ -1,15 +1,21 @@
-//! Cases for stores: the contract of [`Catalogue`], each case on an empty catalogue.
+//! Cases for stores: the contract of [`Catalogue`]. Each starts with an empty catalogue.
 
+#[cfg(test)]
+mod broken_bugs;
+#[cfg(test)]
+mod broken_store;
 mod changes;
 mod linearizability;
 mod names;
+mod non_blocking;
 mod pages;
 mod races;
+pub(super) mod reopening;
 mod restoring;
 
 use super::Case;
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Error},
+    catalogue::{Catalogue, CatalogueExt, Error, Restoration},
     model::{Draft, Robot, RobotId, ValidDraft, Violation},
 };
 
@@ -22,6 +28,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         changes::CASES,
         names::CASES,
         pages::CASES,
+        non_blocking::CASES,
         races::CASES,
         restoring::CASES,
         linearizability::CASES,
@@ -57,6 +64,22 @@ fn ok<T>(result: crate::Result<T>) -> T {
 
 fn get(catalogue: &dyn Catalogue, id: RobotId) -> Option<Robot> {
     ok(catalogue.get(id))
+}
+
+fn id(number: i64) -> RobotId {
+    RobotId::new(number).unwrap_or_else(|| panic!("{number} is positive"))
+}
+
+fn robot(number: i64, name: &str) -> Robot {
+    valid(draft(name)).with_id(id(number))
+}
+
+fn restore(
+    catalogue: &dyn Catalogue,
+    robots: &[Robot],
+    last_id: Option<RobotId>,
+) -> crate::Result<()> {
+    catalogue.restore(&Restoration::new(robots.iter().cloned(), last_id)?)
 }
 
 fn names(robots: &[Robot]) -> Vec<&str> {

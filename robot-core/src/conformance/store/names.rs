@@ -16,6 +16,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     search_has_no_wildcards,
     search_compares_bytes,
     search_without_matches_is_empty,
+    search_finds_the_latest_names,
 ];
 
 /// Names that are easily confused, misordered or altered.
@@ -174,6 +175,26 @@ fn search_compares_bytes(catalogue: &dyn Catalogue) {
     assert_found(catalogue, "e", &["Straße", "e\u{301}"]);
     assert_found(catalogue, "\u{301}", &["e\u{301}"]);
     assert_found(catalogue, "SS", &["STRASSE"]);
+}
+
+fn search_finds_the_latest_names(catalogue: &dyn Catalogue) {
+    add(catalogue, "kept 2-D2");
+    let renamed = add(catalogue, "old 2-D2").id();
+    let deleted = add(catalogue, "gone 2-D2").id();
+    ok(catalogue.replace(renamed, draft("new 2-D2")));
+    ok(catalogue.delete(deleted));
+    // One, two, three and more characters, which a store may look up in different ways.
+    for part in ["2", "-D", "2-D", "2-D2"] {
+        assert_found(catalogue, part, &["kept 2-D2", "new 2-D2"]);
+    }
+    for part in ["old", "ol", "gone", "go", "gone 2-D2"] {
+        assert_found(catalogue, part, &[]);
+    }
+    assert_found(catalogue, "new", &["new 2-D2"]);
+    // Under the same name, and under the id that it had.
+    add(catalogue, "gone 2-D2");
+    ok(catalogue.replace(renamed, draft("old 2-D2")));
+    assert_found(catalogue, "2-D2", &["gone 2-D2", "kept 2-D2", "old 2-D2"]);
 }
 
 fn search_without_matches_is_empty(catalogue: &dyn Catalogue) {

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use super::{Run, add, assert_found, assert_rejected, draft, get, names, ok, valid};
+use super::{
+    Run, add, assert_found, assert_not_found, assert_rejected, draft, get, id, names, ok, restore,
+    robot, valid,
+};
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Error, Pages, Restoration},
+    catalogue::{Catalogue, CatalogueExt, Error, PageRequest, Pages},
     conformance::{Case, at_once, cases},
-    model::{Draft, NAME_LENGTH_LIMIT, Robot, RobotId, RobotType, Violation},
+    model::{Draft, NAME_LENGTH_LIMIT, RobotId, RobotType, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -19,6 +22,7 @@ pub(super) const CASES: &[Case<Run>] = cases![
     taken_id_restores_nothing,
     taken_name_restores_nothing,
     duplicate_in_a_restoration_restores_nothing,
+    refused_restoration_leaves_nothing_behind,
     conflict_is_reported_for_the_lowest_id,
     restored_robots_can_be_changed_and_deleted,
     ids_above_the_maximum_are_not_restored,
@@ -26,22 +30,6 @@ pub(super) const CASES: &[Case<Run>] = cases![
     concurrent_equal_restorations_succeed_once,
     ids_are_unique_during_restorations,
 ];
-
-fn id(number: i64) -> RobotId {
-    RobotId::new(number).unwrap_or_else(|| panic!("{number} is positive"))
-}
-
-fn robot(number: i64, name: &str) -> Robot {
-    valid(draft(name)).with_id(id(number))
-}
-
-fn restore(
-    catalogue: &dyn Catalogue,
-    robots: &[Robot],
-    last_id: Option<RobotId>,
-) -> crate::Result<()> {
-    catalogue.restore(&Restoration::new(robots.iter().cloned(), last_id)?)
-}
 
 /// Asserts that a restoration failed because of this robot and this violation.
 #[track_caller]
@@ -231,6 +219,40 @@ fn duplicate_in_a_restoration_restores_nothing(catalogue: &dyn Catalogue) {
     let same_id = [robot(7, "a"), robot(7, "b")];
     assert_not_restored(restore(catalogue, &same_id, None), 7, Violation::IdTaken);
     assert_found(catalogue, "", &[]);
+}
+
+fn refused_restoration_leaves_nothing_behind(catalogue: &dyn Catalogue) {
+    ok(restore(catalogue, &[robot(20, "taken")], None));
+    // The conflict is the last robot, so that the others may have been stored before it is found.
+    let refused = [robot(1001, "refused one"), robot(1002, "refused two")];
+    for conflict in [
+        robot(2000, "taken"),
+        robot(2000, "refused one"),
+        robot(1002, "other"),
+    ] {
+        let robots = [&refused[..], &[conflict]].concat();
+        assert!(restore(catalogue, &robots, Some(id(3000))).is_err());
+        for robot in &refused {
+            assert_eq!(get(catalogue, robot.id()), None);
+            assert_eq!(ok(catalogue.find(robot.name())), None);
+            assert_not_found(catalogue.delete(robot.id()), robot.id());
+        }
+        for containing in ["refused", "one", "d", "2", ""] {
+            let request = PageRequest {
+                containing,
+                after: "",
+                limit: 10,
+            };
+            let found = ok(catalogue.page(request));
+            let expected = usize::from("taken".contains(containing));
+            assert_eq!(found.len(), expected, "search for {containing:?}");
+            assert_eq!(ok(catalogue.entries(request)).len(), expected);
+        }
+    }
+    // The names and the ids are free.
+    add(catalogue, "refused two");
+    ok(restore(catalogue, &refused[..1], None));
+    assert_found(catalogue, "refused", &["refused one", "refused two"]);
 }
 
 fn conflict_is_reported_for_the_lowest_id(catalogue: &dyn Catalogue) {

@@ -1,0 +1,397 @@
+//! A store with a seeded bug that a single caller can find: a list, and what would be on disk.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::broken_bugs::Bug;
+use crate::{
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Error, PageRequest, Pending, Restoration, Result,
+    },
+    model::{Draft, Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+};
+
+/// What is on disk.
+pub(super) type Disk = Arc<Mutex<Robots>>;
+
+#[derive(Clone, Default)]
+pub(super) struct Robots {
+    all: Vec<Robot>,
+    last_id: i64,
+    /// Robots that only a search finds, because of a bug.
+    ghosts: Vec<Robot>,
+    /// Names that are taken although no robot has them, because of a bug.
+    reserved: Vec<String>,
+    /// Robots that a search does not find, because of a bug.
+    unindexed: Vec<RobotId>,
+    /// Robots whose names are not checked, because of a bug.
+    unchecked: Vec<RobotId>,
+}
+
+#[derive(Clone)]
+pub(super) struct BrokenStore {
+    robots: Arc<Mutex<Robots>>,
+    disk: Disk,
+    bug: Bug,
+}
+
+impl BrokenStore {
+    pub(super) fn open(disk: &Disk, bug: Bug) -> Self {
+        let mut robots = lock(disk).clone();
+        match bug {
+            Bug::FileDeletedAfterOpening => robots = Robots::default(),
+            Bug::SearchIndexNotSaved => {
+                robots.unindexed = robots.all.iter().map(Robot::id).collect();
+            }
+            Bug::NameIndexNotSaved => {
+                robots.unchecked = robots.all.iter().map(Robot::id).collect();
+            }
+            Bug::RobotAddedByOpening => robots.add_sample(),
+            Bug::LastIdNotSaved => {
+                let ids = robots.all.iter().map(|robot| robot.id().get());
+                robots.last_id = ids.max().unwrap_or(0);
+            }
+            _ => {}
+        }
+        Self {
+            robots: Arc::new(Mutex::new(robots)),
+            disk: Arc::clone(disk),
+            bug,
+        }
+    }
+
+    fn is(&self, bug: Bug) -> bool {
+        self.bug == bug
+    }
+
+    /// Applies a change, and saves it.
+    fn write<T>(&self, unsaved: Bug, write: impl FnOnce(&mut Robots) -> Result<T>) -> Result<T> {
+        let mut robots = lock(&self.robots);
+        let result = write(&mut robots);
+        if !self.is(unsaved) {
+            *lock(&self.disk) = robots.clone();
+        }
+        result
+    }
+
+    /// The draft, as the store keeps it.
+    fn kept(&self, draft: ValidDraft) -> ValidDraft {
+        let mut draft = Draft::from(draft);
+        let name = draft.name.take().unwrap_or_default();
+        draft.name = Some(match self.bug {
+            Bug::NamesTrimmed if !name.trim().is_empty() => name.trim().to_owned(),
+            Bug::NamesTruncated => name.chars().take(200).collect(),
+            _ => name,
+        });
+        if self.is(Bug::YearsTruncated) {
+            draft.year = draft.year.map(|year| year & 0x7fff_ffff);
+        }
+        ValidDraft::new(draft).unwrap()
+    }
+
+    fn matches(&self, name: &str, containing: &str) -> bool {
+        match self.bug {
+            Bug::SearchIgnoresCase => name.to_lowercase().contains(&containing.to_lowercase()),
+            Bug::SearchFindsPrefixes => name.starts_with(containing),
+            Bug::SearchHasWildcards => name.contains(&containing.replace('%', "")),
+            Bug::SearchEndsAtNul => {
+                name.contains(containing.split('\0').next().unwrap_or_default())
+            }
+            _ => name.contains(containing),
+        }
+    }
+
+    /// All matching robots in order.
+    fn found(&self, containing: &str, after: &str) -> Vec<Robot> {
+        let robots = lock(&self.robots);
+        let mut found = robots.all.clone();
+        if !containing.is_empty() {
+            found.extend_from_slice(&robots.ghosts);
+            found.retain(|robot| !robots.unindexed.contains(&robot.id()));
+        }
+        found.retain(|robot| self.matches(robot.name(), containing));
+        match self.bug {
+            Bug::OrderById => found.sort_by_key(Robot::id),
+            Bug::OrderIgnoresCase => found.sort_by_key(|robot| robot.name().to_lowercase()),
+            _ => found.sort_by(|one, other| one.name().cmp(other.name())),
+        }
+        match self.bug {
+            Bug::AfterIsInclusive => found.retain(|robot| robot.name() >= after),
+            Bug::AfterIgnoredInSearch if !containing.is_empty() => {}
+            Bug::AfterMustExist => {
+                let before = found.iter().position(|robot| robot.name() == after);
+                found.drain(..before.map_or(0, |before| before + 1));
+            }
+            _ => found.retain(|robot| robot.name() > after),
+        }
+        found
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Robots {
+    fn get(&self, id: RobotId) -> Result<Robot> {
+        let found = self.all.iter().find(|robot| robot.id() == id);
+        found.cloned().ok_or(Error::NotFound(id))
+    }
+
+    fn named(&self, name: &str) -> Option<&Robot> {
+        let mut checked = self
+            .all
+            .iter()
+            .filter(|robot| !self.unchecked.contains(&robot.id()));
+        checked.find(|robot| robot.name() == name)
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.named(name).is_some() || self.reserved.iter().any(|reserved| reserved == name)
+    }
+
+    fn keep(&mut self, robot: Robot) {
+        self.all.retain(|other| other.id() != robot.id());
+        self.all.push(robot);
+    }
+
+    fn add_sample(&mut self) {
+        self.last_id += 1;
+        let draft = Draft::new(format!("sample {}", self.last_id), "droid", 0);
+        let id = RobotId::new(self.last_id).unwrap();
+        self.keep(ValidDraft::new(draft).unwrap().with_id(id));
+    }
+
+    fn next_id(&mut self, bug: Bug) -> RobotId {
+        let ids = self.all.iter().map(|robot| robot.id().get());
+        match bug {
+            Bug::IdsReused => self.last_id = ids.max().unwrap_or(0),
+            Bug::LowestFreeId => {
+                let taken: Vec<_> = ids.collect();
+                self.last_id = (0..i64::MAX).find(|id| !taken.contains(&(id + 1))).unwrap();
+            }
+            _ => {}
+        }
+        self.last_id += 1;
+        RobotId::new(self.last_id).unwrap()
+    }
+
+    /// The violation of a robot that is to be restored.
+    fn conflict(&self, robot: &Robot, bug: Bug) -> Option<Violation> {
+        let id_taken = self.get(robot.id()).is_ok() && bug != Bug::RestoreReplacesTakenIds;
+        let name_taken = self.is_taken(robot.name());
+        match (id_taken, name_taken) {
+            (true, true) if bug == Bug::RestoreReportsNameFirst => Some(Violation::NameTaken),
+            (true, _) => Some(Violation::IdTaken),
+            (false, true) => Some(Violation::NameTaken),
+            (false, false) => None,
+        }
+    }
+
+    /// Keeps what a refused restoration must not leave behind.
+    fn leave_behind(&mut self, refused: &[Robot], bug: Bug) {
+        match bug {
+            Bug::RefusedRestorationLeavesRobots => self.all.extend_from_slice(refused),
+            Bug::RefusedRestorationLeavesNames => {
+                let names = refused.iter().map(|robot| robot.name().to_owned());
+                self.reserved.extend(names);
+            }
+            Bug::RefusedRestorationLeavesSearch => self.ghosts.extend_from_slice(refused),
+            // Batches of a thousand.
+            Bug::RestoreInBatches => {
+                let whole = refused.len() / 1000 * 1000;
+                self.all.extend_from_slice(&refused[..whole]);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Catalogue for BrokenStore {
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        let draft = self.kept(draft);
+        self.write(Bug::InsertsNotSaved, |robots| {
+            if let Some(other) = robots.named(draft.name()).cloned() {
+                if self.is(Bug::RefusedInsertChangesOther) {
+                    robots.keep(draft.with_id(other.id()));
+                }
+                return Err(Violation::NameTaken.into());
+            }
+            if robots.is_taken(draft.name()) {
+                return Err(Violation::NameTaken.into());
+            }
+            let robot = draft.with_id(robots.next_id(self.bug));
+            robots.keep(robot.clone());
+            Ok(robot)
+        })
+    }
+
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        self.write(Bug::UpdatesNotSaved, |robots| {
+            let before = match robots.get(id) {
+                Err(_) if self.is(Bug::UpdateOfMissingSucceeds) => return Ok(()),
+                found => found?,
+            };
+            let is_other = |other: &Robot| other.id() != id || self.is(Bug::OwnNameIsTaken);
+            let name = changes.name().unwrap_or_default().to_owned();
+            let after = changes.apply_to(&before);
+            if robots.named(&name).is_some_and(is_other) || robots.reserved.contains(&name) {
+                if self.is(Bug::RefusedUpdateChangesOtherMembers) {
+                    let draft = Draft {
+                        name: Some(before.name().to_owned()),
+                        ..after.into()
+                    };
+                    robots.keep(ValidDraft::new(draft).unwrap().with_id(id));
+                }
+                return Err(Violation::NameTaken.into());
+            }
+            match self.bug {
+                Bug::UpdateLeavesNameTaken if before.name() != after.name() => {
+                    robots.reserved.push(before.name().to_owned());
+                }
+                Bug::UpdateLeavesSearch => robots.ghosts.push(before.clone()),
+                _ => {}
+            }
+            robots.keep(match self.bug {
+                Bug::UpdateIgnoresType => {
+                    let robot_type = Some(before.robot_type().as_str().to_owned());
+                    let draft = Draft {
+                        robot_type,
+                        ..after.into()
+                    };
+                    ValidDraft::new(draft).unwrap().with_id(id)
+                }
+                _ => after,
+            });
+            Ok(())
+        })
+    }
+
+    fn delete(&self, id: RobotId) -> Result<()> {
+        self.write(Bug::DeletesNotSaved, |robots| {
+            let robot = match robots.get(id) {
+                Err(_) if self.is(Bug::DeleteOfMissingSucceeds) => return Ok(()),
+                found => found?,
+            };
+            robots.all.retain(|other| other.id() != id);
+            match self.bug {
+                Bug::DeleteLeavesSearch => robots.ghosts.push(robot),
+                Bug::DeleteLeavesNameTaken => robots.reserved.push(robot.name().to_owned()),
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        let found = lock(&self.robots).get(id).ok();
+        Ok(found
+            .filter(|robot| !self.is(Bug::GetFindsOnlySmallIds) || robot.id().get() < 1_000_000))
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Robot>> {
+        let robots = lock(&self.robots);
+        let found = robots.all.iter().find(|robot| match self.bug {
+            Bug::FindIgnoresCase => robot.name().eq_ignore_ascii_case(name),
+            Bug::FindEndsAtNul => Some(robot.name()) == name.split('\0').next(),
+            _ => robot.name() == name,
+        });
+        Ok(found.cloned())
+    }
+
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        let mut found = self.found(request.containing, request.after);
+        found.truncate(match self.bug {
+            Bug::LimitOneTooHigh => request.limit.saturating_add(1),
+            Bug::LimitOneTooLow => request.limit.saturating_sub(1),
+            Bug::LimitOverflows => request.limit.wrapping_add(1).saturating_sub(1),
+            _ => request.limit,
+        });
+        Ok(found)
+    }
+
+    fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let request = match self.bug {
+            Bug::EntriesIgnoreSearch => PageRequest {
+                containing: "",
+                ..request
+            },
+            _ => request,
+        };
+        Ok(self.page(request)?.into_iter().map(Entry::from).collect())
+    }
+
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        self.write(Bug::RestoresNotSaved, |robots| {
+            let mut after = robots.clone();
+            let mut conflict = None;
+            for (index, robot) in restoration.robots().iter().enumerate() {
+                match after.conflict(robot, self.bug) {
+                    Some(violation) => {
+                        let is_last = self.is(Bug::RestoreReportsLastConflict);
+                        if conflict.is_none() || is_last {
+                            conflict = Some((index, violation));
+                        }
+                    }
+                    None => after.keep(robot.clone()),
+                }
+            }
+            if let Some((index, violation)) = conflict {
+                if self.is(Bug::RestoreSkipsConflicts) {
+                    *robots = after;
+                    return Ok(());
+                }
+                robots.leave_behind(&restoration.robots()[..index], self.bug);
+                let robot = &restoration.robots()[index];
+                return Err(Restoration::conflict(robot, violation));
+            }
+            let last_id = match self.bug {
+                Bug::RestoreIgnoresLastId => restoration.robots().last().map(Robot::id),
+                _ => restoration.last_id(),
+            };
+            let last_id = last_id.map_or(0, RobotId::get);
+            after.last_id = match self.bug {
+                Bug::RestoreIgnoresIds => robots.last_id,
+                Bug::RestoreLowersLastId if last_id > 0 => last_id,
+                _ => robots.last_id.max(last_id),
+            };
+            if self.is(Bug::RestoreLeavesSearch) {
+                let ids = restoration.robots().iter().map(Robot::id);
+                after.unindexed.extend(ids);
+            }
+            *robots = after;
+            Ok(())
+        })
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        let robots = lock(&self.robots);
+        let newest = robots.all.iter().map(Robot::id).max();
+        Ok(match self.bug {
+            Bug::LastIdIsNewestRobot => newest,
+            _ => RobotId::new(robots.last_id),
+        })
+    }
+
+    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
+        match (self.bug, change) {
+            (Bug::SubmitDeclinesAnother, Change::Update(id, _)) => Err(Change::Delete(id)),
+            (Bug::SubmitIgnoresUpdates, Change::Update(id, _)) => Ok(Pending::ready(Ok(id))),
+            (Bug::SubmitIsCancelledByDrop, change) => {
+                let store = self.clone();
+                Ok(Pending::blocking(move || store.apply(change)))
+            }
+            (_, change) => Ok(Pending::ready(self.apply(change))),
+        }
+    }
+
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
+        Some(Pending::ready(match self.bug {
+            Bug::SubmittedGetFindsDeleted => {
+                let robots = lock(&self.robots);
+                let found = robots.get(id).ok();
+                Ok(found.or_else(|| robots.all.first().cloned()))
+            }
+            _ => self.get(id),
+        }))
+    }
+}
