@@ -166,6 +166,19 @@ impl Access {
         Self { tokens, anonymous }
     }
 
+    /// The clients that have a permission.
+    fn holders(&self, needed: Permission) -> String {
+        if self.anonymous >= Some(needed) {
+            return "anyone".to_owned();
+        }
+        let permitting = |token: &&AccessToken| token.permission >= needed;
+        match self.tokens.iter().filter(permitting).count() {
+            0 => "no client".to_owned(),
+            1 => "holders of 1 token".to_owned(),
+            count => format!("holders of {count} tokens"),
+        }
+    }
+
     /// Checks whether these credentials (the header `Authorization`) give the permission that is
     /// needed. If there are tokens, an unknown one is rejected even if none is needed, because its
     /// sender believes that it is valid.
@@ -196,6 +209,18 @@ impl Access {
         let hash = hash(token);
         let tokens = self.tokens.iter().filter(|known| known.hash == hash);
         tokens.map(|known| known.permission).max()
+    }
+}
+
+impl fmt::Display for Access {
+    /// Which clients may read and write: `anyone may read, holders of 2 tokens may write`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [readers, writers] = Permission::ALL.map(|needed| self.holders(needed));
+        if readers == writers {
+            write!(formatter, "{readers} may read and write")
+        } else {
+            write!(formatter, "{readers} may read, {writers} may write")
+        }
     }
 }
 
@@ -339,6 +364,33 @@ mod tests {
                 Err(ParseTokenError),
                 "{wrong}"
             );
+        }
+    }
+
+    #[test]
+    fn access_displays_readers_and_writers() {
+        let reader = || AccessToken::of(READER, Permission::Read);
+        let writer = || AccessToken::of(WRITER, Permission::Write);
+        for (access, text) in [
+            (Access::default(), "anyone may read and write"),
+            (
+                access(None),
+                "holders of 2 tokens may read, holders of 1 token may write",
+            ),
+            (
+                access(Some(Permission::Read)),
+                "anyone may read, holders of 1 token may write",
+            ),
+            (
+                Access::new(vec![writer(), writer()], None),
+                "holders of 2 tokens may read and write",
+            ),
+            (
+                Access::new(vec![reader()], None),
+                "holders of 1 token may read, no client may write",
+            ),
+        ] {
+            assert_eq!(access.to_string(), text);
         }
     }
 
