@@ -39,7 +39,9 @@ use rocket::{Build, Rocket};
 use permits::BlockingPermits;
 
 pub use runtime::execute;
-pub use settings::{Settings, SettingsError, database_url, figment, open_options};
+#[cfg(feature = "server")]
+pub use settings::ServerSettings;
+pub use settings::{SettingProblem, Settings, SettingsError, database_url, figment, open_options};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

@@ -4,7 +4,7 @@ mod logging;
 
 use std::{
     io::{self, Write},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     process::ExitCode,
     sync::{
         Arc,
@@ -15,7 +15,7 @@ use std::{
 
 use clap::Parser;
 use robot_core::redact;
-use robot_rocket::{Settings, SettingsError, database_url, execute, mount, open_options};
+use robot_rocket::{ServerSettings, Settings, execute, mount};
 use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
 
 /// Serve a catalogue of robots over HTTP.
@@ -65,19 +65,19 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), String> {
     let figment = robot_rocket::figment();
-    let config: Config = figment
-        .extract()
-        .map_err(|error| SettingsError::from(error).to_string())?;
-    if config.workers == 0 || config.max_blocking == 0 {
-        return Err("wrong setting: workers and max_blocking must be 1 or more".to_owned());
+    let ServerSettings {
+        config,
+        catalogue: settings,
+        database_url: url,
+        options,
+        warnings,
+        ..
+    } = ServerSettings::read(&figment).map_err(|error| error.to_string())?;
+    for warning in warnings {
+        log::warn!("{warning}");
     }
-    // Rocket would ignore the setting, and serve without encryption.
-    if cfg!(not(feature = "tls")) && figment.contains("tls") {
-        return Err("wrong setting: this server was built without the feature tls".to_owned());
-    }
-    let settings = Settings::read(&figment).map_err(|error| error.to_string())?;
-    let url = database_url(&figment).map_err(|error| error.to_string())?;
-    let options = open_options(&figment).map_err(|error| error.to_string())?;
+    // Before the store is opened, which may create it.
+    check_address(&config)?;
     let catalogue = options
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
@@ -121,9 +121,9 @@ async fn served(rocket: Rocket<Build>, config: &Config) -> Result<(), rocket::Er
     Err(error)
 }
 
-/// Prints the address and the store once the server listens.
+/// Prints the address, the store and the permissions once the server listens.
 fn greeting(store: String, settings: &Settings) -> AdHoc {
-    let behaviour = settings.behaviour;
+    let (behaviour, access) = (settings.behaviour, settings.access.to_string());
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
         let config = rocket.config();
         let address = SocketAddr::new(config.address, config.port);
@@ -135,24 +135,46 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
         // The server runs even if its output is closed.
         let _ = writeln!(
             io::stdout(),
-            "Robots at {scheme}://{address}/api/robots (store {store}, behaviour {behaviour}); \
+            "Robots at {scheme}://{address}/api/robots (store {store}, behaviour {behaviour}; {access}); \
              for people at {scheme}://{address}/; Ctrl-C stops the server"
         );
         Box::pin(async {})
     })
 }
 
+/// Checks that the server can listen on its address. Rocket listens only once the store is open.
+/// Another program may take the address in between, but not a second server that is running.
+fn check_address(config: &Config) -> Result<(), String> {
+    match TcpListener::bind(SocketAddr::new(config.address, config.port)) {
+        Ok(_) => Ok(()),
+        Err(cause) => Err(cannot_listen(&cause, config)),
+    }
+}
+
 /// The error message: the cause, and the solution.
 fn explain(error: &ErrorKind, config: &Config) -> String {
     match error {
-        ErrorKind::Bind(cause) => format!(
-            "cannot listen on {}: {cause}; {}choose another ROCKET_PORT or ROCKET_ADDRESS",
-            SocketAddr::new(config.address, config.port),
-            match cause.kind() {
-                io::ErrorKind::AddrInUse => "stop the program that does, or ",
-                _ => "",
-            }
-        ),
+        ErrorKind::Bind(cause) if cause.raw_os_error().is_some() => cannot_listen(cause, config),
+        ErrorKind::Bind(cause) | ErrorKind::Io(cause) if config.tls_enabled() => {
+            format!("cannot serve HTTPS: {cause}; check the files of the setting tls")
+        }
         other => format!("cannot serve: {other}"),
     }
+}
+
+fn cannot_listen(cause: &io::Error, config: &Config) -> String {
+    let remedy = match cause.kind() {
+        io::ErrorKind::AddrInUse => {
+            "stop the program that does, or choose another ROCKET_PORT or ROCKET_ADDRESS"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "set ROCKET_ADDRESS to an address of this machine, or to 0.0.0.0 for all of them"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "choose a ROCKET_PORT of 1024 or more, or permit the server to use this one"
+        }
+        _ => "choose another ROCKET_PORT or ROCKET_ADDRESS",
+    };
+    let address = SocketAddr::new(config.address, config.port);
+    format!("cannot listen on {address}: {cause}; {remedy}")
 }

@@ -24,6 +24,7 @@ mod server {
     mod proxies;
     pub(crate) mod proxy;
     mod readme;
+    mod setting_names;
     pub(crate) mod slow_disk;
     mod start;
     mod tls;

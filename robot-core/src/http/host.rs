@@ -4,7 +4,11 @@
 //! here as if it had the same origin. The browser still sends the page's host name in `Host`, so a
 //! service that accepts only its own names rejects such requests.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
 
 /// The host names that a service accepts.
 ///
@@ -12,7 +16,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// use std::sync::Arc;
 /// use robot_core::{MemoryCatalogue, http::{Api, Hosts, Request}};
 ///
-/// let hosts = Hosts::Only(vec!["robots.example".to_owned()]);
+/// let hosts = Hosts::Only(vec!["robots.example".parse()?]);
 /// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(hosts);
 /// for (host, status) in [("robots.example:8000", 200), ("localhost", 200), ("evil.example", 421)] {
 ///     let mut request = Request::new("GET", "/api/robots");
@@ -20,6 +24,7 @@ use std::net::{IpAddr, Ipv6Addr};
 ///     assert_eq!(api.host_allowed(&request), status == 200);
 ///     assert_eq!(api.handle(request).status, status);
 /// }
+/// # Ok::<(), robot_core::http::ParseHostNameError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Hosts {
@@ -28,7 +33,7 @@ pub enum Hosts {
     Any,
     /// These names, with any port, and the loopback names and addresses (`localhost`,
     /// `*.localhost`, `127.0.0.1`), which no web page can have.
-    Only(Vec<String>),
+    Only(Vec<HostName>),
 }
 
 impl Hosts {
@@ -38,10 +43,94 @@ impl Hosts {
             (Self::Any, _) | (_, None) => true,
             (Self::Only(names), Some(host)) => {
                 let name = without_port(host);
-                is_loopback(name) || names.iter().any(|known| is_same_name(known, name))
+                is_loopback(name) || names.iter().any(|known| known.is(name))
             }
         }
     }
+}
+
+/// A host name or IP address, without a port, that a header `Host` can have.
+///
+/// ```
+/// use robot_core::http::HostName;
+///
+/// assert_eq!("Robots.example.".parse::<HostName>()?.to_string(), "robots.example");
+/// assert_eq!("2001:DB8::1".parse::<HostName>()?.to_string(), "[2001:db8::1]");
+/// assert!("*.example".parse::<HostName>().is_err());
+/// # Ok::<(), robot_core::http::ParseHostNameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostName(String);
+
+impl HostName {
+    /// Compares names without regard to case and to a dot at the end.
+    fn is(&self, name: &str) -> bool {
+        self.0.eq_ignore_ascii_case(without_root(name))
+    }
+}
+
+impl fmt::Display for HostName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A text that no header `Host` can have as its name.
+///
+/// ```
+/// let error = "https://robots.example".parse::<robot_core::http::HostName>().unwrap_err();
+/// assert!(error.to_string().starts_with("'https://robots.example' is no host name"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no host name; write whole names without scheme, port and wildcard, such as \
+     robots.example, in ASCII (xn--...)"
+)]
+#[non_exhaustive]
+pub struct ParseHostNameError(String);
+
+impl FromStr for HostName {
+    type Err = ParseHostNameError;
+
+    fn from_str(text: &str) -> Result<Self, ParseHostNameError> {
+        let unbracketed = text
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'))
+            .unwrap_or(text);
+        if let Ok(address) = unbracketed.parse::<Ipv6Addr>() {
+            // Browsers write addresses in this form.
+            return Ok(Self(format!("[{address}]")));
+        }
+        let name = without_root(text);
+        if is_domain_name(name) {
+            Ok(Self(name.to_ascii_lowercase()))
+        } else {
+            Err(ParseHostNameError(text.to_owned()))
+        }
+    }
+}
+
+/// Whether this is a domain name or an IPv4 address. A name whose last label is a number is an
+/// address to browsers.
+fn is_domain_name(name: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    let ends_in_number = name
+        .rsplit('.')
+        .next()
+        .is_some_and(|label| label.bytes().all(|byte| byte.is_ascii_digit()));
+    name.len() <= 253
+        && name.split('.').all(is_label)
+        && (!ends_in_number || name.parse::<Ipv4Addr>().is_ok())
+}
+
+/// A name without the dot of the root zone at its end.
+fn without_root(name: &str) -> &str {
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 fn without_port(host: &str) -> &str {
@@ -50,12 +139,6 @@ fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     }
-}
-
-/// Compares names without regard to case and to a dot at the end.
-fn is_same_name(known: &str, name: &str) -> bool {
-    let rootless = |name: &str| name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
-    rootless(known) == rootless(name)
 }
 
 fn is_loopback(name: &str) -> bool {
@@ -72,7 +155,7 @@ fn is_loopback(name: &str) -> bool {
 /// Whether this is a single name, without any other text, that ends in `localhost`.
 fn is_below_localhost(name: &str) -> bool {
     let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    let last_label = name.strip_suffix('.').unwrap_or(name).rsplit('.').next();
+    let last_label = without_root(name).rsplit('.').next();
     name.bytes().all(is_name_byte)
         && last_label.is_some_and(|label| label.eq_ignore_ascii_case("localhost"))
 }
@@ -122,11 +205,13 @@ mod tests {
 
     #[test]
     fn configured_names_are_accepted_too() {
-        let hosts = Hosts::Only(vec!["Robots.example".to_owned(), "10.0.0.1".to_owned()]);
+        let names = ["Robots.example", "10.0.0.1", "2001:DB8:0::1"];
+        let hosts = Hosts::Only(names.map(|name| name.parse().unwrap()).into());
         for host in [
             "robots.example",
-            "robots.example.:80",
+            "ROBOTS.example.:80",
             "10.0.0.1:8000",
+            "[2001:db8::1]:8000",
             "localhost",
         ] {
             assert!(hosts.include(Some(host)), "{host}");
@@ -135,5 +220,42 @@ mod tests {
             assert!(!hosts.include(Some(host)), "{host}");
         }
         assert!(Hosts::Any.include(Some("evil.example")));
+    }
+
+    #[test]
+    fn name_that_no_host_header_can_have_is_rejected() {
+        let long = "a".repeat(64);
+        for name in [
+            "",
+            "*",
+            "*.example",
+            ".example",
+            "robots..example",
+            "robots.example:80",
+            "[::1]:80",
+            "[::1",
+            "::1::2",
+            "https://robots.example",
+            "robots.example/page",
+            "robots example",
+            "robots.example,other.example",
+            "röbots.example",
+            "10.0.0.256",
+            "10.0.0.01",
+            "10.0.1",
+            "2130706433",
+            &long,
+        ] {
+            assert!(name.parse::<HostName>().is_err(), "{name}");
+        }
+        for (name, written) in [
+            ("localhost", "localhost"),
+            ("Robots-1_x.EXAMPLE.", "robots-1_x.example"),
+            ("3com.example", "3com.example"),
+            ("10.0.0.1", "10.0.0.1"),
+            ("[::1]", "[::1]"),
+        ] {
+            assert_eq!(name.parse::<HostName>().unwrap().to_string(), written);
+        }
     }
 }

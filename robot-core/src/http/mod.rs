@@ -63,7 +63,7 @@ pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
-pub use host::Hosts;
+pub use host::{HostName, Hosts, ParseHostNameError};
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};

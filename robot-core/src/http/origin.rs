@@ -5,7 +5,7 @@
 
 use std::{fmt, str::FromStr};
 
-use super::request::Headers;
+use super::{host::HostName, request::Headers};
 
 /// The origin of web pages, such as `https://robots.example` or `http://localhost:3000`.
 ///
@@ -41,17 +41,27 @@ impl FromStr for Origin {
     type Err = ParseOriginError;
 
     fn from_str(text: &str) -> Result<Self, ParseOriginError> {
-        let is_host = |host: &str| {
-            !host.is_empty()
-                && host.bytes().all(|byte| {
-                    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b':' | b'[' | b']')
-                })
-        };
         match parts(text) {
-            Some((scheme, host)) if is_host(&host) => Ok(Self(format!("{scheme}://{host}"))),
+            Some((scheme, authority)) if is_authority(&authority) => {
+                Ok(Self(format!("{scheme}://{authority}")))
+            }
             _ => Err(ParseOriginError(text.to_owned())),
         }
     }
+}
+
+/// Whether this is a host, with a port or without one, as browsers write it in an origin.
+fn is_authority(authority: &str) -> bool {
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !authority.ends_with(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    let is_port = |port: &str| !port.starts_with(['0', '+']) && port.parse::<u16>().is_ok();
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_host = host
+        .parse()
+        .is_ok_and(|name: HostName| name.to_string() == host);
+    is_host && port.is_none_or(is_port)
 }
 
 /// Whether a page of another origin, which is not allowed, sent these headers.
@@ -202,6 +212,15 @@ mod tests {
             "https://robots.example/page",
             "https://user@robots.example",
             "https://*.example",
+            "https://.example",
+            "https://::1",
+            "https://[::1",
+            "https://[0::1]",
+            "https://10.0.0.256",
+            "https://robots.example:",
+            "https://robots.example:high",
+            "https://robots.example:070",
+            "https://robots.example:65536",
             "ftp://robots.example",
             "https://a.example,https://b.example",
             "https://a.example\r\nx: y",

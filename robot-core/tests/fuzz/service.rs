@@ -48,7 +48,7 @@ impl Service {
     }
 
     pub(crate) fn hosts(mut self, names: &[&str]) -> Self {
-        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let names = names.iter().map(|name| name.parse().unwrap()).collect();
         self.api = self.api.hosts(Hosts::Only(names));
         self
     }

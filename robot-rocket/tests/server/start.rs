@@ -15,8 +15,8 @@ fn default_start_creates_a_database() {
     assert_eq!(
         server.greeting,
         format!(
-            "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A); \
-             for people at http://{address}/; Ctrl-C stops the server\n"
+            "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A; \
+             anyone may read and write); for people at http://{address}/; Ctrl-C stops the server\n"
         )
     );
     assert!(address.ip().is_loopback());
@@ -65,7 +65,7 @@ fn settings_are_read_from_the_environment() {
         server.greeting
     );
     assert!(
-        server.greeting.contains("(store memory:, behaviour B)"),
+        server.greeting.contains("(store memory:, behaviour B;"),
         "{}",
         server.greeting
     );
@@ -88,7 +88,7 @@ fn environment_takes_precedence_over_the_file() {
     assert!(
         server
             .greeting
-            .contains("(store sqlite://from_file.db, behaviour B)")
+            .contains("(store sqlite://from_file.db, behaviour B;")
     );
     drop(server);
     let server = Server::start(
@@ -101,7 +101,7 @@ fn environment_takes_precedence_over_the_file() {
     assert!(
         server
             .greeting
-            .contains("(store sqlite://shared.db, behaviour A)")
+            .contains("(store sqlite://shared.db, behaviour A;")
     );
     drop(server);
     let server = Server::start(
@@ -111,7 +111,7 @@ fn environment_takes_precedence_over_the_file() {
             ("ROCKET_DATABASE_URL", "memory:"),
         ],
     );
-    assert!(server.greeting.contains("(store memory:, behaviour B)"));
+    assert!(server.greeting.contains("(store memory:, behaviour B;"));
 }
 
 #[test]
@@ -201,6 +201,7 @@ fn port_in_use_is_named() {
         "{error}"
     );
     assert!(error.contains("choose another ROCKET_PORT"), "{error}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

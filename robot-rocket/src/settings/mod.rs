@@ -1,29 +1,40 @@
 //! Settings, read from Rocket's configuration: `Rocket.toml` and `ROCKET_*`.
 
+mod error;
+mod keys;
+#[cfg(feature = "server")]
+mod names;
+#[cfg(feature = "server")]
+mod server;
+#[cfg(all(feature = "server", feature = "tls"))]
+mod tls;
+
 use std::{
-    fs, io,
+    fs,
     net::IpAddr,
     num::{NonZero, NonZeroU32},
     path::PathBuf,
+    str::FromStr,
     thread,
     time::Duration,
 };
 
 use robot_core::{
     DEFAULT_URL, OpenOptions,
-    http::{
-        Access, AccessToken, BODY_DEADLINE, Behaviour, Hosts, Origin, ParseOriginError,
-        ParseTokenError, Permission,
-    },
+    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission},
 };
 use rocket::{
     Config,
     figment::{
-        self, Figment, Profile,
+        Figment, Profile,
         providers::{Env, Format, Toml},
         value::magic::RelativePathBuf,
     },
 };
+
+pub use error::{SettingProblem, SettingsError};
+#[cfg(feature = "server")]
+pub use server::ServerSettings;
 
 /// The settings of a mounted catalogue.
 ///
@@ -56,94 +67,6 @@ pub struct Settings {
     pub static_dir: Option<PathBuf>,
 }
 
-/// An invalid setting. The message is one line with its name.
-///
-/// ```
-/// use robot_rocket::Settings;
-///
-/// let figment = rocket::Config::figment().merge(("behaviour", "C"));
-/// let error = Settings::read(&figment).unwrap_err();
-/// assert_eq!(
-///     error.to_string(),
-///     "wrong setting: the behaviour is A (current) or B (older), not 'C' \
-///      (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)"
-/// );
-/// ```
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SettingsError {
-    /// The configuration cannot be read, or a value is of the wrong type.
-    #[error("wrong setting: {}", in_one_line(.0))]
-    Unreadable(Box<figment::Error>),
-    /// The behaviour is neither A nor B.
-    #[error("wrong setting: {0} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)")]
-    Behaviour(#[from] robot_core::http::ParseBehaviourError),
-    /// A host name is invalid.
-    #[error(
-        "wrong setting: '{0}' in allowed_hosts is not a name; write names without scheme and \
-         port, as in ROCKET_ALLOWED_HOSTS=robots.example,robots"
-    )]
-    AllowedHosts(String),
-    /// A token is invalid.
-    #[error("wrong setting: api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
-    Tokens(#[from] ParseTokenError),
-    /// The list of tokens is empty.
-    #[error(
-        "wrong setting: api_tokens is empty, which would turn authentication off; set it to the \
-         entry that 'robot-cli token new' prints for the server, or remove it"
-    )]
-    NoTokens,
-    /// `allow_anonymous` is invalid.
-    #[error(
-        "wrong setting: allow_anonymous must be true, false or read, not '{0}' (set it with \
-         ROCKET_ALLOW_ANONYMOUS or in Rocket.toml)"
-    )]
-    AllowAnonymous(String),
-    /// No client has any permission.
-    #[error(
-        "wrong setting: allow_anonymous = false without api_tokens rejects every request; create a \
-         token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it prints"
-    )]
-    ClosedToAll,
-    /// There are tokens, but no request needs one.
-    #[error(
-        "wrong setting: with allow_anonymous = true the api_tokens have no effect; remove one \
-         of the settings, or set allow_anonymous = \"read\" to require tokens only for writes"
-    )]
-    NeedlessTokens,
-    /// The address is reachable from a network, and the permissions are not set.
-    #[error(
-        "wrong setting: on {0} every client that reaches this machine could change the robots; \
-         create a token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it \
-         prints, or allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
-    )]
-    OpenToTheNetwork(IpAddr),
-    /// An origin is invalid.
-    #[error(
-        "wrong setting: allowed_origins: {0} (set them with ROCKET_ALLOWED_ORIGINS or in \
-         Rocket.toml)"
-    )]
-    AllowedOrigins(#[from] ParseOriginError),
-    /// The folder of static files cannot be read.
-    #[error(
-        "wrong setting: cannot read the folder static_dir '{folder}': {cause} \
-         (set it with ROCKET_STATIC_DIR or static_dir in Rocket.toml)"
-    )]
-    StaticDir {
-        /// The folder as given.
-        folder: String,
-        /// The error of the system.
-        #[source]
-        cause: io::Error,
-    },
-}
-
-impl From<figment::Error> for SettingsError {
-    fn from(error: figment::Error) -> Self {
-        Self::Unreadable(Box::new(error))
-    }
-}
-
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -163,7 +86,7 @@ impl Settings {
     ///
     /// # Errors
     /// A value is invalid, the folder cannot be read, or the application is reachable from a network
-    /// and the permissions are not set.
+    /// and the permissions are not set. The error has all of these problems.
     ///
     /// ```
     /// use robot_core::http::Behaviour;
@@ -174,29 +97,26 @@ impl Settings {
     /// # Ok::<(), robot_rocket::SettingsError>(())
     /// ```
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        let behaviour = match optional::<String>(figment, "behaviour")? {
-            Some(text) => text.parse()?,
-            None => Behaviour::default(),
-        };
-        let hosts = match allowed_hosts(figment)? {
-            Some(names) => Hosts::Only(names),
-            None if network(figment).is_none() => Hosts::Only(Vec::new()),
-            None => Hosts::Any,
-        };
-        let origins = list(figment, "allowed_origins")?.unwrap_or_default();
-        let origins = origins.iter().map(|origin| origin.parse());
-        let static_dir = optional::<RelativePathBuf>(figment, "static_dir")?
-            .map(|path| folder(path.relative()))
-            .transpose()?;
-        Ok(Self {
-            behaviour,
-            hosts,
-            access: access(figment)?,
-            origins: origins.collect::<Result<_, _>>()?,
+        let mut problems = Vec::new();
+        let settings = Self {
+            behaviour: value(behaviour(figment), &mut problems),
+            hosts: value(hosts(figment), &mut problems),
+            access: value(access(figment), &mut problems),
+            origins: value(parsed_list(figment, "allowed_origins"), &mut problems)
+                .unwrap_or_default(),
             body_deadline: BODY_DEADLINE,
-            static_dir,
-        })
+            static_dir: value(static_dir(figment), &mut problems),
+        };
+        SettingsError::check(problems).map(|()| settings)
     }
+}
+
+/// The value, or its default after adding the problems to others.
+fn value<T: Default>(read: Result<T, SettingsError>, problems: &mut Vec<SettingProblem>) -> T {
+    read.unwrap_or_else(|error| {
+        problems.extend(error.into_problems());
+        T::default()
+    })
 }
 
 /// Rocket's configuration, from the same sources as [`Config::figment`]. The default number of workers
@@ -261,14 +181,25 @@ pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
+    let mut problems = Vec::new();
+    let timeout = value(
+        optional::<NonZeroU32>(figment, "database_timeout"),
+        &mut problems,
+    );
+    let workers = value(optional(figment, "workers"), &mut problems);
+    let connections = value(
+        optional::<NonZeroU32>(figment, "database_connections"),
+        &mut problems,
+    );
+    SettingsError::check(problems)?;
     let mut options = OpenOptions::new().wait_for_server();
-    if let Some(seconds) = optional::<NonZeroU32>(figment, "database_timeout")? {
+    if let Some(seconds) = timeout {
         options = options.timeout(Duration::from_secs(seconds.get().into()));
     }
-    if let Some(workers) = optional(figment, "workers")? {
+    if let Some(workers) = workers {
         options = options.workers(workers);
     }
-    if let Some(connections) = optional::<NonZeroU32>(figment, "database_connections")? {
+    if let Some(connections) = connections {
         options = options.connections(connections.get());
     }
     Ok(options)
@@ -278,6 +209,7 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
     figment: &Figment,
     key: &str,
 ) -> Result<Option<T>, SettingsError> {
+    debug_assert!(keys::find(key).is_some(), "{key} is missing in keys.rs");
     if figment.contains(key) {
         Ok(Some(figment.extract_inner(key)?))
     } else {
@@ -300,35 +232,56 @@ fn list(figment: &Figment, key: &str) -> Result<Option<Vec<String>>, SettingsErr
     ))
 }
 
-fn allowed_hosts(figment: &Figment) -> Result<Option<Vec<String>>, SettingsError> {
-    let names = list(figment, "allowed_hosts")?;
-    // A port has one colon, an IPv6 address has several.
-    let is_name = |name: &String| !name.contains(['/', ' ']) && name.matches(':').count() != 1;
-    match names.iter().flatten().find(|name| !is_name(name)) {
-        Some(name) => Err(SettingsError::AllowedHosts(name.clone())),
-        None => Ok(names),
+/// As [`list`], with each text parsed. The error has all texts that cannot be parsed.
+fn parsed_list<T: FromStr>(figment: &Figment, key: &str) -> Result<Option<Vec<T>>, SettingsError>
+where
+    SettingProblem: From<T::Err>,
+{
+    let Some(texts) = list(figment, key)? else {
+        return Ok(None);
+    };
+    let mut problems = Vec::new();
+    let values = texts.iter().filter_map(|text| match text.parse() {
+        Ok(value) => Some(value),
+        Err(error) => {
+            problems.push(SettingProblem::from(error));
+            None
+        }
+    });
+    let values = values.collect();
+    SettingsError::check(problems).map(|()| Some(values))
+}
+
+fn behaviour(figment: &Figment) -> Result<Behaviour, SettingsError> {
+    match optional::<String>(figment, "behaviour")? {
+        Some(text) => Ok(text.parse().map_err(SettingProblem::from)?),
+        None => Ok(Behaviour::default()),
     }
 }
 
+fn hosts(figment: &Figment) -> Result<Hosts, SettingsError> {
+    Ok(match parsed_list(figment, "allowed_hosts")? {
+        Some(names) => Hosts::Only(names),
+        None if network(figment).is_none() => Hosts::Only(Vec::new()),
+        None => Hosts::Any,
+    })
+}
+
 fn access(figment: &Figment) -> Result<Access, SettingsError> {
-    let tokens = list(figment, "api_tokens")?;
+    let tokens = parsed_list(figment, "api_tokens")?;
     if tokens.as_ref().is_some_and(Vec::is_empty) {
-        return Err(SettingsError::NoTokens);
+        return Err(SettingProblem::NoTokens.into());
     }
-    let tokens: Vec<AccessToken> = tokens
-        .unwrap_or_default()
-        .iter()
-        .map(|token| token.parse())
-        .collect::<Result<_, _>>()?;
+    let tokens = tokens.unwrap_or_default();
     match (anonymous(figment)?, tokens.is_empty()) {
         (Some(Anonymous::Everything), true) => Ok(Access::default()),
-        (Some(Anonymous::Everything), false) => Err(SettingsError::NeedlessTokens),
+        (Some(Anonymous::Everything), false) => Err(SettingProblem::UnusedTokens.into()),
         (Some(Anonymous::Reads), _) => Ok(Access::new(tokens, Some(Permission::Read))),
-        (Some(Anonymous::Nothing), true) => Err(SettingsError::ClosedToAll),
+        (Some(Anonymous::Nothing), true) => Err(SettingProblem::NoPermissions.into()),
         (Some(Anonymous::Nothing) | None, false) => Ok(Access::new(tokens, None)),
         (None, true) => match network(figment) {
             None => Ok(Access::default()),
-            Some(address) => Err(SettingsError::OpenToTheNetwork(address)),
+            Some(address) => Err(SettingProblem::PermissionsNotSet(address).into()),
         },
     }
 }
@@ -350,8 +303,7 @@ fn anonymous(figment: &Figment) -> Result<Option<Anonymous>, SettingsError> {
         (Some(true), _) => Ok(Some(Anonymous::Everything)),
         (Some(false), _) => Ok(Some(Anonymous::Nothing)),
         (None, Some("read")) => Ok(Some(Anonymous::Reads)),
-        (None, Some(text)) => Err(SettingsError::AllowAnonymous(text.to_owned())),
-        (None, None) => Err(SettingsError::AllowAnonymous(format!("{value:?}"))),
+        (None, _) => Err(SettingProblem::AllowAnonymous(error::shown(&value.to_actual())).into()),
     }
 }
 
@@ -364,32 +316,18 @@ fn network(figment: &Figment) -> Option<IpAddr> {
         .filter(|address: &IpAddr| !address.is_loopback())
 }
 
-/// The error in the configuration, without lines of the file, which may have secrets.
-fn in_one_line(error: &figment::Error) -> String {
-    let text = error.to_string();
-    let mut lines: Vec<_> = text.lines().map(str::trim).collect();
-    // Rocket takes a key above all tables of Rocket.toml for a table.
-    let remedy = if text.contains("expected a map") {
-        "; in Rocket.toml, settings stand below a line [default]"
-    } else {
-        ""
+/// The folder of static files, if it can be read.
+fn static_dir(figment: &Figment) -> Result<Option<PathBuf>, SettingsError> {
+    let Some(path) = optional::<RelativePathBuf>(figment, "static_dir")? else {
+        return Ok(None);
     };
-    if let [place, .., file] = lines[..]
-        && place.starts_with("TOML parse error")
-    {
-        // The parser shows a line of the file in between, which may have a password.
-        lines = vec![place, file];
-    }
-    format!("{}{remedy}", lines.join(" "))
-}
-
-/// The folder, if it can be read.
-fn folder(path: PathBuf) -> Result<PathBuf, SettingsError> {
+    let path = path.relative();
     match fs::read_dir(&path) {
-        Ok(_) => Ok(path),
-        Err(cause) => Err(SettingsError::StaticDir {
+        Ok(_) => Ok(Some(path)),
+        Err(cause) => Err(SettingProblem::StaticDir {
             folder: path.display().to_string(),
             cause,
-        }),
+        }
+        .into()),
     }
 }

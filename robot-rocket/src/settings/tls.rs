@@ -1,0 +1,122 @@
+//! Check of the certificate and the key of HTTPS.
+//!
+//! Rocket loads them when it binds the address. Then the store is already open, and the error does not
+//! name the file.
+
+use std::{fs, path::Path, sync::Arc};
+
+use rocket::{Either, config::TlsConfig};
+use rustls::{
+    Error as TlsError, ServerConfig,
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+};
+
+/// Checks that the certificate and the key can be used together. Otherwise, returns a message with
+/// the file and a remedy.
+pub(super) fn check(tls: &TlsConfig) -> Result<(), String> {
+    if tls.ciphers().next().is_none() {
+        return Err(
+            "tls.ciphers is empty, which would turn encryption off; remove it, or remove tls"
+                .to_owned(),
+        );
+    }
+    let certificates = Source::read("tls.certs", "certificate", tls.certs())?;
+    let key = Source::read("tls.key", "key", tls.key())?;
+    let chain = certificates.certificates()?;
+    let private_key = key.private_key()?;
+    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| {
+            let builder = builder.with_no_client_auth();
+            builder.with_single_cert(chain, private_key)
+        })
+        .map_err(|error| explain(&error, &certificates, &key))?;
+    Ok(())
+}
+
+/// A file of the setting, or its content.
+struct Source {
+    setting: &'static str,
+    /// The file for messages.
+    name: String,
+    content: Vec<u8>,
+}
+
+impl Source {
+    fn read(
+        setting: &'static str,
+        what: &str,
+        value: Either<impl AsRef<Path>, &[u8]>,
+    ) -> Result<Self, String> {
+        let (name, content) = match value {
+            Either::Left(path) => {
+                let name = format!("the {what} file '{}'", path.as_ref().display());
+                let content = fs::read(path).map_err(|cause| {
+                    format!(
+                        "{name} of {setting} cannot be read: {cause}; correct the path, or the \
+                         permissions of the file"
+                    )
+                })?;
+                (name, content)
+            }
+            Either::Right(content) => (format!("the {what}"), content.to_vec()),
+        };
+        Ok(Self {
+            setting,
+            name,
+            content,
+        })
+    }
+
+    fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, String> {
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.content).collect();
+        match chain {
+            Ok(chain) if !chain.is_empty() => Ok(chain),
+            _ => Err(self.is_not_pem("certificate", "-----BEGIN CERTIFICATE-----")),
+        }
+    }
+
+    fn private_key(&self) -> Result<PrivateKeyDer<'static>, String> {
+        PrivateKeyDer::from_pem_slice(&self.content).map_err(|_| {
+            if contains(&self.content, b"ENCRYPTED") {
+                format!(
+                    "{} of {} is protected by a password, which this server cannot ask for; \
+                     decrypt it with 'openssl pkey -in FILE -out NEW_FILE'",
+                    self.name, self.setting
+                )
+            } else {
+                self.is_not_pem("private key", "-----BEGIN PRIVATE KEY-----")
+            }
+        })
+    }
+
+    fn is_not_pem(&self, what: &str, begin: &str) -> String {
+        format!(
+            "{} of {} has no valid {what} in PEM format; it must have a line '{begin}'",
+            self.name, self.setting
+        )
+    }
+}
+
+fn contains(content: &[u8], words: &[u8]) -> bool {
+    content.windows(words.len()).any(|window| window == words)
+}
+
+fn explain(error: &TlsError, certificates: &Source, key: &Source) -> String {
+    match error {
+        TlsError::InconsistentKeys(_) => format!(
+            "{} of {} does not belong to {}; {} must begin with the certificate of this key",
+            key.name, key.setting, certificates.name, certificates.setting
+        ),
+        TlsError::InvalidCertificate(_) => format!(
+            "{} of {} is damaged; copy it again, or have it issued again",
+            certificates.name, certificates.setting
+        ),
+        other => format!(
+            "{} and {} cannot be used for HTTPS ({other}); create a key with RSA, ECDSA \
+             or Ed25519, and a certificate for it",
+            certificates.name, key.name
+        ),
+    }
+}
