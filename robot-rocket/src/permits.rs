@@ -7,8 +7,8 @@ use rocket::{
     Config,
     figment::Figment,
     tokio::{
+        runtime::{Builder, Handle, Runtime},
         sync::{OwnedSemaphorePermit, Semaphore},
-        task::spawn_blocking,
     },
 };
 
@@ -19,11 +19,51 @@ pub(crate) struct BlockingPermits {
     all: Arc<Semaphore>,
     /// For work that waits for a client, which may be slow. Other work ends within seconds.
     slow: Arc<Semaphore>,
+    /// For responses that have started.
+    queued: Arc<QueuedThreads>,
 }
 
 /// The number of blocking threads for each thread that may wait for a client. With a smaller number,
 /// slow clients could take the threads of the other requests.
 const THREADS_PER_SLOW: usize = 32;
+
+/// The number of blocking threads for each thread that continues a response. With a smaller number,
+/// more lists read a page at the same time, each with a thread and memory of its own; many also wait
+/// for a connection to the database, until their lists break off. With a larger one, a slow database
+/// delays lists.
+const THREADS_PER_QUEUED: usize = 32;
+
+/// A runtime that only has blocking threads, and a queue for them. Those of the server would not do:
+/// Tokio starts another thread whenever none is idle at the moment, up to `max_blocking`, so that slow
+/// readers of lists would cost hundreds of threads.
+struct QueuedThreads(Option<Runtime>);
+
+impl QueuedThreads {
+    fn new(count: usize) -> Self {
+        let runtime = Builder::new_current_thread()
+            .max_blocking_threads(count.max(1))
+            .thread_name("robot-lists")
+            .build();
+        if let Err(error) = &runtime {
+            log::error!("lists share the threads of other requests: {error}");
+        }
+        Self(runtime.ok())
+    }
+
+    fn handle(&self) -> Handle {
+        let own = self.0.as_ref().map(|runtime| runtime.handle().clone());
+        own.unwrap_or_else(Handle::current)
+    }
+}
+
+impl Drop for QueuedThreads {
+    fn drop(&mut self) {
+        // Otherwise, the end would wait for the threads, which is forbidden in async code.
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
 
 impl BlockingPermits {
     pub(crate) fn new(figment: &Figment) -> Self {
@@ -33,6 +73,7 @@ impl BlockingPermits {
         Self {
             all: permits(count),
             slow: permits(count.div_ceil(THREADS_PER_SLOW)),
+            queued: Arc::new(QueuedThreads::new(count.div_ceil(THREADS_PER_QUEUED))),
         }
     }
 
@@ -42,7 +83,8 @@ impl BlockingPermits {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        run(Arc::clone(&self.all).try_acquire_owned(), work).await
+        let permit = Arc::clone(&self.all).try_acquire_owned();
+        run(&Handle::current(), permit, work).await
     }
 
     /// As [`run`](Self::run), for work that waits for a client.
@@ -60,17 +102,19 @@ impl BlockingPermits {
         .await
     }
 
-    /// As [`run`](Self::run), but waits for a permit, in the order of the calls: for a response that
-    /// has started and can no longer be rejected.
+    /// As [`run`](Self::run), but waits for a permit and for one of a few threads, in the order of the
+    /// calls: for a response that has started and can no longer be rejected.
     pub(crate) async fn run_queued<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        run(Arc::clone(&self.all).acquire_owned().await, work).await
+        let permit = Arc::clone(&self.all).acquire_owned().await;
+        run(&self.queued.handle(), permit, work).await
     }
 }
 
 async fn run<T: Send + 'static, E>(
+    threads: &Handle,
     permit: Result<OwnedSemaphorePermit, E>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
@@ -80,7 +124,7 @@ async fn run<T: Send + 'static, E>(
         drop(permit);
         outcome
     };
-    spawn_blocking(work).await.map_err(|error| {
+    threads.spawn_blocking(work).await.map_err(|error| {
         log::error!("the thread of a request failed: {error}");
         Failure::Internal
     })

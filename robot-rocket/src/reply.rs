@@ -9,9 +9,14 @@ use tokio_util::io::StreamReader;
 
 use crate::{forms::is_below, permits::BlockingPermits};
 
-/// The maximum size of a piece of a body in bytes. With Rocket's default, 4 KiB, sending a list
-/// takes more time than reading it.
+/// The maximum size of a piece of a whole body in bytes. Rocket's default, 4 KiB, needs more messages
+/// between its tasks.
 const PIECE: usize = 64 * 1024;
+
+/// The maximum size of a piece of a streamed body in bytes. For a client that does not read, the
+/// connection buffers up to 16 pieces, and Rocket three: with 64 KiB, the connection would cost half a
+/// megabyte. With smaller pieces, sending takes more messages between tasks.
+const STREAMED_PIECE: usize = 4 * 1024;
 
 /// Set by a fairing, because Rocket's `Shield`, which is attached to every application, sets it, too,
 /// and logs a warning for each response that has it already.
@@ -36,7 +41,7 @@ pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'sta
         }
         Body::Streamed(chunks) => {
             response.streamed_body(reader(chunks, permits.clone()));
-            PIECE
+            STREAMED_PIECE
         }
     };
     // Setting a body resets this size.

@@ -19,6 +19,8 @@ mod server {
     mod hosts;
     mod imports;
     mod links;
+    #[cfg(target_os = "linux")]
+    mod memory;
     mod overload;
     mod page;
     mod proxies;

@@ -1,10 +1,10 @@
 //! `GET /api/robots/export`: all robots as a file, read page by page.
 
-use std::{iter, mem, sync::Arc};
+use std::{iter, mem, slice, sync::Arc};
 
 use super::{
     failure::logged,
-    list,
+    list::{self, PAGE_SIZE, PIECE_SIZE},
     query::Query,
     render::{Envelope, json},
     reply::Reply,
@@ -15,9 +15,6 @@ use crate::{
     model::{Field, Robot},
     transfer::{Format, RobotWriter},
 };
-
-/// The number of robots per page and per piece of the file.
-const PAGE_SIZE: usize = 1000;
 
 pub(super) fn start(call: &Call<'_>) -> Started {
     let (query, format) = Query::of_export(call.request.query())?;
@@ -49,7 +46,7 @@ impl File {
     fn reply(mut self) -> HandlerResult {
         let mut writer = RobotWriter::new(self.format).fields(self.fields.clone());
         let first = self.pages.next();
-        let opening = piece(first, &self.pages, &mut writer).map_err(logged)?;
+        let opening = piece(first, &mut self.pages, &mut writer).map_err(logged)?;
         let format = self.format;
         let mut reply = if self.pages.is_finished() {
             Reply::whole(200, opening)
@@ -70,7 +67,7 @@ impl File {
         iter::from_fn(move || match mem::replace(&mut next, Next::End) {
             Next::Page => {
                 let page = list::next_page(&mut self.pages);
-                Some(Ok(match piece(page, &self.pages, &mut writer) {
+                Some(Ok(match piece(page, &mut self.pages, &mut writer) {
                     Ok(bytes) => {
                         if !self.pages.is_finished() {
                             next = Next::Page;
@@ -105,19 +102,28 @@ fn error_mark(format: Format, columns: usize) -> Vec<u8> {
     }
 }
 
-/// The bytes of a page, and the end of the file if it is the last one.
+/// The bytes of a page, or of its first robots if the page is too large, and the end of the file if it
+/// is the last one.
 fn piece(
     page: Option<Result<Vec<Robot>>>,
-    pages: &Pages<Arc<dyn Catalogue>>,
+    pages: &mut Pages<Arc<dyn Catalogue>>,
     writer: &mut RobotWriter,
 ) -> Result<Vec<u8>> {
     let robots = page.transpose()?.unwrap_or_default();
-    let mut bytes = Vec::with_capacity(64 * robots.len());
-    let mut written = writer.write(&robots, &mut bytes);
-    if pages.is_finished() {
-        written = written.and_then(|()| writer.finish(&mut bytes));
+    let mut bytes = Vec::with_capacity(PIECE_SIZE.min(64 * robots.len()));
+    for (count, robot) in (1..).zip(&robots) {
+        // Writing to memory does not fail.
+        writer
+            .write(slice::from_ref(robot), &mut bytes)
+            .map_err(Error::store)?;
+        if bytes.len() >= PIECE_SIZE && count < robots.len() {
+            pages.resume_after(robot.name(), count);
+            break;
+        }
     }
-    // Writing to memory does not fail.
-    written.map_err(Error::store)?;
+    if pages.is_finished() {
+        writer.finish(&mut bytes).map_err(Error::store)?;
+    }
+    bytes.shrink_to_fit();
     Ok(bytes)
 }

@@ -12,14 +12,13 @@ use crate::{
     model::{Field, Visible},
 };
 
-/// Number of robots per page; a list of one page is not streamed. Lower, and long lists cost more
-/// queries; higher, and each client that reads slowly keeps more memory.
-const PAGE_SIZE: usize = 2000;
+/// Maximum number of robots per page; a list of one page is not streamed. Lower, and long lists cost
+/// more queries; higher, and lists that are read at the same time need more memory.
+pub(super) const PAGE_SIZE: usize = 250;
 
 /// Size at which a piece is full, in bytes. Lower, and pages of usual names are split; higher, and
-/// pages of very long names use much memory for each client that reads slowly. [`PAGE_SIZE`] entries
-/// with names of 100 bytes fit.
-const PIECE_SIZE: usize = 256 * 1024;
+/// each client that reads slowly keeps more memory.
+pub(super) const PIECE_SIZE: usize = 16 * 1024;
 
 /// Number of attempts to read a page of a list that has started. Fewer, and a short outage breaks off
 /// long lists; more, and a store that fails fast is called more often. With the store's default
@@ -89,7 +88,9 @@ fn piece<T: Visible + PageItem>(
     fields: &[Field],
     before: u8,
 ) -> Vec<u8> {
-    let (bytes, count) = elements(robots, fields, before, PIECE_SIZE);
+    let (mut bytes, count) = elements(robots, fields, before, PIECE_SIZE);
+    // Kept until the client has read it.
+    bytes.shrink_to_fit();
     if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
         pages.resume_after(PageItem::name(last), count);
     }

@@ -91,7 +91,7 @@ pub(super) fn elements<T: Visible>(
     before_first: u8,
     enough: usize,
 ) -> (Vec<u8>, usize) {
-    let mut bytes = Vec::with_capacity(64 * robots.len());
+    let mut bytes = Vec::with_capacity(enough.min(64 * robots.len()));
     let mut before = before_first;
     for (number, robot) in (1..).zip(robots) {
         bytes.push(before);

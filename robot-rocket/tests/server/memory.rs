@@ -1,0 +1,74 @@
+//! Memory for clients that request lists and do not read them.
+
+use std::{fmt::Write, fs, thread, time::Duration};
+
+use robot_core::conformance::{Call, Client};
+
+use crate::{
+    Server,
+    process::{connection, wait_for},
+};
+
+const CONNECTIONS: usize = 64;
+
+/// Twice the documented 128 KiB, which is an average of many more connections: with few, threads and
+/// fragmentation weigh more.
+const LIMIT_KIB: usize = 256;
+
+/// The resident memory of the server in KiB.
+fn resident(server: &Server) -> usize {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.unwrap().trim().trim_end_matches(" kB");
+    number.parse().unwrap()
+}
+
+/// The CPU time that the server has used, in clock ticks.
+fn cpu_time(server: &Server) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", server.id())).unwrap();
+    // After the name of the program: the state is the first field.
+    let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split(' ').collect();
+    fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()
+}
+
+fn wait_until_idle(server: &Server) {
+    let mut before = cpu_time(server);
+    wait_for("the server is idle", Duration::from_secs(180), || {
+        thread::sleep(Duration::from_secs(1));
+        let now = cpu_time(server);
+        let is_idle = now <= before + 1;
+        before = now;
+        is_idle
+    });
+}
+
+#[test]
+fn unread_lists_use_bounded_memory_per_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("ROCKET_DATABASE_TIMEOUT", "60"), ("RUST_LOG", "off")];
+    let server = Server::start(folder.path(), &settings);
+    let mut robots = String::new();
+    for number in 0..30_000 {
+        writeln!(
+            robots,
+            r#"{{"name":"robot {number:07}","type":"droid","year":1977}}"#
+        )
+        .unwrap();
+    }
+    let import = Call {
+        method: "POST".to_owned(),
+        target: "/api/robots/import?format=ndjson".to_owned(),
+        headers: Vec::new(),
+        body: robots.into_bytes(),
+    };
+    assert_eq!(server.client().send(&import).unwrap().status, 200);
+    wait_until_idle(&server);
+    let before = resident(&server);
+    let request = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50);
+    let connections: Vec<_> = (0..CONNECTIONS)
+        .map(|_| connection(&server, &request))
+        .collect();
+    wait_until_idle(&server);
+    let used = resident(&server).saturating_sub(before) / connections.len();
+    assert!(used <= LIMIT_KIB, "{used} KiB per connection");
+}
