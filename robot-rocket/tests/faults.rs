@@ -108,6 +108,7 @@ fn tests() -> Vec<Test> {
         syncs::failed_sync_is_never_acknowledged,
         syncs::sporadic_sync_failures_keep_acknowledged_writes,
         syncs::slow_syncs_lose_nothing,
+        syncs::failed_checkpoint_stops_writes_until_restart,
         read_only::read_only_disk_rejects_writes_until_writable,
         files::database_deleted_without_wal,
         files::database_deleted_with_wal,

@@ -66,6 +66,10 @@ pub enum Error {
     /// The store is overloaded or unreachable at the moment. The same call may succeed later.
     #[error("The catalogue is busy or cannot be reached; try again in a moment")]
     Unavailable(#[source] Cause),
+    /// The store cannot store anything until the program is restarted, because its disk failed.
+    /// Reads succeed.
+    #[error("The catalogue cannot be changed until it is restarted, because its disk failed")]
+    RestartRequired(#[source] Cause),
     /// The store failed, and a retry will not help.
     #[error("The store failed")]
     Store(#[source] Cause),

@@ -52,6 +52,8 @@ pub enum Failure {
     ForeignHost,
     /// The store is overloaded or unreachable at the moment.
     Unavailable,
+    /// The store cannot store anything until the service is restarted.
+    RestartRequired,
     /// A bug, or a failure of the store. The cause is only logged.
     Internal,
     /// The store failed, and it is unknown whether the change was stored.
@@ -74,7 +76,7 @@ impl Failure {
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
             Self::Internal | Self::OutcomeUnknown => 500,
-            Self::Unavailable => 503,
+            Self::Unavailable | Self::RestartRequired => 503,
         }
     }
 
@@ -116,6 +118,10 @@ impl Failure {
             Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"
             }
+            Self::RestartRequired => {
+                "The catalogue can be read, but not changed, until its operator restarts the \
+                 service; the cause is in its log"
+            }
             Self::OutcomeUnknown => {
                 "The service failed, which is not your fault; whether this was stored is \
                  unknown, so look before you send it again"
@@ -134,7 +140,7 @@ impl Failure {
             Self::NotPermitted(error) => {
                 Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
             }
-            Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
+            Self::Unavailable | Self::RestartRequired => Some(("retry-after", Cow::Borrowed("1"))),
             Self::NothingImported(first, _) => first.header(),
             _ => None,
         }
@@ -191,6 +197,10 @@ pub(super) fn logged(error: Error) -> Failure {
         Error::Unavailable(cause) => {
             log::warn!("the store is unavailable: {cause}");
             Failure::Unavailable
+        }
+        Error::RestartRequired(cause) => {
+            log::warn!("a change was rejected, because a restart is required: {cause}");
+            Failure::RestartRequired
         }
         Error::Unknown(cause) => {
             log::error!("the outcome of a write is unknown: {cause}");

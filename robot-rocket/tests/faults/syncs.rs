@@ -1,6 +1,6 @@
 //! Disk that fails to sync, or is slow to. The next start may find a commit that was not synced.
 
-use std::{mem, path::Path};
+use std::{fs, mem, path::Path};
 
 use fastrand::Rng;
 
@@ -62,6 +62,49 @@ pub(crate) fn slow_syncs_lose_nothing(run: &Run) {
         }
         Some(injection)
     });
+}
+
+/// After a failed sync, the kernel forgets the pages that it could not write, and later syncs succeed.
+/// A power cut then leaves the database file as it was before.
+pub(crate) fn failed_checkpoint_stops_writes_until_restart(run: &Run) {
+    run.repeat(1, |random| {
+        let (folder, disk) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let copy = |name| {
+            fs::copy(folder.path().join(name), disk.path().join(name))
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+        };
+        let server = Server::start(folder.path(), &[]);
+        copy("robots.db");
+        let injection = Injection::into(&server, &["robots.db"], SYNCS, "error=EIO:when=1");
+        let workload = Workload::start(&server, Ledger::default(), random);
+        workload.wait_until_failing();
+        let (done, failed_reads) = (workload.writes(Outcome::Done), workload.failed_reads());
+        workload.wait_for_calls(100);
+        assert_eq!(workload.writes(Outcome::Done), done, "a write was done");
+        assert_eq!(workload.failed_reads(), failed_reads, "a read failed");
+        for outcome in [Outcome::Failed, Outcome::Unknown] {
+            assert_eq!(workload.writes(outcome), 0, "{outcome:?}");
+        }
+        let mut ledger = workload.stop();
+        drop(injection);
+        let (status, log) = server.stop("TERM");
+        assert!(status.success(), "{status}: {log}");
+        assert!(log.contains("'robots.db': a checkpoint failed"), "{log}");
+        copy("robots.db-wal");
+        copy("robots.db-shm");
+        for folder in [folder.path(), disk.path()] {
+            ledger.assert_consistent_with(&Server::start(folder, &[]));
+        }
+        ledger = kill_after(continue_writing, disk.path(), ledger, random);
+        println!("{}: {ledger}", run.name);
+    });
+}
+
+/// Writes enough for checkpoints, of which none fails.
+fn continue_writing(_: &Server, workload: &Workload, _: &mut Rng) -> Option<Injection> {
+    workload.wait_until_served();
+    workload.wait_for_writes(500);
+    None
 }
 
 /// Makes the disk of a server fail, for as long as the injection is kept.

@@ -68,20 +68,14 @@ impl<T> Queue<T> {
 
     /// Waits until `count` items are queued, `limit` has elapsed, or the queue is closed. Returns the
     /// number of items.
-    fn wait_for(&self, count: usize, limit: Option<Duration>) -> usize {
+    fn wait_for(&self, count: usize, limit: Duration) -> usize {
         let mut state = self.state();
         let is_waiting = |state: &mut State<T>| state.items.len() < count && !state.is_closed;
         state.awaited = count;
-        state = match limit {
-            Some(limit) => self
-                .arrived
-                .wait_timeout_while(state, limit, is_waiting)
-                .map_or_else(|error| error.into_inner().0, |(state, _)| state),
-            None => self
-                .arrived
-                .wait_while(state, is_waiting)
-                .unwrap_or_else(PoisonError::into_inner),
-        };
+        state = self
+            .arrived
+            .wait_timeout_while(state, limit, is_waiting)
+            .map_or_else(|error| error.into_inner().0, |(state, _)| state);
         state.awaited = usize::MAX;
         state.items.len()
     }
@@ -134,19 +128,22 @@ pub(super) struct Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// Waits for the next batch; `None` when the sender was dropped and the queue is empty.
+    /// Waits for the next batch; `None` when the sender was dropped and the queue is empty. The batch
+    /// is empty if no item arrives within `idle`.
     ///
     /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for
     /// two writes is cheaper than two. A batch of one ends that, so that a single client is never
     /// delayed.
-    pub(super) fn next_batch(&mut self) -> Option<Vec<T>> {
-        let queued = self.queue.wait_for(1, None);
+    pub(super) fn next_batch(&mut self, idle: Duration) -> Option<Vec<T>> {
+        let queued = self.queue.wait_for(1, idle);
         if queued == 0 {
-            return None;
+            // An item may have arrived, and the sender may have been dropped, since the wait ended.
+            let state = self.queue.state();
+            return (!state.is_closed || !state.items.is_empty()).then(Vec::new);
         }
         let expected = self.last_batch.min(TARGET_BATCH);
         if queued < expected {
-            self.queue.wait_for(expected, Some(COMMIT_DELAY));
+            self.queue.wait_for(expected, COMMIT_DELAY);
         }
         let batch = self.take(BATCH_LIMIT);
         self.last_batch = batch.len();
@@ -178,13 +175,24 @@ mod tests {
 
     use super::*;
 
+    /// Longer than any test takes.
+    const IDLE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn batch_is_empty_if_nothing_arrives() {
+        let (sender, mut receiver) = commit_queue::<()>();
+        assert_eq!(receiver.next_batch(Duration::ZERO), Some(Vec::new()));
+        drop(sender);
+        assert_eq!(receiver.next_batch(Duration::ZERO), None);
+    }
+
     #[test]
     fn batch_has_all_queued_items_in_order() {
         let (sender, mut receiver) = commit_queue();
         for item in 0..3 {
             sender.send(item).unwrap();
         }
-        assert_eq!(receiver.next_batch(), Some(vec![0, 1, 2]));
+        assert_eq!(receiver.next_batch(IDLE), Some(vec![0, 1, 2]));
     }
 
     #[test]
@@ -194,7 +202,7 @@ mod tests {
             sender.send(item).unwrap();
         }
         assert_eq!(sender.send(CAPACITY), Err(SendError::Full));
-        let batch = receiver.next_batch().unwrap();
+        let batch = receiver.next_batch(IDLE).unwrap();
         assert_eq!(batch, (0..BATCH_LIMIT).collect::<Vec<_>>());
         sender.send(CAPACITY).unwrap();
         assert_eq!(
@@ -208,14 +216,14 @@ mod tests {
         let (sender, mut receiver) = commit_queue();
         sender.send(1).unwrap();
         drop(sender);
-        assert_eq!(receiver.next_batch(), Some(vec![1]));
-        assert_eq!(receiver.next_batch(), None);
+        assert_eq!(receiver.next_batch(IDLE), Some(vec![1]));
+        assert_eq!(receiver.next_batch(IDLE), None);
     }
 
     #[test]
     fn dropping_the_sender_wakes_the_receiver() {
         let (sender, mut receiver) = commit_queue::<()>();
-        let waiting = thread::spawn(move || receiver.next_batch());
+        let waiting = thread::spawn(move || receiver.next_batch(IDLE));
         thread::sleep(Duration::from_millis(20));
         drop(sender);
         assert_eq!(waiting.join().unwrap(), None);
@@ -234,7 +242,7 @@ mod tests {
     #[test]
     fn first_item_wakes_the_receiver() {
         let (sender, mut receiver) = commit_queue();
-        let waiting = thread::spawn(move || receiver.next_batch());
+        let waiting = thread::spawn(move || receiver.next_batch(IDLE));
         thread::sleep(Duration::from_millis(20));
         sender.send(1).unwrap();
         assert_eq!(waiting.join().unwrap(), Some(vec![1]));
@@ -243,7 +251,7 @@ mod tests {
     #[test]
     fn receiver_is_woken_by_the_last_item_it_waits_for() {
         let (sender, receiver) = commit_queue();
-        let waiting = thread::spawn(move || receiver.queue.wait_for(2, None));
+        let waiting = thread::spawn(move || receiver.queue.wait_for(2, IDLE));
         sender.send(0).unwrap();
         thread::sleep(Duration::from_millis(20));
         assert!(!waiting.is_finished());
@@ -260,10 +268,10 @@ mod tests {
             sender.send(1).unwrap();
             sender
         });
-        let mut received = receiver.next_batch().unwrap();
+        let mut received = receiver.next_batch(IDLE).unwrap();
         // Only a machine that stops the sending thread for the whole delay splits the batch.
         if received.len() == 1 {
-            received.extend(receiver.next_batch().unwrap());
+            received.extend(receiver.next_batch(IDLE).unwrap());
         }
         assert_eq!(received, [0, 1]);
         drop(sending.join().unwrap());
@@ -274,7 +282,7 @@ mod tests {
         let (sender, mut receiver) = commit_queue();
         receiver.last_batch = 2;
         sender.send(0).unwrap();
-        assert_eq!(receiver.next_batch(), Some(vec![0]));
+        assert_eq!(receiver.next_batch(IDLE), Some(vec![0]));
         assert_eq!(receiver.last_batch, 1);
     }
 }

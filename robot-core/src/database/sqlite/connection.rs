@@ -19,6 +19,19 @@ use super::errors::is_locked;
 /// when several processes create one file at the same time.
 const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
+/// The shortest pause between two attempts to take the write lock. Too long, and a program that
+/// writes without a pause leaves the lock free only while we sleep; too short, and waiting takes a
+/// whole core.
+const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
+
+/// The pause grows to the time waited divided by this: long waits take less of a core.
+const WRITE_LOCK_PAUSE_DIVISOR: u32 = 100_000;
+
+/// The size in bytes to which SQLite shortens the log when it starts again from the beginning. Too
+/// low, and the log is shortened and extended all the time, which makes commits slower; too high, and
+/// the disk space of a burst is never freed. Four times the size at which it is checkpointed.
+pub(super) const LOG_LIMIT: u64 = 16 << 20;
+
 /// Characters that are percent-encoded in a file URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'/')
@@ -91,9 +104,13 @@ pub(super) fn set_up(
          PRAGMA cache_size = -{cache_size};"
     ))?;
     // The statement journal of a writer stays in memory, instead of a file for each statement.
-    connection.batch_execute(match purpose {
-        Purpose::Read | Purpose::ReadInline => "PRAGMA query_only = ON;",
-        Purpose::Create | Purpose::Write => "PRAGMA temp_store = MEMORY;",
+    // SQLite discards the errors of automatic checkpoints: see the module `checkpoints`.
+    connection.batch_execute(&match purpose {
+        Purpose::Read | Purpose::ReadInline => "PRAGMA query_only = ON;".to_owned(),
+        Purpose::Create | Purpose::Write => format!(
+            "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
+             PRAGMA journal_size_limit = {LOG_LIMIT};"
+        ),
     })
 }
 
@@ -126,6 +143,19 @@ fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
     }
     let journal: Journal = sql_query("PRAGMA journal_mode = WAL").get_result(connection)?;
     Ok(journal.journal_mode)
+}
+
+/// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for
+/// it.
+///
+/// SQLite's own busy handler sleeps up to 100 ms at a time. A program that begins its next
+/// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
+/// ever find it free.
+pub(super) fn begin(connection: &mut SqliteConnection, timeout: Duration) -> QueryResult<()> {
+    let pause = |waited| WRITE_LOCK_PAUSE.max(waited / WRITE_LOCK_PAUSE_DIVISOR);
+    retry_while_locked(timeout, pause, || {
+        connection.batch_execute("BEGIN IMMEDIATE")
+    })
 }
 
 /// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`. The pause

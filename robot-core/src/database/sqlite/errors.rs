@@ -7,12 +7,22 @@ use crate::{
     database::errors::{self, has_message},
 };
 
-/// The messages of `SQLITE_BUSY` and `SQLITE_LOCKED`.
-const LOCKED: &[&str] = &["database is locked", "database table is locked"];
+/// The messages of `SQLITE_BUSY`, `SQLITE_LOCKED` and `SQLITE_PROTOCOL`. The last one means that
+/// another process was stopped while it changed the shared memory: SQLite waits for 10 seconds.
+const LOCKED: &[&str] = &[
+    "database is locked",
+    "database table is locked",
+    "locking protocol",
+];
 
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
-    errors::classify(error, |error| is_locked(error) || is_disk_full(error))
+    errors::classify(error, is_transient)
+}
+
+/// Whether the statement may succeed later.
+pub(super) fn is_transient(error: &DieselError) -> bool {
+    is_locked(error) || is_disk_full(error)
 }
 
 /// The error of a commit. Whether it reached the log is unknown, unless the disk was full: then its

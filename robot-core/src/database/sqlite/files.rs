@@ -12,7 +12,7 @@ use std::{
 use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Text};
 
 use super::{
-    connection::Purpose,
+    connection::{LOG_LIMIT, Purpose},
     file::{DatabaseFile, resolve, with_suffix},
     identity::{Identity, identity},
 };
@@ -86,7 +86,13 @@ impl Files {
         self.database = self.check_file(self.file.path(), self.database)?;
         for index in 0..self.companions.len() {
             if let (path, Some(observed)) = &self.companions[index] {
-                self.companions[index].1 = Some(self.check_file(path, *observed)?);
+                // SQLite itself shortens a log to this limit.
+                let length = observed.length.min(LOG_LIMIT);
+                let shortest = Observed {
+                    length,
+                    ..*observed
+                };
+                self.companions[index].1 = Some(self.check_file(path, shortest)?);
             }
         }
         Ok(())

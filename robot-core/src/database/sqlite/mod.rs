@@ -1,6 +1,7 @@
 //! Store in an SQLite file: connections that read, and one thread that writes.
 
 mod backup;
+mod checkpoints;
 mod commit_queue;
 mod connection;
 mod errors;
@@ -8,11 +9,14 @@ mod file;
 mod files;
 mod identity;
 mod inline_reads;
+mod log;
 mod migrations;
 mod readers;
 mod search;
 mod statements;
 mod store;
+mod suspension;
+mod write_session;
 mod writer;
 
 pub(crate) use backup::backup;

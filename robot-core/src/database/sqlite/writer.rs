@@ -16,11 +16,11 @@ use futures_channel::oneshot;
 
 use super::{
     commit_queue::{Receiver, SendError, Sender, commit_queue},
-    connection::{Purpose, retry_while_locked},
-    errors::{classify, classify_commit},
+    errors::classify,
     file::DatabaseFile,
     files::Files,
     statements::insert_free,
+    write_session::WriteSession,
 };
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
@@ -28,13 +28,10 @@ use crate::{
     model::{RobotId, ValidDraft},
 };
 
-/// The shortest pause between two attempts to take the write lock. Too long, and a program that
-/// writes without a pause leaves the lock free only while we sleep; too short, and waiting takes a
-/// whole core.
-const LOCK_PAUSE: Duration = Duration::from_micros(20);
-
-/// The pause grows to the time waited divided by this: long waits take less of a core.
-const LOCK_PAUSE_DIVISOR: u32 = 100_000;
+/// How long nothing is written before the log is maintained. Too short, and commands that end
+/// immediately maintain it, and an idle server wakes up often; too long, and the first reads after a
+/// start are slower for longer, because they cannot use their caches.
+const IDLE: Duration = Duration::from_millis(500);
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
 pub(super) struct Writer {
@@ -46,11 +43,7 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the writer thread of a database that was opened.
     pub(super) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
-        let mut session = WriteSession {
-            connection: Some(connect(file)?),
-            file: file.clone(),
-            files,
-        };
+        let mut session = WriteSession::open(file, files)?;
         let (queue, mut writes) = commit_queue();
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
@@ -73,9 +66,7 @@ impl Writer {
         };
         let queued = self.queue.as_ref().map(|queue| queue.send(write));
         match queued.unwrap_or(Err(SendError::Closed)) {
-            Ok(()) => {
-                Pending::awaited(async { receiver.await.unwrap_or_else(|_| Err(terminated())) })
-            }
+            Ok(()) => Pending::awaited(async { receiver.await.unwrap_or_else(|_| Err(lost())) }),
             Err(SendError::Full) => {
                 Pending::ready(Err(Error::unavailable("the queue of writes is full")))
             }
@@ -94,8 +85,14 @@ impl Drop for Writer {
     }
 }
 
+/// The error of a write that was not queued, or has not begun.
 fn terminated() -> Error {
     Error::store("the writer thread terminated unexpectedly")
+}
+
+/// The error of a write without a result.
+fn lost() -> Error {
+    Error::unknown("the writer thread terminated unexpectedly")
 }
 
 /// What is to be written.
@@ -103,6 +100,16 @@ pub(super) enum Work {
     Change(Change),
     /// Has at least one robot or id.
     Restore(Restoration, RobotId),
+}
+
+impl Work {
+    /// The number of robots that it concerns.
+    fn changes(&self) -> usize {
+        match self {
+            Self::Change(_) => 1,
+            Self::Restore(restoration, _) => restoration.robots().len(),
+        }
+    }
 }
 
 /// Work in the queue or in a batch.
@@ -195,121 +202,81 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 
 /// The loop of the writer thread.
 fn run(session: &mut WriteSession, writes: &mut Receiver<Write>) {
-    while let Some(mut batch) = writes.next_batch() {
+    while let Some(mut batch) = writes.next_batch(IDLE) {
+        if batch.is_empty() {
+            guard(session, WriteSession::maintain);
+            continue;
+        }
+        let changes = batch.iter().map(|write| write.work.changes()).sum();
         // A bug costs this batch and its connection, and nothing else.
-        let commit = AssertUnwindSafe(|| session.commit(&mut batch));
-        let result = panic::catch_unwind(commit).unwrap_or_else(|_| Err(terminated()));
+        let result = guard(session, |session| commit(session, &mut batch));
+        let result = result.unwrap_or_else(|| Err(session.panicked()));
         if matches!(result, Err(Error::Unavailable(_))) {
             // The lock that this batch waited for blocks the queued writes as well.
             batch.extend(writes.take_all());
         }
+        let is_committed = result.is_ok();
         for write in batch {
             write.respond(result.clone());
         }
-    }
-}
-
-/// The connection that writes, and the files that it writes to.
-struct WriteSession {
-    /// `None` while it is in use, so that it is dropped if that panics, and until it can be opened
-    /// again.
-    connection: Option<SqliteConnection>,
-    file: DatabaseFile,
-    files: Files,
-}
-
-impl WriteSession {
-    /// Commits a batch. Afterwards the commit is either recoverable at the next start, or undone.
-    fn commit(&mut self, batch: &mut [Write]) -> Result<()> {
-        if self.connection.is_none() {
-            self.files.forget_deleted_companions();
-        }
-        self.files.check().map_err(Error::store)?;
-        let mut connection = self.connection()?;
-        let result = begin(&mut connection, self.file.timeout())
-            .map_err(classify)
-            .and_then(|()| commit(&mut connection, batch));
-        match (result, self.files.check_committed()) {
-            (Err(Error::Unknown(cause)), Ok(())) if overwrite(&self.file).is_ok() => {
-                self.reconnect(connection);
-                Err(Error::Store(cause))
-            }
-            // The connection stays open: another one would begin a second log beside the lost one.
-            (Ok(()), Err(lost)) => {
-                self.connection = Some(connection);
-                Err(Error::unknown(lost))
-            }
-            (result, files) => {
-                if files.is_err() || matches!(result, Ok(()) | Err(Error::Unavailable(_))) {
-                    self.connection = Some(connection);
-                } else {
-                    self.reconnect(connection);
-                }
-                result
-            }
+        if is_committed {
+            guard(session, |session| session.after_commit(changes));
         }
     }
-
-    /// Replaces a connection immediately: while one is open, a log that disappears was removed by
-    /// another program.
-    fn reconnect(&mut self, connection: SqliteConnection) {
-        drop(connection);
-        self.files.forget_deleted_companions();
-        // If this fails, the next write tries again, and reports the error.
-        self.connection = connect(&self.file).ok();
-    }
-
-    fn connection(&mut self) -> Result<SqliteConnection> {
-        if let Some(connection) = self.connection.take() {
-            return Ok(connection);
-        }
-        connect(&self.file).map_err(Error::unavailable)
-    }
+    guard(session, WriteSession::finish);
 }
 
-/// A connection on which only [`begin`] waits for other programs.
-fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
-    let mut connection = file.connect(Purpose::Write)?;
-    connection
-        .batch_execute("PRAGMA busy_timeout = 0")
-        .map_err(|error| file.cannot_open(error.into()))?;
-    Ok(connection)
+/// Uses the session; `None` if that panics.
+fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> T) -> Option<T> {
+    panic::catch_unwind(AssertUnwindSafe(|| work(session))).ok()
 }
 
-/// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for
-/// it.
-///
-/// SQLite's own busy handler sleeps up to 100 ms at a time. A program that begins its next
-/// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
-/// ever find it free.
-fn begin(connection: &mut SqliteConnection, timeout: Duration) -> QueryResult<()> {
-    let pause = |waited| LOCK_PAUSE.max(waited / LOCK_PAUSE_DIVISOR);
-    retry_while_locked(timeout, pause, || {
-        connection.batch_execute("BEGIN IMMEDIATE")
+/// Commits a batch, so that each write has a result.
+fn commit(session: &mut WriteSession, batch: &mut [Write]) -> Result<()> {
+    session.commit(|connection| {
+        batch
+            .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
+            .try_for_each(|writes| run_group(writes, connection))
     })
 }
 
-/// Runs the statements of a batch in the transaction that has begun, and commits it.
-fn commit(connection: &mut SqliteConnection, batch: &mut [Write]) -> Result<()> {
-    let result = batch
-        .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
-        .try_for_each(|writes| run_group(writes, connection))
-        .map_err(classify)
-        .and_then(|()| connection.batch_execute("COMMIT").map_err(classify_commit));
-    if result.is_err() {
-        // Fails if SQLite has rolled back already.
-        let _ = connection.batch_execute("ROLLBACK");
-    }
-    result
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        catalogue::{Catalogue, OpenOptions},
+        database::sqlite::SqliteCatalogue,
+        model::Draft,
+    };
 
-/// Makes sure that a failed commit stays undone. It may have reached the log before it failed, for
-/// example because the disk did not confirm it, and the next start would then recover it. The next
-/// commit overwrites it in the log: here one of a number that is unused, which SQLite writes even
-/// if it does not change.
-fn overwrite(file: &DatabaseFile) -> QueryResult<()> {
-    let mut connection =
-        connect(file).map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;
-    begin(&mut connection, file.timeout())?;
-    connection.batch_execute("PRAGMA user_version = 0; COMMIT")
+    fn insert(name: &str) -> Write {
+        let draft = ValidDraft::new(Draft::new(name, "droid", 1)).unwrap();
+        Write {
+            work: Work::Change(Change::Insert(draft)),
+            result: None,
+            sender: oneshot::channel().0,
+        }
+    }
+
+    #[test]
+    fn panic_after_a_commit_is_an_unknown_outcome() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        let catalogue = SqliteCatalogue::open(&url).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        let mut session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
+        let commit_and_panic = |session: &mut WriteSession| -> () {
+            commit(session, &mut [insert("a")]).unwrap();
+            panic!("a bug after a commit");
+        };
+        assert!(guard(&mut session, commit_and_panic).is_none());
+        assert!(matches!(session.panicked(), Error::Unknown(_)));
+        assert!(catalogue.find("a").unwrap().is_some());
+        let panic_before_the_commit =
+            |session: &mut WriteSession| session.commit(|_| panic!("a bug in a statement"));
+        assert!(guard(&mut session, panic_before_the_commit).is_none());
+        assert!(matches!(session.panicked(), Error::Store(_)));
+        commit(&mut session, &mut [insert("b")]).unwrap();
+        assert!(catalogue.find("b").unwrap().is_some());
+    }
 }

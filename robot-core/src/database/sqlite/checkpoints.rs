@@ -1,0 +1,121 @@
+//! Checkpoints: they copy the pages of the write-ahead log into the database file.
+//!
+//! SQLite's automatic checkpoints discard errors. After a sync that failed, the kernel may forget the
+//! pages that are not on disk, and later syncs succeed without them. Then only the log has these
+//! pages, and the next checkpoint that succeeds would let SQLite overwrite them there. So checkpoints
+//! are run here, after a commit was acknowledged, and an error ends all writing: see
+//! [`Suspension`](super::suspension::Suspension).
+
+use std::time::{Duration, Instant};
+
+use diesel::{
+    QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, sql_query,
+    sql_types::Integer,
+};
+
+use super::{errors::is_transient, log::Log};
+
+/// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
+/// more often; higher ones make the log longer, and reads slower.
+const PAGE_LIMIT: i32 = 1000;
+
+/// The number of changes after which the number of pages is read again. Each changes a few pages.
+/// Lower values cost some microseconds per commit; higher ones delay checkpoints.
+const CHANGES: usize = 64;
+
+/// How long a checkpoint waits for readers of the log, so that the log can start again. All writes
+/// wait meanwhile. Reads of the catalogue take less, except for backups.
+const READERS_TIMEOUT: Duration = Duration::from_millis(20);
+
+/// The shortest time between two such checkpoints, so that a long read costs the writes at most 2 %
+/// of their time.
+const RESTART_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Decides when checkpoints are due, and runs them.
+pub(super) struct Checkpoints {
+    log: Log,
+    /// Changes since the number of pages was read.
+    changes: usize,
+    last_restart: Option<Instant>,
+}
+
+impl Checkpoints {
+    pub(super) fn new(log: Log) -> Self {
+        Self {
+            log,
+            changes: 0,
+            last_restart: None,
+        }
+    }
+
+    /// Runs a checkpoint if one is due after a commit with a number of changes.
+    ///
+    /// # Errors
+    /// It failed, and a later one may not write the same pages again.
+    pub(super) fn run_if_due(
+        &mut self,
+        connection: &mut SqliteConnection,
+        changes: usize,
+    ) -> QueryResult<()> {
+        self.changes += changes;
+        if self.log.is_too_long() {
+            return self.restart_log(connection).map(drop);
+        }
+        if self.changes < CHANGES {
+            return Ok(());
+        }
+        self.changes = 0;
+        if checkpoint(connection, "NOOP")?.log >= PAGE_LIMIT {
+            run(connection)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the next commit start the log again from the beginning, which then also shortens the
+    /// file. Returns whether it will.
+    ///
+    /// # Errors
+    /// As [`run_if_due`](Self::run_if_due).
+    pub(super) fn restart_log(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
+        if self
+            .last_restart
+            .is_some_and(|last| last.elapsed() < RESTART_INTERVAL)
+        {
+            return Ok(false);
+        }
+        self.last_restart = Some(Instant::now());
+        let timeout = READERS_TIMEOUT.as_millis();
+        connection.batch_execute(&format!("PRAGMA busy_timeout = {timeout}"))?;
+        let result = checkpoint(connection, "RESTART");
+        connection.batch_execute("PRAGMA busy_timeout = 0")?;
+        Ok(result?.busy == 0)
+    }
+}
+
+/// Copies what no reader prevents.
+///
+/// # Errors
+/// As [`Checkpoints::run_if_due`].
+pub(super) fn run(connection: &mut SqliteConnection) -> QueryResult<()> {
+    checkpoint(connection, "PASSIVE").map(drop)
+}
+
+/// What SQLite reports of a checkpoint.
+#[derive(diesel::QueryableByName)]
+struct Progress {
+    /// Whether another connection prevented that the checkpoint was completed.
+    #[diesel(sql_type = Integer)]
+    busy: i32,
+    /// The number of pages in the log.
+    #[diesel(sql_type = Integer)]
+    log: i32,
+}
+
+/// Runs a checkpoint in a mode. One that another process or a full disk prevents can be repeated,
+/// and is no error.
+fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<Progress> {
+    match sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(connection) {
+        Err(error) if is_transient(&error) => Ok(Progress { busy: 1, log: 0 }),
+        result => result,
+    }
+}

@@ -1,0 +1,217 @@
+//! Connection of the writer thread: commits, what follows them, and how errors are handled.
+
+use std::time::Duration;
+
+use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
+
+use super::{
+    checkpoints::{self, Checkpoints},
+    connection::{Purpose, begin},
+    errors::{classify, classify_commit},
+    file::DatabaseFile,
+    files::Files,
+    log::Log,
+    suspension::Suspension,
+};
+use crate::catalogue::{Error, OpenError, Result};
+
+/// The connection that writes, and the files that it writes to.
+pub(super) struct WriteSession {
+    /// `None` while it is in use, so that it is dropped if that panics, and until it can be opened
+    /// again.
+    connection: Option<SqliteConnection>,
+    file: DatabaseFile,
+    files: Files,
+    log: Log,
+    checkpoints: Checkpoints,
+    /// Set if a checkpoint failed. There is no connection then.
+    suspension: Option<Suspension>,
+    /// Whether the last commit may have reached the disk.
+    is_committing: bool,
+    /// Whether anything was committed.
+    has_committed: bool,
+}
+
+impl WriteSession {
+    pub(super) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
+        let log = Log::of(file);
+        Ok(Self {
+            connection: Some(connect(file)?),
+            file: file.clone(),
+            files,
+            checkpoints: Checkpoints::new(log.clone()),
+            log,
+            suspension: None,
+            is_committing: false,
+            has_committed: false,
+        })
+    }
+
+    /// Commits what `statements` does in a transaction. Afterwards the commit is either recoverable
+    /// at the next start, or undone.
+    pub(super) fn commit(
+        &mut self,
+        statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
+    ) -> Result<()> {
+        self.is_committing = false;
+        if let Some(suspension) = &self.suspension {
+            return Err(suspension.error());
+        }
+        if self.connection.is_none() {
+            self.files.forget_deleted_companions();
+        }
+        self.files.check().map_err(Error::store)?;
+        let mut connection = self.connection()?;
+        let result = begin(&mut connection, self.file.timeout())
+            .map_err(classify)
+            .and_then(|()| self.run(&mut connection, statements));
+        match (result, self.files.check_committed()) {
+            (Err(Error::Unknown(cause)), Ok(()))
+                if overwrite(&self.file, self.file.timeout()).is_ok() =>
+            {
+                self.reconnect(connection);
+                Err(Error::Store(cause))
+            }
+            // The connection stays open: another one would begin a second log beside the lost one.
+            (Ok(()), Err(lost)) => {
+                self.connection = Some(connection);
+                Err(Error::unknown(lost))
+            }
+            (result, files) => {
+                if files.is_err() || matches!(result, Ok(()) | Err(Error::Unavailable(_))) {
+                    self.connection = Some(connection);
+                } else {
+                    self.reconnect(connection);
+                }
+                result
+            }
+        }
+    }
+
+    /// Runs statements in the transaction that has begun, and commits it.
+    fn run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
+    ) -> Result<()> {
+        let result = statements(connection).map_err(classify).and_then(|()| {
+            self.is_committing = true;
+            connection.batch_execute("COMMIT").map_err(classify_commit)
+        });
+        match &result {
+            Ok(()) => self.has_committed = true,
+            // Fails if SQLite has rolled back already.
+            Err(_) => drop(connection.batch_execute("ROLLBACK")),
+        }
+        result
+    }
+
+    /// The error of a commit that panicked: a bug.
+    pub(super) fn panicked(&self) -> Error {
+        let cause = "the writer thread panicked";
+        if self.is_committing {
+            Error::unknown(cause)
+        } else {
+            Error::store(cause)
+        }
+    }
+
+    /// Replaces a connection immediately: while one is open, a log that disappears was removed by
+    /// another program.
+    fn reconnect(&mut self, connection: SqliteConnection) {
+        drop(connection);
+        self.files.forget_deleted_companions();
+        // If this fails, the next write tries again, and reports the error.
+        self.connection = connect(&self.file).ok();
+    }
+
+    /// The open connection, or a new one.
+    fn connection(&mut self) -> Result<SqliteConnection> {
+        match self.connection.take() {
+            Some(connection) if !self.log.is_empty() => Ok(connection),
+            // It is closed only after another one is open.
+            outdated => {
+                let connection = connect(&self.file);
+                if connection.is_err() {
+                    self.connection = outdated;
+                }
+                connection.map_err(Error::unavailable)
+            }
+        }
+    }
+
+    /// Runs the checkpoint that may be due after a commit with a number of changes.
+    pub(super) fn after_commit(&mut self, changes: usize) {
+        self.with_checkpoints(|checkpoints, connection| {
+            checkpoints.run_if_due(connection, changes)
+        });
+    }
+
+    /// Does what is due while nothing is to be written: shortens a log that a reader kept from
+    /// starting again, and makes sure that it is not empty, so that reads can use their caches.
+    pub(super) fn maintain(&mut self) {
+        if let Some(suspension) = &mut self.suspension {
+            suspension.lock(Duration::ZERO);
+        }
+        if self.connection.is_none() || self.files.check().is_err() {
+            return;
+        }
+        let mut needs_commit = self.log.is_empty();
+        if self.log.is_too_long() {
+            self.with_checkpoints(|checkpoints, connection| {
+                needs_commit = checkpoints.restart_log(connection)?;
+                Ok(())
+            });
+        }
+        if needs_commit && let Err(error) = overwrite(&self.file, Duration::ZERO) {
+            log::debug!(
+                "{}: the log cannot be maintained: {error}",
+                self.file.name()
+            );
+        }
+    }
+
+    /// Checkpoints the log: SQLite does so when the last connection is closed, but discards errors.
+    pub(super) fn finish(&mut self) {
+        if self.has_committed {
+            self.with_checkpoints(|_, connection| checkpoints::run(connection));
+        }
+    }
+
+    /// Uses the connection for checkpoints, and suspends writing if one fails.
+    fn with_checkpoints(
+        &mut self,
+        work: impl FnOnce(&mut Checkpoints, &mut SqliteConnection) -> QueryResult<()>,
+    ) {
+        let Some(mut connection) = self.connection.take() else {
+            return;
+        };
+        match work(&mut self.checkpoints, &mut connection) {
+            Ok(()) => self.connection = Some(connection),
+            Err(error) => {
+                self.suspension = Some(Suspension::new(connection, &self.file, error));
+            }
+        }
+    }
+}
+
+/// A connection on which only [`begin`] waits for other programs.
+fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
+    let mut connection = file.connect(Purpose::Write)?;
+    connection
+        .batch_execute("PRAGMA busy_timeout = 0")
+        .map_err(|error| file.cannot_open(error.into()))?;
+    Ok(connection)
+}
+
+/// Commits a number that is unused, which SQLite writes even if it does not change.
+///
+/// After a failed commit, this makes sure that it stays undone. It may have reached the log before it
+/// failed, for example because the disk did not confirm it, and the next start would then recover
+/// it. The next commit overwrites it in the log.
+fn overwrite(file: &DatabaseFile, timeout: Duration) -> QueryResult<()> {
+    let mut connection =
+        connect(file).map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;
+    begin(&mut connection, timeout)?;
+    connection.batch_execute("PRAGMA user_version = 0; COMMIT")
+}
