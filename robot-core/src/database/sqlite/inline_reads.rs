@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use diesel::{QueryResult, SqliteConnection};
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile};
+use super::{connection::Purpose, errors::classify, file::DatabaseFile, log::Log};
 use crate::catalogue::{Error, Result};
 
 /// Number of lock attempts before a read moves to a blocking thread. Lower, and reads move although a
@@ -19,6 +19,7 @@ const ATTEMPTS: usize = 600;
 /// The connections for inline reads.
 pub(super) struct InlineReads {
     file: DatabaseFile,
+    log: Log,
     /// Each is closed when a read fails.
     connections: Box<[Mutex<Option<SqliteConnection>>]>,
 }
@@ -28,6 +29,7 @@ impl InlineReads {
     pub(super) fn new(file: &DatabaseFile, connections: usize) -> Self {
         Self {
             file: file.clone(),
+            log: Log::of(file),
             connections: (0..connections).map(|_| Mutex::new(None)).collect(),
         }
     }
@@ -41,8 +43,8 @@ impl InlineReads {
         let mut slot = self.free_slot()?;
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
         let mut connection = match slot.take() {
-            Some(connection) => connection,
-            None => self.file.connect(Purpose::ReadInline).ok()?,
+            Some(connection) if !self.log.is_empty() => connection,
+            _ => self.file.connect(Purpose::ReadInline).ok()?,
         };
         match query(&mut connection).map_err(classify) {
             Ok(value) => {

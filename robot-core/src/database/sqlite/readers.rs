@@ -5,15 +5,20 @@ use diesel::{
     r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
 };
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile};
+use super::{connection::Purpose, errors::classify, file::DatabaseFile, log::Log};
 use crate::catalogue::{Error, OpenError, Result};
 
 /// A pool of reading connections.
-pub(super) struct Readers(r2d2::Pool<Manager>);
+pub(super) struct Readers {
+    pool: r2d2::Pool<Manager>,
+    manager: Manager,
+    log: Log,
+}
 
 impl Readers {
     /// A pool of up to `connections`, each opened when it is needed.
     pub(super) fn new(file: &DatabaseFile, connections: u32) -> Self {
+        let manager = Manager(file.clone());
         let pool = r2d2::Pool::builder()
             .max_size(connections)
             // A connection opened in the background at the end of the program could keep the
@@ -22,8 +27,12 @@ impl Readers {
             .test_on_check_out(false)
             .connection_timeout(file.timeout())
             .error_handler(Box::new(NopErrorHandler))
-            .build_unchecked(Manager(file.clone()));
-        Self(pool)
+            .build_unchecked(manager.clone());
+        Self {
+            pool,
+            manager,
+            log: Log::of(file),
+        }
     }
 
     /// Runs a query.
@@ -31,30 +40,43 @@ impl Readers {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut connection = self.0.get().map_err(Error::unavailable)?;
-        query(&mut connection).map_err(classify)
+        let mut reader = self.pool.get().map_err(Error::unavailable)?;
+        if reader.was_used && self.log.is_empty() {
+            *reader = self.manager.connect().map_err(Error::unavailable)?;
+        }
+        reader.was_used = true;
+        query(&mut reader.connection).map_err(classify)
     }
 }
 
+/// A connection of the pool.
+struct Reader {
+    connection: SqliteConnection,
+    /// Whether its page cache may have pages.
+    was_used: bool,
+}
+
 /// Connects. Diesel's own manager takes a URL and no settings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Manager(DatabaseFile);
 
 impl ManageConnection for Manager {
-    type Connection = SqliteConnection;
+    type Connection = Reader;
     type Error = OpenError;
 
-    fn connect(&self) -> Result<SqliteConnection, OpenError> {
-        self.0.connect(Purpose::Read)
+    fn connect(&self) -> Result<Reader, OpenError> {
+        Ok(Reader {
+            connection: self.0.connect(Purpose::Read)?,
+            was_used: false,
+        })
     }
 
-    fn is_valid(&self, connection: &mut SqliteConnection) -> Result<(), OpenError> {
-        connection
-            .ping()
-            .map_err(|error| self.0.cannot_open(error.into()))
+    fn is_valid(&self, reader: &mut Reader) -> Result<(), OpenError> {
+        let result = reader.connection.ping();
+        result.map_err(|error| self.0.cannot_open(error.into()))
     }
 
-    fn has_broken(&self, connection: &mut SqliteConnection) -> bool {
-        std::thread::panicking() || connection.is_broken()
+    fn has_broken(&self, reader: &mut Reader) -> bool {
+        std::thread::panicking() || reader.connection.is_broken()
     }
 }

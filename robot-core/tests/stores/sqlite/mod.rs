@@ -4,6 +4,7 @@ mod backup;
 mod changed_files;
 mod group_commit;
 mod locks;
+mod log;
 mod opening;
 mod search_index;
 mod upgrade;
