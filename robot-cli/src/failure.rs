@@ -7,7 +7,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{BackupError, Error, OpenError};
+use robot_core::{BackupError, Error, OpenError, RobotId};
 
 use crate::printable::printable;
 
@@ -41,6 +41,17 @@ pub(crate) enum Failure {
     ChangeNotShown(#[source] io::Error),
     #[error("cannot create a token, because the system returns no random numbers: {0}; try again")]
     NoRandomness(#[source] io::Error),
+    /// The store failed at one of several robots.
+    #[error(
+        "{}; {deleted} robots were deleted before robot {id}, and none after it. Check the \
+         database and its disk before you delete the rest",
+        with_cause(cause)
+    )]
+    DeletionStopped {
+        id: RobotId,
+        deleted: usize,
+        cause: Error,
+    },
     #[error("Nothing was deleted.")]
     NotConfirmed,
     #[error(
@@ -198,7 +209,10 @@ impl Failure {
 /// servers send the message to untrusted clients.
 pub(crate) fn with_cause(error: &Error) -> String {
     match error {
-        Error::Unavailable(cause) | Error::Store(cause) | Error::Unknown(cause) => {
+        Error::Unavailable(cause)
+        | Error::RestartRequired(cause)
+        | Error::Store(cause)
+        | Error::Unknown(cause) => {
             format!("{error}: {cause}")
         }
         error => error.to_string(),

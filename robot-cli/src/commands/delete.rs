@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use robot_core::{Catalogue, Robot, RobotId};
+use robot_core::{Catalogue, Error, Robot, RobotId};
 
 use crate::{
     context::Context,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     if needs_confirmation && !is_confirmed(&catalogue, &args.ids)? {
         return Err(Failure::NotConfirmed);
     }
-    let (deleted, mut failures) = delete_all(&catalogue, args.ids);
+    let (deleted, mut failures) = delete_all(args.ids, |id| catalogue.delete(id));
     if context.print_format() == Format::Table
         && let Err(error) = print_deleted(&deleted, context.output)
     {
@@ -66,13 +66,23 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
 }
 
 /// Deletes robots until the store fails. Missing robots are skipped.
-fn delete_all(catalogue: &dyn Catalogue, ids: Vec<IdArgument>) -> (Vec<RobotId>, Vec<Failure>) {
+fn delete_all(
+    ids: Vec<IdArgument>,
+    mut delete: impl FnMut(RobotId) -> robot_core::Result<()>,
+) -> (Vec<RobotId>, Vec<Failure>) {
     let mut deleted = Vec::new();
     let mut failures = Vec::new();
+    let is_one = ids.len() == 1;
     for id in ids {
-        let result = id.assignable().and_then(|id| {
-            catalogue.delete(id)?;
-            Ok(id)
+        let result = id.assignable().and_then(|id| match delete(id) {
+            Ok(()) => Ok(id),
+            Err(error @ Error::NotFound(_)) => Err(error.into()),
+            Err(error) if is_one => Err(error.into()),
+            Err(cause) => Err(Failure::DeletionStopped {
+                id,
+                deleted: deleted.len(),
+                cause,
+            }),
         });
         match result {
             Ok(id) => deleted.push(id),
@@ -127,4 +137,30 @@ fn ask(robots: &[Robot]) -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_after_a_deletion_counts_deleted_robots() {
+        let ids = ["1", "2", "3", "4"].map(|id| parse_id(id).unwrap());
+        let (deleted, failures) = delete_all(ids.to_vec(), |id| match id.get() {
+            1 => Ok(()),
+            2 => Err(Error::NotFound(id)),
+            3 => Err(Error::store("disk I/O error")),
+            _ => panic!("{id} was not to be deleted"),
+        });
+        assert_eq!(deleted.iter().map(|id| id.get()).collect::<Vec<_>>(), [1]);
+        let messages: Vec<_> = failures.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            messages,
+            [
+                "No robot has the id 2",
+                "The store failed: disk I/O error; 1 robots were deleted before robot 3, and none \
+                 after it. Check the database and its disk before you delete the rest",
+            ]
+        );
+    }
 }
