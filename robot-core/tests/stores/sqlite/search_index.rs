@@ -133,6 +133,33 @@ fn changes_of_another_program_are_found() {
     }
 }
 
+/// SQLite runs no delete triggers for the rows that REPLACE removes.
+#[test]
+fn replaced_robots_are_found_and_the_index_repairable() {
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    index_all_names(&database);
+    database.execute(
+        "REPLACE INTO robots (id, name, type, year) VALUES (1, 'T-800', 'droid', 1);
+         REPLACE INTO robots (name, type, year) VALUES ('R5-D4', 'droid', 1);",
+    );
+    let assert_found = || {
+        assert_eq!(names(&catalogue, "R2-D2"), [""; 0]);
+        assert_eq!(names(&catalogue, "5-D"), ["R5-D4"]);
+        assert_eq!(names(&catalogue, "-800"), ["T-800"]);
+    };
+    assert_found();
+    index_all_names(&database);
+    assert_found();
+    // As docs/stores.md says.
+    database.execute(
+        "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
+         INSERT INTO robots_search (robots_search) VALUES ('rebuild'); COMMIT",
+    );
+    check_completeness(&database);
+    assert_found();
+}
+
 #[test]
 fn robots_added_by_a_trigger_are_found() {
     let database = Sqlite::new();
