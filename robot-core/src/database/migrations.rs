@@ -24,9 +24,10 @@ pub(super) trait Migrate:
     fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
 
     /// Runs `work` under a lock that excludes other migrating processes, in a transaction if the
-    /// backend supports that for tables.
+    /// backend supports that for tables. Waits for the lock longer than a migration usually takes.
     fn exclusively<T>(
         &mut self,
+        database: &str,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure>;
 }
@@ -68,7 +69,8 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     let state = match state(connection) {
         Ok(State::Outdated) => {
             // One process migrates at a time, and the others find that nothing is left to do.
-            let migrated = connection.exclusively(|connection| migrate(connection, database));
+            let migrated =
+                connection.exclusively(database, |connection| migrate(connection, database));
             migrated.or_else(|failure| {
                 // The lock does not span the nodes of a cluster: the migration of one node may fail
                 // because that of another one succeeded.
@@ -134,7 +136,7 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
             // Not for a new database, where it takes no time.
             if !connection.texts(C::TABLES)?.is_empty() {
                 log::warn!(
-                    "{database}: migrating to this version, which takes some seconds per million \
+                    "{database}: migrating to this version, which may take some seconds per million \
                      robots"
                 );
             }

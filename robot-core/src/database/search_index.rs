@@ -45,7 +45,7 @@ fn create_if_incomplete<C: SearchIndex>(
         return Ok(true);
     }
     log::warn!("{database}: creating the search index, some seconds per million robots");
-    connection.exclusively(|connection| {
+    connection.exclusively(database, |connection| {
         // Another process may have created it.
         if !is_complete(connection)? {
             connection.batch_execute(C::CREATE)?;

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
+use diesel::connection::SimpleConnection;
 use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, Robot, Violation, open};
 
 use crate::{
@@ -23,9 +23,6 @@ trait Server: Backend {
 
     /// A statement that terminates a session.
     fn terminate(session: &str) -> String;
-
-    /// The texts that a query returns.
-    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String>;
 
     /// Terminates all sessions that a query returns.
     fn terminate_all(connection: &mut Self::Connection, query: &str) {
@@ -59,10 +56,6 @@ impl Server for crate::backend::Postgres {
     fn terminate(session: &str) -> String {
         format!("SELECT pg_terminate_backend({session})")
     }
-
-    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String> {
-        sql::<Text>(query).load(connection).unwrap()
-    }
 }
 
 #[cfg(feature = "mysql")]
@@ -75,10 +68,6 @@ impl Server for crate::backend::Mysql {
 
     fn terminate(session: &str) -> String {
         format!("KILL {session}")
-    }
-
-    fn texts(connection: &mut Self::Connection, query: &str) -> Vec<String> {
-        sql::<Text>(query).load(connection).unwrap()
     }
 }
 

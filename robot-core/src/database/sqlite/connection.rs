@@ -17,7 +17,7 @@ use super::errors::is_locked;
 
 /// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
 /// when several processes create one file at the same time.
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
+pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The shortest pause between two attempts to take the write lock. Too long, and a program that
 /// writes without a pause leaves the lock free only while we sleep; too short, and waiting takes a

@@ -1,9 +1,9 @@
 //! Opening of SQLite files: paths, files that are not ours, and the table.
 
-use std::fs;
+use std::{fs, thread, time::Duration};
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error, OpenError, open};
+use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -142,4 +142,22 @@ fn new_file_that_stays_locked_is_reported_as_busy() {
     );
     other.batch_execute("ROLLBACK").unwrap();
     database.open();
+}
+
+/// The other program is as one that migrates a large file.
+#[test]
+fn migration_waits_longer_than_the_timeout_for_a_lock() {
+    let database = Sqlite::of_previous_version();
+    let mut other = database.connect();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let options = OpenOptions::new().timeout(Duration::from_millis(100));
+    thread::scope(|scope| {
+        let opened = [(); 2].map(|()| scope.spawn(|| options.open(database.url())));
+        thread::sleep(Duration::from_millis(1500));
+        assert!(opened.iter().all(|opened| !opened.is_finished()));
+        other.batch_execute("ROLLBACK").unwrap();
+        for opened in opened {
+            assert_eq!(opened.join().unwrap().unwrap().list().unwrap().len(), 297);
+        }
+    });
 }

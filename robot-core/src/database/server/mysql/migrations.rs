@@ -23,6 +23,7 @@ impl Migrate for MysqlConnection {
 
     fn exclusively<T>(
         &mut self,
+        _: &str,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run

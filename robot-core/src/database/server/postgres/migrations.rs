@@ -31,6 +31,7 @@ impl Migrate for PgConnection {
 
     fn exclusively<T>(
         &mut self,
+        _: &str,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         /// A number that no other program is likely to use.
