@@ -1,7 +1,6 @@
 //! The search index of PostgreSQL: its upgrade, and its creation at a later start.
 
-use diesel::{PgConnection, RunQueryDsl, connection::SimpleConnection, dsl::sql, sql_types::Text};
-use robot_core::{CatalogueExt, open};
+use robot_core::CatalogueExt;
 
 use crate::{
     backend::{Backend, Postgres},
@@ -10,59 +9,60 @@ use crate::{
 
 const VERSION: &str = "20261122000000";
 
-fn texts(connection: &mut PgConnection, query: &str) -> Vec<String> {
-    sql::<Text>(query).load(connection).unwrap()
-}
-
 /// The object identifier of the index, if it exists.
-fn index(connection: &mut PgConnection) -> Vec<String> {
-    texts(
-        connection,
-        "SELECT oid::text FROM pg_class WHERE relname = 'robots_search'
+fn index(database: &Postgres) -> Vec<String> {
+    database.query(
+        "SELECT oid::text FROM pg_class WHERE relname = 'robots_search' AND relkind = 'i'
          AND relnamespace = current_schema()::regnamespace",
     )
 }
 
-/// The extension exists once per database, here in the schema of another catalogue. The index needs
-/// that schema in the search path.
+/// A database has the extension once, here in the schema of another catalogue, which is not in the
+/// search path.
 #[test]
-fn missing_index_is_created_when_the_extension_is_available() {
+fn index_uses_the_extension_of_another_schema() {
     // Creates the extension, if no other test has.
     Postgres::new().open();
     let database = Postgres::new();
-    let mut other = database.connect();
+    let catalogue = database.open();
+    let schema = "SELECT extnamespace::regnamespace::text FROM pg_extension
+                  WHERE extname = 'pg_trgm'
+                  AND extnamespace <> current_schema()::regnamespace";
+    assert_eq!(database.query(schema).len(), 1);
+    assert_eq!(index(&database).len(), 1);
+    catalogue.add(draft("R2-D2")).unwrap();
+    assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
+}
+
+#[test]
+fn missing_index_is_created_at_the_next_start() {
+    let database = Postgres::new();
+    // The name is taken, so that the index cannot be created.
+    database.execute("CREATE TABLE robots_search (id BIGINT)");
     let catalogue = database.open();
     catalogue.add(draft("R2-D2")).unwrap();
-    assert_eq!(index(&mut other), [""; 0]);
+    assert_eq!(index(&database), [""; 0]);
+    assert!(database.versions().contains(&VERSION.to_owned()));
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
     drop(catalogue);
 
-    let applied = "SELECT version::text FROM __diesel_schema_migrations";
-    assert!(texts(&mut other, applied).contains(&VERSION.to_owned()));
-    let extension = texts(
-        &mut other,
-        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'pg_trgm'",
-    );
-    let schema = texts(&mut other, "SELECT current_schema()::text").concat();
-    let url = database.url().replacen(
-        &format!("search_path%3D{schema}"),
-        &format!("search_path%3D{schema}%2C{}", extension.concat()),
-        1,
-    );
-    let catalogue = open(&url).unwrap();
-    assert_eq!(index(&mut other).len(), 1);
+    database.execute("DROP TABLE robots_search");
+    let catalogue = database.open();
+    assert_eq!(index(&database).len(), 1);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
+}
 
-    // A database of the previous version has the index without a record of its migration.
-    drop(catalogue);
-    let before = index(&mut other);
-    other
-        .batch_execute(&format!(
-            "DELETE FROM __diesel_schema_migrations WHERE version = '{VERSION}'"
-        ))
-        .unwrap();
-    let catalogue = open(&url).unwrap();
-    assert!(texts(&mut other, applied).contains(&VERSION.to_owned()));
-    assert_eq!(index(&mut other), before);
+/// A database of the first version has the index without a record of its migration.
+#[test]
+fn index_without_a_record_is_kept() {
+    let database = Postgres::new();
+    database.open().add(draft("R2-D2")).unwrap();
+    let before = index(&database);
+    database.execute(&format!(
+        "DELETE FROM __diesel_schema_migrations WHERE version = '{VERSION}'"
+    ));
+    let catalogue = database.open();
+    assert!(database.versions().contains(&VERSION.to_owned()));
+    assert_eq!(index(&database), before);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
 }

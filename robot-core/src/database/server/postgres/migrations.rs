@@ -59,5 +59,6 @@ impl SearchIndex for PgConnection {
 
     const OBJECT_COUNT: usize = 1;
 
-    const REMEDY: &str = "have a superuser run CREATE EXTENSION pg_trgm in the database";
+    const REMEDY: &str = "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it \
+                          has the extension, GRANT USAGE ON SCHEMA for the schema of the extension";
 }
