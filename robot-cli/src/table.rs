@@ -130,12 +130,11 @@ fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
 
 fn style_of(robot_type: RobotType) -> Style {
     match robot_type {
-        RobotType::Droid => AnsiColor::Cyan,
-        RobotType::Mechanical => AnsiColor::Yellow,
-        RobotType::Virtual => AnsiColor::Magenta,
-        _ => AnsiColor::White,
+        RobotType::Droid => AnsiColor::Cyan.on_default(),
+        RobotType::Mechanical => AnsiColor::Yellow.on_default(),
+        RobotType::Virtual => AnsiColor::Magenta.on_default(),
+        _ => Style::new(),
     }
-    .on_default()
 }
 
 /// A row of the table.

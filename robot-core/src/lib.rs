@@ -92,7 +92,7 @@ pub use database::PostgresCatalogue;
 pub use database::SqliteCatalogue;
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Draft, Entry, Field, FieldValue, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError, Rejection,
-    Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, Violations,
+    Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
+    Rejection, Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, Violations,
 };
 pub use open::{DEFAULT_URL, Schemes, backup, open};

@@ -14,6 +14,6 @@ pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
 pub use field::{Field, FieldValue, ParseFieldsError};
 pub use id::{ParseIdError, RobotId};
 pub use robot::{Entry, Robot};
-pub use robot_type::RobotType;
+pub use robot_type::{LaterType, RobotType};
 pub(crate) use view::{View, Visible};
 pub use violation::{NAME_LENGTH_LIMIT, Violation, Violations};

@@ -1,6 +1,11 @@
 //! Types of robots.
 
 use std::fmt;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, PoisonError},
+};
 
 /// The types of robots.
 ///
@@ -19,7 +24,16 @@ pub enum RobotType {
     Mechanical,
     /// `virtual`
     Virtual,
+    /// A type that a later version of this program has stored. It is shown as it is, and accepted
+    /// from no client.
+    Later(LaterType),
 }
+
+/// The name of a type that a later version of this program has stored.
+///
+/// Only a store makes one, from a row of its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct LaterType(&'static str);
 
 impl RobotType {
     /// Every type, in the contract's order.
@@ -32,6 +46,7 @@ impl RobotType {
             Self::Droid => "droid",
             Self::Mechanical => "mechanical",
             Self::Virtual => "virtual",
+            Self::Later(LaterType(name)) => name,
         }
     }
 
@@ -56,10 +71,55 @@ impl RobotType {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
+
+    /// The type that a row of a database has.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn from_stored(name: &str) -> Self {
+        Self::from_name(name).unwrap_or_else(|| Self::Later(LaterType(kept(name))))
+    }
+}
+
+/// The name, kept until the program ends, so that types need no memory of their own. Beyond a number
+/// that no version reaches, which only a damaged database can have, all are one.
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+fn kept(name: &str) -> &'static str {
+    const LIMIT: usize = 100;
+    const LENGTH_LIMIT: usize = 255;
+    static KEPT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut names = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = names.get(name) {
+        return kept;
+    }
+    if names.len() == LIMIT || name.len() > LENGTH_LIMIT {
+        return "unknown";
+    }
+    let kept = Box::leak(Box::from(name));
+    names.insert(kept);
+    kept
 }
 
 impl fmt::Display for RobotType {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
+    }
+}
+
+#[cfg(all(test, any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_types_are_known_later_or_too_many() {
+        assert_eq!(RobotType::from_stored("virtual"), RobotType::Virtual);
+        let android = RobotType::from_stored("android");
+        assert_eq!(android.as_str(), "android");
+        assert_eq!(android, RobotType::from_stored("android"));
+        assert_ne!(android, RobotType::from_stored("Android"));
+        assert_eq!(RobotType::from_stored(&"x".repeat(256)).as_str(), "unknown");
+        for number in 0..1000 {
+            RobotType::from_stored(&number.to_string());
+        }
+        assert_eq!(RobotType::from_stored("1000").as_str(), "unknown");
+        assert_eq!(RobotType::from_stored("android"), android);
     }
 }
