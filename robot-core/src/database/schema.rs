@@ -15,11 +15,14 @@ diesel::table! {
         #[sql_name = "type"]
         robot_type -> Text,
         year -> BigInt,
+        /// 1 for a new robot, and greater by one after each change.
+        revision -> BigInt,
     }
 }
 
 /// A row as it is read.
-#[derive(Queryable)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = robots)]
 pub(super) struct Row {
     id: i64,
     name: String,
@@ -116,16 +119,11 @@ impl TryFrom<Row> for Robot {
     type Error = Error;
 
     /// Checks only what the types require: the table's constraints reject invalid rows, and rows
-    /// that an earlier version accepted stay readable if the rules become stricter.
+    /// that an earlier or a later version accepted stay readable.
     fn try_from(row: Row) -> Result<Self, Error> {
-        let id = RobotId::new(row.id);
-        let robot_type = RobotType::from_name(&row.robot_type);
-        match (id, robot_type) {
-            (Some(id), Some(robot_type)) => {
-                Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(id))
-            }
-            _ => Err(not_a_robot(row.id)),
-        }
+        let id = RobotId::new(row.id).ok_or_else(|| not_a_robot(row.id))?;
+        let robot_type = RobotType::from_stored(&row.robot_type);
+        Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(id))
     }
 }
 

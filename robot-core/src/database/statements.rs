@@ -51,7 +51,7 @@ pub(super) trait Statements: Dialect {
     /// A page of entries, read from the index of the names alone.
     fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>>;
 
-    /// Changes a robot, and returns how many there are with this id: 0 or 1.
+    /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
 
     /// Deletes a robot, and returns how many there were with this id: 0 or 1.
@@ -96,16 +96,18 @@ macro_rules! impl_statements {
                 // cost more than the rest: SQLite plans a statement anew whenever it is bound.
 
                 fn get(&mut self, id: RobotId) -> QueryResult<Option<Row>> {
-                    robots::table.find(id.get()).get_result(self).optional()
+                    let robot = robots::table.find(id.get()).select(Row::as_select());
+                    robot.get_result(self).optional()
                 }
 
                 fn find(&mut self, name: &str) -> QueryResult<Option<Row>> {
                     let robot = robots::table.filter(robots::name.eq(name));
+                    let robot = robot.select(Row::as_select());
                     robot.get_result(self).optional()
                 }
 
                 fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Row>> {
-                    load_page!(self, request, robots::all_columns)
+                    load_page!(self, request, Row::as_select())
                 }
 
                 fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>> {
@@ -114,12 +116,10 @@ macro_rules! impl_statements {
 
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
-                    let update = diesel::update(row).set(ChangedColumns::from(changes));
-                    match update.execute(self).optional_empty_changeset()? {
-                        Some(rows) => Ok(rows),
-                        // An UPDATE that sets nothing is not valid SQL.
-                        None => self.get(id).map(|row| row.iter().count()),
-                    }
+                    let revision = robots::revision.eq(robots::revision + 1);
+                    diesel::update(row)
+                        .set((ChangedColumns::from(changes), revision))
+                        .execute(self)
                 }
 
                 fn delete(&mut self, id: RobotId) -> QueryResult<usize> {

@@ -19,6 +19,8 @@ mod search;
 mod servers;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+mod upgrade;
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 use robot_core::Draft;

@@ -166,7 +166,8 @@ fn robots_added_by_a_trigger_are_found() {
     let catalogue = with_two_robots(&database);
     database.execute(
         "CREATE TRIGGER theirs AFTER DELETE ON robots WHEN old.year < 2000 BEGIN
-             INSERT INTO robots VALUES (old.id, 'gone: ' || old.name, old.type, 2000);
+             INSERT INTO robots (id, name, type, year)
+             VALUES (old.id, 'gone: ' || old.name, old.type, 2000);
          END;
          DELETE FROM robots WHERE name = 'R2-D2';",
     );

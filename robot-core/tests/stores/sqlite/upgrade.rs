@@ -1,16 +1,15 @@
-//! Upgrade of SQLite files of the previous version, whose search index was not a migration.
+//! Upgrade of SQLite files of the first version, whose search index was not a migration.
 
-use diesel::{RunQueryDsl, dsl::sql, sql_types::Text};
 use robot_core::CatalogueExt;
 
 use super::search_index::{check_completeness, check_integrity};
 use crate::{
-    backend::{Backend, Sqlite},
+    backend::{Backend, Sqlite, version},
     draft, names,
 };
 
 /// Creates the tables of the first migration, with its record, and more than 256 robots.
-fn previous_version(search_objects: &str) -> Sqlite {
+fn first_version(search_objects: &str) -> Sqlite {
     let database = Sqlite::new();
     database.execute(include_str!(
         "../../../migrations/sqlite/2026-11-21-000000_create_robots/up.sql"
@@ -34,7 +33,7 @@ fn previous_version(search_objects: &str) -> Sqlite {
     database
 }
 
-/// Opens a database of the previous version, and checks robots, ids, index and migrations.
+/// Opens a database of the first version, and checks robots, ids, index and migrations.
 fn assert_upgraded(database: &Sqlite) {
     for _ in 0..2 {
         let catalogue = database.open();
@@ -43,11 +42,11 @@ fn assert_upgraded(database: &Sqlite) {
     }
     check_integrity(database);
     check_completeness(database);
-    let versions: Vec<String> =
-        sql::<Text>("SELECT version FROM __diesel_schema_migrations ORDER BY version")
-            .load(&mut database.connect())
-            .unwrap();
-    assert_eq!(versions, ["20261121000000", "20261122000000"]);
+    let versions: Vec<_> = Sqlite::migrations()
+        .iter()
+        .map(|path| version(path))
+        .collect();
+    assert_eq!(database.versions(), versions);
 
     let catalogue = database.open();
     let old = catalogue.find("old 7").unwrap().unwrap();
@@ -58,20 +57,20 @@ fn assert_upgraded(database: &Sqlite) {
     check_completeness(database);
 }
 
-const SEARCH_OBJECTS: &str = include_str!("previous_version.sql");
+const SEARCH_OBJECTS: &str = include_str!("first_version.sql");
 
 #[test]
-fn previous_version_with_an_index_is_upgraded() {
-    assert_upgraded(&previous_version(SEARCH_OBJECTS));
+fn first_version_with_an_index_is_upgraded() {
+    assert_upgraded(&first_version(SEARCH_OBJECTS));
 }
 
 #[test]
-fn previous_version_without_an_index_is_upgraded() {
-    assert_upgraded(&previous_version(""));
+fn first_version_without_an_index_is_upgraded() {
+    assert_upgraded(&first_version(""));
 }
 
 #[test]
-fn previous_version_with_a_partial_index_is_upgraded() {
+fn first_version_with_a_partial_index_is_upgraded() {
     for damage in [
         "DROP TABLE robots_search",
         "DROP TABLE robots_unindexed",
@@ -81,7 +80,7 @@ fn previous_version_with_a_partial_index_is_upgraded() {
         "DROP TRIGGER robots_search_update;
          UPDATE robots SET name = 'unindexed' WHERE name = 'old 1'",
     ] {
-        let database = previous_version(SEARCH_OBJECTS);
+        let database = first_version(SEARCH_OBJECTS);
         database.execute(damage);
         assert_upgraded(&database);
     }

@@ -1,4 +1,4 @@
--- The search index of the previous version, which was not a migration.
+-- The search index of the first version, which was not a migration.
 CREATE VIRTUAL TABLE robots_search USING fts5 (
     name,
     content = 'robots', content_rowid = 'id',

@@ -1,0 +1,268 @@
+//! Upgrade of a database of the previous version, the way back, and two versions on one database.
+
+use std::{fs, path::Path};
+
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, Error, RobotId, Violation,
+    http::{Api, Request},
+};
+
+use crate::{
+    backend::{Backend, database_tests, previous, version},
+    draft, names,
+};
+
+database_tests![
+    previous_version_is_upgraded,
+    recorded_migrations_follow_the_folders,
+    down_sql_restores_the_previous_version,
+    statements_of_the_previous_version_succeed,
+    changes_increase_the_revision,
+    robots_of_a_later_type_are_shown,
+];
+
+/// What a backend needs for these tests.
+trait Upgrade: Backend {
+    /// A query for texts that describe the table and its indexes.
+    const SCHEMA: &str;
+
+    /// The recipe of CONTRIBUTING.md that adds the type `android`.
+    fn recipe() -> String;
+}
+
+#[cfg(feature = "sqlite")]
+impl Upgrade for crate::backend::Sqlite {
+    const SCHEMA: &str = "SELECT name || coalesce(sql, '') FROM sqlite_master ORDER BY name";
+
+    /// With the triggers, which the recipe takes from the migration of the search index.
+    fn recipe() -> String {
+        let index = fs::read_to_string(Self::migrations().swap_remove(1).join("up.sql")).unwrap();
+        let is_trigger = |part: &&str| part.contains("CREATE TRIGGER");
+        let triggers = index.split("\n\n").filter(is_trigger).collect::<Vec<_>>();
+        assert_eq!(triggers.len(), 4);
+        format!(
+            "BEGIN; {} {}; COMMIT",
+            recipe("**SQLite**"),
+            triggers.join("\n")
+        )
+    }
+}
+
+#[cfg(feature = "postgres")]
+impl Upgrade for crate::backend::Postgres {
+    const SCHEMA: &str =
+        "SELECT concat_ws(' ', column_name, data_type, column_default, is_nullable)
+         FROM information_schema.columns WHERE table_schema = current_schema()
+         UNION ALL SELECT replace(indexdef, current_schema(), '') FROM pg_indexes WHERE schemaname = current_schema()
+         UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint
+         WHERE connamespace = current_schema()::regnamespace
+         ORDER BY 1";
+
+    fn recipe() -> String {
+        recipe("**PostgreSQL**")
+    }
+}
+
+#[cfg(feature = "mysql")]
+impl Upgrade for crate::backend::Mysql {
+    const SCHEMA: &str = "SELECT CONCAT_WS(' ', column_name, column_type, column_default,
+             is_nullable, collation_name)
+         FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'robots'
+         UNION ALL SELECT CONCAT_WS(' ', index_name, column_name)
+         FROM information_schema.statistics WHERE table_schema = DATABASE()
+         UNION ALL SELECT check_clause FROM information_schema.check_constraints
+         WHERE constraint_schema = DATABASE()
+         ORDER BY 1";
+
+    fn recipe() -> String {
+        recipe("**MariaDB and MySQL**")
+    }
+}
+
+/// The SQL after a heading in CONTRIBUTING.md.
+fn recipe(heading: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../CONTRIBUTING.md");
+    let text = fs::read_to_string(path).unwrap();
+    let (_, section) = text.split_once(heading).unwrap();
+    let (_, block) = section.split_once("```sql\n").unwrap();
+    block.split_once("```").unwrap().0.to_owned()
+}
+
+fn id(number: i64) -> RobotId {
+    RobotId::new(number).unwrap()
+}
+
+/// The newest migration, which the previous version does not know.
+fn newest<B: Backend>() -> std::path::PathBuf {
+    B::migrations().pop().unwrap()
+}
+
+/// Asserts that the catalogue has exactly the robots of the previous version.
+fn assert_robots_of_previous_version(catalogue: &dyn Catalogue) {
+    let robots = catalogue.list().unwrap();
+    let line = |robot| serde_json::to_string(robot).unwrap() + "\n";
+    let lines: String = robots.iter().map(line).collect();
+    assert_eq!(
+        lines,
+        fs::read_to_string(previous("robots.ndjson")).unwrap()
+    );
+}
+
+fn revisions<B: Backend>(database: &B) -> Vec<String> {
+    database.query("SELECT CAST(revision AS CHAR(1)) FROM robots ORDER BY id")
+}
+
+fn previous_version_is_upgraded<B: Upgrade>() {
+    let database = B::of_previous_version();
+    for _ in 0..2 {
+        let catalogue = database.open();
+        assert_robots_of_previous_version(&catalogue);
+        assert_eq!(names(&catalogue, "renamed"), ["renamed 20"]);
+        assert_eq!(names(&catalogue, "nit 2").len(), 109);
+        assert_eq!(names(&catalogue, "械 🤖"), ["機械 🤖"]);
+        assert_eq!(
+            names(&catalogue, "%_\\"),
+            ["100 %_\\ 'quoted' \"twice\" ;--"]
+        );
+        assert_eq!(catalogue.last_id().unwrap(), Some(id(300)));
+    }
+    assert_eq!(revisions(&database), ["1"; 297]);
+
+    let catalogue = database.open();
+    catalogue.replace(id(1), draft("replaced")).unwrap();
+    assert_eq!(names(&catalogue, "R2-D2"), [""; 0]);
+    catalogue.delete(id(299)).unwrap();
+    let taken = catalogue.add(draft("unit 10")).unwrap_err();
+    assert!(matches!(taken, Error::Rejected(_)), "{taken:?}");
+    // 300 was the id of a robot that the previous version deleted. A taken name may use up an id.
+    let added = catalogue.add(draft("new")).unwrap();
+    assert!(added.id() > id(300));
+    catalogue.delete(added.id()).unwrap();
+    drop(catalogue);
+    let catalogue = database.open();
+    assert!(catalogue.add(draft("new")).unwrap().id() > added.id());
+    assert_eq!(names(&catalogue, "new"), ["new"]);
+}
+
+fn recorded_migrations_follow_the_folders<B: Upgrade>() {
+    let versions: Vec<_> = B::migrations().iter().map(|path| version(path)).collect();
+    let (created, upgraded) = (B::new(), B::of_previous_version());
+    for database in [&created, &upgraded] {
+        assert_ne!(database.query("SELECT 'before'"), versions);
+        database.open();
+        assert_eq!(database.versions(), versions);
+    }
+    assert_eq!(created.query(B::SCHEMA), upgraded.query(B::SCHEMA));
+}
+
+/// As operations.md describes it.
+fn down_sql_restores_the_previous_version<B: Upgrade>() {
+    let database = B::of_previous_version();
+    let (schema, versions) = (database.query(B::SCHEMA), database.versions());
+    let added = {
+        let catalogue = database.open();
+        catalogue.delete(id(299)).unwrap();
+        catalogue.add(draft("by the new version")).unwrap().id()
+    };
+    let newest = newest::<B>();
+    let down = fs::read_to_string(newest.join("down.sql")).unwrap();
+    database.execute(&format!(
+        "{down} DELETE FROM __diesel_schema_migrations WHERE version = '{}'",
+        version(&newest)
+    ));
+    assert_eq!(database.query(B::SCHEMA), schema);
+    assert_eq!(database.versions(), versions);
+    let catalogue = database.open();
+    assert_eq!(names(&catalogue, "by the"), ["by the new version"]);
+    assert!(catalogue.add(draft("later")).unwrap().id() > added);
+}
+
+/// A server of the previous version continues while a new one has migrated the database. It names
+/// all columns that it reads and writes.
+fn statements_of_the_previous_version_succeed<B: Upgrade>() {
+    let database = B::of_previous_version();
+    let mut running = database.connect();
+    let catalogue = database.open();
+    let mut run = |statement: &str| {
+        diesel::connection::SimpleConnection::batch_execute(&mut running, statement).unwrap();
+    };
+    run("INSERT INTO robots (name, type, year) VALUES ('one by one', 'droid', 1)");
+    run("INSERT INTO robots (name, type, year) SELECT 'by JSON', 'droid', 2");
+    run("UPDATE robots SET name = 'changed', type = 'virtual', year = 0 WHERE robots.id = 1");
+    run("DELETE FROM robots WHERE robots.id = 2");
+    assert_eq!(names(&catalogue, "by "), ["by JSON", "one by one"]);
+    assert_eq!(names(&catalogue, "changed"), ["changed"]);
+    assert_eq!(catalogue.get(id(2)).unwrap(), None);
+    // The previous version does not know the revision: its changes leave it as it is.
+    assert_eq!(revisions(&database), ["1"; 298]);
+    let robots = database.query(
+        "SELECT robots.name FROM robots WHERE robots.name > 'unit' ORDER BY robots.name LIMIT 1",
+    );
+    assert_eq!(robots, ["unit 10"]);
+}
+
+fn changes_increase_the_revision<B: Upgrade>() {
+    let database = B::new();
+    let catalogue = database.open();
+    for name in ["a", "b"] {
+        catalogue.add(draft(name)).unwrap();
+    }
+    assert_eq!(revisions(&database), ["1", "1"]);
+    catalogue.replace(id(1), draft("c")).unwrap();
+    assert_eq!(revisions(&database), ["2", "1"]);
+    let year = Draft {
+        year: Some(1980),
+        ..Draft::default()
+    };
+    catalogue.amend(id(1), year).unwrap();
+    assert_eq!(revisions(&database), ["3", "1"]);
+    catalogue.replace(id(1), draft("b")).unwrap_err();
+    assert_eq!(revisions(&database), ["3", "1"]);
+}
+
+/// A newer server has added a type, and an older one, which runs, finds robots of it.
+fn robots_of_a_later_type_are_shown<B: Upgrade>() {
+    let database = B::new();
+    let older = database.open();
+    older.add(draft("a")).unwrap();
+    database.execute(&B::recipe());
+    database.execute("INSERT INTO robots (name, type, year) VALUES ('b', 'android', 2)");
+    older.add(draft("c")).unwrap();
+
+    assert_eq!(older.list().unwrap().len(), 3);
+    let android = older.get(id(2)).unwrap().unwrap();
+    assert_eq!(android.robot_type().as_str(), "android");
+    assert_eq!(older.find("b").unwrap(), Some(android.clone()));
+    let api = Api::new(older.clone());
+    let android_json = r#"{"id":"2","name":"b","type":"android"}"#;
+    for (target, expected) in [
+        ("/api/robots", r#"{"id":"2","name":"b"}"#),
+        ("/api/robots?fields=id,name,type", android_json),
+        ("/api/robots/search/b?fields=id,name,type", android_json),
+        ("/api/robots/2?fields=id,name,type", android_json),
+        ("/api/robots/export?format=csv", "\n2,b,android,2\n"),
+    ] {
+        let reply = api.handle(Request::new("GET", target));
+        assert_eq!(reply.status, 200, "{target}");
+        let body = reply.body.into_bytes().unwrap();
+        let body = String::from_utf8(body).unwrap();
+        assert!(body.contains(expected), "{target}: {body}");
+    }
+
+    // The type is kept, and given to no other robot.
+    let error = older.add(Draft::new("d", "android", 1)).unwrap_err();
+    let Error::Rejected(violations) = error else {
+        panic!("{error:?}")
+    };
+    assert!(violations.iter().eq([Violation::TypeUnknown]));
+    let name = Draft {
+        name: Some("e".to_owned()),
+        ..Draft::default()
+    };
+    older.amend(id(2), name).unwrap();
+    let android = older.find("e").unwrap().unwrap();
+    assert_eq!(android.robot_type().as_str(), "android");
+    older.replace(id(2), draft("f")).unwrap();
+    older.delete(id(2)).unwrap();
+    assert_eq!(names(&database.open(), ""), ["a", "c"]);
+}
