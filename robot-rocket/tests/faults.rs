@@ -41,10 +41,13 @@ mod faults {
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod locks;
     pub(crate) mod maintenance;
+    pub(crate) mod migrations;
     pub(crate) mod options;
     pub(crate) mod read_only;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod restarts;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod server_migrations;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod shared_database;
     pub(crate) mod stops;
@@ -58,7 +61,7 @@ use libtest_mimic::Trial;
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 use faults::restarts;
 use faults::{
-    disk,
+    disk, migrations,
     options::{self, Options, Run},
 };
 use support::{calls, process, strace};
@@ -120,6 +123,8 @@ fn tests() -> Vec<Test> {
         files::database_truncated_to_nothing,
         files::database_truncated_to_half,
         maintenance::maintenance_does_not_disturb_the_server,
+        migrations::kill_at_any_write_keeps_the_file_usable,
+        migrations::servers_wait_for_a_long_migration,
     ]);
     tests
 }
@@ -136,6 +141,8 @@ fn tests_with_database_servers() -> Vec<Test> {
         restarts::server_starts_before_its_database,
         restarts::restart_while_idle_is_not_noticed,
         shared_database::servers_on_one_database_agree,
+        server_migrations::kill_at_any_message_keeps_the_database_usable,
+        server_migrations::killed_database_completes_the_migration_later,
         database_stops::stop_while_connecting_succeeds,
         locks::locked_robot_rejects_only_its_writes,
         locks::writes_to_a_locked_robot_do_not_block_reads,
