@@ -167,7 +167,7 @@ fn down_sql_restores_the_previous_version<B: Upgrade>() {
     let newest = newest::<B>();
     let down = fs::read_to_string(newest.join("down.sql")).unwrap();
     database.execute(&format!(
-        "{down} DELETE FROM __diesel_schema_migrations WHERE version = '{}'",
+        "DELETE FROM __diesel_schema_migrations WHERE version = '{}'; {down}",
         version(&newest)
     ));
     assert_eq!(database.query(B::SCHEMA), schema);
