@@ -2,7 +2,7 @@
 
 use std::{io::Write, sync::Arc};
 
-use robot_core::{Catalogue, OpenError, OpenOptions};
+use robot_core::{Catalogue, OpenError, OpenOptions, StoreFiles};
 
 use crate::format::Format;
 
@@ -25,6 +25,11 @@ impl Context<'_> {
     /// Opens the catalogue if it exists.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
         self.options.clone().must_exist().open(&self.database)
+    }
+
+    /// The files of the catalogue, which no command may write otherwise.
+    pub(crate) fn files(&self) -> StoreFiles {
+        StoreFiles::of_url(&self.database)
     }
 
     /// The format to print in.

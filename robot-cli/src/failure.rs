@@ -7,7 +7,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{BackupError, Error, OpenError, RobotId};
+use robot_core::{BackupError, Error, OpenError, OutputError, RobotId};
 
 use crate::printable::printable;
 
@@ -61,7 +61,7 @@ pub(crate) enum Failure {
     ManualNotWritten {
         directory: PathBuf,
         #[source]
-        cause: io::Error,
+        cause: OutputError,
     },
     #[error("cannot read '{place}': {cause}; check that it is a file that you may read")]
     Input {
@@ -78,6 +78,8 @@ pub(crate) enum Failure {
         #[source]
         cause: io::Error,
     },
+    #[error("{0} belongs to the catalogue itself; choose another file")]
+    OwnFile(String),
     #[error("cannot handle Ctrl-C: {0}; run the command again")]
     Signals(#[source] io::Error),
     /// Some records failed. Their messages have been printed.
@@ -93,8 +95,6 @@ pub(crate) enum Failure {
     /// Stopped by a signal, which stands for this exit status. The command has printed a message.
     #[error("stopped")]
     Interrupted(u8),
-    #[error("the backup terminated unexpectedly; this is a bug. Run the command again")]
-    BackupThread,
     #[error("--from and --to are the same catalogue; choose another one for --to")]
     SameCatalogue,
     #[error("the target is not empty; choose an empty one")]

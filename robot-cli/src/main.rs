@@ -22,6 +22,7 @@ mod terminal;
 use std::{
     env,
     io::{self, BufWriter},
+    path::Path,
     process::ExitCode,
     time::Duration,
 };
@@ -77,6 +78,10 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
         output: &mut output,
     };
     let context = &mut context;
+    // A shell may have redirected the output to the catalogue.
+    if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
+        return Err(Failure::OwnFile("standard output".to_owned()));
+    }
     match arguments.command {
         Command::Add(args) => add::run(args, context),
         Command::List => list::run(context),

@@ -23,6 +23,15 @@ impl Place {
         }
     }
 
+    /// The destination of an export. A file that stands for standard output is not opened: it would
+    /// be written from its beginning, over what else is printed to it.
+    pub(crate) fn output(text: &OsStr) -> Self {
+        match text.to_str() {
+            Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => Self::Standard,
+            _ => Self::new(text),
+        }
+    }
+
     /// The value of `--format`, or else the format that the extension of the file stands for.
     /// `None` for a standard stream without `--format`.
     pub(crate) fn format(

@@ -67,6 +67,7 @@ mod catalogue;
 pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod database;
+mod files;
 pub mod http;
 mod memory;
 mod model;
@@ -90,6 +91,7 @@ pub use database::MysqlCatalogue;
 pub use database::PostgresCatalogue;
 #[cfg(feature = "sqlite")]
 pub use database::SqliteCatalogue;
+pub use files::{OutputError, OutputFile, StoreFiles};
 pub use memory::MemoryCatalogue;
 pub use model::{
     Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,

@@ -1,12 +1,13 @@
 //! Registry of stores by the scheme of their URLs.
 
-use std::{path::Path, sync::Arc};
+use std::{ops::ControlFlow, path::Path, sync::Arc};
 
 use crate::{
     catalogue::{
         Backup, BackupError, Catalogue, Existing, OpenError, OpenOptions, Scheme,
         url::{redact, scheme_of},
     },
+    files::StoreFiles,
     memory::MemoryCatalogue,
 };
 
@@ -24,12 +25,40 @@ struct Builtin {
     backup: BackupMethod,
 }
 
+/// Backs up the catalogue of a URL to a file until the last argument breaks.
+#[cfg(feature = "sqlite")]
+type BackupFn = fn(
+    &str,
+    &OpenOptions,
+    &Path,
+    Existing,
+    &mut (dyn FnMut() -> ControlFlow<()> + '_),
+) -> Result<Backup, BackupError>;
+
 /// How a catalogue is backed up.
 enum BackupMethod {
     #[cfg(feature = "sqlite")]
-    File(fn(&str, &OpenOptions, &Path, Existing) -> Result<Backup, BackupError>),
+    File {
+        backup: BackupFn,
+        /// The files of a URL.
+        files: fn(&str) -> StoreFiles,
+    },
     /// Not by this crate: with the tool that the text names.
     Other(&'static str),
+}
+
+impl BackupMethod {
+    /// The files of a URL.
+    fn files(&self, url: &str) -> StoreFiles {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::File { files, .. } => files(url),
+            Self::Other(_) => {
+                let _ = url;
+                StoreFiles::default()
+            }
+        }
+    }
 }
 
 /// Every store that this build contains.
@@ -51,7 +80,10 @@ const BUILTIN: &[Builtin] = &[
     #[cfg(feature = "sqlite")]
     Builtin {
         scheme: crate::database::sqlite::SCHEME,
-        backup: BackupMethod::File(crate::database::sqlite::backup),
+        backup: BackupMethod::File {
+            backup: crate::database::sqlite::backup,
+            files: crate::database::sqlite::files,
+        },
     },
     #[cfg(feature = "postgres")]
     Builtin {
@@ -189,6 +221,17 @@ impl OpenOptions {
     }
 }
 
+impl StoreFiles {
+    /// The files of the catalogue of a URL. None for a URL that names no file.
+    #[must_use]
+    pub fn of_url(url: &str) -> Self {
+        let scheme = scheme_of(url);
+        let mut builtin = BUILTIN.iter();
+        let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme));
+        found.map_or_else(Self::default, |builtin| builtin.backup.files(url))
+    }
+}
+
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
 ///
 /// The copy contains every change that was acknowledged before the call. It is checked and on disk
@@ -246,6 +289,35 @@ impl OpenOptions {
         file: impl AsRef<Path>,
         existing: Existing,
     ) -> Result<Backup, BackupError> {
+        self.backup_while(url, file, existing, || ControlFlow::Continue(()))
+    }
+
+    /// As [`backup`](Self::backup), until `next` breaks. It is called some times per second. After
+    /// that, no file of the backup is left; a thread may still run until SQLite has noticed.
+    ///
+    /// # Errors
+    /// As [`backup`](fn@backup), or [`BackupError::Cancelled`].
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use robot_core::{Existing, OpenOptions};
+    ///
+    /// # #[cfg(feature = "sqlite")] {
+    /// let folder = tempfile::tempdir()?;
+    /// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
+    /// robot_core::open(&url)?;
+    /// let next = || ControlFlow::Continue(());
+    /// assert_eq!(OpenOptions::new().backup_while(&url, &file, Existing::Keep, next)?.robots, 0);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn backup_while(
+        &self,
+        url: &str,
+        file: impl AsRef<Path>,
+        existing: Existing,
+        next: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<Backup, BackupError> {
         let scheme = scheme_of(url);
         let builtin = BUILTIN
             .iter()
@@ -253,9 +325,12 @@ impl OpenOptions {
             .ok_or_else(|| Schemes::new().unknown(scheme))?;
         match builtin.backup {
             #[cfg(feature = "sqlite")]
-            BackupMethod::File(backup) => backup(url, self, file.as_ref(), existing),
+            BackupMethod::File { backup, .. } => {
+                let mut next = next;
+                backup(url, self, file.as_ref(), existing, &mut next)
+            }
             BackupMethod::Other(remedy) => {
-                let _ = (file, existing);
+                let _ = (file, existing, next);
                 Err(BackupError::NoFile {
                     database: redact(url),
                     remedy,

@@ -2,15 +2,13 @@
 
 use std::{
     io::{self, Write},
+    ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
 };
 
 use clap::Args;
 use indicatif::HumanBytes;
-use robot_core::{Backup, Existing};
+use robot_core::{Backup, BackupError, Existing};
 use serde_json::json;
 
 use crate::{
@@ -27,9 +25,6 @@ Examples:
   robot-cli backup robots-monday.db                                Back up ./robots.db
   robot-cli backup --force latest.db                               Replace an older backup
   robot-cli --database sqlite:///var/lib/robots.db backup copy.db  Back up another catalogue";
-
-/// Interval of the checks for Ctrl-C: the longest delay until it has an effect.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Arguments of `backup`.
 #[derive(Debug, Args)]
@@ -53,37 +48,26 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
     };
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;
     let progress = Progress::new(None, "backing up");
-    let (sender, result) = mpsc::channel();
-    let (options, url, target) = (
-        context.options.clone(),
-        context.database.clone(),
-        file.clone(),
-    );
-    // The backup blocks until it is complete, so it runs in a thread of its own.
-    thread::spawn(move || sender.send(options.backup(&url, &target, existing)));
-    let backup = loop {
-        match result.recv_timeout(POLL_INTERVAL) {
-            Ok(backup) => break backup?,
-            Err(RecvTimeoutError::Disconnected) => return Err(Failure::BackupThread),
-            Err(RecvTimeoutError::Timeout) if interrupt.is_set() => {
-                drop(progress);
-                return Err(interrupted(&file, &interrupt));
+    let backup = context
+        .options
+        .backup_while(&context.database, &file, existing, || {
+            if interrupt.is_set() {
+                return ControlFlow::Break(());
             }
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    };
+            ControlFlow::Continue(())
+        });
     drop(progress);
+    let backup = backup.map_err(|error| match error {
+        BackupError::Cancelled(_) => interrupted(&file, &interrupt),
+        error => error.into(),
+    })?;
     print(&backup, &file, context.print_format(), context.output).map_err(Failure::ChangeNotShown)
 }
 
-/// Prints that the target is unchanged and how to clean up.
+/// Prints that the target is unchanged.
 fn interrupted(file: &Path, interrupt: &Interrupt) -> Failure {
     let file = file.display().to_string();
-    let file = printable(&file);
-    let _ = writeln!(
-        io::stderr(),
-        "Stopped; '{file}' is unchanged. Delete the files that begin with '{file}.incomplete-'"
-    );
+    let _ = writeln!(io::stderr(), "Stopped; '{}' is unchanged", printable(&file));
     Failure::Interrupted(interrupt.status())
 }
 

@@ -8,10 +8,9 @@ use std::{
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
-    redact,
+    StoreFiles, redact,
     transfer::{self, CatalogueDigest, CopyError, CopyProgress, CopyStage},
 };
-use same_file::is_same_file;
 use serde_json::json;
 
 use crate::{
@@ -115,14 +114,10 @@ fn remedy(target: &str) -> String {
     }
 }
 
-/// Whether two URLs are the same text or name the same file. Other URLs of the same catalogue are
+/// Whether two URLs are the same text or name files of the same database. Other URLs of the same catalogue are
 /// rejected later, because a target must be empty.
 fn is_same_catalogue(one: &str, other: &str) -> bool {
-    one == other
-        || one
-            .strip_prefix("sqlite://")
-            .zip(other.strip_prefix("sqlite://"))
-            .is_some_and(|(one, other)| is_same_file(one, other).unwrap_or(false))
+    one == other || StoreFiles::of_url(one).intersects(&StoreFiles::of_url(other))
 }
 
 /// Progress display of the current stage.

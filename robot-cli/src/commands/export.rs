@@ -5,23 +5,22 @@ use std::{
     fmt,
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
-
-use clap::Args;
-use robot_core::{
-    Catalogue, Field, Pages, ParseFieldsError,
-    transfer::{self, RobotWriter},
-};
-use tempfile::NamedTempFile;
 
 use crate::{
     context::Context,
     failure::Failure,
     interrupt::Interrupt,
     place::Place,
+    printable::printable,
     progress::{Progress, robot_count},
+};
+use clap::Args;
+use robot_core::{
+    Catalogue, Existing, Field, OutputError, OutputFile, Pages, ParseFieldsError,
+    transfer::{self, RobotWriter},
 };
 
 /// Arguments of `export`.
@@ -53,8 +52,12 @@ Examples:
   robot-cli export --containing R2 --fields name,year    Print some robots
   robot-cli export | gzip > robots.ndjson.gz
 
-The file is written under a temporary name and renamed when complete. Names are exported byte for
+The file is written under a temporary name and renamed when complete: until then, and after Ctrl-C, an
+existing file is as it was. Devices and pipes are written directly. Names are exported byte for
 byte: a spreadsheet may interpret a name that begins with = as a formula.";
+
+/// Size of the buffer before a file: larger ones save no more time.
+const BUFFER_SIZE: usize = 64 * 1024;
 
 /// A value of `--fields`.
 #[derive(Debug, Clone)]
@@ -78,54 +81,118 @@ fn parse_fields(text: &str) -> Result<Fields, ParseFieldsError> {
 
 /// Exports the robots and prints their number.
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let place = Place::new(&args.file);
+    let place = Place::output(&args.file);
     let format = place
         .format(context.format)?
         .unwrap_or(transfer::Format::Ndjson);
-    let Place::File(path) = &place else {
-        // Ctrl-C terminates the process, as with other programs that print.
-        let progress = if io::stdout().is_terminal() {
-            Progress::hidden()
-        } else {
-            Progress::new(None, "exporting")
-        };
-        let export = Export::new(args, format, context.open_existing()?, progress);
-        return export
-            .write(context.output, &Interrupt::default())
-            .map(drop);
+    match &place {
+        Place::Standard => to_standard_output(args, format, context),
+        Place::File(path) if is_special(path) => to_special_file(args, format, path, context),
+        Place::File(path) => to_file(args, format, path, context),
+    }
+}
+
+/// Prints the robots. Ctrl-C terminates the process, as with other programs that print.
+fn to_standard_output(
+    args: &ExportArgs,
+    format: transfer::Format,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let progress = if io::stdout().is_terminal() {
+        Progress::hidden()
+    } else {
+        Progress::new(None, "exporting")
     };
-    let not_written = |cause| Failure::NotExported {
-        file: place.to_string(),
-        cause,
-    };
-    let mut file = Target::new(path).map_err(not_written)?;
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let export = Export::new(args, format, context.open_existing()?, progress);
+    export
+        .write(context.output, &Interrupt::default())
+        .map(drop)
+}
+
+/// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the
+/// reader of a pipe.
+fn to_special_file(
+    args: &ExportArgs,
+    format: transfer::Format,
+    path: &Path,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    let file = File::options().write(true).open(path);
+    let file = file.map_err(|cause| not_written(path, cause))?;
     let progress = Progress::new(None, "exporting");
     let export = Export::new(args, format, context.open_existing()?, progress);
-    let mut buffer = BufWriter::with_capacity(64 * 1024, file.file());
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file);
+    let count = export
+        .write(&mut buffer, &Interrupt::default())
+        .map_err(|failure| in_file(path, failure))?;
+    report(count, path, context)
+}
+
+/// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
+fn to_file(
+    args: &ExportArgs,
+    format: transfer::Format,
+    path: &Path,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    // Before the temporary file exists, so that Ctrl-C never leaves it behind.
+    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let mut file = OutputFile::create(path, &context.files()).map_err(|error| match error {
+        OutputError::OfCatalogue => Failure::OwnFile(format!("'{}'", name(path))),
+        OutputError::Io(cause) => not_written(path, cause),
+        error => not_written(path, io::Error::other(error)),
+    })?;
+    let progress = Progress::new(None, "exporting");
+    let export = Export::new(args, format, context.open_existing()?, progress);
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
     let count = export
         .write(&mut buffer, &interrupt)
-        .map_err(|failure| match failure {
-            Failure::Output(cause) => not_written(cause),
-            failure => failure,
-        })?;
+        .map_err(|failure| in_file(path, failure))?;
     drop(buffer);
     if interrupt.is_set() {
         let _ = writeln!(
             io::stderr(),
-            "Stopped after {}; '{place}' is unchanged",
-            robot_count(count)
+            "Stopped after {}; '{}' is unchanged",
+            robot_count(count),
+            name(path)
         );
         return Err(Failure::Interrupted(interrupt.status()));
     }
-    file.persist().map_err(not_written)?;
-    writeln!(
-        context.output,
-        "Exported {} to {place}.",
-        robot_count(count)
-    )
-    .and_then(|()| context.output.flush())
-    .map_err(Failure::ChangeNotShown)
+    file.finish(Existing::Replace)
+        .map_err(|cause| not_written(path, cause))?;
+    report(count, path, context)
+}
+
+/// Whether a path leads to a device, a pipe or a socket.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// A path, escaped for messages.
+fn name(path: &Path) -> String {
+    printable(&path.to_string_lossy()).into_owned()
+}
+
+fn not_written(path: &Path, cause: io::Error) -> Failure {
+    Failure::NotExported {
+        file: name(path),
+        cause,
+    }
+}
+
+/// A failure of an export to a file.
+fn in_file(path: &Path, failure: Failure) -> Failure {
+    match failure {
+        Failure::Output(cause) => not_written(path, cause),
+        failure => failure,
+    }
+}
+
+fn report(count: u64, path: &Path, context: &mut Context<'_>) -> Result<(), Failure> {
+    let count = robot_count(count);
+    writeln!(context.output, "Exported {count} to {}.", name(path))
+        .and_then(|()| context.output.flush())
+        .map_err(Failure::ChangeNotShown)
 }
 
 /// A running export.
@@ -164,74 +231,5 @@ impl Export {
         self.writer.finish(output).map_err(Failure::Output)?;
         output.flush().map_err(Failure::Output)?;
         Ok(count)
-    }
-}
-
-/// The file of an export.
-enum Target {
-    /// A temporary file in the same directory, and the path to rename it to when it is complete.
-    Temporary(NamedTempFile, PathBuf),
-    /// A device or a pipe, which is written directly.
-    Device(File),
-}
-
-impl Target {
-    fn new(path: &Path) -> io::Result<Self> {
-        let metadata = match fs::metadata(path) {
-            Ok(metadata) => Some(metadata),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(error),
-        };
-        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        if metadata
-            .as_ref()
-            .is_some_and(|metadata| !metadata.is_file())
-        {
-            return Ok(Self::Device(File::options().write(true).open(path)?));
-        }
-        // Replaces the target of a symbolic link, not the link.
-        let path = match metadata {
-            Some(_) => fs::canonicalize(path)?,
-            None => path.to_owned(),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".robots-").suffix(".part");
-        // The usual permissions of new files; the umask applies.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(directory(&path))?;
-        if let Some(metadata) = metadata {
-            file.as_file().set_permissions(metadata.permissions())?;
-        }
-        Ok(Self::Temporary(file, path))
-    }
-
-    fn file(&mut self) -> &mut File {
-        match self {
-            Self::Temporary(file, _) => file.as_file_mut(),
-            Self::Device(file) => file,
-        }
-    }
-
-    /// Syncs the file and renames it into place.
-    fn persist(self) -> io::Result<()> {
-        let Self::Temporary(file, path) = self else {
-            return Ok(());
-        };
-        file.as_file().sync_all()?;
-        file.persist(&path)?;
-        // The rename is durable when the directory is synced.
-        #[cfg(unix)]
-        File::open(directory(&path))?.sync_all()?;
-        Ok(())
-    }
-}
-
-fn directory(file: &Path) -> &Path {
-    match file.parent() {
-        Some(directory) if directory != Path::new("") => directory,
-        _ => Path::new("."),
     }
 }

@@ -125,6 +125,12 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
             "the format of standard input is unknown; add --format csv, json or ndjson".to_owned(),
         )
     })?;
+    // To read a file of the database would drop the locks that SQLite has on it in this process.
+    if let Place::File(path) = &place
+        && context.files().contains(path)
+    {
+        return Err(Failure::OwnFile(format!("'{place}'")));
+    }
     let (input, length) = open_input(&place).map_err(|cause| not_read(&place, cause))?;
     let catalogue = open_catalogue(args, context)?;
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;

@@ -1,7 +1,8 @@
 //! `manual`: man pages for the program and each command, generated from the help.
 
 use std::{
-    fs, io,
+    fs,
+    io::{self, Write},
     path::{Path, PathBuf},
 };
 
@@ -11,7 +12,9 @@ use clap_mangen::{
     roff::{Roff, roman},
 };
 
-use crate::{context::Context, failure::Failure};
+use robot_core::{Existing, OutputError, OutputFile, StoreFiles};
+
+use crate::{context::Context, failure::Failure, interrupt::Interrupt};
 
 /// Arguments of `manual`.
 #[derive(Debug, Args)]
@@ -39,10 +42,14 @@ pub(crate) fn run(
         let printed = output.write_all(&page).and_then(|()| output.flush());
         return printed.map_err(Failure::Output);
     };
-    let pages = write_pages(command, directory).map_err(|cause| Failure::ManualNotWritten {
-        directory: directory.clone(),
-        cause,
-    })?;
+    // A page is written completely even after Ctrl-C.
+    let _interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let catalogue = StoreFiles::of_url(&context.database);
+    let pages =
+        write_pages(command, directory, &catalogue).map_err(|cause| Failure::ManualNotWritten {
+            directory: directory.clone(),
+            cause,
+        })?;
     writeln!(
         output,
         "Wrote {pages} pages; read the first with: man -l {}",
@@ -53,17 +60,23 @@ pub(crate) fn run(
 }
 
 /// Writes the pages of a command and its subcommands, and returns their number.
-fn write_pages(command: &Command, directory: &Path) -> io::Result<usize> {
+fn write_pages(
+    command: &Command,
+    directory: &Path,
+    catalogue: &StoreFiles,
+) -> Result<usize, OutputError> {
     fs::create_dir_all(directory)?;
     let mut pages = 1;
     for subcommand in command.get_subcommands() {
         // `help` has the other commands as subcommands.
         if subcommand.get_name() != "help" {
-            pages += write_pages(subcommand, directory)?;
+            pages += write_pages(subcommand, directory, catalogue)?;
         }
     }
     let name = Man::new(command.clone()).get_filename();
-    fs::write(directory.join(name), page(command)?)?;
+    let mut file = OutputFile::create(&directory.join(name), catalogue)?;
+    file.write_all(&page(command)?)?;
+    file.finish(Existing::Replace)?;
     Ok(pages)
 }
 

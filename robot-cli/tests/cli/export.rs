@@ -138,6 +138,39 @@ fn export_writes_directly_to_device() {
     assert!(stderr.contains("No space left on device"), "{stderr}");
 }
 
+#[cfg(unix)]
+#[test]
+fn export_creates_the_target_of_a_broken_link() {
+    let sandbox = Sandbox::with_three_robots();
+    std::os::unix::fs::symlink("real.csv", sandbox.path().join("link.csv")).unwrap();
+    let _ = sandbox.run(&["export", "link.csv"]).success();
+    assert_eq!(files(&sandbox), ["link.csv", "real.csv"]);
+    assert!(sandbox.read("real.csv").starts_with("id,name"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn export_to_a_pipe_is_read_at_its_other_end() {
+    let sandbox = Sandbox::with_three_robots();
+    let pipe = sandbox.path().join("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
+    sandbox.prints(&["export", "pipe.csv"], "Exported 3 robots to pipe.csv.\n");
+    assert_eq!(reader.join().unwrap().lines().count(), 4);
+    let printed = sandbox.stdout(&["export", "--format=csv"]);
+    for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        sandbox.prints(&["export", output, "--format=csv"], &printed);
+    }
+    // A file, into which the shell has printed before.
+    let file = sandbox.path().join("out.csv");
+    fs::write(&file, "before\n").unwrap();
+    let mut command = sandbox.command(["export", "/dev/stdout", "--format=csv"]);
+    command.stdout(fs::File::options().append(true).open(&file).unwrap());
+    assert!(command.status().unwrap().success());
+    assert_eq!(sandbox.read("out.csv"), format!("before\n{printed}"));
+}
+
 #[test]
 fn exported_names_are_imported_unchanged() {
     let names = [

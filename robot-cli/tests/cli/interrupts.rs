@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::CatalogueExt;
+use robot_core::{CatalogueExt, Draft};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::sandbox::Sandbox;
@@ -100,6 +100,63 @@ fn interrupted_import_stored_what_it_reports() {
     assert_eq!(line, added, "{stderr}");
     let added: usize = added.parse().unwrap();
     assert_eq!(sandbox.open("robots.db").list().unwrap().len(), added);
+}
+
+/// Sends a signal to a command while it writes a file, and returns the exit status, the files that
+/// are not the catalogue's, and the content of the file.
+fn stopped_while_writing(
+    sandbox: &Sandbox,
+    arguments: &[&str],
+    signal: Signal,
+) -> (Option<i32>, Vec<String>, String) {
+    sandbox.write("file.csv", "previous content");
+    let mut child = sandbox
+        .command(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let others = || {
+        let names = sandbox.path().read_dir().unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names
+            .filter(|name| !name.starts_with("robots.db"))
+            .collect();
+        names.sort();
+        names
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while others().len() < 2 {
+        assert!(Instant::now() < deadline, "no temporary file");
+        thread::sleep(Duration::from_millis(1));
+    }
+    send(signal, &child);
+    let status = child.wait().unwrap().code();
+    (status, others(), sandbox.read("file.csv"))
+}
+
+#[test]
+fn interrupted_command_leaves_the_file_as_it_was() {
+    let sandbox = Sandbox::new();
+    sandbox.add((0..30_000).map(|number| Draft::new(format!("RX-{number}"), "droid", 1)));
+    for arguments in [
+        &["export", "file.csv"][..],
+        &["backup", "--force", "file.csv"],
+    ] {
+        for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+            let (status, files, content) = stopped_while_writing(&sandbox, arguments, signal);
+            assert_eq!(status, Some(expected), "{arguments:?}");
+            assert_eq!(files, ["file.csv"], "{arguments:?}");
+            assert_eq!(content, "previous content");
+        }
+        // A killed process cannot delete its temporary file.
+        let (_, files, content) = stopped_while_writing(&sandbox, arguments, Signal::KILL);
+        assert_eq!(content, "previous content");
+        for file in files.iter().filter(|file| *file != "file.csv") {
+            assert!(file.starts_with(".robots-"), "{file}");
+            std::fs::remove_file(sandbox.path().join(file)).unwrap();
+        }
+    }
 }
 
 #[test]

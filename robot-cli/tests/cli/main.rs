@@ -21,6 +21,8 @@ mod interrupts;
 mod manual;
 mod names;
 mod output_failures;
+#[cfg(unix)]
+mod own_files;
 mod processes;
 mod readme;
 mod rules;

@@ -97,6 +97,9 @@ pub enum BackupError {
         #[source]
         cause: Cause,
     },
+    /// The caller stopped it.
+    #[error("the backup '{}' was stopped; no file was changed", .0.display())]
+    Cancelled(PathBuf),
     /// SQLite's integrity check of the backup failed, so the catalogue is most likely damaged.
     #[error(
         "the backup of {database} failed its integrity check, so the catalogue is damaged: \

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use super::{
     change::Change, error::Result, page::PageRequest, pending::Pending, restoration::Restoration,
 };
-use crate::model::{Entry, Robot, RobotId, ValidChanges, ValidDraft};
+use crate::{
+    files::StoreFiles,
+    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+};
 
 /// A collection of robots, as a store implements it.
 ///
@@ -186,6 +189,12 @@ pub trait Catalogue: Send + Sync {
         let _ = id;
         None
     }
+
+    /// The files in which the store keeps its robots: none by default. Other code of the process
+    /// must neither open nor replace them.
+    fn files(&self) -> StoreFiles {
+        StoreFiles::default()
+    }
 }
 
 /// Implements [`Catalogue`] by forwarding every method. The lint rejects an implementation that
@@ -229,6 +238,9 @@ macro_rules! forward_catalogue {
             }
             fn submit_get(&$self, id: $crate::RobotId) -> Option<$crate::Pending<$crate::Result<Option<$crate::Robot>>>> {
                 ($target).submit_get(id)
+            }
+            fn files(&$self) -> $crate::StoreFiles {
+                ($target).files()
             }
         }
     };

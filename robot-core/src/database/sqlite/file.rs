@@ -13,14 +13,26 @@ use diesel::{ConnectionError, SqliteConnection};
 use super::{
     connection::{Purpose, establish, set_up},
     errors::is_locked,
-    identity::{Identity, identity},
 };
-use crate::catalogue::{Cause, OpenError, OpenOptions};
+use crate::{
+    catalogue::{Cause, OpenError, OpenOptions},
+    files::{
+        StoreFiles,
+        identity::{Identity, identity},
+        path::{resolve, with_suffix},
+    },
+};
+
+/// Suffixes of the files that SQLite keeps beside a database.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A database file.
 #[derive(Clone)]
 pub(super) struct DatabaseFile {
     path: String,
+    /// The path after links are followed: SQLite keeps the log beside the file itself, not beside a
+    /// link to it.
+    resolved: PathBuf,
     /// The identity of the file that every connection must be to, once one is in use.
     identity: Arc<OnceLock<Identity>>,
     timeout: Duration,
@@ -28,12 +40,18 @@ pub(super) struct DatabaseFile {
 
 impl DatabaseFile {
     /// The file that a URL names.
+    ///
+    /// # Errors
+    /// The URL names no file.
     pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
             url: url.to_owned(),
         })?;
+        // If its folder is missing, opening it fails.
+        let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
         Ok(Self {
             path,
+            resolved,
             identity: Arc::default(),
             timeout: options.get_timeout(),
         })
@@ -85,6 +103,16 @@ impl DatabaseFile {
         Path::new(&self.path)
     }
 
+    /// The path after links are followed.
+    pub(super) fn resolved(&self) -> &Path {
+        &self.resolved
+    }
+
+    /// The files of the database.
+    pub(super) fn store_files(&self) -> StoreFiles {
+        store_files(&self.resolved).with_open(self.identity.get().copied())
+    }
+
     /// How long to wait for a lock.
     pub(super) fn timeout(&self) -> Duration {
         self.timeout
@@ -101,14 +129,19 @@ impl DatabaseFile {
         if is_locked(cause.as_ref()) {
             return OpenError::Busy { database };
         }
+        let remedy = if self.path().is_dir() {
+            "it is a folder; name a file in it"
+        } else {
+            "check that its folder exists and that both may be written, that the disk has room, and \
+             that it is a database of robots; or name another one"
+        };
+        self.unusable(cause, remedy)
+    }
+
+    fn unusable(&self, cause: Box<dyn Error + Send + Sync>, remedy: &'static str) -> OpenError {
         OpenError::Unusable {
-            database,
-            remedy: if self.path().is_dir() {
-                "it is a folder; name a file in it"
-            } else {
-                "check that its folder exists and that both may be written, that the disk has \
-                 room, and that it is a database of robots; or name another one"
-            },
+            database: self.name(),
+            remedy,
             cause: Cause::from(cause),
         }
     }
@@ -133,17 +166,18 @@ fn path_of_url(url: &str) -> Option<String> {
     Some(format!("{folder}{path}"))
 }
 
-/// The path of a file after all links are followed: SQLite keeps the log beside the file itself,
-/// not beside a link to it.
-pub(super) fn resolve(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+/// The files of the database of a URL: none if the URL names no file.
+pub(crate) fn files(url: &str) -> StoreFiles {
+    path_of_url(url).map_or_else(StoreFiles::default, |path| {
+        let path = PathBuf::from(path);
+        store_files(&resolve(&path).unwrap_or(path))
+    })
 }
 
-/// A path with a suffix, as SQLite names the files beside a database.
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut path = path.as_os_str().to_owned();
-    path.push(suffix);
-    path.into()
+/// The database at a resolved path, and the files beside it.
+fn store_files(path: &Path) -> StoreFiles {
+    let companions = COMPANIONS.map(|suffix| with_suffix(path, suffix));
+    StoreFiles::new([path.to_owned()].into_iter().chain(companions))
 }
 
 #[cfg(test)]

@@ -13,8 +13,11 @@ use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Te
 
 use super::{
     connection::{LOG_LIMIT, Purpose},
-    file::{DatabaseFile, resolve, with_suffix},
+    file::DatabaseFile,
+};
+use crate::files::{
     identity::{Identity, identity},
+    path::with_suffix,
 };
 
 /// Why a commit to the files would be lost.
@@ -62,8 +65,7 @@ impl Files {
     /// The files of a database that was just opened.
     pub(super) fn new(file: &DatabaseFile) -> io::Result<Self> {
         let database = fs::metadata(file.path())?.into();
-        let path = resolve(file.path());
-        let companion = |suffix| (with_suffix(&path, suffix), None);
+        let companion = |suffix| (with_suffix(file.resolved(), suffix), None);
         Ok(Self {
             file: file.clone(),
             database,

@@ -7,7 +7,6 @@ mod connection;
 mod errors;
 mod file;
 mod files;
-mod identity;
 mod inline_reads;
 mod log;
 mod migrations;
@@ -20,5 +19,6 @@ mod write_session;
 mod writer;
 
 pub(crate) use backup::backup;
+pub(crate) use file::files;
 pub(crate) use store::SCHEME;
 pub use store::SqliteCatalogue;

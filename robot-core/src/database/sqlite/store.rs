@@ -23,6 +23,7 @@ use crate::{
         search_index::ensure_search_index,
         statements::{Dialect, Statements, without_nul},
     },
+    files::StoreFiles,
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -53,6 +54,7 @@ pub struct SqliteCatalogue {
     readers: Readers,
     inline_reads: InlineReads,
     writer: Writer,
+    file: DatabaseFile,
 }
 
 impl SqliteCatalogue {
@@ -100,6 +102,7 @@ impl SqliteCatalogue {
             // So that one thread is left if all the others wait for the disk.
             inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
             writer: Writer::start(&file, files)?,
+            file,
         })
     }
 
@@ -181,6 +184,10 @@ impl Catalogue for SqliteCatalogue {
         let row = self.inline_reads.read(|connection| connection.get(id))?;
         let robot = row.and_then(|row| row.map(Robot::try_from).transpose());
         Some(Pending::ready(robot))
+    }
+
+    fn files(&self) -> StoreFiles {
+        self.file.store_files()
     }
 }
 

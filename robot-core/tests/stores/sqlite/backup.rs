@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
@@ -160,11 +161,25 @@ fn existing_file_is_replaced_only_if_requested() {
 fn files_of_the_catalogue_are_never_replaced() {
     let fixture = Fixture::new();
     fixture.add("R2-D2");
-    let mut names = vec!["robots.db", "robots.db-wal", "robots.db-shm", "./robots.db"];
+    let mut names = vec![
+        "robots.db",
+        "robots.db-wal",
+        "robots.db-shm",
+        "robots.db-journal",
+        "./robots.db",
+    ];
+    #[cfg(unix)]
+    for (target, link) in [
+        ("robots.db", "link.db"),
+        ("robots.db-journal", "missing.db"),
+        (".", "folder"),
+    ] {
+        std::os::unix::fs::symlink(target, fixture.file(link)).unwrap();
+    }
     #[cfg(unix)]
     {
-        std::os::unix::fs::symlink("robots.db", fixture.file("link.db")).unwrap();
-        names.push("link.db");
+        fs::hard_link(fixture.file("robots.db-wal"), fixture.file("log.db")).unwrap();
+        names.extend(["link.db", "missing.db", "folder/robots.db-wal", "log.db"]);
     }
     for name in names {
         let outcome = fixture.backup(name, Existing::Replace);
@@ -175,6 +190,55 @@ fn files_of_the_catalogue_are_never_replaced() {
     }
     fixture.add("C-3PO");
     assert_eq!(fixture.catalogue.list().unwrap().len(), 2);
+}
+
+#[test]
+fn stopped_backup_leaves_no_file() {
+    let fixture = Fixture::new();
+    fixture.add("R2-D2");
+    fs::write(fixture.file("copy.db"), "precious").unwrap();
+    let outcome = OpenOptions::new().backup_while(
+        &url(&fixture.file("robots.db")),
+        fixture.file("copy.db"),
+        Existing::Replace,
+        || ControlFlow::Break(()),
+    );
+    assert!(
+        matches!(outcome, Err(BackupError::Cancelled(_))),
+        "{outcome:?}"
+    );
+    assert_eq!(fixture.others(), ["copy.db"]);
+    let kept = fs::read_to_string(fixture.file("copy.db")).unwrap();
+    assert_eq!(kept, "precious");
+}
+
+#[cfg(unix)]
+#[test]
+fn backup_replaces_the_target_of_a_link_with_its_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    let fixture = Fixture::new();
+    fixture.add("R2-D2");
+    let old = fixture.file("old.db");
+    fs::write(&old, "").unwrap();
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o600)).unwrap();
+    symlink("old.db", fixture.file("copy.db")).unwrap();
+    fixture.backup("copy.db", Existing::Replace).unwrap();
+    assert_eq!(open(&old).list().unwrap().len(), 1);
+    assert_eq!(
+        fs::metadata(&old).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(
+        fs::symlink_metadata(fixture.file("copy.db"))
+            .unwrap()
+            .is_symlink()
+    );
+    let device = fixture.backup("/dev/null", Existing::Replace).unwrap_err();
+    assert!(
+        device.to_string().contains("not a regular file"),
+        "{device}"
+    );
 }
 
 #[test]

@@ -7,17 +7,17 @@ use std::fs::Metadata;
 
 /// Device and inode.
 #[cfg(unix)]
-pub(super) type Identity = (u64, u64);
+pub(crate) type Identity = (u64, u64);
 
 #[cfg(unix)]
-pub(super) fn identity(metadata: &Metadata) -> Identity {
+pub(crate) fn identity(metadata: &Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 
 /// Elsewhere an open file cannot be deleted or replaced.
 #[cfg(not(unix))]
-pub(super) type Identity = ();
+pub(crate) type Identity = ();
 
 #[cfg(not(unix))]
-pub(super) fn identity(_: &Metadata) -> Identity {}
+pub(crate) fn identity(_: &Metadata) -> Identity {}

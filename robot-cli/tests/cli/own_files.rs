@@ -1,0 +1,138 @@
+//! Tests of commands that must not touch the catalogue's own files, by any name.
+
+use std::{
+    fs::{self, File},
+    os::unix::fs::symlink,
+};
+
+use robot_core::CatalogueExt;
+
+use crate::sandbox::Sandbox;
+
+/// A sandbox with links to the files of the catalogue, and the names of all of them.
+fn with_links() -> (Sandbox, Vec<String>) {
+    let sandbox = Sandbox::with_three_robots();
+    let path = |name: &str| sandbox.path().join(name);
+    symlink(".", path("folder")).unwrap();
+    fs::create_dir(path("sub")).unwrap();
+    let mut names = Vec::new();
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let file = format!("robots.db{suffix}");
+        let link = format!("link{suffix}.csv");
+        symlink(&file, path(&link)).unwrap();
+        let absolute = path(&file).display().to_string();
+        names.extend([format!("./{file}"), format!("folder/{file}")]);
+        names.extend([format!("sub/../{file}"), file, link, absolute]);
+    }
+    (sandbox, names)
+}
+
+fn own_file(name: &str) -> String {
+    format!("error: '{name}' belongs to the catalogue itself; choose another file\n")
+}
+
+#[test]
+fn files_of_the_catalogue_are_neither_exported_nor_imported() {
+    let (sandbox, names) = with_links();
+    // Closed, so that only the database exists, and in use.
+    for is_open in [false, true] {
+        let catalogue = is_open.then(|| sandbox.open("robots.db"));
+        for name in &names {
+            sandbox.fails(&["export", name, "--format=csv"], &own_file(name));
+            sandbox.fails(&["import", name, "--format=csv"], &own_file(name));
+        }
+        if catalogue.is_some() {
+            fs::hard_link(
+                sandbox.path().join("robots.db-wal"),
+                sandbox.path().join("log"),
+            )
+            .unwrap();
+            sandbox.fails(&["export", "log", "--format=csv"], &own_file("log"));
+        }
+        let stdout = sandbox.stdout(&["list", "--format=csv"]);
+        assert_eq!(stdout.lines().count(), 4, "{stdout}");
+    }
+}
+
+#[test]
+fn hard_link_to_the_catalogue_is_not_exported_to() {
+    let sandbox = Sandbox::with_three_robots();
+    let (file, link) = (
+        sandbox.path().join("robots.db"),
+        sandbox.path().join("link.csv"),
+    );
+    fs::hard_link(&file, &link).unwrap();
+    let before = fs::read(&file).unwrap();
+    sandbox.fails(&["export", "link.csv"], &own_file("link.csv"));
+    assert_eq!(fs::read(&file).unwrap(), before);
+    assert_eq!(fs::read(&link).unwrap(), before);
+    // While both names exist, the catalogue is not used at all.
+    let stderr = sandbox.stderr(&["list"], 1);
+    assert!(stderr.contains("it has 2 names (hard links)"), "{stderr}");
+    assert!(stderr.contains("delete all but one"), "{stderr}");
+    fs::remove_file(link).unwrap();
+    let _ = sandbox.run(&["list"]).success();
+}
+
+#[test]
+fn files_of_the_catalogue_are_not_backed_up_to() {
+    let (sandbox, names) = with_links();
+    let catalogue = sandbox.open("robots.db");
+    for name in &names {
+        sandbox.fails(&["backup", "--force", name], &own_file(name));
+    }
+    assert_eq!(catalogue.list().unwrap().len(), 3);
+}
+
+#[test]
+fn manual_is_not_written_over_the_catalogue() {
+    let sandbox = Sandbox::with_three_robots();
+    let before = fs::read(sandbox.path().join("robots.db")).unwrap();
+    fs::create_dir(sandbox.path().join("man")).unwrap();
+    symlink("../robots.db", sandbox.path().join("man/robot-cli-add.1")).unwrap();
+    let stderr = sandbox.stderr(&["manual", "man"], 1);
+    assert!(
+        stderr.contains("it belongs to the catalogue itself"),
+        "{stderr}"
+    );
+    assert_eq!(fs::read(sandbox.path().join("robots.db")).unwrap(), before);
+}
+
+#[test]
+fn log_of_a_catalogue_is_not_copied_to() {
+    let sandbox = Sandbox::with_three_robots();
+    let _open = sandbox.open("robots.db");
+    for to in [
+        "robots.db-wal",
+        "./robots.db",
+        "robots.db-shm",
+        "robots.db-journal",
+    ] {
+        let to = format!("sqlite://{to}");
+        let arguments = ["copy", "--from=sqlite://robots.db", "--to", &to];
+        let expected =
+            "error: --from and --to are the same catalogue; choose another one for --to\n";
+        sandbox.fails(&arguments, expected);
+    }
+    let stderr = sandbox.stderr(&["list", "--database=sqlite://robots.db-wal"], 1);
+    assert!(stderr.contains("it belongs to the database '"), "{stderr}");
+}
+
+#[test]
+fn output_redirected_to_the_catalogue_is_rejected() {
+    let sandbox = Sandbox::with_three_robots();
+    let file = sandbox.path().join("robots.db");
+    let before = fs::read(&file).unwrap();
+    for arguments in [&["export"][..], &["list"], &["export", "/dev/stdout"]] {
+        let mut command = sandbox.command(arguments);
+        command.stdout(File::options().append(true).open(&file).unwrap());
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.starts_with("error: standard output belongs to"),
+            "{stderr}"
+        );
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+}

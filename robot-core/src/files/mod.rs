@@ -1,0 +1,9 @@
+//! Files: their identity, those that belong to a store, and those that are written.
+
+pub(crate) mod identity;
+pub(crate) mod output;
+pub(crate) mod path;
+pub(crate) mod store_files;
+
+pub use output::{OutputError, OutputFile};
+pub use store_files::StoreFiles;
