@@ -1,11 +1,15 @@
 //! Static files: an existing file takes precedence over the routes (`docs/operations.md`,
 //! `ROCKET_STATIC_DIR`).
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+};
 
-use robot_core::http::Api;
+use robot_core::{StoreFiles, http::Api};
 use rocket::{
-    Data, Request, Route,
+    Build, Data, Request, Rocket, Route,
+    fairing::AdHoc,
     fs::NamedFile,
     http::{
         Method, Status,
@@ -13,16 +17,55 @@ use rocket::{
     },
     response::Responder,
     route::{Handler, Outcome},
-    tokio::fs,
+    tokio::task::spawn_blocking,
 };
 
-use crate::{rank, routes::core_request};
+use crate::{SettingProblem, rank, routes::core_request};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
 
+/// The files of the stores of all mounted catalogues, which are never opened here: that would drop
+/// the locks of the stores.
+#[derive(Clone, Default)]
+pub(crate) struct Stores(Arc<RwLock<Vec<StoreFiles>>>);
+
+impl Stores {
+    /// The stores of an application, after the files of one more are added.
+    pub(crate) fn with(rocket: Rocket<Build>, files: StoreFiles) -> (Rocket<Build>, Self) {
+        let known = rocket.state::<Self>().cloned();
+        let is_new = known.is_none();
+        let stores = known.unwrap_or_default();
+        let mut all = stores.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.push(files);
+        drop(all);
+        if is_new {
+            return (rocket.manage(stores.clone()), stores);
+        }
+        (rocket, stores)
+    }
+
+    fn any(&self, is_met: impl FnMut(&StoreFiles) -> bool) -> bool {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(is_met)
+    }
+}
+
+/// A fairing that stops the launch if a store keeps its files in a folder of static files.
+pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
+    let (folder, stores) = (folder.to_owned(), stores.clone());
+    AdHoc::try_on_ignite("files of stores", move |rocket| async move {
+        if !stores.any(|files| files.first_below(&folder).is_some()) {
+            return Ok(rocket);
+        }
+        let problem = SettingProblem::StoreInStaticDir(folder.display().to_string());
+        log::error!("wrong setting: {problem}");
+        Err(rocket)
+    })
+}
+
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
-pub(crate) fn routes(base: &str, folder: &Path, api: &Api) -> Vec<Route> {
+pub(crate) fn routes(base: &str, folder: &Path, api: &Api, stores: &Stores) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -31,6 +74,7 @@ pub(crate) fn routes(base: &str, folder: &Path, api: &Api) -> Vec<Route> {
             let handler = Files {
                 folder: folder.clone(),
                 api: api.clone(),
+                stores: stores.clone(),
             };
             let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
             route.name = Some("static files".into());
@@ -43,24 +87,34 @@ pub(crate) fn routes(base: &str, folder: &Path, api: &Api) -> Vec<Route> {
 struct Files {
     folder: PathBuf,
     api: Api,
+    stores: Stores,
 }
 
 impl Files {
     /// The file of a path, unless it is hidden (`.name`), outside of the folder, also by a symbolic
-    /// link, or the `Host` is not accepted.
+    /// link, a file of a store, also by a hard link, or the `Host` is not accepted.
     async fn file(&self, request: &Request<'_>) -> Option<NamedFile> {
         let segments: Segments<'_, fmt::Path> = request.segments(0..).ok()?;
         let mut path = self.folder.join(segments.to_path_buf(false).ok()?);
         if request.uri().path().ends_with('/') {
             path.push("index.html");
         }
-        let path = fs::canonicalize(path).await.ok()?;
-        let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
-            && self.api.host_allowed(&core_request("GET", request));
-        if !is_served || !fs::metadata(&path).await.ok()?.is_file() {
+        if !self.api.host_allowed(&core_request("GET", request)) {
             return None;
         }
+        let files = self.clone();
+        let path = spawn_blocking(move || files.served(&path)).await.ok()??;
         NamedFile::open(path).await.ok()
+    }
+
+    /// The canonical path, if the file is served. Reads metadata only: opening a pipe could block,
+    /// and opening a file of a store would do harm.
+    fn served(&self, path: &Path) -> Option<PathBuf> {
+        let path = path.canonicalize().ok()?;
+        let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
+            && path.metadata().ok()?.is_file()
+            && !self.stores.any(|files| files.contains(&path));
+        is_served.then_some(path)
     }
 }
 

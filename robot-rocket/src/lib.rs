@@ -45,6 +45,10 @@ pub use settings::{SettingProblem, Settings, SettingsError, database_url, figmen
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///
+/// If a catalogue keeps its files below the folder of static files of `settings`, the application does
+/// not launch, and an error is logged. Files of a mounted catalogue are never served, by any name; the
+/// application's own routes must not open them either (see [`Catalogue::files`]).
+///
 /// The routes match every path under the base, and the catchers for 400 and 500 under the base answer
 /// errors in the contract's shape. The base itself is a web page, whose other files are below
 /// `page/`. If `settings` have a folder of static files, its files take precedence over the page and
@@ -73,6 +77,7 @@ pub fn mount(
 ) -> Rocket<Build> {
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
+    let (rocket, stores) = files::Stores::with(rocket, catalogue.files());
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())
@@ -89,7 +94,9 @@ pub fn mount(
         .mount(base, routes::all(base, &api, &permits))
         .register(base, catchers::all(&api, &permits));
     match &settings.static_dir {
-        Some(folder) => rocket.mount(base, files::routes(base, folder, &api)),
+        Some(folder) => rocket
+            .attach(files::no_store_below(folder, &stores))
+            .mount(base, files::routes(base, folder, &api, &stores)),
         None => rocket,
     }
 }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use clap::Parser;
-use robot_core::redact;
+use robot_core::{StoreFiles, redact};
 use robot_rocket::{ServerSettings, Settings, execute, mount};
 use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
 
@@ -77,6 +77,9 @@ fn run() -> Result<(), String> {
         log::warn!("{warning}");
     }
     // Before the store is opened, which may create it.
+    settings
+        .check_store(&StoreFiles::of_url(&url))
+        .map_err(|error| error.to_string())?;
     check_address(&config)?;
     let catalogue = options
         .open(&url)

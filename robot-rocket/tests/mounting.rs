@@ -6,7 +6,10 @@ use std::{fs, path::Path, sync::Arc};
 
 use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue};
 use robot_rocket::{Settings, mount};
-use rocket::{Build, Rocket, fs::FileServer, get, http::Status, local::blocking::Client, routes};
+use rocket::{
+    Build, Rocket, error::ErrorKind, fs::FileServer, get, http::Status, local::blocking::Client,
+    routes,
+};
 
 #[get("/")]
 fn start() -> &'static str {
@@ -125,6 +128,48 @@ fn page_is_at_the_base_with_a_slash() {
         let answer = client.get(elsewhere).dispatch();
         assert_eq!(answer.status(), Status::NotFound, "{elsewhere}");
     }
+}
+
+#[cfg(feature = "sqlite")]
+fn assert_not_launched(rocket: Rocket<Build>) {
+    let error = Client::untracked(rocket).err().unwrap();
+    let kind = error.kind();
+    assert!(matches!(kind, ErrorKind::FailedFairings(_)), "{kind}");
+}
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn folder_with_the_files_of_a_catalogue_stops_the_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    let catalogue = robot_core::open(&format!("sqlite://{}/robots.db", data.display())).unwrap();
+    let mut settings = Settings::default();
+    settings.static_dir = Some(folder.path().to_owned());
+    let rocket = mount(rocket::build(), "/x", catalogue.clone(), &settings);
+    assert_not_launched(rocket);
+    // Also if the folder is that of another catalogue.
+    let own = || {
+        mount(
+            rocket::build(),
+            "/x",
+            catalogue.clone(),
+            &Settings::default(),
+        )
+    };
+    let rocket = mount(own(), "/y", self::catalogue("R2-D2"), &settings);
+    assert_not_launched(rocket);
+
+    let files = folder.path().join("files");
+    fs::create_dir(&files).unwrap();
+    fs::hard_link(data.join("robots.db-wal"), files.join("log.txt")).unwrap();
+    fs::write(files.join("a.txt"), "a").unwrap();
+    settings.static_dir = Some(files);
+    let rocket = mount(own(), "/y", self::catalogue("R2-D2"), &settings);
+    let client = launch(rocket);
+    assert_eq!(get(&client, "/y/a.txt"), "a");
+    let answer = client.get("/y/log.txt").dispatch();
+    assert_eq!(answer.status(), Status::NotFound);
 }
 
 #[test]

@@ -149,6 +149,12 @@ pub enum SettingProblem {
         #[source]
         cause: io::Error,
     },
+    /// The database is in the folder of static files.
+    #[error(
+        "the database is in the folder static_dir '{0}', where every client could read it; move one \
+         of them, and set ROCKET_STATIC_DIR or DATABASE_URL"
+    )]
+    StoreInStaticDir(String),
     /// A setting of the server program: its name is misspelt, or it cannot have this effect.
     #[error("{0}")]
     Server(String),

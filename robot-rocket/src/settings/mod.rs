@@ -20,7 +20,7 @@ use std::{
 };
 
 use robot_core::{
-    DEFAULT_URL, OpenOptions,
+    DEFAULT_URL, OpenOptions, StoreFiles,
     http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission},
 };
 use rocket::{
@@ -108,6 +108,29 @@ impl Settings {
             static_dir: value(static_dir(figment), &mut problems),
         };
         SettingsError::check(problems).map(|()| settings)
+    }
+
+    /// Checks that the folder of static files has no file of the store, which need not exist yet.
+    ///
+    /// # Errors
+    /// [`SettingProblem::StoreInStaticDir`].
+    ///
+    /// ```
+    /// use robot_core::StoreFiles;
+    /// use robot_rocket::Settings;
+    ///
+    /// let mut settings = Settings::default();
+    /// settings.static_dir = Some(".".into());
+    /// assert!(settings.check_store(&StoreFiles::of_url("memory:")).is_ok());
+    /// assert!(settings.check_store(&StoreFiles::of_url("sqlite://robots.db")).is_err());
+    /// ```
+    pub fn check_store(&self, files: &StoreFiles) -> Result<(), SettingsError> {
+        match &self.static_dir {
+            Some(folder) if files.first_below(folder).is_some() => {
+                Err(SettingProblem::StoreInStaticDir(folder.display().to_string()).into())
+            }
+            _ => Ok(()),
+        }
     }
 }
 

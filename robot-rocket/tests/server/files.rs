@@ -10,8 +10,8 @@ use std::{
 use robot_core::conformance::Client;
 
 use crate::{
-    Server, call,
-    process::{assert_failed, exchange},
+    Server, call, draft,
+    process::{assert_failed, exchange, fail, output_of_failure},
 };
 
 #[test]
@@ -150,6 +150,101 @@ fn files_outside_the_folder_are_not_served() {
         call(&server.client(), "GET", "/inside.txt", "").text(),
         "open"
     );
+}
+
+#[test]
+fn database_in_the_folder_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("files/deep")).unwrap();
+    fs::create_dir(path("data")).unwrap();
+    symlink("files", path("link")).unwrap();
+    symlink("files/deep", path("folder")).unwrap();
+    symlink("../files/deep/robots.db", path("data/robots.db")).unwrap();
+    for (static_dir, database) in [
+        (".", "robots.db"),
+        ("files", "files/robots.db"),
+        ("files", "files/deep/robots.db"),
+        ("link", "files/robots.db"),
+        ("files/deep/..", "folder/robots.db"),
+        ("files", "data/robots.db"),
+        (".", "data/other.db"),
+    ] {
+        let settings = [
+            ("DATABASE_URL", format!("sqlite://{database}")),
+            ("ROCKET_STATIC_DIR", static_dir.to_owned()),
+        ];
+        let settings = settings
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        let error = output_of_failure(&fail(folder.path(), &settings));
+        let expected = "the database is in the folder static_dir '";
+        assert!(
+            error.contains(expected),
+            "{static_dir}, {database}: {error}"
+        );
+        assert!(error.contains("ROCKET_STATIC_DIR"), "{error}");
+    }
+    assert!(fs::read_dir(path("files/deep")).unwrap().next().is_none());
+    assert!(!path("robots.db").exists());
+}
+
+/// Opening and closing a file drops all locks that the process has on it.
+#[test]
+fn files_of_the_database_are_never_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir(path("files")).unwrap();
+    fs::write(path("files/open.txt"), "open").unwrap();
+    let server = Server::start(folder.path(), &[("ROCKET_STATIC_DIR", "files")]);
+    let client: &dyn Client = &server.client();
+    let added = call(client, "POST", "/api/robots", &draft("R2-D2"));
+    assert_eq!(added.status, 201);
+    let before = locks(&server);
+    assert!(before > 0, "the server has no locks");
+    let suffixes = ["", "-wal", "-shm"];
+    for suffix in suffixes {
+        let (file, link) = (
+            format!("robots.db{suffix}"),
+            format!("files/link{suffix}.txt"),
+        );
+        fs::hard_link(path(&file), path(&link)).unwrap();
+        symlink(format!("../{file}"), path(&format!("files/to{suffix}"))).unwrap();
+        symlink(
+            format!("link{suffix}.txt"),
+            path(&format!("files/linked{suffix}")),
+        )
+        .unwrap();
+    }
+    let links = suffixes.map(|suffix| {
+        [
+            format!("/link{suffix}.txt"),
+            format!("/to{suffix}"),
+            format!("/linked{suffix}"),
+        ]
+    });
+    let check = |targets: &mut dyn Iterator<Item = &String>| {
+        for target in targets {
+            for method in ["GET", "HEAD"] {
+                assert_eq!(call(client, method, target, "").status, 404, "{target}");
+            }
+        }
+        assert_eq!(locks(&server), before);
+    };
+    check(&mut links.iter().flatten());
+    // Also where it is moved.
+    fs::rename(path("robots.db"), path("files/moved.db")).unwrap();
+    check(&mut ["/moved.db".to_owned()].iter());
+    assert_eq!(call(client, "GET", "/open.txt", "").text(), "open");
+}
+
+/// The number of POSIX locks that a server has.
+fn locks(server: &Server) -> usize {
+    let id = server.id().to_string();
+    let locks = fs::read_to_string("/proc/locks").unwrap();
+    let is_its =
+        |line: &&str| line.contains("POSIX") && line.split_whitespace().nth(4) == Some(&id);
+    locks.lines().filter(is_its).count()
 }
 
 #[test]
