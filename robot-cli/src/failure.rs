@@ -209,12 +209,11 @@ impl Failure {
 /// servers send the message to untrusted clients.
 pub(crate) fn with_cause(error: &Error) -> String {
     match error {
-        Error::Unavailable(cause)
+        Error::ReadOnly(cause)
         | Error::RestartRequired(cause)
+        | Error::Unavailable(cause)
         | Error::Store(cause)
-        | Error::Unknown(cause) => {
-            format!("{error}: {cause}")
-        }
+        | Error::Unknown(cause) => format!("{error}: {cause}"),
         error => error.to_string(),
     }
 }

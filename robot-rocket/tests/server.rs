@@ -25,6 +25,7 @@ mod server {
     mod page;
     mod proxies;
     pub(crate) mod proxy;
+    mod read_only;
     mod readme;
     mod setting_names;
     pub(crate) mod slow_disk;

@@ -24,6 +24,8 @@ mod output_failures;
 #[cfg(unix)]
 mod own_files;
 mod processes;
+#[cfg(unix)]
+mod read_only;
 mod readme;
 mod rules;
 mod sandbox;

@@ -70,6 +70,9 @@ pub enum Error {
     /// Reads succeed.
     #[error("The catalogue cannot be changed until it is restarted, because its disk failed")]
     RestartRequired(#[source] Cause),
+    /// The program may read the store, but not write it.
+    #[error("The catalogue is read-only")]
+    ReadOnly(#[source] Cause),
     /// The store failed, and a retry will not help.
     #[error("The store failed")]
     Store(#[source] Cause),
@@ -89,6 +92,15 @@ impl Error {
     /// ```
     pub fn unavailable(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Unavailable(Arc::from(cause.into()))
+    }
+
+    /// [`Error::ReadOnly`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::read_only("no permission"), robot_core::Error::ReadOnly(_)));
+    /// ```
+    pub fn read_only(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::ReadOnly(Arc::from(cause.into()))
     }
 
     /// [`Error::Unknown`], for this cause.

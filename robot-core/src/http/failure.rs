@@ -50,6 +50,8 @@ pub enum Failure {
     NotPermitted(AccessError),
     /// The service does not accept the `Host` of the request.
     ForeignHost,
+    /// The service may read the store, but not write it.
+    ReadOnly,
     /// The store is overloaded or unreachable at the moment.
     Unavailable,
     /// The store cannot store anything until the service is restarted.
@@ -68,7 +70,9 @@ impl Failure {
             Self::Rejected(_) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
             Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => 401,
-            Self::ForeignOrigin | Self::NotPermitted(AccessError::ReadOnlyToken) => 403,
+            Self::ForeignOrigin
+            | Self::ReadOnly
+            | Self::NotPermitted(AccessError::ReadOnlyToken) => 403,
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
@@ -114,6 +118,10 @@ impl Failure {
             Self::ForeignHost => {
                 "This service does not accept the name in Host; its operator can add the name to \
                  allowed_hosts"
+            }
+            Self::ReadOnly => {
+                "The catalogue is read-only; its operator can make it writable, and the log of the \
+                 service says how"
             }
             Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"
@@ -194,6 +202,10 @@ pub(super) fn logged(error: Error) -> Failure {
         Error::Rejected(violations) => Failure::Rejected(violations),
         Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),
         Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
+        Error::ReadOnly(cause) => {
+            log::warn!("a change was rejected: {cause}");
+            Failure::ReadOnly
+        }
         Error::Unavailable(cause) => {
             log::warn!("the store is unavailable: {cause}");
             Failure::Unavailable

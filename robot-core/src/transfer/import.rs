@@ -324,8 +324,12 @@ where
             let (line, step) = self.in_flight.pop_front()?;
             let result = self.finish(step);
             match &result {
-                // A store that is full or unreachable is reported once.
-                Err(ImportError::Refused(Error::Unavailable(_))) if self.has_failed => continue,
+                // A store that is full, unreachable or read-only is reported once.
+                Err(ImportError::Refused(Error::Unavailable(_) | Error::ReadOnly(_)))
+                    if self.has_failed =>
+                {
+                    continue;
+                }
                 Err(error) if self.ends_with(error) => {
                     self.has_failed |= !error.is_record_error();
                     self.close();

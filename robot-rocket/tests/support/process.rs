@@ -79,7 +79,12 @@ impl Server {
 
     /// Runs a server until it listens or ends.
     pub(crate) fn launch(folder: &Path, settings: &[(&str, &str)]) -> Result<Self, Output> {
-        let process = Process::start(command(folder, settings));
+        Self::launch_by(command(folder, settings))
+    }
+
+    /// Runs a command that starts a server, until it listens or ends.
+    pub(crate) fn launch_by(command: Command) -> Result<Self, Output> {
+        let process = Process::start(command);
         wait_for("the server listens or ends", TIMEOUT, || {
             process.output.text().contains('\n') || process.output.has_ended()
         });

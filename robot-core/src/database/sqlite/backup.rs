@@ -19,6 +19,7 @@ use diesel::{
 use super::{
     connection::{Purpose, uri},
     file::DatabaseFile,
+    reader::Reader,
 };
 use crate::{
     catalogue::{Backup, BackupError, Existing, OpenError, OpenOptions},
@@ -51,7 +52,7 @@ pub(crate) fn backup(
     let output = create(&database, file, existing)?;
     let path = output.temporary_path().to_str();
     let path = path.ok_or_else(|| failed("SQLite accepts UTF-8 paths only".into()))?;
-    let connection = database.connect(Purpose::Write)?;
+    let connection = database.reader(Purpose::Write)?;
     let robots = copy(&database, connection, path, next)
         .unwrap_or_else(|cause| Some(Err(failed(cause))))
         .unwrap_or_else(|| Err(BackupError::Cancelled(file.to_owned())))
@@ -104,7 +105,7 @@ fn create(
 /// if `next` broke. The thread then ends when SQLite has written everything to the deleted file.
 fn copy(
     database: &DatabaseFile,
-    mut connection: SqliteConnection,
+    mut connection: Reader,
     path: &str,
     next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
 ) -> Result<Option<Result<u64, BackupError>>, Failure> {
@@ -113,7 +114,8 @@ fn copy(
     thread::Builder::new()
         .name("robot-backup".to_owned())
         .spawn(move || {
-            let copied = vacuum_into(&mut connection, &path)
+            let copied = connection
+                .read(|connection| vacuum_into(connection, &path))
                 .map(|()| check_copy(&database, &path));
             // The receiver is gone after a cancellation.
             let _ = sender.send(copied);

@@ -8,11 +8,13 @@ use std::{
     time::Duration,
 };
 
-use diesel::{ConnectionError, SqliteConnection};
+use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
-    connection::{Purpose, establish, set_up},
+    connection::{Purpose, establish, set_up, uri},
     errors::is_locked,
+    log::Log,
+    reader::{Reader, Reading, is_read_only},
 };
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
@@ -33,6 +35,8 @@ pub(super) struct DatabaseFile {
     /// The path after links are followed: SQLite keeps the log beside the file itself, not beside a
     /// link to it.
     resolved: PathBuf,
+    /// Whether the process may not write it.
+    is_read_only: bool,
     /// The identity of the file that every connection must be to, once one is in use.
     identity: Arc<OnceLock<Identity>>,
     timeout: Duration,
@@ -50,6 +54,7 @@ impl DatabaseFile {
         // If its folder is missing, opening it fails.
         let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
         Ok(Self {
+            is_read_only: is_read_only(&resolved),
             path,
             resolved,
             identity: Arc::default(),
@@ -63,7 +68,38 @@ impl DatabaseFile {
     /// those of the new file, and would empty the shared memory, which crashes a process that still
     /// uses it for the old file.
     pub(super) fn connect(&self, purpose: Purpose) -> Result<SqliteConnection, OpenError> {
-        let connected = establish(&self.path, purpose).and_then(|mut connection| {
+        self.connect_by(establish(&self.path, purpose), purpose)
+    }
+
+    /// A connection that reads. A database that the process may not write is not changed, and no
+    /// file is created beside it.
+    pub(super) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
+        if !self.is_read_only {
+            return Ok(Reader::new(self.connect(purpose)?, None, Log::of(self)));
+        }
+        let reading =
+            Reading::of(&self.resolved).map_err(|cause| self.cannot_open(cause.into()))?;
+        // A backup writes another file through the connection; SQLite opens this one read-only.
+        let mode = if purpose == Purpose::Write {
+            "rw"
+        } else {
+            "ro"
+        };
+        let (mode, state) = match reading {
+            Reading::WithLocks => (mode.to_owned(), None),
+            Reading::WithoutLocks(state) => (format!("{mode}&immutable=1"), Some(state)),
+        };
+        let connection = SqliteConnection::establish(&uri(&self.path, &mode));
+        let connection = self.connect_by(connection, purpose)?;
+        Ok(Reader::new(connection, state, Log::of(self)))
+    }
+
+    fn connect_by(
+        &self,
+        connection: ConnectionResult<SqliteConnection>,
+        purpose: Purpose,
+    ) -> Result<SqliteConnection, OpenError> {
+        let connected = connection.and_then(|mut connection| {
             // The file is open now, so that it cannot be exchanged any more, and not read yet.
             if !self.is_pinned_file() {
                 let message = "it was deleted, moved or replaced while it was in use";
@@ -108,6 +144,11 @@ impl DatabaseFile {
         &self.resolved
     }
 
+    /// Whether the process may not write the database.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.is_read_only
+    }
+
     /// The files of the database.
     pub(super) fn store_files(&self) -> StoreFiles {
         store_files(&self.resolved).with_open(self.identity.get().copied())
@@ -131,6 +172,9 @@ impl DatabaseFile {
         }
         let remedy = if self.path().is_dir() {
             "it is a folder; name a file in it"
+        } else if self.is_read_only {
+            "check that the database and its folder may be written, and that it is a database of \
+             robots; or copy it with all files beside it to another folder"
         } else {
             "check that its folder exists and that both may be written, that the disk has room, and \
              that it is a database of robots; or name another one"

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use diesel::{QueryResult, SqliteConnection};
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile, log::Log};
+use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
 use crate::catalogue::{Error, Result};
 
 /// Number of lock attempts before a read moves to a blocking thread. Lower, and reads move although a
@@ -19,9 +19,8 @@ const ATTEMPTS: usize = 600;
 /// The connections for inline reads.
 pub(super) struct InlineReads {
     file: DatabaseFile,
-    log: Log,
     /// Each is closed when a read fails.
-    connections: Box<[Mutex<Option<SqliteConnection>>]>,
+    connections: Box<[Mutex<Option<Reader>>]>,
 }
 
 impl InlineReads {
@@ -29,7 +28,6 @@ impl InlineReads {
     pub(super) fn new(file: &DatabaseFile, connections: usize) -> Self {
         Self {
             file: file.clone(),
-            log: Log::of(file),
             connections: (0..connections).map(|_| Mutex::new(None)).collect(),
         }
     }
@@ -43,10 +41,10 @@ impl InlineReads {
         let mut slot = self.free_slot()?;
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
         let mut connection = match slot.take() {
-            Some(connection) if !self.log.is_empty() => connection,
-            _ => self.file.connect(Purpose::ReadInline).ok()?,
+            Some(connection) if connection.is_current() => connection,
+            _ => self.file.reader(Purpose::ReadInline).ok()?,
         };
-        match query(&mut connection).map_err(classify) {
+        match connection.read(query).map_err(classify) {
             Ok(value) => {
                 *slot = Some(connection);
                 Some(Ok(value))
@@ -56,7 +54,7 @@ impl InlineReads {
         }
     }
 
-    fn free_slot(&self) -> Option<MutexGuard<'_, Option<SqliteConnection>>> {
+    fn free_slot(&self) -> Option<MutexGuard<'_, Option<Reader>>> {
         let rounds = ATTEMPTS.checked_div(self.connections.len())?;
         for _ in 0..rounds {
             for connection in &self.connections {

@@ -2,10 +2,8 @@
 
 use std::{fs, path::PathBuf};
 
-use super::{
-    connection::LOG_LIMIT,
-    file::{DatabaseFile, resolve, with_suffix},
-};
+use super::{connection::LOG_LIMIT, file::DatabaseFile};
+use crate::files::path::with_suffix;
 
 /// The log of a database that is open.
 #[derive(Debug, Clone)]
@@ -13,7 +11,7 @@ pub(super) struct Log(PathBuf);
 
 impl Log {
     pub(super) fn of(file: &DatabaseFile) -> Self {
-        Self(with_suffix(&resolve(file.path()), "-wal"))
+        Self(with_suffix(file.resolved(), "-wal"))
     }
 
     /// Whether the log has no bytes, as after it was created, or truncated by another program.

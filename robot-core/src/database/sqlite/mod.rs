@@ -10,6 +10,7 @@ mod files;
 mod inline_reads;
 mod log;
 mod migrations;
+mod reader;
 mod readers;
 mod search;
 mod statements;

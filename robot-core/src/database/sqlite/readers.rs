@@ -5,34 +5,25 @@ use diesel::{
     r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
 };
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile, log::Log};
+use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
 use crate::catalogue::{Error, OpenError, Result};
 
 /// A pool of reading connections.
-pub(super) struct Readers {
-    pool: r2d2::Pool<Manager>,
-    manager: Manager,
-    log: Log,
-}
+pub(super) struct Readers(r2d2::Pool<Manager>);
 
 impl Readers {
     /// A pool of up to `connections`, each opened when it is needed.
     pub(super) fn new(file: &DatabaseFile, connections: u32) -> Self {
-        let manager = Manager(file.clone());
         let pool = r2d2::Pool::builder()
             .max_size(connections)
             // A connection opened in the background at the end of the program could keep the
             // last one from checkpointing the log.
             .min_idle(Some(0))
-            .test_on_check_out(false)
+            .test_on_check_out(true)
             .connection_timeout(file.timeout())
             .error_handler(Box::new(NopErrorHandler))
-            .build_unchecked(manager.clone());
-        Self {
-            pool,
-            manager,
-            log: Log::of(file),
-        }
+            .build_unchecked(Manager(file.clone()));
+        Self(pool)
     }
 
     /// Runs a query.
@@ -40,24 +31,13 @@ impl Readers {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut reader = self.pool.get().map_err(Error::unavailable)?;
-        if reader.was_used && self.log.is_empty() {
-            *reader = self.manager.connect().map_err(Error::unavailable)?;
-        }
-        reader.was_used = true;
-        query(&mut reader.connection).map_err(classify)
+        let mut connection = self.0.get().map_err(Error::unavailable)?;
+        connection.read(query).map_err(classify)
     }
 }
 
-/// A connection of the pool.
-struct Reader {
-    connection: SqliteConnection,
-    /// Whether its page cache may have pages.
-    was_used: bool,
-}
-
 /// Connects. Diesel's own manager takes a URL and no settings.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Manager(DatabaseFile);
 
 impl ManageConnection for Manager {
@@ -65,18 +45,17 @@ impl ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Reader, OpenError> {
-        Ok(Reader {
-            connection: self.0.connect(Purpose::Read)?,
-            was_used: false,
-        })
+        self.0.reader(Purpose::Read)
     }
 
     fn is_valid(&self, reader: &mut Reader) -> Result<(), OpenError> {
-        let result = reader.connection.ping();
-        result.map_err(|error| self.0.cannot_open(error.into()))
+        if reader.is_current() {
+            return Ok(());
+        }
+        Err(self.0.cannot_open("another program has changed it".into()))
     }
 
     fn has_broken(&self, reader: &mut Reader) -> bool {
-        std::thread::panicking() || reader.connection.is_broken()
+        std::thread::panicking() || reader.connection().is_broken()
     }
 }

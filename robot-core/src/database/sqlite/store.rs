@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, IfMissing, OpenError, OpenOptions, PageRequest, Pending, Restoration,
-        Result, Scheme,
+        Catalogue, Change, Error, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
+        Restoration, Result, Scheme,
     },
     database::{
         migrations::bring_up_to_date,
@@ -53,13 +53,16 @@ pub(crate) const SCHEME: Scheme = Scheme {
 pub struct SqliteCatalogue {
     readers: Readers,
     inline_reads: InlineReads,
-    writer: Writer,
+    /// `None` if the process may not write the file.
+    writer: Option<Writer>,
+    /// The file as messages name it.
     file: DatabaseFile,
 }
 
 impl SqliteCatalogue {
     /// Opens the file that a URL names (see [`open`](crate::open())), creates what is missing, and
-    /// brings its tables up to date.
+    /// brings its tables up to date. A file that the process may not write can be read, and writes
+    /// fail with [`Error::ReadOnly`].
     ///
     /// # Errors
     /// An [`OpenError`] whose message says what to do.
@@ -82,33 +85,43 @@ impl SqliteCatalogue {
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let file = DatabaseFile::from_url(url, options)?;
-        let mut first = match options.get_if_missing() {
-            IfMissing::Create => file.connect(Purpose::Create)?,
+        let purpose = match options.get_if_missing() {
+            _ if file.is_read_only() => Purpose::Read,
+            IfMissing::Create => Purpose::Create,
             IfMissing::Fail => {
                 file.must_exist()?;
-                file.connect(Purpose::Write)?
+                Purpose::Write
             }
         };
-        bring_up_to_date(&mut first, &file.name())
+        let mut first = file.reader(purpose)?;
+        let connection = first.connection();
+        bring_up_to_date(connection, &file.name())
             .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
-        ensure_search_index(&mut first, &file.name());
-        enable_wal(&mut first, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
-        let files = file
-            .pin()
-            .and_then(|()| Files::new(&file))
-            .map_err(|error| file.cannot_open(error.into()))?;
+        ensure_search_index(connection, &file.name());
+        if !file.is_read_only() {
+            enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
+        }
+        file.pin().map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             readers: Readers::new(&file, options.get_connections()),
             // So that one thread is left if all the others wait for the disk.
             inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
-            writer: Writer::start(&file, files)?,
+            writer: start_writer(&file)?,
             file,
         })
     }
 
+    /// Queues work, unless the file is read-only.
+    fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
+        match &self.writer {
+            Some(writer) => writer.submit(work),
+            None => Pending::ready(Err(Error::read_only(read_only(&self.file)))),
+        }
+    }
+
     /// Executes a change, and waits until it is on disk.
     fn write(&self, change: Change) -> Result<RobotId> {
-        self.writer.submit(Work::Change(change)).wait()
+        self.submit(Work::Change(change)).wait()
     }
 
     fn read_page<T>(
@@ -169,7 +182,7 @@ impl Catalogue for SqliteCatalogue {
             return Ok(());
         };
         let work = Work::Restore(restoration.clone(), last_id);
-        self.writer.submit(work).wait().map(drop)
+        self.submit(work).wait().map(drop)
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
@@ -177,7 +190,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        Ok(self.writer.submit(Work::Change(change)))
+        Ok(self.submit(Work::Change(change)))
     }
 
     fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
@@ -189,6 +202,25 @@ impl Catalogue for SqliteCatalogue {
     fn files(&self) -> StoreFiles {
         self.file.store_files()
     }
+}
+
+/// Starts the writer thread, unless the file is read-only.
+fn start_writer(file: &DatabaseFile) -> Result<Option<Writer>, OpenError> {
+    if file.is_read_only() {
+        log::warn!("{}", read_only(file));
+        return Ok(None);
+    }
+    let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;
+    Writer::start(file, files).map(Some)
+}
+
+/// Why nothing can be stored.
+fn read_only(file: &DatabaseFile) -> String {
+    format!(
+        "{} is read-only for this program; to change robots, make the file, those beside it and \
+         their folder writable, and start the program again",
+        file.name()
+    )
 }
 
 impl fmt::Debug for SqliteCatalogue {
