@@ -20,7 +20,7 @@ use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
     files::{
         StoreFiles,
-        identity::{Identity, identity},
+        identity::{Identity, identity, link_count},
         path::{resolve, with_suffix},
     },
 };
@@ -46,20 +46,53 @@ impl DatabaseFile {
     /// The file that a URL names.
     ///
     /// # Errors
-    /// The URL names no file.
+    /// The URL names no file; the file has several names, or belongs to another database.
     pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
             url: url.to_owned(),
         })?;
         // If its folder is missing, opening it fails.
         let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
-        Ok(Self {
+        let file = Self {
             is_read_only: is_read_only(&resolved),
             path,
             resolved,
             identity: Arc::default(),
             timeout: options.get_timeout(),
-        })
+        };
+        file.must_be_a_database()?;
+        file.must_have_one_name()?;
+        Ok(file)
+    }
+
+    /// Fails for a log or the shared memory of a database. SQLite would take an empty log for an
+    /// empty database.
+    fn must_be_a_database(&self) -> Result<(), OpenError> {
+        let path = self.resolved.to_string_lossy();
+        let mut databases = COMPANIONS
+            .iter()
+            .filter_map(|suffix| path.strip_suffix(suffix));
+        match databases.find(|database| Path::new(database).is_file()) {
+            Some(database) => Err(self.unusable(
+                format!("it belongs to the database '{database}'").into(),
+                "open that one",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Fails for a file with several names. A program that opens another one begins a log beside
+    /// that name, and both overwrite each other's changes.
+    fn must_have_one_name(&self) -> Result<(), OpenError> {
+        let links = fs::metadata(&self.path).map_or(1, |found| link_count(&found));
+        if links <= 1 {
+            return Ok(());
+        }
+        Err(self.unusable(
+            format!("it has {links} names (hard links)").into(),
+            "stop the programs that use it, find the names with 'find / -samefile FILE', and delete \
+             all but one, if possible the one beside a file '-wal'",
+        ))
     }
 
     /// Connects to the file, provided that it is still the pinned one.

@@ -16,7 +16,7 @@ use super::{
     file::DatabaseFile,
 };
 use crate::files::{
-    identity::{Identity, identity},
+    identity::{Identity, identity, link_count},
     path::with_suffix,
 };
 
@@ -28,6 +28,11 @@ pub(super) enum Lost {
          the file back, or restart the program to use what is there now"
     )]
     Replaced(String),
+    #[error(
+        "{0} has a second name now (a hard link), and a program that uses that name would \
+         overwrite changes, so nothing can be stored; delete the second name"
+    )]
+    Linked(String),
     #[error(
         "{database} was truncated or damaged while it was in use, so nothing can be stored; stop \
          all programs that use it, and put back a backup without the files -wal and -shm: {cause}"
@@ -50,6 +55,7 @@ pub(super) struct Files {
 struct Observed {
     identity: Identity,
     length: u64,
+    links: u64,
 }
 
 impl From<Metadata> for Observed {
@@ -57,6 +63,7 @@ impl From<Metadata> for Observed {
         Self {
             identity: identity(&metadata),
             length: metadata.len(),
+            links: link_count(&metadata),
         }
     }
 }
@@ -83,8 +90,17 @@ impl Files {
         }
     }
 
-    /// Checks, before a commit, that the files are still those that were opened.
+    /// Checks, before a commit, that the files are still those that were opened, and that no other
+    /// log can be begun for the database.
     pub(super) fn check(&mut self) -> Result<(), Lost> {
+        self.check_all()?;
+        if self.database.links > 1 {
+            return Err(Lost::Linked(self.file.name()));
+        }
+        Ok(())
+    }
+
+    fn check_all(&mut self) -> Result<(), Lost> {
         self.database = self.check_file(self.file.path(), self.database)?;
         for index in 0..self.companions.len() {
             if let (path, Some(observed)) = &self.companions[index] {
@@ -107,7 +123,7 @@ impl Files {
                 self.companions[index].1 = Some(self.observe(path)?);
             }
         }
-        self.check()
+        self.check_all()
     }
 
     fn check_file(&self, path: &Path, before: Observed) -> Result<Observed, Lost> {

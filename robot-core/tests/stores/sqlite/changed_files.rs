@@ -75,6 +75,22 @@ fn write_to_deleted_file_fails() {
     }
 }
 
+/// A program that opens the file by its second name begins another log.
+#[cfg(unix)]
+#[test]
+fn write_fails_while_the_file_has_a_second_name() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    catalogue.add(draft("before")).unwrap();
+    let link = database.folder().join("link.db");
+    fs::hard_link(database.file(), &link).unwrap();
+    assert_fails_with(catalogue.add(draft("refused")), "second name");
+    assert_eq!(names(&catalogue, ""), ["before"]);
+    fs::remove_file(&link).unwrap();
+    catalogue.add(draft("after")).unwrap();
+    assert_eq!(names(&catalogue, ""), ["after", "before"]);
+}
+
 #[test]
 fn write_to_replaced_file_fails() {
     let (_database, added) = add_after(|database| {
