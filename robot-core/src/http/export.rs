@@ -90,7 +90,7 @@ impl File {
 /// The end of an incomplete file: text that no reader accepts as a robot or as the end of the file.
 /// Nothing else in a file shows that it is incomplete, and some frontends cannot abort a connection.
 fn error_mark(format: Format, columns: usize) -> Vec<u8> {
-    const MESSAGE: &str = "The export broke off, because the service failed; ask for it again";
+    const MESSAGE: &str = "The export was interrupted, because the service failed; request it again";
     match format {
         // One field too many.
         Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(columns)).into_bytes(),

@@ -22,7 +22,7 @@ use crate::{
 ///
 /// let failure = Failure::Body(BodyError::TooSlow);
 /// assert_eq!(failure.status(Behaviour::A), 408);
-/// assert_eq!(failure.messages(), ["The body was not there in time; send it again"]);
+/// assert_eq!(failure.messages(), ["The request body did not arrive in time; send it again"]);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -166,7 +166,7 @@ fn body_message(error: BodyError) -> String {
         BodyError::TooLarge => {
             format!("The body has more than {BODY_LIMIT} bytes; send a shorter one")
         }
-        BodyError::TooSlow => "The body was not there in time; send it again".to_owned(),
+        BodyError::TooSlow => "The request body did not arrive in time; send it again".to_owned(),
         BodyError::Incomplete => "The body ended early; send it again".to_owned(),
     }
 }

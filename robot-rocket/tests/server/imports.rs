@@ -81,7 +81,7 @@ fn slow_import_succeeds_and_stalled_import_times_out() {
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     assert!(
         answer.ends_with(
-            r#"{"status":"OK","data":{"added":1,"replaced":0,"skipped":0,"failed":1},"messages":["line 3: The body was not there in time; send it again"]}"#
+            r#"{"status":"OK","data":{"added":1,"replaced":0,"skipped":0,"failed":1},"messages":["line 3: The request body did not arrive in time; send it again"]}"#
         ),
         "{answer}"
     );

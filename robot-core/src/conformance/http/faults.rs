@@ -109,7 +109,10 @@ fn failed_export_is_recognisably_incomplete(session: &Session<'_>) {
         );
         let text = half.text();
         let end = text.lines().last().unwrap_or_default();
-        assert!(end.contains("The export broke off"), "{format}: {end}");
+        assert!(
+            end.contains("The export was interrupted"),
+            "{format}: {end}"
+        );
     }
     let answer = session.get("/api/robots/export");
     assert_eq!(answer.text().lines().count(), 1100);
