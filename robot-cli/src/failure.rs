@@ -212,6 +212,7 @@ pub(crate) fn with_cause(error: &Error) -> String {
         Error::ReadOnly(cause)
         | Error::RestartRequired(cause)
         | Error::Unavailable(cause)
+        | Error::DiskFull(cause)
         | Error::Store(cause)
         | Error::Unknown(cause) => format!("{error}: {cause}"),
         error => error.to_string(),

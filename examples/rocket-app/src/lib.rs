@@ -49,7 +49,7 @@ async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status
     let census = census.unwrap_or_else(|error| Err(Error::store(error)));
     census.map_err(|error| {
         let status = match error {
-            Error::Unavailable(_) => Status::ServiceUnavailable,
+            Error::Unavailable(_) | Error::DiskFull(_) => Status::ServiceUnavailable,
             _ => Status::InternalServerError,
         };
         (status, format!("{error}\n"))

@@ -73,6 +73,9 @@ pub enum Error {
     /// The program may read the store, but not write it.
     #[error("The catalogue is read-only")]
     ReadOnly(#[source] Cause),
+    /// The disk of the store is full. The same call may succeed when space has been freed.
+    #[error("The disk of the catalogue is full; free space on it and try again")]
+    DiskFull(#[source] Cause),
     /// The store failed, and a retry will not help.
     #[error("The store failed")]
     Store(#[source] Cause),
@@ -101,6 +104,15 @@ impl Error {
     /// ```
     pub fn read_only(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::ReadOnly(Arc::from(cause.into()))
+    }
+
+    /// [`Error::DiskFull`], for this cause.
+    ///
+    /// ```
+    /// assert!(matches!(robot_core::Error::disk_full("quota exceeded"), robot_core::Error::DiskFull(_)));
+    /// ```
+    pub fn disk_full(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::DiskFull(Arc::from(cause.into()))
     }
 
     /// [`Error::Unknown`], for this cause.
@@ -216,6 +228,12 @@ pub enum OpenError {
     #[error("there is no database {database}; check its path")]
     Missing {
         /// The database.
+        database: String,
+    },
+    /// The disk has no room to create or prepare the database.
+    #[error("the disk of the database {database} is full; free space on it and try again")]
+    DiskFull {
+        /// The database, without credentials.
         database: String,
     },
     /// Another program has locked the database.

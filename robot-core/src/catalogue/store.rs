@@ -43,8 +43,9 @@ use crate::{
 /// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:
 ///   without trimming, case folding, normalisation or wildcards.
 /// * **Errors.** [`Error::Unavailable`](crate::Error::Unavailable), within about two seconds, if
-///   the same call may succeed later; [`Error::Store`](crate::Error::Store) for every other
-///   failure of the store. No argument makes a method panic.
+///   the same call may succeed later; [`Error::DiskFull`](crate::Error::DiskFull) if there is no
+///   room; [`Error::Store`](crate::Error::Store) for every other failure of the store. No
+///   argument makes a method panic.
 ///
 /// The cases of the feature `conformance` test most of this.
 ///

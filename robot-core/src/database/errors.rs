@@ -41,13 +41,19 @@ pub(super) fn wrap(error: Error) -> DieselError {
     DieselError::QueryBuilderError(Box::new(error))
 }
 
-/// The catalogue error of a failed statement. `is_transient` identifies retryable errors.
-pub(super) fn classify(error: DieselError, is_transient: fn(&DieselError) -> bool) -> Error {
+/// The catalogue error of a failed statement. `is_transient` identifies retryable errors, and
+/// `is_disk_full` a full disk.
+pub(super) fn classify(
+    error: DieselError,
+    is_transient: fn(&DieselError) -> bool,
+    is_disk_full: fn(&DieselError) -> bool,
+) -> Error {
     match error {
         error if taken(&error) == Some(Violation::NameTaken) => Violation::NameTaken.into(),
         DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
             cause.downcast().map_or_else(Error::store, |error| *error)
         }
+        error if is_disk_full(&error) => Error::disk_full(error),
         error if is_transient(&error) => Error::unavailable(error),
         error => Error::store(error),
     }

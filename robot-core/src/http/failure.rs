@@ -56,6 +56,8 @@ pub enum Failure {
     Unavailable,
     /// The store cannot store anything until the service is restarted.
     RestartRequired,
+    /// The disk of the store is full.
+    DiskFull,
     /// A bug, or a failure of the store. The cause is only logged.
     Internal,
     /// The store failed, and it is unknown whether the change was stored.
@@ -80,7 +82,7 @@ impl Failure {
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
             Self::Internal | Self::OutcomeUnknown => 500,
-            Self::Unavailable | Self::RestartRequired => 503,
+            Self::Unavailable | Self::RestartRequired | Self::DiskFull => 503,
         }
     }
 
@@ -130,6 +132,9 @@ impl Failure {
                 "The catalogue can be read, but not changed, until its operator restarts the \
                  service; the cause is in its log"
             }
+            Self::DiskFull => {
+                "The disk of the service is full; try again when its operator has freed space"
+            }
             Self::OutcomeUnknown => {
                 "The service failed, which is not your fault; whether this was stored is \
                  unknown, so look before you send it again"
@@ -148,7 +153,9 @@ impl Failure {
             Self::NotPermitted(error) => {
                 Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
             }
-            Self::Unavailable | Self::RestartRequired => Some(("retry-after", Cow::Borrowed("1"))),
+            Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
+            // An operator has to act.
+            Self::RestartRequired | Self::DiskFull => Some(("retry-after", Cow::Borrowed("60"))),
             Self::NothingImported(first, _) => first.header(),
             _ => None,
         }
@@ -213,6 +220,10 @@ pub(super) fn logged(error: Error) -> Failure {
         Error::RestartRequired(cause) => {
             log::warn!("a change was rejected, because a restart is required: {cause}");
             Failure::RestartRequired
+        }
+        Error::DiskFull(cause) => {
+            log::error!("the disk of the store is full: {cause}");
+            Failure::DiskFull
         }
         Error::Unknown(cause) => {
             log::error!("the outcome of a write is unknown: {cause}");

@@ -21,6 +21,9 @@ trait Server: Backend {
     /// The sessions that wait for a lock.
     const WAITING: &'static str;
 
+    /// Statements after which the server soon has no room for more robots.
+    const FULL_DISK: &'static str;
+
     /// A statement that terminates a session.
     fn terminate(session: &str) -> String;
 
@@ -53,6 +56,11 @@ impl Server for crate::backend::Postgres {
     const WAITING: &'static str = "SELECT pid::text FROM pg_stat_activity \
         WHERE application_name = current_schema() AND wait_event_type = 'Lock'";
 
+    const FULL_DISK: &'static str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS \
+        $$ BEGIN RAISE EXCEPTION 'could not extend file \"base/5/7\": No space left on device' \
+        USING ERRCODE = 'disk_full'; END $$; \
+        CREATE TRIGGER full_disk BEFORE INSERT ON robots EXECUTE FUNCTION full_disk()";
+
     fn terminate(session: &str) -> String {
         format!("SELECT pg_terminate_backend({session})")
     }
@@ -65,6 +73,9 @@ impl Server for crate::backend::Mysql {
 
     const WAITING: &'static str = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
         WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command = 'Execute'";
+
+    const FULL_DISK: &'static str =
+        "SET SESSION max_heap_table_size = 16384; ALTER TABLE robots ENGINE = MEMORY";
 
     fn terminate(session: &str) -> String {
         format!("KILL {session}")
@@ -79,6 +90,7 @@ server_tests![
     connection_lost_during_a_write_is_unknown,
     callers_wait_for_the_only_connection,
     unreachable_server_is_reported,
+    full_disk_is_reported_as_such,
 ];
 
 fn tables_of_other_programs_are_ignored<S: Server>() {
@@ -211,4 +223,13 @@ fn unreachable_server_is_reported<S: Server>() {
     let error = catalogue.add(draft("R2-D2")).unwrap_err();
     assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+fn full_disk_is_reported_as_such<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    database.execute(S::FULL_DISK);
+    let mut names = (0..5000).map(|number| format!("RX-{number}"));
+    let error = names.find_map(|name| catalogue.add(draft(&name)).err());
+    assert!(matches!(error, Some(Error::DiskFull(_))), "{error:?}");
 }

@@ -26,9 +26,32 @@ const TRANSIENT: &[&str] = &[
     MIGRATING,
 ];
 
+/// Parts of the messages about a full disk, or a quota that is reached: PostgreSQL's 53100, and
+/// MariaDB's and MySQL's 1021, 1026, 1030 and 3.
+const FULL: &[&str] = &[
+    "No space left on device",
+    "Disk quota exceeded",
+    "Disk full (",
+    // Whatever the language of the system: ENOSPC and EDQUOT on Linux.
+    "Got error 28 ",
+    "errno: 28 ",
+    "errno: 122 ",
+];
+
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
-    errors::classify(error, |error| is_transient(error))
+    errors::classify(error, |error| is_transient(error), is_disk_full)
+}
+
+/// Whether the server's disk is full. The messages of other kinds may quote a name.
+fn is_disk_full(error: &DieselError) -> bool {
+    let DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) = error else {
+        return false;
+    };
+    let message = information.message();
+    // MariaDB and MySQL: 1114.
+    let is_table_full = message.starts_with("The table '") && message.ends_with("' is full");
+    is_table_full || FULL.iter().any(|part| message.contains(part))
 }
 
 /// Whether a retry may succeed.
@@ -73,10 +96,31 @@ mod tests {
             assert!(!is_read_only(&taken), "{name}");
             assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
         }
+        for name in FULL.iter().chain(&["The table 'robots' is full"]) {
+            let message = format!("{name}' for key 'robots_name'");
+            let taken = error(DatabaseErrorKind::UniqueViolation, message);
+            assert!(matches!(classify(taken), Error::Rejected(_)), "{name}");
+        }
         let message = "The server is running with the --read-only option so it cannot execute this";
         assert!(is_read_only(&error(
             DatabaseErrorKind::Unknown,
             message.to_owned()
         )));
+    }
+
+    #[test]
+    fn full_disk_is_recognised_by_its_message() {
+        for message in [
+            "could not extend file \"base/16384/16397\": No space left on device",
+            "could not write to file \"base/pgsql_tmp/1\": Disk quota exceeded",
+            "Disk full (/tmp/#sql-1); waiting for someone to free some space... (errno: 28)",
+            "Error writing file '/tmp/x' (errno: 28 \"No space left on device\")",
+            "Got error 28 \"No space left on device\" from storage engine InnoDB",
+            "The table 'robots' is full",
+        ] {
+            let information = Box::new(message.to_owned());
+            let error = DieselError::DatabaseError(DatabaseErrorKind::Unknown, information);
+            assert!(matches!(classify(error), Error::DiskFull(_)), "{message}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Meaning of SQLite's errors.
 
-use diesel::result::{DatabaseErrorKind, Error as DieselError};
+use diesel::result::Error as DieselError;
 
 use crate::{
     catalogue::Error,
@@ -15,9 +15,12 @@ const LOCKED: &[&str] = &[
     "locking protocol",
 ];
 
+/// The message of `SQLITE_FULL`.
+const FULL: &[&str] = &["database or disk is full"];
+
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
-    errors::classify(error, is_transient)
+    errors::classify(error, |error| is_locked(error), |error| is_disk_full(error))
 }
 
 /// Whether the statement may succeed later.
@@ -29,7 +32,7 @@ pub(super) fn is_transient(error: &DieselError) -> bool {
 /// end is missing in the log, and so it is not applied.
 pub(super) fn classify_commit(error: DieselError) -> Error {
     if is_disk_full(&error) {
-        Error::unavailable(error)
+        Error::disk_full(error)
     } else {
         Error::unknown(error)
     }
@@ -40,13 +43,9 @@ pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, LOCKED)
 }
 
-/// Whether the disk is full (`SQLITE_FULL`).
-fn is_disk_full(error: &DieselError) -> bool {
-    matches!(
-        error,
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information)
-            if information.message() == "database or disk is full"
-    )
+/// Whether the disk is full.
+pub(super) fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
+    has_message(error, FULL)
 }
 
 #[cfg(test)]
@@ -57,7 +56,7 @@ mod tests {
 
     /// Some statements find out before the commit does.
     #[test]
-    fn statement_on_a_full_disk_is_unavailable() {
+    fn statement_on_a_full_disk_reports_a_full_disk() {
         let mut connection = SqliteConnection::establish(":memory:").unwrap();
         connection
             .batch_execute("CREATE TABLE texts (text TEXT); PRAGMA max_page_count = 3")
@@ -65,6 +64,6 @@ mod tests {
         let full = connection
             .batch_execute("INSERT INTO texts VALUES (zeroblob(1000000))")
             .unwrap_err();
-        assert!(matches!(classify(full), Error::Unavailable(_)));
+        assert!(matches!(classify(full), Error::DiskFull(_)));
     }
 }

@@ -12,7 +12,7 @@ use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
     connection::{Purpose, establish, set_up, uri},
-    errors::is_locked,
+    errors::{is_disk_full, is_locked},
     log::Log,
     reader::{Reader, Reading, is_read_only},
 };
@@ -202,6 +202,9 @@ impl DatabaseFile {
         let database = self.name();
         if is_locked(cause.as_ref()) {
             return OpenError::Busy { database };
+        }
+        if is_disk_full(cause.as_ref()) {
+            return OpenError::DiskFull { database };
         }
         let remedy = if self.path().is_dir() {
             "it is a folder; name a file in it"

@@ -49,7 +49,7 @@ impl InlineReads {
                 *slot = Some(connection);
                 Some(Ok(value))
             }
-            Err(Error::Unavailable(_) | Error::Store(_)) => None,
+            Err(Error::Unavailable(_) | Error::DiskFull(_) | Error::Store(_)) => None,
             Err(error) => Some(Err(error)),
         }
     }

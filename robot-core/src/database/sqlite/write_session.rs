@@ -78,7 +78,11 @@ impl WriteSession {
                 Err(Error::unknown(lost))
             }
             (result, files) => {
-                if files.is_err() || matches!(result, Ok(()) | Err(Error::Unavailable(_))) {
+                let is_usable = matches!(
+                    result,
+                    Ok(()) | Err(Error::Unavailable(_) | Error::DiskFull(_))
+                );
+                if files.is_err() || is_usable {
                     self.connection = Some(connection);
                 } else {
                     self.reconnect(connection);
@@ -135,7 +139,10 @@ impl WriteSession {
                 if connection.is_err() {
                     self.connection = outdated;
                 }
-                connection.map_err(Error::unavailable)
+                connection.map_err(|error| match error {
+                    OpenError::DiskFull { .. } => Error::disk_full(error),
+                    error => Error::unavailable(error),
+                })
             }
         }
     }

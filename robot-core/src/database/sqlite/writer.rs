@@ -211,8 +211,8 @@ fn run(session: &mut WriteSession, writes: &mut Receiver<Write>) {
         // A bug costs this batch and its connection, and nothing else.
         let result = guard(session, |session| commit(session, &mut batch));
         let result = result.unwrap_or_else(|| Err(session.panicked()));
-        if matches!(result, Err(Error::Unavailable(_))) {
-            // The lock that this batch waited for blocks the queued writes as well.
+        if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
+            // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(writes.take_all());
         }
         let is_committed = result.is_ok();

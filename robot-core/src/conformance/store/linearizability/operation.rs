@@ -66,7 +66,7 @@ impl Operation {
                 Answer::NameTaken
             }
             Error::NotFound(missing) if Some(*missing) == self.target() => Answer::NotFound,
-            Error::Unavailable(_) => Answer::Unavailable,
+            Error::Unavailable(_) | Error::DiskFull(_) => Answer::Unavailable,
             Error::Unknown(_) => Answer::Unknown,
             error => Answer::Failed(format!("{error:?}")),
         }
