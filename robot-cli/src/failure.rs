@@ -7,7 +7,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{BackupError, Error, OpenError, OutputError, RobotId};
+use robot_core::{BackupError, Error, OpenError, OutputError, RobotId, transfer::Position};
 
 use crate::printable::printable;
 
@@ -85,10 +85,11 @@ pub(crate) enum Failure {
     /// Some records failed. Their messages have been printed.
     #[error("some records failed")]
     Records,
-    /// An import stopped at a line that failed. The message of the line has been printed.
-    #[error("stopped at line {line}; {rest}. {remedy}")]
+    /// An import stopped at a record that failed. The message of the record has been printed.
+    #[error("stopped at {position}; later {}s were not {rest}. {remedy}", position.unit())]
     StoppedAt {
-        line: u64,
+        position: Position,
+        /// What was not done with the rest of the file.
         rest: &'static str,
         remedy: String,
     },

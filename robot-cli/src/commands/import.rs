@@ -16,8 +16,8 @@ use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError,
     transfer::{
-        self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, ReadError, Records,
-        Summary,
+        self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, Position, ReadError,
+        Records, Summary,
     },
 };
 
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         place: &place,
         progress: Progress::new(length, "importing"),
         summary: Summary::default(),
-        line: 0,
+        position: Position::Line(0),
         input_failure: None,
         cause: Cause::Record,
     };
@@ -200,8 +200,8 @@ struct Import<'a> {
     place: &'a Place,
     progress: Progress,
     summary: Summary,
-    /// The line of the last outcome.
-    line: u64,
+    /// The position of the last outcome.
+    position: Position,
     /// Set if the input could not be read to its end.
     input_failure: Option<Failure>,
     cause: Cause,
@@ -232,7 +232,7 @@ impl Import<'_> {
     /// Counts an outcome and reports a failure.
     fn record(&mut self, outcome: Outcome, bytes_read: u64) {
         self.summary.count(&outcome);
-        self.line = outcome.line;
+        self.position = outcome.position;
         let records = self.summary.records();
         if records.is_multiple_of(PROGRESS_INTERVAL) {
             self.progress.update(bytes_read, records, "imported");
@@ -249,10 +249,18 @@ impl Import<'_> {
                     let mut stderr = io::stderr().lock();
                     for message in messages(&error) {
                         let message = printable(&message).into_owned();
-                        let _ = writeln!(stderr, "{}:{}: {message}", self.place, outcome.line);
+                        let _ = writeln!(stderr, "{}: {message}", self.location());
                     }
                 });
             }
+        }
+    }
+
+    /// The file and the position in it: `robots.csv:7`, or `robots.json: record 7`.
+    fn location(&self) -> String {
+        match self.position {
+            Position::Line(line) => format!("{}:{line}", self.place),
+            Position::Record(_) => format!("{}: {}", self.place, self.position),
         }
     }
 
@@ -261,7 +269,7 @@ impl Import<'_> {
         let Self {
             args,
             summary,
-            line,
+            position,
             progress,
             ..
         } = self;
@@ -270,12 +278,12 @@ impl Import<'_> {
         let _ = if args.dry_run {
             writeln!(
                 io::stderr(),
-                "Stopped at line {line}: {added} would be added; nothing was stored"
+                "Stopped at {position}: {added} would be added; nothing was stored"
             )
         } else {
             writeln!(
                 io::stderr(),
-                "Stopped at line {line}: {added} were added. To continue, run the command again{}",
+                "Stopped at {position}: {added} were added. To continue, run the command again{}",
                 if args.needs_skip(&summary) {
                     " with --on-conflict skip"
                 } else {
@@ -297,17 +305,17 @@ impl Import<'_> {
             failures.push(if self.args.keep_going && failures.is_empty() {
                 Failure::Records
             } else {
-                stopped_at(self.line, self.args, &self.summary, self.cause)
+                stopped_at(self.position, self.args, &self.summary, self.cause)
             });
         }
         Failure::combine(failures)
     }
 }
 
-/// The failure of an import that stopped at a line.
-fn stopped_at(line: u64, args: &ImportArgs, summary: &Summary, cause: Cause) -> Failure {
+/// The failure of an import that stopped at a record.
+fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: Cause) -> Failure {
     let fix = match cause {
-        Cause::Record | Cause::File => format!("Fix line {line}"),
+        Cause::Record | Cause::File => format!("Fix {position}"),
         Cause::System => "Fix the cause".to_owned(),
     };
     let options = match (args.needs_skip(summary), cause == Cause::Record) {
@@ -319,11 +327,11 @@ fn stopped_at(line: u64, args: &ImportArgs, summary: &Summary, cause: Cause) -> 
         (false, false) => "",
     };
     Failure::StoppedAt {
-        line,
+        position,
         rest: if args.dry_run {
-            "later lines were not checked"
+            "checked"
         } else {
-            "later lines were not stored"
+            "stored"
         },
         remedy: format!("{fix} and run the command again{options}"),
     }

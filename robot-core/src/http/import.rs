@@ -128,7 +128,7 @@ impl Report {
         for message in failure.messages() {
             if self.messages.len() < MESSAGES_LIMIT {
                 self.messages
-                    .push(format!("line {}: {message}", outcome.line));
+                    .push(format!("{}: {message}", outcome.position));
             } else {
                 self.omitted = self.omitted.saturating_add(1);
             }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use super::{
     input::{Input, RECORD_LIMIT},
-    record::{ReadError, Record},
+    record::{ParsedDraft, ReadError},
 };
 use crate::model::{
     Draft, Field, Source,
@@ -49,11 +49,11 @@ impl Default for CsvReader {
 }
 
 impl CsvReader {
-    /// The next row; `None` at the end.
+    /// The line of the next row, and its draft; `None` at the end.
     pub(super) fn next<R: Read>(
         &mut self,
         input: &mut Input<R>,
-    ) -> Result<Option<Record>, ReadError> {
+    ) -> Result<Option<(u64, ParsedDraft)>, ReadError> {
         // An error ends the reading, so the columns are put back only after success.
         let columns = match self.columns.take() {
             Some(columns) => columns,
@@ -61,10 +61,7 @@ impl CsvReader {
         };
         let row = self.row(input);
         let row = row.map_err(|error| ReadError::input(input.line(), error))?;
-        let record = row.map(|row| Record {
-            line: row.line,
-            draft: self.draft(&row, &columns),
-        });
+        let record = row.map(|row| (row.line, self.draft(&row, &columns)));
         self.columns = Some(columns);
         Ok(record)
     }
@@ -101,6 +98,7 @@ impl CsvReader {
             }
         }
         if missing.is_empty() {
+            input.open(row.line);
             return Ok(Columns { indices, count });
         }
         Err(ReadError::malformed(
@@ -166,7 +164,7 @@ impl CsvReader {
         )
     }
 
-    fn draft(&self, row: &Row, columns: &Columns) -> Result<Draft, Messages> {
+    fn draft(&self, row: &Row, columns: &Columns) -> ParsedDraft {
         let fields = row.fields.ok_or_else(|| vec![too_long().into()])?;
         if fields != columns.count {
             let message = self.wrong_field_count(fields, columns.count);

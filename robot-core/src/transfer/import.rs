@@ -12,6 +12,7 @@ use std::{
 
 use super::{
     outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
+    position::Position,
     record::{ReadError, Record},
 };
 use crate::{
@@ -86,11 +87,11 @@ pub struct Import<C: ?Sized, I> {
     catalogue: Arc<C>,
     records: Fuse<I>,
     options: ImportOptions,
-    in_flight: VecDeque<(u64, Step)>,
+    in_flight: VecDeque<(Position, Step)>,
     /// The limit of writes in flight.
     limit: usize,
     /// A record that waits, because a record with the same name is in flight.
-    waiting: Option<(u64, ValidDraft)>,
+    waiting: Option<(Position, ValidDraft)>,
     /// The names in flight; in a dry run, all names that would have been added.
     names: Names,
     /// Whether to read no more records.
@@ -128,47 +129,47 @@ where
     /// Starts writes up to the limit.
     fn fill(&mut self) {
         while self.in_flight.len() < self.limit {
-            let Some((line, draft)) = self.waiting.take().or_else(|| self.read()) else {
+            let Some((position, draft)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
             let must_wait = self.options.dry_run == DryRun::No && self.names.contains(draft.name());
             if must_wait {
-                self.waiting = Some((line, draft));
+                self.waiting = Some((position, draft));
                 return;
             }
             let step = self.start(draft);
-            self.push(line, step);
+            self.push(position, step);
         }
     }
 
     /// The next valid record. Invalid records before it are queued.
-    fn read(&mut self) -> Option<(u64, ValidDraft)> {
+    fn read(&mut self) -> Option<(Position, ValidDraft)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             match self.records.next()? {
-                Ok(Record { line, draft }) => match draft.map(ValidDraft::new) {
-                    Ok(Ok(valid)) => return Some((line, valid)),
+                Ok(Record { position, draft }) => match draft.map(ValidDraft::new) {
+                    Ok(Ok(valid)) => return Some((position, valid)),
                     Ok(Err(rejection)) => {
                         let step = self.rejected(rejection);
-                        self.push(line, step);
+                        self.push(position, step);
                     }
                     Err(messages) => {
-                        self.push(line, Step::Done(Err(ImportError::Malformed(messages))));
+                        self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
                     }
                 },
-                Err(error) => self.push(error.line(), Step::Done(Err(error.into()))),
+                Err(error) => self.push(error.position(), Step::Done(Err(error.into()))),
             }
         }
         None
     }
 
     /// Queues a step, and decides whether to read on after it.
-    fn push(&mut self, line: u64, step: Step) {
+    fn push(&mut self, position: Position, step: Step) {
         self.is_closed |= match &step {
             Step::Done(Err(error)) => self.ends_with(error),
             Step::Rejected(_) => self.options.after_failure == AfterFailure::Stop,
             _ => false,
         };
-        self.in_flight.push_back((line, step));
+        self.in_flight.push_back((position, step));
     }
 
     fn ends_with(&self, error: &ImportError) -> bool {
@@ -321,7 +322,7 @@ where
     fn next(&mut self) -> Option<Outcome> {
         loop {
             self.fill();
-            let (line, step) = self.in_flight.pop_front()?;
+            let (position, step) = self.in_flight.pop_front()?;
             let result = self.finish(step);
             match &result {
                 // A store that is full, unreachable or read-only is reported once.
@@ -336,7 +337,7 @@ where
                 }
                 _ => {}
             }
-            return Some(Outcome { line, result });
+            return Some(Outcome { position, result });
         }
     }
 }

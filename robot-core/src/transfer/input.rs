@@ -22,6 +22,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct Input<R> {
     reader: BufReader<WithoutMark<R>>,
     line: u64,
+    /// The line on which the header or the array begins; 0 before it.
+    opening_line: u64,
 }
 
 impl<R: Read> Input<R> {
@@ -36,12 +38,23 @@ impl<R: Read> Input<R> {
                 },
             ),
             line: 1,
+            opening_line: 0,
         }
     }
 
     /// The line number of the next byte, from 1.
     pub(super) fn line(&self) -> u64 {
         self.line
+    }
+
+    /// The line on which the header or the array begins; 0 before it.
+    pub(super) fn opening_line(&self) -> u64 {
+        self.opening_line
+    }
+
+    /// Sets the line on which the header or the array begins.
+    pub(super) fn open(&mut self, line: u64) {
+        self.opening_line = line;
     }
 
     /// The bytes in the buffer, which is filled if it is empty; none at the end.

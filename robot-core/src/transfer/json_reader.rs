@@ -31,7 +31,10 @@ impl JsonReader {
     ) -> Result<Option<u64>, ReadError> {
         if matches!(self, Self::BeforeArray) {
             match peek(input)? {
-                Some(b'[') => input.consume(1),
+                Some(b'[') => {
+                    input.open(input.line());
+                    input.consume(1);
+                }
                 Some(_) => return Err(not_an_array(input)),
                 None => {
                     return Err(ReadError::malformed(

@@ -1,6 +1,6 @@
 //! Import, export and copy of robots: CSV, JSON and NDJSON, read and written in constant memory.
 //!
-//! [`Records`] reads a file record by record, with line numbers. [`import()`] stores records in a
+//! [`Records`] reads a file record by record, with their positions. [`import()`] stores records in a
 //! catalogue, and [`RobotWriter`] writes robots in the same formats: reading them again returns the
 //! same robots, byte for byte. [`copy()`] copies a catalogue to another store.
 //!
@@ -15,7 +15,7 @@
 //! for outcome in import(Arc::clone(&catalogue), Records::new(file.as_bytes(), Format::Csv), ImportOptions::default()) {
 //!     summary.count(&outcome);
 //!     if let Err(error) = outcome.result {
-//!         eprintln!("line {}: {}", outcome.line, error.messages().join("; "));
+//!         eprintln!("{}: {}", outcome.position, error.messages().join("; "));
 //!     }
 //! }
 //! assert_eq!(summary.added, 2);
@@ -51,6 +51,7 @@ mod input;
 mod json_reader;
 mod ndjson_reader;
 mod outcome;
+mod position;
 mod record;
 mod records;
 mod writer;
@@ -63,6 +64,7 @@ pub use input::RECORD_LIMIT;
 pub use outcome::{
     AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored, Summary,
 };
+pub use position::Position;
 pub use record::{ReadError, Record};
 pub use records::Records;
 pub use writer::RobotWriter;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::record::ReadError;
+use super::{position::Position, record::ReadError};
 use crate::catalogue::Error;
 
 /// What to do with a record whose name is taken.
@@ -127,22 +127,22 @@ impl ImportOptions {
 /// The outcome of one record.
 ///
 /// ```
-/// use robot_core::transfer::{ImportError, Outcome};
+/// use robot_core::transfer::{ImportError, Outcome, Position};
 ///
 /// /// The message about a record that failed.
 /// fn message(outcome: &Outcome) -> Option<String> {
 ///     let error = outcome.result.as_ref().err()?;
-///     Some(format!("line {}: {}", outcome.line, error.messages().join("; ")))
+///     Some(format!("{}: {}", outcome.position, error.messages().join("; ")))
 /// }
 ///
 /// let error = ImportError::Malformed(vec!["year must be an integer".into()]);
-/// let outcome = Outcome { line: 7, result: Err(error) };
+/// let outcome = Outcome { position: Position::Line(7), result: Err(error) };
 /// assert_eq!(message(&outcome).as_deref(), Some("line 7: year must be an integer"));
 /// ```
 #[derive(Debug)]
 pub struct Outcome {
-    /// The number of the line that the record begins on.
-    pub line: u64,
+    /// Where the record is in the file.
+    pub position: Position,
     /// What was stored, or why nothing was.
     pub result: Result<Stored, ImportError>,
 }
@@ -150,9 +150,9 @@ pub struct Outcome {
 /// The result of a record that did not fail.
 ///
 /// ```
-/// use robot_core::transfer::{Outcome, Stored};
+/// use robot_core::transfer::{Outcome, Position, Stored};
 ///
-/// let outcome = Outcome { line: 7, result: Ok(Stored::Skipped) };
+/// let outcome = Outcome { position: Position::Line(7), result: Ok(Stored::Skipped) };
 /// assert!(matches!(outcome.result, Ok(Stored::Skipped)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -214,11 +214,12 @@ impl ImportError {
 /// The number of records by outcome.
 ///
 /// ```
-/// use robot_core::transfer::{Outcome, Stored, Summary};
+/// use robot_core::transfer::{Outcome, Position, Stored, Summary};
 ///
 /// let mut summary = Summary::default();
 /// for (line, stored) in [(1, Stored::Added), (2, Stored::Skipped)] {
-///     summary.count(&Outcome { line, result: Ok(stored) });
+///     let position = Position::Line(line);
+///     summary.count(&Outcome { position, result: Ok(stored) });
 /// }
 /// assert_eq!((summary.added, summary.skipped, summary.records()), (1, 1, 2));
 /// ```

@@ -2,20 +2,24 @@
 
 use std::{borrow::Cow, io};
 
-use crate::model::Draft;
+use super::position::Position;
+use crate::model::{Draft, draft_json::Messages};
+
+/// A draft, or messages for the person who can correct the record.
+pub(super) type ParsedDraft = Result<Draft, Messages>;
 
 /// A record of a file: a draft, or why it is not one.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::Record};
+/// use robot_core::{Draft, transfer::{Position, Record}};
 ///
-/// let record = Record { line: 7, draft: Ok(Draft::new("R2-D2", "droid", 1977)) };
+/// let record = Record { position: Position::Line(7), draft: Ok(Draft::new("R2-D2", "droid", 1977)) };
 /// # assert!(record.draft.is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The number of the line on which it begins, from 1.
-    pub line: u64,
+    /// Where it is in the file.
+    pub position: Position,
     /// The draft, not validated yet, or messages for the person who can correct the record.
     pub draft: Result<Draft, Vec<Cow<'static, str>>>,
 }
@@ -35,9 +39,9 @@ impl Record {
     pub fn numbered(
         drafts: impl IntoIterator<Item = Draft>,
     ) -> impl Iterator<Item = Result<Self, ReadError>> {
-        (1..).zip(drafts).map(|(line, draft)| {
+        (1..).zip(drafts).map(|(number, draft)| {
             Ok(Self {
-                line,
+                position: Position::Record(number),
                 draft: Ok(draft),
             })
         })
@@ -47,11 +51,11 @@ impl Record {
 /// Why no more records can be read.
 ///
 /// ```
-/// use robot_core::transfer::{Format, Records};
+/// use robot_core::transfer::{Format, Position, Records};
 ///
 /// let mut records = Records::new("name,year\nR2-D2,1977\n".as_bytes(), Format::Csv);
 /// let error = records.next().ok_or("no record")?.unwrap_err();
-/// assert_eq!(error.line(), 1);
+/// assert_eq!(error.position(), Position::Line(1));
 /// assert!(error.to_string().contains("type"));
 /// # Ok::<(), &str>(())
 /// ```
@@ -61,8 +65,8 @@ pub enum ReadError {
     /// The input failed.
     #[error("The input cannot be read: {cause}")]
     Input {
-        /// The current line.
-        line: u64,
+        /// The current position.
+        position: Position,
         /// The error of the system.
         #[source]
         cause: io::Error,
@@ -70,28 +74,37 @@ pub enum ReadError {
     /// The input does not have its format, so that the next record cannot be found.
     #[error("{message}")]
     Malformed {
-        /// The line of the error.
-        line: u64,
+        /// The position of the error.
+        position: Position,
         /// The message for the person who can correct the input.
         message: Cow<'static, str>,
     },
 }
 
 impl ReadError {
-    /// The line number, from 1.
+    /// Where reading ended.
     #[must_use]
-    pub fn line(&self) -> u64 {
-        match self {
-            Self::Input { line, .. } | Self::Malformed { line, .. } => *line,
-        }
+    pub fn position(&self) -> Position {
+        let (Self::Input { position, .. } | Self::Malformed { position, .. }) = self;
+        *position
+    }
+
+    /// Changes the position.
+    pub(super) fn at(mut self, new: Position) -> Self {
+        let (Self::Input { position, .. } | Self::Malformed { position, .. }) = &mut self;
+        *position = new;
+        self
     }
 
     pub(super) fn input(line: u64, cause: io::Error) -> Self {
-        Self::Input { line, cause }
+        let position = Position::Line(line);
+        Self::Input { position, cause }
     }
 
     pub(super) fn malformed(line: u64, message: impl Into<Cow<'static, str>>) -> Self {
-        let message = message.into();
-        Self::Malformed { line, message }
+        Self::Malformed {
+            position: Position::Line(line),
+            message: message.into(),
+        }
     }
 }

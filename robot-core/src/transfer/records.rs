@@ -8,7 +8,8 @@ use super::{
     input::{Input, RECORD_LIMIT, RecordBuffer},
     json_reader::JsonReader,
     ndjson_reader,
-    record::{ReadError, Record},
+    position::Position,
+    record::{ParsedDraft, ReadError, Record},
 };
 use crate::model::draft_json::{self, DraftJsonError, Messages, Place};
 
@@ -17,18 +18,21 @@ use crate::model::draft_json::{self, DraftJsonError, Messages, Place};
 /// An invalid record does not affect the next ones; an error ends the iteration.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::{Format, Records}};
+/// use robot_core::{Draft, transfer::{Format, Position, Records}};
 ///
 /// let file = "{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n\n{\"year\":\"1977\"}\n";
 /// let records: Vec<_> = Records::new(file.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
 /// assert_eq!(records[0].draft, Ok(Draft::new("R2-D2", "droid", 1977)));
-/// assert_eq!((records[1].line, records[1].draft.is_err()), (3, true));
+/// assert_eq!((records[1].position, records[1].draft.is_err()), (Position::Line(3), true));
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub struct Records<R> {
     input: Input<R>,
     record: RecordBuffer,
     reader: Reader,
+    /// The number of records so far, and the line on which the last one begins.
+    count: u64,
+    last_line: u64,
     is_finished: bool,
 }
 
@@ -50,32 +54,54 @@ impl<R: Read> Records<R> {
                 Format::Json => Reader::Json(JsonReader::default()),
                 Format::Ndjson => Reader::Ndjson,
             },
+            count: 0,
+            last_line: 0,
             is_finished: false,
         }
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
         let Self { input, record, .. } = self;
-        let line = match &mut self.reader {
-            Reader::Csv(reader) => return reader.next(input),
-            Reader::Json(reader) => reader.next(input, record)?,
+        let (line, draft) = match &mut self.reader {
+            Reader::Csv(reader) => match reader.next(input)? {
+                Some(row) => row,
+                None => return Ok(None),
+            },
+            Reader::Json(reader) => match reader.next(input, record)? {
+                Some(line) => (line, self.object(line)?),
+                None => return Ok(None),
+            },
             Reader::Ndjson => {
                 let line = ndjson_reader::next(input, record);
-                line.map_err(|error| ReadError::input(input.line(), error))?
+                match line.map_err(|error| ReadError::input(input.line(), error))? {
+                    Some(line) => (line, self.object(line)?),
+                    None => return Ok(None),
+                }
             }
         };
-        line.map(|line| self.object(line)).transpose()
+        let position = self.locate(line);
+        self.count = self.count.saturating_add(1);
+        self.last_line = line;
+        Ok(Some(Record { position, draft }))
+    }
+
+    /// The position of the record after the last one, which begins on this line.
+    fn locate(&self, line: u64) -> Position {
+        if line > self.last_line.max(self.input.opening_line()) {
+            Position::Line(line)
+        } else {
+            Position::Record(self.count.saturating_add(1))
+        }
     }
 
     /// Parses the record in the buffer. Invalid JSON in a line affects that line only; in an array it
     /// affects all later elements.
-    fn object(&self, line: u64) -> Result<Record, ReadError> {
+    fn object(&self, line: u64) -> Result<ParsedDraft, ReadError> {
         let Some(bytes) = self.record.bytes() else {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
-            let draft = Err(vec![message.into()]);
-            return Ok(Record { line, draft });
+            return Ok(Err(vec![message.into()]));
         };
-        let draft = match (draft_json::read(bytes), &self.reader) {
+        match (draft_json::read(bytes), &self.reader) {
             (
                 Err(
                     DraftJsonError::NotJson(place)
@@ -85,14 +111,13 @@ impl<R: Read> Records<R> {
                 Reader::Json(_),
             ) => {
                 let further = place.line.saturating_sub(1).try_into().unwrap_or(u64::MAX);
-                return Err(ReadError::malformed(
+                Err(ReadError::malformed(
                     line.saturating_add(further),
                     "The JSON is not valid here; nothing after it can be read",
-                ));
+                ))
             }
-            (draft, _) => draft.map_err(messages),
-        };
-        Ok(Record { line, draft })
+            (draft, _) => Ok(draft.map_err(messages)),
+        }
     }
 }
 
@@ -109,7 +134,13 @@ impl<R: Read> Iterator for Records<R> {
         if self.is_finished {
             return None;
         }
-        let record = self.read().transpose();
+        let record = match self.read() {
+            Err(error) => match error.position() {
+                Position::Line(line) => Some(Err(error.at(self.locate(line)))),
+                Position::Record(_) => Some(Err(error)),
+            },
+            record => record.transpose(),
+        };
         self.is_finished = !matches!(record, Some(Ok(_)));
         record
     }

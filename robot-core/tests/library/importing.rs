@@ -5,7 +5,10 @@ use std::sync::{Arc, Mutex};
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
     Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
-    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, Records, Stored, import},
+    transfer::{
+        AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored,
+        import,
+    },
 };
 
 const TAKEN: &str = "The robot name must be unique";
@@ -25,13 +28,19 @@ fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) -> Vec<String> {
     let records = Records::new(file.as_bytes(), Format::Ndjson);
     import(Arc::clone(catalogue), records, options)
-        .map(|outcome| match outcome.result {
-            Ok(Stored::Added) => format!("{} added", outcome.line),
-            Ok(Stored::Replaced) => format!("{} replaced", outcome.line),
-            Ok(Stored::Skipped) => format!("{} skipped", outcome.line),
-            Err(error) => format!("{}: {}", outcome.line, error.messages().join("; ")),
+        .map(|outcome| match &outcome.result {
+            Ok(Stored::Added) => format!("{} added", line(&outcome)),
+            Ok(Stored::Replaced) => format!("{} replaced", line(&outcome)),
+            Ok(Stored::Skipped) => format!("{} skipped", line(&outcome)),
+            Err(error) => format!("{}: {}", line(&outcome), error.messages().join("; ")),
         })
         .collect()
+}
+
+/// The number of the line of a record, since no two records share one.
+fn line(outcome: &Outcome) -> u64 {
+    let (Position::Line(number) | Position::Record(number)) = outcome.position;
+    number
 }
 
 /// NDJSON of droids with these names and years.
@@ -188,7 +197,7 @@ fn invalid_json_ends_an_import_that_continues() {
     let outcomes: Vec<_> = import(Arc::clone(&catalogue), records, options).collect();
     assert_eq!(outcomes.len(), 2);
     let error = outcomes[1].result.as_ref().unwrap_err();
-    assert_eq!((outcomes[1].line, error.is_record_error()), (2, false));
+    assert_eq!((line(&outcomes[1]), error.is_record_error()), (2, false));
     assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Cursor, Read};
 
 use robot_core::{
     Draft,
-    transfer::{Format, RECORD_LIMIT, Records},
+    transfer::{Format, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -13,12 +13,20 @@ fn read(input: impl Read, format: Format) -> Vec<String> {
     Records::new(input, format)
         .map(|record| match record {
             Ok(record) => match record.draft {
-                Ok(draft) => format!("{}: {}", record.line, shown(&draft)),
-                Err(messages) => format!("{}! {}", record.line, messages.join("; ")),
+                Ok(draft) => format!("{}: {}", place(record.position), shown(&draft)),
+                Err(messages) => format!("{}! {}", place(record.position), messages.join("; ")),
             },
-            Err(error) => format!("{}!! {error}", error.line()),
+            Err(error) => format!("{}!! {error}", place(error.position())),
         })
         .collect()
+}
+
+/// The number of a line, or the whole position.
+fn place(position: Position) -> String {
+    match position {
+        Position::Line(line) => line.to_string(),
+        Position::Record(_) => position.to_string(),
+    }
 }
 
 fn shown(draft: &Draft) -> String {
@@ -161,14 +169,14 @@ fn json_reading_continues_after_an_invalid_element() {
         Format::Json,
         b"[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5},{\"a\":1,\"a\":2},{\"name\":\"\xff\"},null,{\"year\":3}]",
         &[
-            "1! The record must be a JSON object with name, type and year",
+            "record 1! The record must be a JSON object with name, type and year",
             "2! The record must be a JSON object with name, type and year",
             "3! The record must be a JSON object with name, type and year",
-            "3! name must be a string; year must be an integer from 0 to 9223372036854775807",
-            "3! The record has the member 'a' twice; send it once",
-            "3! The record is not UTF-8 (at byte 9)",
-            "3! The record must be a JSON object with name, type and year",
-            "3: - - 3",
+            "record 4! name must be a string; year must be an integer from 0 to 9223372036854775807",
+            "record 5! The record has the member 'a' twice; send it once",
+            "record 6! The record is not UTF-8 (at byte 9)",
+            "record 7! The record must be a JSON object with name, type and year",
+            "record 8: - - 3",
         ],
     );
 }
@@ -195,7 +203,7 @@ fn invalid_json_ends_reading_with_its_line() {
         ),
     ] {
         let end = format!("{line}!! {message}");
-        reads(Format::Json, text, &["1: - - -", &end]);
+        reads(Format::Json, text, &["record 1: - - -", &end]);
     }
     reads(Format::Json, "[\n{}\n", &[&format!("2!! {truncated}")]);
     reads(Format::Json, "{}\n{}\n", &[&format!("1!! {no_array}")]);
@@ -203,6 +211,47 @@ fn invalid_json_ends_reading_with_its_line() {
         Format::Json,
         "",
         &["1!! The input is empty; an empty JSON array is []"],
+    );
+}
+
+#[test]
+fn records_on_one_line_are_numbered() {
+    let not_valid = "The JSON is not valid here; nothing after it can be read";
+    let truncated = "What begins here does not end: the JSON is truncated or not valid";
+    let object = "The record must be a JSON object with name, type and year";
+    reads(
+        Format::Json,
+        "\n [{},2,{}]",
+        &[
+            "record 1: - - -",
+            &format!("record 2! {object}"),
+            "record 3: - - -",
+        ],
+    );
+    for (text, message) in [
+        ("[{},{}x]", not_valid),
+        ("[{},{} {}]", not_valid),
+        ("[{},,{}]", not_valid),
+        ("[{},{\"year\" 1}]", not_valid),
+        ("[{},{", truncated),
+    ] {
+        let end = format!("record 2!! {message}");
+        reads(Format::Json, text, &["record 1: - - -", &end]);
+    }
+    // Each of these lines has one record that begins on it.
+    reads(
+        Format::Json,
+        "[{\n},\n1]",
+        &["record 1: - - -", &format!("3! {object}")],
+    );
+    // Lines that end with a carriage return alone are not counted.
+    reads(
+        Format::Csv,
+        "name,type,year\ra,droid,1\rb,droid,x\r",
+        &[
+            r#"record 1: "a" "droid" 1"#,
+            "record 2! year must be an integer from 0 to 9223372036854775807",
+        ],
     );
 }
 
@@ -243,7 +292,7 @@ fn reading_continues_after_a_record_that_is_too_long() {
     reads(
         Format::Json,
         format!("[{{}},\n{{\"x\":\"{long}]\"}},\n{{}}]"),
-        &["1: - - -", &format!("2! {message}"), "3: - - -"],
+        &["record 1: - - -", &format!("2! {message}"), "3: - - -"],
     );
     let too_long = format!("{message} or 256 fields, perhaps because a closing quote is missing");
     reads(
@@ -265,7 +314,7 @@ fn object_of_the_maximum_length_is_read() {
     let object = format!("{{\"x\":\"{}\"}}", "x".repeat(RECORD_LIMIT - 8));
     assert_eq!(object.len(), RECORD_LIMIT);
     reads(Format::Ndjson, &object, &["1: - - -"]);
-    reads(Format::Json, format!("[{object}]"), &["1: - - -"]);
+    reads(Format::Json, format!("[{object}]"), &["record 1: - - -"]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
     CatalogueExt, Draft, Field, MemoryCatalogue, Pages, RobotType,
-    transfer::{Format, ImportOptions, Records, RobotWriter, import},
+    transfer::{Format, ImportOptions, Position, Records, RobotWriter, import},
 };
 
 /// Parts of names with a special meaning in formats, spreadsheets or editors.
@@ -116,12 +116,18 @@ proptest! {
         format in select(&Format::ALL[..]),
     ) {
         let bytes = pieces.concat();
-        let mut last = 1;
+        let (mut last, mut count) = (1, 0);
         let lines = u64::try_from(bytes.split(|byte| *byte == b'\n').count()).unwrap();
         for record in Records::new(&*bytes, format) {
-            let line = record.map_or_else(|error| error.line(), |record| record.line);
-            prop_assert!((last..=lines).contains(&line), "{line} after {last} of {lines}");
-            last = line;
+            let position = record.map_or_else(|error| error.position(), |record| record.position);
+            count += 1;
+            match position {
+                Position::Line(line) => {
+                    prop_assert!((last..=lines).contains(&line), "{line} after {last} of {lines}");
+                    last = line;
+                }
+                Position::Record(number) => prop_assert_eq!(number, count),
+            }
         }
     }
 }

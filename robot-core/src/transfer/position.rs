@@ -1,0 +1,42 @@
+//! Position of a record in a file.
+
+use std::fmt;
+
+/// The position of a record in a file, for messages: `line 3`, or `record 3` if the line does not
+/// identify it, as in a JSON array on one line.
+///
+/// ```
+/// use robot_core::transfer::{Format, Position, Records};
+///
+/// let positions = |file: &str| -> Vec<_> {
+///     Records::new(file.as_bytes(), Format::Json).flatten().map(|record| record.position).collect()
+/// };
+/// assert_eq!(positions("[{},{}]"), [Position::Record(1), Position::Record(2)]);
+/// assert_eq!(positions("[\n{},\n{}\n]"), [Position::Line(2), Position::Line(3)]);
+/// assert_eq!(Position::Line(2).to_string(), "line 2");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// The line on which the record begins, from 1.
+    Line(u64),
+    /// The number of the record, from 1: another record, or the array, begins on the same line.
+    Record(u64),
+}
+
+impl Position {
+    /// The name of the unit: `line` or `record`.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Line(_) => "line",
+            Self::Record(_) => "record",
+        }
+    }
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Line(number) | Self::Record(number)) = self;
+        write!(formatter, "{} {number}", self.unit())
+    }
+}
