@@ -84,6 +84,7 @@ pub fn mount(
         .access(settings.access.clone())
         .origins(settings.origins.clone())
         .body_deadline(settings.body_deadline)
+        .stream_limits(settings.stream_limits)
         .under(base);
     let permits = BlockingPermits::new(rocket.figment());
     let rocket = rocket

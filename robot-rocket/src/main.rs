@@ -44,6 +44,8 @@ Settings:
   ROCKET_SHUTDOWN               seconds for running requests: {grace=2,mercy=3} (default)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
   ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
+  ROCKET_IMPORT_TIMEOUT         seconds that a client may take to send an import (default: 3600)
+  ROCKET_IMPORT_MINIMUM_RATE    bytes per second that it must send on average (default: 1000)
   RUST_LOG                      log level: error, warn, info (default: warn, without Rocket's)
 
 Examples:

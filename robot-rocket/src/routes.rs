@@ -1,10 +1,14 @@
 //! Rocket routes that pass every path and method under the base to the core.
 
-use std::{iter, pin::pin, time::Duration};
+use std::{
+    iter,
+    pin::pin,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::{Either, select};
 use robot_core::http::{
-    Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, IMPORT_LIMIT, Reply,
+    Api, BODY_LIMIT, BodyError, BodyMode, BodyTimer, Exchange, Failure, IMPORT_LIMIT, Reply,
 };
 use rocket::{
     Data, Request, Route,
@@ -98,14 +102,14 @@ impl ApiHandler {
         data: Data<'_>,
         ends_early: bool,
     ) -> Result<Reply, Failure> {
-        let deadline = exchange.body_deadline();
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let answering = pending.resolve(|work| self.permits.run_slow(work));
+        let timer = exchange.body_timer();
         let sending = async move {
             // If the sender is dropped without an end mark, the body is incomplete.
             if !ends_early {
-                send_pieces(data, deadline, sender).await;
+                send_pieces(data, timer, sender).await;
             }
         };
         // The rest of the body is not read if the reply is ready before.
@@ -119,13 +123,14 @@ impl ApiHandler {
 /// Reads a body in pieces until its end, an error, or the receiver is dropped.
 async fn send_pieces(
     data: Data<'_>,
-    deadline: Duration,
+    mut timer: BodyTimer,
     sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
 ) {
     let mut body = data.open((IMPORT_LIMIT + 1).bytes());
     loop {
         let mut piece = vec![0; PIECE];
-        let piece = match timeout(deadline, body.read(&mut piece)).await {
+        let started = Instant::now();
+        let piece = match timeout(timer.next_timeout(), body.read(&mut piece)).await {
             Ok(Ok(length)) => {
                 piece.truncate(length);
                 Ok(piece)
@@ -133,6 +138,7 @@ async fn send_pieces(
             Ok(Err(_)) => Err(BodyError::Incomplete),
             Err(_) => Err(BodyError::TooSlow),
         };
+        timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));
         let is_last = piece.as_ref().map_or(true, Vec::is_empty);
         if sender.send(piece).await.is_err() || is_last {
             return;

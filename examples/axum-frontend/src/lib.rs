@@ -4,7 +4,7 @@
 //! runs the work that blocks on a blocking thread, and sends the [`Reply`]. The cases of
 //! `robot_core::conformance` test it.
 
-use std::{iter, pin::pin, time::Duration};
+use std::{iter, pin::pin, time::Instant};
 
 use axum::{
     BoxError, Router,
@@ -17,8 +17,8 @@ use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
     http::{
-        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, Chunks, Exchange, Failure, Reply,
-        Request,
+        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, BodyTimer, Chunks, Exchange, Failure,
+        Reply, Request,
     },
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
@@ -48,11 +48,11 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
 
 /// Reads the body while the request is answered, and no further if the reply is ready before.
 async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
-    let deadline = exchange.body_deadline();
     let (sender, mut receiver) = mpsc::channel(4);
     let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
     let finishing = pin!(finish(exchange, pending));
-    match future::select(finishing, pin!(send_pieces(body, deadline, sender))).await {
+    let sending = pin!(send_pieces(body, exchange.body_timer(), sender));
+    match future::select(finishing, sending).await {
         future::Either::Left((response, _)) => response,
         future::Either::Right(((), finishing)) => finishing.await,
     }
@@ -80,17 +80,19 @@ async fn read(body: Body) -> Result<Vec<u8>, BodyError> {
 /// dropped.
 async fn send_pieces(
     body: Body,
-    deadline: Duration,
+    mut timer: BodyTimer,
     sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
 ) {
     let body = body.into_data_stream();
     let mut body = pin!(body.try_filter(|piece| future::ready(!piece.is_empty())));
     loop {
-        let piece = match timeout(deadline, body.try_next()).await {
+        let started = Instant::now();
+        let piece = match timeout(timer.next_timeout(), body.try_next()).await {
             Ok(Ok(piece)) => Ok(piece.map_or_else(Vec::new, Vec::from)),
             Ok(Err(_)) => Err(BodyError::Incomplete),
             Err(_) => Err(BodyError::TooSlow),
         };
+        timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));
         let is_last = piece.as_ref().map_or(true, Vec::is_empty);
         if sender.send(piece).await.is_err() || is_last {
             return;

@@ -5,6 +5,7 @@ use std::{fmt, mem, sync::Arc, time::Duration};
 use super::{
     access::Access,
     behaviour::Behaviour,
+    body_timer::StreamLimits,
     exchange::Exchange,
     host::Hosts,
     origin::Origin,
@@ -47,6 +48,7 @@ impl Api {
                 access: Access::default(),
                 origins: Vec::new(),
                 body_deadline: BODY_DEADLINE,
+                stream_limits: StreamLimits::default(),
                 base: String::new(),
             }),
         }
@@ -85,6 +87,13 @@ impl Api {
     #[must_use]
     pub fn body_deadline(mut self, deadline: Duration) -> Self {
         self.service().body_deadline = deadline;
+        self
+    }
+
+    /// Sets the time limits of imports.
+    #[must_use]
+    pub fn stream_limits(mut self, limits: StreamLimits) -> Self {
+        self.service().stream_limits = limits;
         self
     }
 

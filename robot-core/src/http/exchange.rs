@@ -8,6 +8,7 @@ use std::{
 
 use super::{
     access::Permission,
+    body_timer::BodyTimer,
     context::ResponseContext,
     failure::Failure,
     origin,
@@ -60,7 +61,8 @@ pub enum BodyMode {
     /// Up to [`BODY_LIMIT`](super::BODY_LIMIT) bytes within [`Exchange::body_deadline`], for
     /// [`Exchange::answer`].
     Whole,
-    /// In pieces, each within [`Exchange::body_deadline`], for [`Exchange::answer_streamed`].
+    /// In pieces, each within the timeout of [`Exchange::body_timer`], for
+    /// [`Exchange::answer_streamed`].
     Streamed,
 }
 
@@ -110,8 +112,7 @@ impl Exchange {
         }
     }
 
-    /// The timeout for a whole body, or for one piece of a streamed one. A frontend stops reading
-    /// then and passes [`BodyError::TooSlow`].
+    /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -123,6 +124,12 @@ impl Exchange {
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
         self.service.body_deadline
+    }
+
+    /// The time limits of a streamed body.
+    #[must_use]
+    pub fn body_timer(&self) -> BodyTimer {
+        BodyTimer::new(self.service.body_deadline, self.service.stream_limits)
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or

@@ -35,12 +35,14 @@
 //! | `accept` | the `Content-Type` of a reply |
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
 //! | `behaviour` | the status codes that can be configured |
+//! | `body_timer` | the time limits of streamed bodies |
 //! | `request`, `reply` | [`Request`] and [`Reply`] |
 
 mod accept;
 mod access;
 mod api;
 mod behaviour;
+mod body_timer;
 mod context;
 mod exchange;
 mod export;
@@ -61,6 +63,7 @@ mod service;
 pub use access::{Access, AccessError, AccessToken, ParseTokenError, Permission};
 pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
+pub use body_timer::{BodyTimer, StreamLimits};
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
 pub use host::{HostName, Hosts, ParseHostNameError};

@@ -40,7 +40,8 @@ pub enum BodyError {
     /// It has more bytes than [`BODY_LIMIT`].
     #[error("the body has more than {BODY_LIMIT} bytes")]
     TooLarge,
-    /// It did not arrive within [`Exchange::body_deadline`](super::Exchange::body_deadline).
+    /// It did not arrive within [`Exchange::body_deadline`](super::Exchange::body_deadline), or within
+    /// the limits of a streamed body.
     #[error("the body did not arrive in time")]
     TooSlow,
     /// The connection or the transfer encoding ended before the body was complete.

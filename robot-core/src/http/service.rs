@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{access::Access, behaviour::Behaviour, host::Hosts, origin::Origin};
+use super::{
+    access::Access, behaviour::Behaviour, body_timer::StreamLimits, host::Hosts, origin::Origin,
+};
 use crate::catalogue::Catalogue;
 
 #[derive(Clone)]
@@ -13,6 +15,7 @@ pub(super) struct Service {
     pub(super) access: Access,
     pub(super) origins: Vec<Origin>,
     pub(super) body_deadline: Duration,
+    pub(super) stream_limits: StreamLimits,
     /// The base path, without a slash at its end.
     pub(super) base: String,
 }

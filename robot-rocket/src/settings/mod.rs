@@ -21,7 +21,7 @@ use std::{
 
 use robot_core::{
     DEFAULT_URL, OpenOptions, StoreFiles,
-    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission},
+    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
 };
 use rocket::{
     Config,
@@ -63,6 +63,8 @@ pub struct Settings {
     /// How long a client may take to send a body, or the next piece of an import (10 s, whatever the
     /// configuration has).
     pub body_deadline: Duration,
+    /// The time limits of imports (`import_timeout`, `import_minimum_rate`).
+    pub stream_limits: StreamLimits,
     /// A folder whose files take precedence over all routes (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
 }
@@ -75,14 +77,15 @@ impl Default for Settings {
             access: Access::default(),
             origins: Vec::new(),
             body_deadline: BODY_DEADLINE,
+            stream_limits: StreamLimits::default(),
             static_dir: None,
         }
     }
 }
 
 impl Settings {
-    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `allow_anonymous`, `allowed_origins` and
-    /// `static_dir`.
+    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `allow_anonymous`, `allowed_origins`,
+    /// `import_timeout`, `import_minimum_rate` and `static_dir`.
     ///
     /// # Errors
     /// A value is invalid, the folder cannot be read, or the application is reachable from a network
@@ -105,6 +108,7 @@ impl Settings {
             origins: value(parsed_list(figment, "allowed_origins"), &mut problems)
                 .unwrap_or_default(),
             body_deadline: BODY_DEADLINE,
+            stream_limits: value(stream_limits(figment), &mut problems),
             static_dir: value(static_dir(figment), &mut problems),
         };
         SettingsError::check(problems).map(|()| settings)
@@ -273,6 +277,17 @@ where
     });
     let values = values.collect();
     SettingsError::check(problems).map(|()| Some(values))
+}
+
+fn stream_limits(figment: &Figment) -> Result<StreamLimits, SettingsError> {
+    let mut limits = StreamLimits::default();
+    if let Some(seconds) = optional::<NonZeroU32>(figment, "import_timeout")? {
+        limits.timeout = Duration::from_secs(seconds.get().into());
+    }
+    if let Some(rate) = optional(figment, "import_minimum_rate")? {
+        limits.minimum_rate = rate;
+    }
+    Ok(limits)
 }
 
 fn behaviour(figment: &Figment) -> Result<Behaviour, SettingsError> {

@@ -1,6 +1,9 @@
 //! Settings as the help, the guide for operators and the unit file state them.
 
-use robot_core::{DEFAULT_URL, OpenOptions, http::Behaviour};
+use robot_core::{
+    DEFAULT_URL, OpenOptions,
+    http::{Behaviour, StreamLimits},
+};
 use rocket::Config;
 
 use crate::process::command;
@@ -44,7 +47,7 @@ fn help() -> Vec<(String, String)> {
 
 /// The default that the program uses.
 fn default_of(setting: &str) -> String {
-    let config = Config::default();
+    let (config, limits) = (Config::default(), StreamLimits::default());
     match setting {
         "DATABASE_URL" => DEFAULT_URL.to_owned(),
         "ROCKET_ADDRESS" => config.address.to_string(),
@@ -56,6 +59,8 @@ fn default_of(setting: &str) -> String {
             let shutdown = config.shutdown;
             format!("{{grace={},mercy={}}}", shutdown.grace, shutdown.mercy)
         }
+        "ROCKET_IMPORT_TIMEOUT" => limits.timeout.as_secs().to_string(),
+        "ROCKET_IMPORT_MINIMUM_RATE" => limits.minimum_rate.to_string(),
         other => panic!("add the default of {other} to this function"),
     }
 }

@@ -127,6 +127,8 @@ fn invalid_setting_prints_one_line() {
         ("ROCKET_PORT", "70000", "port"),
         ("ROCKET_ADDRESS", "nowhere", "address"),
         ("ROCKET_WORKERS", "0", "workers"),
+        ("ROCKET_IMPORT_TIMEOUT", "0", "import_timeout"),
+        ("ROCKET_IMPORT_MINIMUM_RATE", "fast", "import_minimum_rate"),
         (
             "ROCKET_ALLOWED_HOSTS",
             "robots.example:80",
