@@ -44,17 +44,25 @@ pub(crate) struct ExportArgs {
     /// Fields in this order; an import requires name, type and year
     #[arg(long, value_name = "FIELDS", default_value_t, value_parser = parse_fields)]
     fields: Fields,
+
+    /// Write an apostrophe before names that a spreadsheet would interpret as formulas; only for
+    /// CSV
+    #[arg(long)]
+    spreadsheet: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   robot-cli export robots.csv                            Export all robots
   robot-cli export --containing R2 --fields name,year    Print some robots
+  robot-cli export robots.csv --spreadsheet              Open the file in a spreadsheet
   robot-cli export | gzip > robots.ndjson.gz
 
 The file is written under a temporary name and renamed when complete: until then, and after Ctrl-C, an
 existing file is as it was. Devices and pipes are written directly. Names are exported byte for
-byte: a spreadsheet may interpret a name that begins with = as a formula.";
+byte: <, > and & are not escaped, and a spreadsheet may interpret a name that begins with =, +, -, @,
+a tab or a line break as a formula. With --spreadsheet, an apostrophe precedes such a name. An import
+takes it as a part of the name: export without --spreadsheet to import the file.";
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -85,6 +93,11 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let format = place
         .format(context.format)?
         .unwrap_or(transfer::Format::Ndjson);
+    if args.spreadsheet && format != transfer::Format::Csv {
+        return Err(Failure::Usage(
+            "--spreadsheet is only for CSV; add --format csv".to_owned(),
+        ));
+    }
     match &place {
         Place::Standard => to_standard_output(args, format, context),
         Place::File(path) if is_special(path) => to_special_file(args, format, path, context),
@@ -209,9 +222,14 @@ impl Export {
         catalogue: Arc<dyn Catalogue>,
         progress: Progress,
     ) -> Self {
+        let writer = RobotWriter::new(format).fields(args.fields.0.clone());
         Self {
             pages: Pages::new(catalogue, args.containing.as_str()),
-            writer: RobotWriter::new(format).fields(args.fields.0.clone()),
+            writer: if args.spreadsheet {
+                writer.for_spreadsheets()
+            } else {
+                writer
+            },
             progress,
         }
     }

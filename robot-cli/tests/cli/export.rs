@@ -205,6 +205,26 @@ fn exported_names_are_imported_unchanged() {
 }
 
 #[test]
+fn export_for_spreadsheets_marks_formulas() {
+    let names = ["=1+1", "+", "-1", "@A", "\tx", "\rx", "'=1", "<&>", "R2-D2"];
+    let sandbox = Sandbox::new();
+    sandbox.add(names.map(|name| Draft::new(name, "virtual", 7)));
+    let export = ["export", "--format=csv", "--fields=name"];
+    sandbox.prints(
+        &export,
+        "name\n\tx\n\"\rx\"\n'=1\n+\n-1\n<&>\n=1+1\n@A\nR2-D2\n",
+    );
+    let marked = "name\n'\tx\n\"'\rx\"\n'=1\n'+\n'-1\n<&>\n'=1+1\n'@A\nR2-D2\n";
+    sandbox.prints(&[&export[..], &["--spreadsheet"]].concat(), marked);
+    for arguments in [
+        &["export", "--spreadsheet"][..],
+        &["export", "robots.json", "--spreadsheet"],
+    ] {
+        sandbox.is_usage_error(arguments, "--spreadsheet is only for CSV");
+    }
+}
+
+#[test]
 fn export_equals_import_for_100_000_robots() {
     let sandbox = Sandbox::new();
     let mut file = "name,type,year\n".to_owned();

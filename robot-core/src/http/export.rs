@@ -1,4 +1,7 @@
 //! `GET /api/robots/export`: all robots as a file, read page by page.
+//!
+//! Names are not escaped as in other replies, so that the file is the same as that of
+//! [`RobotWriter`]: its type is not HTML, and browsers save it.
 
 use std::{iter, mem, slice, sync::Arc};
 
@@ -17,11 +20,12 @@ use crate::{
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
-    let (query, format) = Query::of_export(call.request.query())?;
+    let (query, writer) = Query::of_export(call.request.query())?;
+    let fields = query.fields.unwrap_or_else(|| Field::ALL.to_vec());
     let file = File {
         pages: Pages::new(Arc::clone(&call.service.catalogue), "").page_size(PAGE_SIZE),
-        format: format.unwrap_or(Format::Ndjson),
-        fields: query.fields.unwrap_or_else(|| Field::ALL.to_vec()),
+        columns: fields.len(),
+        writer: writer.fields(fields),
     };
     Ok(Pending::blocking(move || file.reply()))
 }
@@ -29,8 +33,9 @@ pub(super) fn start(call: &Call<'_>) -> Started {
 /// A file of all robots.
 struct File {
     pages: Pages<Arc<dyn Catalogue>>,
-    format: Format,
-    fields: Vec<Field>,
+    writer: RobotWriter,
+    /// The number of fields.
+    columns: usize,
 }
 
 /// The state of a file that is being sent.
@@ -44,14 +49,13 @@ impl File {
     /// The reply. The first page is read before the reply starts, so that the status reports a
     /// failure of the store. A file of one page is not streamed.
     fn reply(mut self) -> HandlerResult {
-        let mut writer = RobotWriter::new(self.format).fields(self.fields.clone());
         let first = self.pages.next();
-        let opening = piece(first, &mut self.pages, &mut writer).map_err(logged)?;
-        let format = self.format;
+        let opening = piece(first, &mut self.pages, &mut self.writer).map_err(logged)?;
+        let format = self.writer.format();
         let mut reply = if self.pages.is_finished() {
             Reply::whole(200, opening)
         } else {
-            Reply::streamed(200, iter::once(Ok(opening)).chain(self.rest(writer)))
+            Reply::streamed(200, iter::once(Ok(opening)).chain(self.rest()))
         };
         let name = format!("attachment; filename=\"robots.{format}\"");
         reply.headers.extend([
@@ -62,12 +66,12 @@ impl File {
     }
 
     /// The pieces after the first.
-    fn rest(mut self, mut writer: RobotWriter) -> impl Iterator<Item = Result<Vec<u8>>> {
+    fn rest(mut self) -> impl Iterator<Item = Result<Vec<u8>>> {
         let mut next = Next::Page;
         iter::from_fn(move || match mem::replace(&mut next, Next::End) {
             Next::Page => {
                 let page = list::next_page(&mut self.pages);
-                Some(Ok(match piece(page, &mut self.pages, &mut writer) {
+                Some(Ok(match piece(page, &mut self.pages, &mut self.writer) {
                     Ok(bytes) => {
                         if !self.pages.is_finished() {
                             next = Next::Page;
@@ -77,7 +81,7 @@ impl File {
                     Err(error) => {
                         log::error!("an export was not sent completely: {error:?}");
                         next = Next::Failure(error);
-                        error_mark(self.format, self.fields.len())
+                        error_mark(self.writer.format(), self.columns)
                     }
                 }))
             }
@@ -90,7 +94,8 @@ impl File {
 /// The end of an incomplete file: text that no reader accepts as a robot or as the end of the file.
 /// Nothing else in a file shows that it is incomplete, and some frontends cannot abort a connection.
 fn error_mark(format: Format, columns: usize) -> Vec<u8> {
-    const MESSAGE: &str = "The export was interrupted, because the service failed; request it again";
+    const MESSAGE: &str =
+        "The export was interrupted, because the service failed; request it again";
     match format {
         // One field too many.
         Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(columns)).into_bytes(),

@@ -1,4 +1,4 @@
-//! Query parameters: `fields`, `limit`, `after`; `format`, `on_conflict`, `dry_run`.
+//! Query parameters: `fields`, `limit`, `after`; `format`, `on_conflict`, `dry_run`, `spreadsheet`.
 
 use std::{borrow::Cow, num::NonZeroUsize};
 
@@ -7,7 +7,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_
 use super::failure::Failure;
 use crate::{
     model::Field,
-    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict},
+    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, RobotWriter},
 };
 
 /// The characters that are encoded in a path or a query: all but the unreserved ones of RFC 3986.
@@ -42,17 +42,29 @@ impl Query {
         Self::read(query, &["fields"])
     }
 
-    /// Parses the query of an export: the fields and the format.
-    pub(super) fn of_export(query: &str) -> Result<(Self, Option<Format>), Failure> {
-        let (mut read, mut format) = (Self::default(), None);
-        parameters(query, &["fields", "format"], |name, value| {
-            if name == "format" {
-                format = Some(named_format(&value)?);
-                return Ok(());
-            }
-            read.take(name, value)
-        })?;
-        Ok((read, format))
+    /// Parses the query of an export: the fields, and the format with its options.
+    pub(super) fn of_export(query: &str) -> Result<(Self, RobotWriter), Failure> {
+        let (mut read, mut format, mut spreadsheet) = (Self::default(), Format::Ndjson, false);
+        parameters(
+            query,
+            &["fields", "format", "spreadsheet"],
+            |name, value| {
+                match name {
+                    "format" => format = named_format(&value)?,
+                    "spreadsheet" => spreadsheet = flag("spreadsheet", &value)?,
+                    _ => read.take(name, value)?,
+                }
+                Ok(())
+            },
+        )?;
+        let writer = RobotWriter::new(format);
+        match (spreadsheet, format) {
+            (false, _) => Ok((read, writer)),
+            (true, Format::Csv) => Ok((read, writer.for_spreadsheets())),
+            (true, Format::Json | Format::Ndjson) => Err(Failure::Malformed(vec![
+                "spreadsheet=true needs format=csv".into(),
+            ])),
+        }
     }
 
     fn read(query: &str, known: &[&'static str]) -> Result<Self, Failure> {
@@ -155,11 +167,16 @@ fn on_conflict(value: &str) -> Result<OnConflict, Message> {
 }
 
 fn dry_run(value: &str) -> Result<DryRun, Message> {
-    match value {
-        "false" => Ok(DryRun::No),
-        "true" => Ok(DryRun::Yes),
-        _ => Err("dry_run must be true or false".into()),
-    }
+    Ok(if flag("dry_run", value)? {
+        DryRun::Yes
+    } else {
+        DryRun::No
+    })
+}
+
+fn flag(name: &str, value: &str) -> Result<bool, Message> {
+    let flag = value.parse();
+    flag.map_err(|_| format!("{name} must be true or false").into())
 }
 
 /// A name or value, decoded as in forms (`+` is a space); `None` if it is not UTF-8.

@@ -8,7 +8,8 @@ use crate::model::{Field, FieldValue, Robot, View};
 /// Writes robots in a format, in any number of steps.
 ///
 /// [`Records`](super::Records) reads its output: names are not changed, not even names that a
-/// spreadsheet would interpret as a formula.
+/// spreadsheet would interpret as a formula, unless [`for_spreadsheets`](Self::for_spreadsheets) is
+/// called.
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft, Field, transfer::{Format, RobotWriter}};
@@ -26,6 +27,7 @@ use crate::model::{Field, FieldValue, Robot, View};
 pub struct RobotWriter {
     format: Format,
     fields: Vec<Field>,
+    is_for_spreadsheets: bool,
     has_started: bool,
 }
 
@@ -36,6 +38,7 @@ impl RobotWriter {
         Self {
             format,
             fields: Field::ALL.to_vec(),
+            is_for_spreadsheets: false,
             has_started: false,
         }
     }
@@ -45,6 +48,39 @@ impl RobotWriter {
     pub fn fields(mut self, fields: Vec<Field>) -> Self {
         self.fields = fields;
         self
+    }
+
+    /// Makes CSV safe to open in a spreadsheet: a name that a spreadsheet would interpret as a
+    /// formula gets an apostrophe before it. An import takes the apostrophe as a part of the name,
+    /// so such a file is no backup. The other formats are unchanged.
+    ///
+    /// ```
+    /// use robot_core::{Draft, Field, RobotId, ValidDraft, transfer::{Format, RobotWriter}};
+    ///
+    /// let robot = ValidDraft::new(Draft::new("=1+1", "virtual", 1977))?
+    ///     .with_id(RobotId::new(7).ok_or("not positive")?);
+    /// let mut file = Vec::new();
+    /// let writer = RobotWriter::new(Format::Csv).fields(Field::list("name")?);
+    /// writer.for_spreadsheets().write(&[robot], &mut file)?;
+    /// assert_eq!(file, b"name\n'=1+1\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn for_spreadsheets(mut self) -> Self {
+        self.is_for_spreadsheets = true;
+        self
+    }
+
+    /// The format.
+    ///
+    /// ```
+    /// use robot_core::transfer::{Format, RobotWriter};
+    ///
+    /// assert_eq!(RobotWriter::new(Format::Csv).format(), Format::Csv);
+    /// ```
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
     }
 
     /// Writes robots.
@@ -81,11 +117,14 @@ impl RobotWriter {
         let mut number = itoa::Buffer::new();
         for robot in robots {
             for field in &self.fields {
-                writer.write_field(match robot.value(*field) {
-                    FieldValue::Id(id) => number.format(id.get()),
-                    FieldValue::Text(text) => text,
-                    FieldValue::Number(value) => number.format(value),
-                })?;
+                match robot.value(*field) {
+                    FieldValue::Id(id) => writer.write_field(number.format(id.get()))?,
+                    FieldValue::Text(text) if self.is_for_spreadsheets && is_formula(text) => {
+                        writer.write_field(format!("'{text}"))?;
+                    }
+                    FieldValue::Text(text) => writer.write_field(text)?,
+                    FieldValue::Number(value) => writer.write_field(number.format(value))?,
+                }
             }
             writer.write_record(None::<&[u8]>)?;
         }
@@ -115,6 +154,12 @@ impl RobotWriter {
         let fields = &self.fields;
         Ok(serde_json::to_writer(output, &View { robot, fields })?)
     }
+}
+
+/// Whether a spreadsheet may interpret a text as a formula: the first characters that OWASP lists for
+/// "CSV injection", also in full width.
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }
 
 /// The I/O error within an error of the CSV writer. The library's own conversion drops the kind, which
