@@ -84,7 +84,10 @@ pub(crate) enum Failure {
     Signals(#[source] io::Error),
     /// Some records failed. Their messages have been printed.
     #[error("some records failed")]
-    Records,
+    Records {
+        /// Whether the option for names that are taken would help.
+        has_name_conflict: bool,
+    },
     /// An import stopped at a record that failed. The message of the record has been printed.
     #[error("stopped at {position}; later {}s were not {rest}. {remedy}", position.unit())]
     StoppedAt {
@@ -191,7 +194,7 @@ impl Failure {
                 file.display()
             ))],
             Self::NotConfirmed => vec![self.to_string()],
-            Self::Records | Self::Interrupted(_) => Vec::new(),
+            Self::Records { .. } | Self::Interrupted(_) => Vec::new(),
             failure => vec![error_line(&failure.to_string())],
         }
     }
@@ -200,6 +203,12 @@ impl Failure {
     fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Several(failures) => failures.iter().find_map(Self::hint),
+            Self::Records {
+                has_name_conflict: true,
+            } => Some(
+                "To skip names that are taken, add --on-conflict skip; to update their robots, \
+                 --on-conflict replace",
+            ),
             failure if failure.is_missing_robot() => Some("List the robots with: robot-cli list"),
             _ => None,
         }
@@ -255,6 +264,10 @@ mod tests {
             r"error: {store}: disk I/O error\nat page 7; nothing was changed. Check the database and its disk, and run the command again"
         );
         assert_eq!(plain(&Failure::from(store)), [expected]);
+        let full = Error::disk_full("database or disk is full");
+        let expected = "error: The disk of the catalogue is full; free space on it and try again: \
+                        database or disk is full";
+        assert_eq!(plain(&Failure::from(full)), [expected]);
         let unavailable = Error::unavailable("database is locked");
         let expected = format!("error: {unavailable}: database is locked");
         assert_eq!(plain(&Failure::from(unavailable)), [expected]);

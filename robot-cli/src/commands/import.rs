@@ -14,7 +14,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use indicatif::HumanCount;
 use robot_core::{
-    Catalogue, Error, OpenError,
+    Catalogue, Error, OpenError, Violation,
     transfer::{
         self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, Position, ReadError,
         Records, Summary,
@@ -148,7 +148,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         summary: Summary::default(),
         position: Position::Line(0),
         input_failure: None,
-        cause: Cause::Record,
+        stop: None,
+        has_name_conflict: false,
     };
     for outcome in transfer::import(catalogue, records, args.options()) {
         import.record(outcome, bytes_read.load(Ordering::Relaxed));
@@ -204,12 +205,17 @@ struct Import<'a> {
     position: Position,
     /// Set if the input could not be read to its end.
     input_failure: Option<Failure>,
-    cause: Cause,
+    /// The cause that ended the import before the end of the file.
+    stop: Option<Cause>,
+    /// Whether a record failed because its name is taken.
+    has_name_conflict: bool,
 }
 
 /// What has to be fixed after failures, from the least to the most severe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Cause {
+    /// A name that is taken, and nothing else.
+    NameTaken,
     /// A record, which `--keep-going` would skip.
     Record,
     /// The rest of the file cannot be parsed.
@@ -221,6 +227,11 @@ enum Cause {
 impl Cause {
     fn of(error: &ImportError) -> Self {
         match error {
+            ImportError::Refused(Error::Rejected(violations))
+                if violations.iter().eq([Violation::NameTaken]) =>
+            {
+                Self::NameTaken
+            }
             error if error.is_record_error() => Self::Record,
             ImportError::Refused(_) => Self::System,
             _ => Self::File,
@@ -237,14 +248,22 @@ impl Import<'_> {
         if records.is_multiple_of(PROGRESS_INTERVAL) {
             self.progress.update(bytes_read, records, "imported");
         }
-        match outcome.result {
-            Ok(_) => {}
-            Err(ImportError::Unreadable(ReadError::Input { cause, .. })) => {
-                self.cause = Cause::System;
+        let Err(error) = outcome.result else {
+            return;
+        };
+        let cause = match &error {
+            ImportError::Unreadable(ReadError::Input { .. }) => Cause::System,
+            error => Cause::of(error),
+        };
+        self.has_name_conflict |= cause == Cause::NameTaken;
+        if cause > Cause::Record || !self.args.keep_going {
+            self.stop = self.stop.max(Some(cause));
+        }
+        match error {
+            ImportError::Unreadable(ReadError::Input { cause, .. }) => {
                 self.input_failure = Some(not_read(self.place, cause));
             }
-            Err(error) => {
-                self.cause = self.cause.max(Cause::of(&error));
+            error => {
                 self.progress.suspend(|| {
                     let mut stderr = io::stderr().lock();
                     for message in messages(&error) {
@@ -301,12 +320,15 @@ impl Import<'_> {
         let printed = writeln!(output, "{}", sentence(&self.summary, self.args.dry_run))
             .and_then(|()| output.flush());
         failures.extend(printed.err().map(Failure::ChangeNotShown));
-        if self.summary.failed > 0 {
-            failures.push(if self.args.keep_going && failures.is_empty() {
-                Failure::Records
-            } else {
-                stopped_at(self.position, self.args, &self.summary, self.cause)
-            });
+        match self.stop {
+            Some(cause) => {
+                failures.push(stopped_at(self.position, self.args, &self.summary, cause));
+            }
+            None if self.summary.failed > 0 => failures.push(Failure::Records {
+                has_name_conflict: self.has_name_conflict
+                    && self.args.on_conflict == OnConflict::Fail,
+            }),
+            None => {}
         }
         Failure::combine(failures)
     }
@@ -314,26 +336,26 @@ impl Import<'_> {
 
 /// The failure of an import that stopped at a record.
 fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: Cause) -> Failure {
-    let fix = match cause {
-        Cause::Record | Cause::File => format!("Fix {position}"),
-        Cause::System => "Fix the cause".to_owned(),
+    let again = "run the command again";
+    let skip = if args.needs_skip(summary) {
+        " with --on-conflict skip"
+    } else {
+        ""
     };
-    let options = match (args.needs_skip(summary), cause == Cause::Record) {
-        (true, true) => {
-            " with --on-conflict skip, or with --keep-going to skip all records that fail"
-        }
-        (true, false) => " with --on-conflict skip",
-        (false, true) => ", or with --keep-going to skip all records that fail",
-        (false, false) => "",
+    let keep_going = "with --keep-going to skip all records that fail";
+    let remedy = match cause {
+        Cause::NameTaken => format!(
+            "To skip names that are taken, {again} with --on-conflict skip; to update their \
+             robots, with --on-conflict replace"
+        ),
+        Cause::Record => format!("Fix {position} and {again}{skip}, or {keep_going}"),
+        Cause::File => format!("Fix {position} and {again}{skip}"),
+        Cause::System => format!("Fix the cause and {again}{skip}"),
     };
     Failure::StoppedAt {
         position,
-        rest: if args.dry_run {
-            "checked"
-        } else {
-            "stored"
-        },
-        remedy: format!("{fix} and run the command again{options}"),
+        rest: if args.dry_run { "checked" } else { "stored" },
+        remedy,
     }
 }
 

@@ -218,6 +218,53 @@ fn import_handles_existing_names_as_requested() {
 }
 
 #[test]
+fn taken_name_suggests_on_conflict() {
+    let sandbox = Sandbox::with_file("robots.csv", CSV);
+    sandbox.prints(&["import", "robots.csv"], "Added 2 robots.\n");
+    let _ = sandbox
+        .run(&["import", "robots.csv"])
+        .code(1)
+        .stdout("Added 0 robots, failed 1.\n")
+        .stderr(format!(
+            "robots.csv:2: {NAME_TAKEN}\n\
+             error: stopped at line 2; later lines were not stored. To skip names that are taken, \
+             run the command again with --on-conflict skip; to update their robots, with \
+             --on-conflict replace\n"
+        ));
+    let _ = sandbox
+        .run(&["import", "robots.csv", "--keep-going"])
+        .code(1)
+        .stdout("Added 0 robots, failed 2.\n")
+        .stderr(format!(
+            "robots.csv:2: {NAME_TAKEN}\nrobots.csv:3: {NAME_TAKEN}\n\
+             To skip names that are taken, add --on-conflict skip; to update their robots, \
+             --on-conflict replace\n"
+        ));
+}
+
+#[test]
+fn records_on_one_line_are_numbered_in_messages() {
+    let object = |name, year| format!("{{\"name\":\"{name}\",\"type\":\"droid\",\"year\":{year}}}");
+    let file = format!(
+        "[{},{},{}]",
+        object("a", 1),
+        object("b", 2),
+        object("c", -3)
+    );
+    let sandbox = Sandbox::with_file("robots.json", file);
+    let _ = sandbox
+        .run(&["import", "robots.json"])
+        .code(1)
+        .stdout("Added 2 robots, failed 1.\n")
+        .stderr(
+            "robots.json: record 3: The year cannot be less than zero\n\
+             error: stopped at record 3; later records were not stored. Fix record 3 and run the \
+             command again with --on-conflict skip, or with --keep-going to skip all records that \
+             fail\n",
+        );
+}
+
+#[test]
 fn dry_run_reports_the_same_and_stores_nothing() {
     let sandbox = Sandbox::with_file("robots.csv", format!("{CSV}R2-D2,droid,1\nx,droid,-1\n"));
     let _ = sandbox
@@ -225,7 +272,9 @@ fn dry_run_reports_the_same_and_stores_nothing() {
         .code(1)
         .stdout("Would add 2 robots, fail 2; nothing was stored.\n")
         .stderr(format!(
-            "robots.csv:4: {NAME_TAKEN}\nrobots.csv:5: The year cannot be less than zero\n"
+            "robots.csv:4: {NAME_TAKEN}\nrobots.csv:5: The year cannot be less than zero\n\
+             To skip names that are taken, add --on-conflict skip; to update their robots, \
+             --on-conflict replace\n"
         ));
     assert!(!sandbox.path().join("robots.db").exists());
     sandbox.has("");
@@ -240,8 +289,15 @@ fn invalid_json_keeps_records_before_it() {
         .code(1)
         .stdout("Added 1 robot, failed 1.\n");
     let stderr = String::from_utf8_lossy(&assert.get_output().stderr);
-    assert!(stderr.starts_with("robots.json:3: "), "{stderr}");
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    let lines: Vec<_> = stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "robots.json:3: The JSON is not valid here; nothing after it can be read",
+            "error: stopped at line 3; later lines were not stored. Fix line 3 and run the command \
+             again with --on-conflict skip",
+        ]
+    );
     sandbox.has("1,a,droid,1\n");
 }
 

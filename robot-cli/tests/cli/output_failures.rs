@@ -64,6 +64,29 @@ fn delete_completes_despite_closed_pipe() {
     );
 }
 
+#[test]
+fn closed_pipe_does_not_stop_an_import_that_keeps_going() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.csv", "name,type,year\na,droid,-1\nb,droid,1\n");
+    let mut child = sandbox
+        .command(["import", "robots.csv", "--keep-going"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "robots.csv:2: The year cannot be less than zero\n"
+    );
+    sandbox.prints(
+        &["list", "--format=csv"],
+        "id,name,type,year\n1,b,droid,1\n",
+    );
+}
+
 /// Standard error and exit status of a run whose standard output is a full disk.
 #[cfg(target_os = "linux")]
 fn run_on_a_full_disk(sandbox: &Sandbox, arguments: &[&str]) -> (String, Option<i32>) {
