@@ -108,6 +108,7 @@ fn tests() -> Vec<Test> {
         stops::stop_under_load_finishes_requests_in_progress,
         full_disk::full_disk_rejects_writes_until_there_is_space,
         full_disk::server_that_ends_on_a_full_disk_loses_nothing,
+        full_disk::full_disk_stops_an_import_with_503,
         syncs::failed_sync_is_never_acknowledged,
         syncs::sporadic_sync_failures_keep_acknowledged_writes,
         syncs::slow_syncs_lose_nothing,

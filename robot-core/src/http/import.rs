@@ -1,7 +1,8 @@
 //! `POST /api/robots/import`: a body of many robots, each of which is a change of its own.
 //!
-//! Valid robots are stored even if others fail, and the reply counts and describes the failures. An
-//! error status means that nothing was stored.
+//! Valid robots are stored even if others fail, and the reply counts and describes the failures. A
+//! failure of the store or of the connection stops the import: the reply has its status, and counts
+//! what was stored before.
 
 use std::{
     io::{self, Cursor, Read},
@@ -11,6 +12,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
+    behaviour::Behaviour,
     failure::{Failure, logged},
     query,
     render::{Envelope, json},
@@ -19,9 +21,11 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Pending},
+    catalogue::{Catalogue, Error, Pending},
+    model::Violation,
     transfer::{
-        DryRun, Format, ImportError, ImportOptions, Outcome, ReadError, Records, Summary, import,
+        DryRun, Format, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
+        Summary, import,
     },
 };
 
@@ -79,9 +83,10 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     }
     let pieces = pieces.map_err(Failure::Body)?;
     let catalogue = Arc::clone(&call.service.catalogue);
+    let behaviour = call.service.behaviour;
     Ok(Pending::blocking(move || {
-        let body = Body::new(pieces, limit);
-        run(catalogue, Records::new(body, format), options, limit)
+        let records = Records::new(Body::new(pieces, limit), format);
+        run(catalogue, records, options, limit).into_answer(options, behaviour)
     }))
 }
 
@@ -91,22 +96,31 @@ fn run(
     records: Records<Body>,
     options: ImportOptions,
     limit: u64,
-) -> HandlerResult {
+) -> Report {
     let mut report = Report::default();
-    for outcome in import(catalogue, records, options).in_flight(IN_FLIGHT) {
+    let mut outcomes = import(catalogue, records, options).in_flight(IN_FLIGHT);
+    for outcome in outcomes.by_ref() {
         report.add(outcome, limit);
     }
-    report.into_answer()
+    if report.stop.is_some() {
+        report.not_tried = outcomes.not_tried();
+    }
+    report
 }
 
 /// The outcome of an import for the reply.
 #[derive(Default)]
 struct Report {
     summary: Summary,
+    /// The first failure of a record.
     first: Option<Failure>,
+    /// The failure that ended the import, and its messages.
+    stop: Option<(Failure, Vec<String>)>,
+    not_tried: Option<u64>,
     messages: Vec<String>,
     /// The number of messages beyond [`MESSAGES_LIMIT`].
     omitted: u64,
+    has_name_conflict: bool,
 }
 
 /// The numbers of records by their outcome, in JSON.
@@ -116,6 +130,8 @@ struct Counts {
     replaced: u64,
     skipped: u64,
     failed: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_tried: Option<u64>,
 }
 
 impl Report {
@@ -124,11 +140,18 @@ impl Report {
         let Err(error) = outcome.result else {
             return;
         };
+        self.has_name_conflict |= is_name_conflict(&error);
+        let is_stop = self.stop.is_none() && is_stop(&error);
         let failure = failure(error, limit);
-        for message in failure.messages() {
+        let messages = failure.messages().into_iter();
+        let messages = messages.map(|message| format!("{}: {message}", outcome.position));
+        if is_stop {
+            self.stop = Some((failure.clone(), messages.collect()));
+            return;
+        }
+        for message in messages {
             if self.messages.len() < MESSAGES_LIMIT {
-                self.messages
-                    .push(format!("{}: {message}", outcome.position));
+                self.messages.push(message);
             } else {
                 self.omitted = self.omitted.saturating_add(1);
             }
@@ -136,10 +159,17 @@ impl Report {
         self.first.get_or_insert(failure);
     }
 
-    fn into_answer(mut self) -> HandlerResult {
+    fn into_answer(mut self, options: ImportOptions, behaviour: Behaviour) -> HandlerResult {
         if self.omitted > 0 {
             let omitted = self.omitted;
             self.messages.push(format!("and {omitted} more messages"));
+        }
+        if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
+            self.messages.push(
+                "To skip names that are taken, add on_conflict=skip to the query; to update \
+                 their robots, on_conflict=replace"
+                    .to_owned(),
+            );
         }
         let Summary {
             added,
@@ -147,22 +177,72 @@ impl Report {
             skipped,
             failed,
         } = self.summary;
+        let counts = Counts {
+            added,
+            replaced,
+            skipped,
+            failed,
+            not_tried: self.not_tried,
+        };
         let is_anything_stored = added > 0 || replaced > 0;
-        match self.first {
-            Some(first) if !is_anything_stored => {
-                Err(Failure::NothingImported(Box::new(first), self.messages))
+        let mut messages = self.messages;
+        match (self.stop, self.first) {
+            (Some((stop, reasons)), _) => {
+                messages.extend(reasons);
+                if !is_anything_stored && skipped == 0 {
+                    return Err(Failure::NothingImported(Box::new(stop), messages));
+                }
+                messages.extend(advice(&stop, options).map(str::to_owned));
+                Ok(stopped(&stop, counts, messages, behaviour))
+            }
+            (None, Some(first)) if !is_anything_stored => {
+                Err(Failure::NothingImported(Box::new(first), messages))
             }
             _ => {
-                let counts = Counts {
-                    added,
-                    replaced,
-                    skipped,
-                    failed,
-                };
-                let envelope = Envelope::ok(counts).with_messages(self.messages);
+                let envelope = Envelope::ok(counts).with_messages(messages);
                 Ok(Reply::whole(200, json(&envelope)))
             }
         }
+    }
+}
+
+/// Whether the error is that the name is taken.
+fn is_name_conflict(error: &ImportError) -> bool {
+    match error {
+        ImportError::Refused(Error::Rejected(violations)) => {
+            violations.iter().any(|one| one == Violation::NameTaken)
+        }
+        _ => false,
+    }
+}
+
+/// Whether the store or the connection failed, not a record or the content of the body.
+fn is_stop(error: &ImportError) -> bool {
+    let is_content_error = matches!(error, ImportError::Unreadable(ReadError::Malformed { .. }));
+    !is_content_error && !error.is_record_error()
+}
+
+/// How the client can import the rest.
+fn advice(stop: &Failure, options: ImportOptions) -> Option<&'static str> {
+    match (stop, options.dry_run, options.on_conflict) {
+        (Failure::ImportTooLarge(_), ..) | (_, DryRun::Yes, _) => None,
+        (_, DryRun::No, OnConflict::Fail) => {
+            Some("To import the rest, send the file again with on_conflict=skip in the query")
+        }
+        (_, DryRun::No, OnConflict::Skip | OnConflict::Replace) => {
+            Some("To import the rest, send the file again")
+        }
+    }
+}
+
+/// The reply to an import that was stopped after it had stored some robots.
+fn stopped(stop: &Failure, counts: Counts, messages: Vec<String>, behaviour: Behaviour) -> Reply {
+    Reply {
+        headers: stop.header().into_iter().collect(),
+        ..Reply::whole(
+            stop.status(behaviour),
+            json(&Envelope::stopped(counts, messages)),
+        )
     }
 }
 

@@ -51,6 +51,15 @@ impl<T> Envelope<T> {
         }
     }
 
+    /// A failure that has data: an import that was stopped.
+    pub(super) const fn stopped(data: T, messages: Vec<String>) -> Self {
+        Self {
+            status: "ERROR",
+            data: Some(data),
+            messages: Some(messages),
+        }
+    }
+
     /// Adds messages, if there are any.
     pub(super) fn with_messages(mut self, messages: Vec<String>) -> Self {
         self.messages = Some(messages).filter(|messages| !messages.is_empty());

@@ -66,7 +66,9 @@ where
         limit: IN_FLIGHT,
         waiting: None,
         names: Names::default(),
+        dropped: 0,
         is_closed: false,
+        is_unreadable: false,
         has_failed: false,
     }
 }
@@ -94,8 +96,12 @@ pub struct Import<C: ?Sized, I> {
     waiting: Option<(Position, ValidDraft)>,
     /// The names in flight; in a dry run, all names that would have been added.
     names: Names,
+    /// The number of records that were read, but dropped after a failure.
+    dropped: u64,
     /// Whether to read no more records.
     is_closed: bool,
+    /// Whether the input has failed.
+    is_unreadable: bool,
     /// Whether the store or the input has failed.
     has_failed: bool,
 }
@@ -120,6 +126,33 @@ impl<C: Catalogue + ?Sized + 'static, I> Import<C, I>
 where
     I: Iterator<Item = Result<Record, ReadError>>,
 {
+    /// The number of records that were not tried because an earlier one ended the import, to be
+    /// called after the last outcome. Reads the rest of the records to count them; `None` if they
+    /// cannot be read to their end.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use robot_core::MemoryCatalogue;
+    /// use robot_core::transfer::{Format, ImportOptions, Records, import};
+    ///
+    /// let file = "name,type,year\nR2-D2,toaster,1977\nC-3PO,droid,1977\n";
+    /// let records = Records::new(file.as_bytes(), Format::Csv);
+    /// let mut outcomes = import(Arc::new(MemoryCatalogue::new()), records, ImportOptions::default());
+    /// assert_eq!(outcomes.by_ref().count(), 1);
+    /// assert_eq!(outcomes.not_tried(), Some(1));
+    /// ```
+    pub fn not_tried(&mut self) -> Option<u64> {
+        if self.is_unreadable {
+            return None;
+        }
+        let mut count = self.dropped;
+        for record in self.records.by_ref() {
+            record.ok()?;
+            count = count.saturating_add(1);
+        }
+        Some(count)
+    }
+
     /// Limits the writes in flight.
     pub(crate) fn in_flight(mut self, limit: usize) -> Self {
         self.limit = limit;
@@ -156,7 +189,10 @@ where
                         self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
                     }
                 },
-                Err(error) => self.push(error.position(), Step::Done(Err(error.into()))),
+                Err(error) => {
+                    self.is_unreadable = true;
+                    self.push(error.position(), Step::Done(Err(error.into())));
+                }
             }
         }
         None
@@ -296,10 +332,16 @@ where
     /// Reads no more records, and discards the queued ones that have not started.
     fn close(&mut self) {
         self.is_closed = true;
-        self.waiting = None;
+        let read = self.in_flight.len() + usize::from(self.waiting.take().is_some());
         self.in_flight.retain(
             |(_, step)| matches!(step, Step::Started(write) if !write.outcome.is_unstarted()),
         );
+        self.drop_records(read - self.in_flight.len());
+    }
+
+    fn drop_records(&mut self, count: usize) {
+        let count = count.try_into().unwrap_or(u64::MAX);
+        self.dropped = self.dropped.saturating_add(count);
     }
 }
 
@@ -325,10 +367,14 @@ where
             let (position, step) = self.in_flight.pop_front()?;
             let result = self.finish(step);
             match &result {
-                // A store that is full, unreachable or read-only is reported once.
-                Err(ImportError::Refused(Error::Unavailable(_) | Error::ReadOnly(_)))
-                    if self.has_failed =>
-                {
+                // A store that accepts no changes is reported once.
+                Err(ImportError::Refused(
+                    Error::Unavailable(_)
+                    | Error::DiskFull(_)
+                    | Error::ReadOnly(_)
+                    | Error::RestartRequired(_),
+                )) if self.has_failed => {
+                    self.drop_records(1);
                     continue;
                 }
                 Err(error) if self.ends_with(error) => {

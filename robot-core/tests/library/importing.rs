@@ -6,8 +6,8 @@ use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
     Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
     transfer::{
-        AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored,
-        import,
+        AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records,
+        Stored, import,
     },
 };
 
@@ -235,7 +235,7 @@ impl Catalogue for Racing {
         if let Some(capacity) = self.capacity
             && self.inner.list()?.len() >= capacity
         {
-            return Err(Error::unavailable("the disk is full"));
+            return Err(Error::disk_full("no space left on device"));
         }
         self.inner.insert(draft)
     }
@@ -307,12 +307,32 @@ fn full_store_is_reported_once_and_ends_the_import() {
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
         assert!(
-            outcomes[3].starts_with("4: The catalogue is busy"),
+            outcomes[3].starts_with("4: The disk of the catalogue is full"),
             "{}",
             outcomes[3]
         );
         assert_eq!(outcomes.len(), 4);
     }
+}
+
+#[test]
+fn records_after_a_failure_are_counted_as_not_tried() {
+    let names: Vec<_> = (0..5000).map(|number| number.to_string()).collect();
+    let robots: Vec<_> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    let file = file(&robots);
+    for (end, not_tried) in [("", Some(4996)), ("]", Some(4997))] {
+        let file = format!("{file}{end}");
+        let records = Records::new(file.as_bytes(), Format::Ndjson);
+        let mut outcomes = import(Racing::with_capacity(3), records, options());
+        assert_eq!(outcomes.by_ref().count(), 4);
+        assert_eq!(outcomes.not_tried(), not_tried);
+    }
+    // The rest of the input cannot be read.
+    let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":-1},\n{]";
+    let records = Records::new(file.as_bytes(), Format::Json);
+    let mut outcomes = import(Racing::with_capacity(3), records, options());
+    assert_eq!(outcomes.by_ref().count(), 1);
+    assert_eq!(outcomes.not_tried(), None);
 }
 
 #[test]

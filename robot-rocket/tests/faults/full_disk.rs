@@ -1,10 +1,11 @@
-//! Disk that is full for a while.
+//! Disk that is full.
 
-use std::mem;
+use std::{fmt::Write, mem};
 
 use fastrand::Rng;
 
 use crate::{
+    calls::{call, draft, names},
     disk::{Disk, with_small_disk},
     options::Run,
     process::Server,
@@ -59,6 +60,58 @@ pub(crate) fn server_that_ends_on_a_full_disk_loses_nothing(run: &Run) {
         }
         ledger
     });
+}
+
+pub(crate) fn full_disk_stops_an_import_with_503(run: &Run) {
+    const RECORDS: usize = 20_000;
+    const MESSAGE: &str =
+        "The disk of the service is full; try again when its operator has freed space";
+    with_small_disk(run, SIZE, |disk| {
+        let server = Server::start(disk.path(), &[]);
+        let mut file = "name,type,year\n".to_owned();
+        for number in 0..RECORDS {
+            writeln!(file, "{number:0>200},droid,{number}").unwrap();
+        }
+        let target = "/api/robots/import?format=csv";
+        let answer = call(&server.client(), "POST", target, &file);
+        assert_eq!(answer.status, 503, "{}", answer.text());
+        let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!(body["status"], "ERROR");
+        let count = |name: &str| usize::try_from(body["data"][name].as_u64().unwrap()).unwrap();
+        let (added, failed, not_tried) = (count("added"), count("failed"), count("not_tried"));
+        assert_eq!((added + failed + not_tried, failed), (RECORDS, 1), "{body}");
+        assert_eq!(names(&server).len(), added);
+        let message = body["messages"][0].as_str().unwrap();
+        assert!(
+            message.starts_with("line ") && message.ends_with(MESSAGE),
+            "{message}"
+        );
+
+        disk.fill();
+        for (method, target) in [
+            ("POST", "/api/robots"),
+            ("PUT", "/api/robots/1"),
+            ("DELETE", "/api/robots/"),
+        ] {
+            let body = failure_on_full_disk(&server, method, target);
+            assert_eq!(body["messages"], serde_json::json!([MESSAGE]), "{method}");
+        }
+        println!("{}: stopped after {added} of {RECORDS} robots", run.name);
+    });
+}
+
+/// Sends writes until one fails with 503, and returns its body. The log may have room for some.
+fn failure_on_full_disk(server: &Server, method: &str, target: &str) -> serde_json::Value {
+    let client = server.client();
+    let answers = (2..1000).map(|id| {
+        let target = match method {
+            "DELETE" => format!("{target}{id}"),
+            _ => target.to_owned(),
+        };
+        call(&client, method, &target, &draft(&format!("{id:x>250}")))
+    });
+    let answer = answers.into_iter().find(|answer| answer.status == 503);
+    serde_json::from_slice(&answer.unwrap().body).unwrap()
 }
 
 fn repeat(run: &Run, scenario: impl Fn(&Disk, Ledger, &mut Rng) -> Ledger) {

@@ -23,6 +23,8 @@ pub(super) enum Fault {
     AllButFirstPage,
     /// The second page fails with [`Error::Unavailable`] once.
     SecondPageOnce,
+    /// Every write fails with [`Error::DiskFull`] after this number of inserts.
+    DiskFull(usize),
 }
 
 /// A wrapper of a store that can have a fault.
@@ -61,20 +63,34 @@ impl Faulty {
             Some(Fault::Panic) => panic::resume_unwind(Box::new(SECRET)),
             Some(Fault::AllButFirstPage) if !is_first_page => Err(Error::store(SECRET)),
             Some(Fault::SecondPageOnce) if !is_first_page => Err(Error::unavailable(SECRET)),
-            Some(Fault::AllButFirstPage | Fault::SecondPageOnce) | None => Ok(&self.catalogue),
+            Some(Fault::AllButFirstPage | Fault::SecondPageOnce | Fault::DiskFull(_)) | None => {
+                Ok(&self.catalogue)
+            }
         }
+    }
+
+    /// The same, for a write, which may take room on the disk.
+    fn checked_write(&self, takes_room: bool) -> Result<&Arc<dyn Catalogue>> {
+        let catalogue = self.checked(false)?;
+        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *fault {
+            Some(Fault::DiskFull(0)) => return Err(Error::disk_full(SECRET)),
+            Some(Fault::DiskFull(room)) if takes_room => *room -= 1,
+            _ => {}
+        }
+        Ok(catalogue)
     }
 }
 
 impl Catalogue for Faulty {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        self.checked(false)?.insert(draft)
+        self.checked_write(true)?.insert(draft)
     }
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.checked(false)?.update(id, changes)
+        self.checked_write(false)?.update(id, changes)
     }
     fn delete(&self, id: RobotId) -> Result<()> {
-        self.checked(false)?.delete(id)
+        self.checked_write(false)?.delete(id)
     }
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.checked(false)?.get(id)
@@ -86,7 +102,7 @@ impl Catalogue for Faulty {
         self.checked(request.after.is_empty())?.page(request)
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
-        self.checked(false)?.restore(restoration)
+        self.checked_write(false)?.restore(restoration)
     }
     fn last_id(&self) -> Result<Option<RobotId>> {
         self.checked(false)?.last_id()
@@ -95,8 +111,15 @@ impl Catalogue for Faulty {
         self.checked(request.after.is_empty())?.entries(request)
     }
     fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        match self.checked(false) {
-            Ok(catalogue) => catalogue.submit(change),
+        let is_insert = matches!(change, Change::Insert(_));
+        match self.checked_write(false) {
+            Ok(catalogue) => {
+                let pending = catalogue.submit(change)?;
+                // Otherwise `insert` follows.
+                self.checked_write(is_insert)
+                    .map(|_| pending)
+                    .or_else(|error| Ok(Pending::ready(Err(error))))
+            }
             Err(error) => Ok(Pending::ready(Err(error))),
         }
     }

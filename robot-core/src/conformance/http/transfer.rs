@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{
     Answer, Case, NAME_MESSAGE, Session, TYPE_MESSAGE, YEAR_MESSAGE, assert_answer, assert_failure,
-    assert_messages, draft,
+    assert_messages, draft, faulty::Fault,
 };
 use crate::conformance::cases;
 
@@ -17,15 +17,27 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     on_conflict_skips_or_replaces_taken_names,
     dry_run_stores_nothing,
     import_limits_the_number_of_messages,
+    import_names_records_on_one_line_by_number,
+    import_stopped_by_a_full_disk_returns_503,
+    stopped_import_with_an_unreadable_rest_has_no_count,
+    import_stopped_before_the_first_robot_has_no_data,
+    every_write_to_a_full_disk_returns_503,
     import_can_exceed_the_body_limit,
     too_long_import_record_is_rejected,
     export_supports_each_format,
     export_has_the_requested_fields,
+    export_does_not_escape_markup,
+    export_for_spreadsheets_marks_formulas,
     export_of_empty_catalogue_is_an_empty_file,
     exported_robots_can_be_imported,
 ];
 
 const IMPORT: &str = "/api/robots/import";
+
+const SKIP_MESSAGE: &str = "To skip names that are taken, add on_conflict=skip to the query; to \
+                            update their robots, on_conflict=replace";
+const FULL_MESSAGE: &str =
+    "The disk of the service is full; try again when its operator has freed space";
 
 /// Imports a file, with this query.
 fn import(session: &Session<'_>, query: &str, file: &str) -> Answer {
@@ -146,6 +158,7 @@ fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
             "line 4: year must be an integer from 0 to 9223372036854775807",
             "line 7: The record has a different number of fields (1) than the header (3); put a \
              field with commas, quotes or line breaks into quotes",
+            SKIP_MESSAGE,
         ],
     );
     assert_eq!(session.names("/api/robots"), ["HAL 9000", "a\nb"]);
@@ -163,7 +176,7 @@ fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
     assert_messages(
         &import(session, "?format=ndjson", &taken),
         session.rejected(),
-        &[&format!("line 1: {NAME_MESSAGE}")],
+        &[&format!("line 1: {NAME_MESSAGE}"), SKIP_MESSAGE],
     );
     // The first failure determines the status.
     assert_messages(
@@ -172,6 +185,7 @@ fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
         &[
             "line 1: The record must be a JSON object with name, type and year",
             &format!("line 2: {NAME_MESSAGE}"),
+            SKIP_MESSAGE,
         ],
     );
     assert_messages(
@@ -241,6 +255,103 @@ fn import_limits_the_number_of_messages(session: &Session<'_>) {
     assert_eq!(messages[0], "line 2: type is required");
     // Each line violates three rules.
     assert_eq!(messages[100], "and 350 more messages");
+}
+
+fn import_names_records_on_one_line_by_number(session: &Session<'_>) {
+    let file = format!("[{},{{}},7,{{x}}]", draft("R2-D2", "droid", 1977));
+    assert_partly(
+        &import(session, "?format=json", &file),
+        [1, 0, 0, 3],
+        &[
+            "record 2: type is required",
+            "record 2: name is required",
+            "record 2: year is required",
+            "record 3: The record must be a JSON object with name, type and year",
+            "record 4: The JSON is not valid here; nothing after it can be read",
+        ],
+    );
+}
+
+/// Asserts a reply to an import that was stopped by a full disk after it had stored something.
+#[track_caller]
+fn assert_stopped(answer: &Answer, data: &str, messages: &[&str]) {
+    let messages = serde_json::json!(messages);
+    let body = format!(r#"{{"status":"ERROR","data":{data},"messages":{messages}}}"#);
+    assert_answer(answer, 503, &body);
+    let after = answer.header("retry-after").unwrap_or_default();
+    assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
+}
+
+fn import_stopped_by_a_full_disk_returns_503(session: &Session<'_>) {
+    let mut file = "name,type,year\nR2-D2,droid,-1\n".to_owned();
+    for number in 0..1999 {
+        // Writing to a string does not fail.
+        let _ = writeln!(file, "RX-{number},droid,{number}");
+    }
+    session.store.fail(Fault::DiskFull(700));
+    let answer = import(session, "?format=csv", &file);
+    session.store.fail(None);
+    let counts = r#"{"added":700,"replaced":0,"skipped":0,"failed":2,"not_tried":1298}"#;
+    let advice = "To import the rest, send the file again with on_conflict=skip in the query";
+    let (line_2, line_703) = (
+        format!("line 2: {YEAR_MESSAGE}"),
+        format!("line 703: {FULL_MESSAGE}"),
+    );
+    assert_stopped(&answer, counts, &[&line_2, &line_703, advice]);
+    assert_eq!(session.names("/api/robots").len(), 700);
+
+    session.store.fail(Fault::DiskFull(0));
+    let answer = import(session, "?format=csv&on_conflict=skip", &file);
+    session.store.fail(None);
+    let counts = r#"{"added":0,"replaced":0,"skipped":700,"failed":2,"not_tried":1298}"#;
+    let advice = "To import the rest, send the file again";
+    assert_stopped(&answer, counts, &[&line_2, &line_703, advice]);
+
+    let answer = import(session, "?format=csv&on_conflict=skip", &file);
+    assert_partly(&answer, [1299, 0, 700, 1], &[&line_2]);
+}
+
+fn stopped_import_with_an_unreadable_rest_has_no_count(session: &Session<'_>) {
+    let robots = ["a", "b", "c"]
+        .map(|name| draft(name, "droid", 1))
+        .join(",");
+    session.store.fail(Fault::DiskFull(1));
+    let answer = import(session, "?format=json", &format!("[{robots},{{"));
+    session.store.fail(None);
+    let advice = "To import the rest, send the file again with on_conflict=skip in the query";
+    assert_stopped(
+        &answer,
+        r#"{"added":1,"replaced":0,"skipped":0,"failed":1}"#,
+        &[&format!("record 2: {FULL_MESSAGE}"), advice],
+    );
+    assert_eq!(session.names("/api/robots"), ["a"]);
+}
+
+fn import_stopped_before_the_first_robot_has_no_data(session: &Session<'_>) {
+    let robots = ["a", "b"].map(|name| draft(name, "droid", 1)).join("\n");
+    session.store.fail(Fault::DiskFull(0));
+    let answer = import(session, "?format=ndjson", &robots);
+    session.store.fail(None);
+    assert_messages(&answer, 503, &[&format!("line 1: {FULL_MESSAGE}")]);
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+}
+
+fn every_write_to_a_full_disk_returns_503(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.store.fail(Fault::DiskFull(0));
+    let answers = [
+        session.post(&draft("C-3PO", "droid", 1977)),
+        session.put(&id, &draft("R2", "droid", 1977)),
+        session.delete(&id),
+    ];
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+    session.store.fail(None);
+    for answer in answers {
+        assert_messages(&answer, 503, &[FULL_MESSAGE]);
+        let after = answer.header("retry-after").unwrap_or_default();
+        assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
 }
 
 fn import_can_exceed_the_body_limit(session: &Session<'_>) {
@@ -321,6 +432,57 @@ fn export_has_the_requested_fields(session: &Session<'_>) {
     let answer = session.get("/api/robots/export?fields=year,name");
     assert_eq!(answer.text(), "{\"year\":1977,\"name\":\"R2-D2\"}\n");
     for query in ["?fields=colour", "?format=xml", "?format=csv&format=csv"] {
+        assert_failure(&session.get(&format!("/api/robots/export{query}")), 400);
+    }
+}
+
+fn export_does_not_escape_markup(session: &Session<'_>) {
+    session.add("<b>&</b>");
+    for format in ["csv", "json", "ndjson"] {
+        let target = format!("/api/robots/export?format={format}&fields=name");
+        let answer = session
+            .try_get(&target)
+            .unwrap_or_else(|error| panic!("{target}: {error}"));
+        assert!(answer.text().contains("<b>&</b>"), "{}", answer.text());
+        // So no browser shows it as HTML.
+        let header = |name| answer.header(name).unwrap_or_default();
+        assert!(!header("content-type").contains("html"), "{format}");
+        assert!(
+            header("content-disposition").starts_with("attachment"),
+            "{format}"
+        );
+        assert_eq!(header("x-content-type-options"), "nosniff", "{format}");
+        assert!(
+            header("content-security-policy").contains("sandbox"),
+            "{format}"
+        );
+    }
+}
+
+fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
+    let names = ["\t=1", "+1", "-1", "=1+1", "@A1", "R2-D2"].map(str::to_owned);
+    session.add_all(&names);
+    let export = "/api/robots/export?format=csv&fields=name";
+    let plain = "name\n\t=1\n+1\n-1\n=1+1\n@A1\nR2-D2\n";
+    let marked = "name\n'\t=1\n'+1\n'-1\n'=1+1\n'@A1\nR2-D2\n";
+    for (query, file) in [
+        ("", plain),
+        ("&spreadsheet=false", plain),
+        ("&spreadsheet=true", marked),
+    ] {
+        let answer = session.get(&format!("{export}{query}"));
+        assert_eq!(
+            (answer.status, answer.text().as_str()),
+            (200, file),
+            "{query}"
+        );
+    }
+    for query in [
+        "?format=json&spreadsheet=true",
+        "?spreadsheet=true",
+        "?format=csv&spreadsheet=yes",
+        "?format=csv&spreadsheet",
+    ] {
         assert_failure(&session.get(&format!("/api/robots/export{query}")), 400);
     }
 }
