@@ -17,8 +17,8 @@ use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
     http::{
-        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, BodyTimer, Chunks, Exchange, Failure,
-        Reply, Request,
+        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, BodyTimer, Chunks, Exchange,
+        Failure, Reply, Request,
     },
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};

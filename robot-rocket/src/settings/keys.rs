@@ -36,7 +36,10 @@ pub(super) const ALL: [Key; 25] = [
     key("database_connections", "a number, 1 or more"),
     key("database_timeout", "a whole number of seconds, 1 or more"),
     secret("database_url", "a URL, as in sqlite://robots.db"),
-    key("import_minimum_rate", "a number of bytes per second; 0 means none"),
+    key(
+        "import_minimum_rate",
+        "a number of bytes per second; 0 means none",
+    ),
     key("import_timeout", "a whole number of seconds, 1 or more"),
     key("static_dir", "the path of a folder"),
     // Rocket's.
