@@ -223,7 +223,7 @@ mod tests {
             ("adress", "address"),
             ("prot", "port"),
             ("tsl", "tls"),
-            ("timeout", "database_timeout"),
+            ("database_timout", "database_timeout"),
             ("worker", "workers"),
             ("log", "log_level"),
         ] {
