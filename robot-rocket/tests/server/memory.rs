@@ -45,7 +45,12 @@ fn wait_until_idle(server: &Server) {
 #[test]
 fn unread_lists_use_bounded_memory_per_connection() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = [("ROCKET_DATABASE_TIMEOUT", "60"), ("RUST_LOG", "off")];
+    let settings = [
+        ("ROCKET_DATABASE_TIMEOUT", "60"),
+        // The page caches of more connections would count as memory of the clients.
+        ("ROCKET_DATABASE_CONNECTIONS", "2"),
+        ("RUST_LOG", "off"),
+    ];
     let server = Server::start(folder.path(), &settings);
     let mut robots = String::new();
     for number in 0..30_000 {
