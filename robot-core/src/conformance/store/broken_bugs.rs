@@ -1,20 +1,12 @@
 //! Seeded bugs of stores, and the cases that find them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
-use super::{
-    broken_store::{BrokenStore, Disk},
-    cases, reopening,
-};
-use crate::conformance::opening::Retention;
-
 /// The bugs, each with cases that fail because of it.
 macro_rules! bugs {
     ($($bug:ident => [$($case:literal),+ $(,)?],)+) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(super) enum Bug { None, $($bug),+ }
 
-        const BUGS: &[(Bug, &[&str])] = &[$((Bug::$bug, &[$($case),+])),+];
+        pub(super) const BUGS: &[(Bug, &[&str])] = &[$((Bug::$bug, &[$($case),+])),+];
     };
 }
 
@@ -82,52 +74,4 @@ bugs! {
     UpdatesNotSaved => ["changes_and_deletes_are_kept_when_reopened"],
     DeletesNotSaved => ["changes_and_deletes_are_kept_when_reopened"],
     RestoresNotSaved => ["restored_robots_are_kept_when_reopened"],
-}
-
-/// Whether a case fails for a store with this bug.
-fn fails(bug: Bug, case: &str) -> bool {
-    let disk = Disk::default();
-    let open = move || Box::new(BrokenStore::open(&disk, bug)) as Box<_>;
-    let run = || {
-        let reopening = reopening::cases(Retention::Persistent).iter();
-        if let Some((_, run)) = reopening.clone().find(|(name, _)| *name == case) {
-            return run(&open);
-        }
-        let (_, run) = cases().find(|(name, _)| *name == case).unwrap();
-        run(&open());
-    };
-    catch_unwind(AssertUnwindSafe(run)).is_err()
-}
-
-#[test]
-fn every_seeded_bug_is_found() {
-    let pairs = BUGS
-        .iter()
-        .flat_map(|(bug, cases)| cases.iter().map(move |case| (bug, case)));
-    let missed: Vec<_> = pairs.filter(|(bug, case)| !fails(**bug, case)).collect();
-    assert!(missed.is_empty(), "{missed:?}");
-}
-
-#[test]
-fn correct_store_passes() {
-    for case in BUGS.iter().flat_map(|(_, cases)| *cases) {
-        assert!(!fails(Bug::None, case), "{case}");
-    }
-}
-
-#[test]
-fn every_case_of_reopening_finds_a_bug() {
-    for (case, _) in reopening::cases(Retention::Persistent) {
-        let mut cases = BUGS.iter().flat_map(|(_, cases)| *cases);
-        assert!(cases.any(|found| found == case), "{case}");
-    }
-}
-
-#[test]
-fn persistent_store_is_not_volatile() {
-    for (_, run) in reopening::cases(Retention::Volatile) {
-        let disk = Disk::default();
-        let open = move || Box::new(BrokenStore::open(&disk, Bug::None)) as Box<_>;
-        assert!(catch_unwind(AssertUnwindSafe(|| run(&open))).is_err());
-    }
 }

@@ -4,6 +4,8 @@
 mod broken_bugs;
 #[cfg(test)]
 mod broken_store;
+#[cfg(test)]
+mod broken_store_tests;
 mod changes;
 mod linearizability;
 mod names;
