@@ -54,7 +54,9 @@ impl WriteSession {
         statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
     ) -> Result<()> {
         self.is_committing = false;
-        if let Some(suspension) = &self.suspension {
+        if let Some(suspension) = &mut self.suspension {
+            // A server that is busy is never maintained.
+            suspension.lock(Duration::ZERO);
             return Err(suspension.error());
         }
         if self.connection.is_none() {
@@ -221,4 +223,34 @@ fn overwrite(file: &DatabaseFile, timeout: Duration) -> QueryResult<()> {
         connect(file).map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;
     begin(&mut connection, timeout)?;
     connection.batch_execute("PRAGMA user_version = 0; COMMIT")
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::result::Error as DieselError;
+
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions,
+        database::sqlite::{SqliteCatalogue, errors::is_locked},
+    };
+
+    #[test]
+    fn suspended_session_takes_the_lock_at_its_next_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        drop(SqliteCatalogue::open(&url).unwrap());
+        let options = OpenOptions::new().timeout(Duration::from_millis(10));
+        let file = DatabaseFile::from_url(&url, &options).unwrap();
+        let mut session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
+        let mut other = connect(&file).unwrap();
+        other.batch_execute("BEGIN IMMEDIATE").unwrap();
+        session.with_checkpoints(|_, _| Err(DieselError::BrokenTransactionManager));
+        let mut commit = || session.commit(|_| Ok(()));
+        assert!(matches!(commit(), Err(Error::RestartRequired(_))));
+        other.batch_execute("ROLLBACK").unwrap();
+        assert!(matches!(commit(), Err(Error::RestartRequired(_))));
+        let locked = other.batch_execute("BEGIN IMMEDIATE").unwrap_err();
+        assert!(is_locked(&locked), "{locked}");
+    }
 }
