@@ -5,7 +5,7 @@ use std::time::Duration;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
-    checkpoints::{self, Checkpoints},
+    checkpoints::Checkpoints,
     connection::{Purpose, begin},
     errors::{classify, classify_commit},
     file::DatabaseFile,
@@ -28,8 +28,6 @@ pub(super) struct WriteSession {
     suspension: Option<Suspension>,
     /// Whether the last commit may have reached the disk.
     is_committing: bool,
-    /// Whether anything was committed.
-    has_committed: bool,
 }
 
 impl WriteSession {
@@ -43,7 +41,6 @@ impl WriteSession {
             log,
             suspension: None,
             is_committing: false,
-            has_committed: false,
         })
     }
 
@@ -104,10 +101,9 @@ impl WriteSession {
             self.is_committing = true;
             connection.batch_execute("COMMIT").map_err(classify_commit)
         });
-        match &result {
-            Ok(()) => self.has_committed = true,
+        if result.is_err() {
             // Fails if SQLite has rolled back already.
-            Err(_) => drop(connection.batch_execute("ROLLBACK")),
+            let _ = connection.batch_execute("ROLLBACK");
         }
         result
     }
@@ -177,13 +173,6 @@ impl WriteSession {
                 "{}: the log cannot be maintained: {error}",
                 self.file.name()
             );
-        }
-    }
-
-    /// Checkpoints the log: SQLite does so when the last connection is closed, but discards errors.
-    pub(super) fn finish(&mut self) {
-        if self.has_committed {
-            self.with_checkpoints(|_, connection| checkpoints::run(connection));
         }
     }
 

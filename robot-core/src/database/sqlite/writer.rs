@@ -223,7 +223,6 @@ fn run(session: &mut WriteSession, writes: &mut Receiver<Write>) {
             guard(session, |session| session.after_commit(changes));
         }
     }
-    guard(session, WriteSession::finish);
 }
 
 /// Uses the session; `None` if that panics.

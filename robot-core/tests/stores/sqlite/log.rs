@@ -95,6 +95,28 @@ fn header_of_a_stopped_process_is_unavailable() {
     catalogue.add(draft("b")).unwrap();
 }
 
+/// If the checkpoint of the last connection fails, the next process reads the log again from its
+/// beginning. While others use the log, they would not.
+#[test]
+fn only_the_last_connection_checkpoints_as_it_closes() {
+    let database = Sqlite::new();
+    let modified = || fs::metadata(database.file()).unwrap().modified().unwrap();
+    let mut other = database.connect();
+    other.batch_execute("SELECT count(*) FROM sqlite_master").unwrap();
+    let catalogue = database.open();
+    let before = modified();
+    catalogue.add(draft("a")).unwrap();
+    drop(catalogue);
+    assert_eq!(modified(), before);
+    drop(other);
+    assert!(modified() > before);
+    let catalogue = database.open();
+    catalogue.add(draft("b")).unwrap();
+    drop(catalogue);
+    assert!(!database.folder().join("robots.db-wal").exists());
+    assert_eq!(database.open().list().unwrap().len(), 2);
+}
+
 #[test]
 fn log_is_shortened_when_a_long_reader_ends() {
     let database = Sqlite::new();
