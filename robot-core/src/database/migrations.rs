@@ -1,6 +1,6 @@
 //! Migrations: brings the tables of a database up to date when it is opened.
 
-use std::error::Error as StdError;
+use std::{error::Error as StdError, time::Duration};
 
 use diesel::{
     Connection, QueryResult,
@@ -17,6 +17,9 @@ pub(super) trait Migrate:
     /// The migrations of this version of the program.
     const MIGRATIONS: EmbeddedMigrations;
 
+    /// How long a process waits for another one that migrates the database.
+    const LOCK_TIMEOUT: Duration;
+
     /// A query for the names of the tables that show which program a database belongs to.
     const TABLES: &str;
 
@@ -24,10 +27,11 @@ pub(super) trait Migrate:
     fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
 
     /// Runs `work` under a lock that excludes other migrating processes, in a transaction if the
-    /// backend supports that for tables. Waits for the lock longer than a migration usually takes.
+    /// backend supports that for tables. Waits for the lock up to `timeout`.
     fn exclusively<T>(
         &mut self,
         database: &str,
+        timeout: Duration,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure>;
 }
@@ -69,8 +73,9 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     let state = match state(connection) {
         Ok(State::Outdated) => {
             // One process migrates at a time, and the others find that nothing is left to do.
-            let migrated =
-                connection.exclusively(database, |connection| migrate(connection, database));
+            let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
+                migrate(connection, database)
+            });
             migrated.or_else(|failure| {
                 // The lock does not span the nodes of a cluster: the migration of one node may fail
                 // because that of another one succeeded.

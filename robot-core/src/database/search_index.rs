@@ -1,6 +1,8 @@
 //! Search index of a database: checked when the database is opened, and created again if a part of it
 //! is missing.
 
+use std::time::Duration;
+
 use super::migrations::{Failure, Migrate};
 
 /// The search index of a backend.
@@ -19,9 +21,14 @@ pub(super) trait SearchIndex: Migrate {
 }
 
 /// Creates the index if it is incomplete: another program may have dropped a part of it, or an
-/// earlier attempt may have failed. Without it, searches read every name.
-pub(super) fn ensure_search_index<C: SearchIndex>(connection: &mut C, database: &str) {
-    match create_if_incomplete(connection, database) {
+/// earlier attempt may have failed. Without it, searches read every name, so that the caller waits for
+/// other programs up to `timeout` only.
+pub(super) fn ensure_search_index<C: SearchIndex>(
+    connection: &mut C,
+    database: &str,
+    timeout: Duration,
+) {
+    match create_if_incomplete(connection, database, timeout) {
         Ok(true) => {}
         Ok(false) => warn::<C>(database, "the log of the database server has the cause"),
         Err(Failure(cause)) => warn::<C>(database, &cause.to_string()),
@@ -40,12 +47,13 @@ fn warn<C: SearchIndex>(database: &str, cause: &str) {
 fn create_if_incomplete<C: SearchIndex>(
     connection: &mut C,
     database: &str,
+    timeout: Duration,
 ) -> Result<bool, Failure> {
     if is_complete(connection)? {
         return Ok(true);
     }
     log::warn!("{database}: creating the search index, some seconds per million robots");
-    connection.exclusively(database, |connection| {
+    connection.exclusively(database, timeout, |connection| {
         // Another process may have created it.
         if !is_complete(connection)? {
             connection.batch_execute(C::CREATE)?;

@@ -31,6 +31,8 @@ const QUIET_LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 impl Migrate for SqliteConnection {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
+    const LOCK_TIMEOUT: Duration = MIGRATION_LOCK_TIMEOUT;
+
     /// A file with any tables belongs to some program.
     const TABLES: &str = "SELECT name FROM sqlite_master";
 
@@ -41,9 +43,10 @@ impl Migrate for SqliteConnection {
     fn exclusively<T>(
         &mut self,
         database: &str,
+        timeout: Duration,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        begin(self, database)?;
+        begin(self, database, timeout)?;
         let result = work(self);
         if result.is_ok() {
             AnsiTransactionManager::commit_transaction(self)?;
@@ -55,22 +58,24 @@ impl Migrate for SqliteConnection {
     }
 }
 
-/// Begins a transaction, and takes the write lock.
-fn begin(connection: &mut SqliteConnection, database: &str) -> QueryResult<()> {
+/// Begins a transaction, and takes the write lock, for which it waits up to `timeout`.
+fn begin(connection: &mut SqliteConnection, database: &str, timeout: Duration) -> QueryResult<()> {
     let mut attempt = || {
         // Without a write-ahead log, the migration would block other processes that start: they
         // look at the tables first. Opening verifies the journal mode later.
         connection.batch_execute("PRAGMA journal_mode = WAL")?;
         AnsiTransactionManager::begin_transaction_sql(connection, "BEGIN IMMEDIATE")
     };
-    match retry_while_locked(QUIET_LOCK_TIMEOUT, |_| LOCK_PAUSE, &mut attempt) {
-        Err(error) if is_locked(&error) => {
+    let quiet = QUIET_LOCK_TIMEOUT.min(timeout);
+    let rest = timeout.saturating_sub(quiet);
+    match retry_while_locked(quiet, |_| LOCK_PAUSE, &mut attempt) {
+        Err(error) if is_locked(&error) && !rest.is_zero() => {
             log::warn!(
                 "{database}: waiting for another program that migrates it or writes to it, for up \
-                 to {} minutes",
-                MIGRATION_LOCK_TIMEOUT.as_secs() / 60
+                 to {} seconds",
+                rest.as_secs_f32().ceil()
             );
-            retry_while_locked(MIGRATION_LOCK_TIMEOUT, |_| LOCK_PAUSE, attempt)
+            retry_while_locked(rest, |_| LOCK_PAUSE, attempt)
         }
         result => result,
     }
@@ -86,5 +91,5 @@ impl SearchIndex for SqliteConnection {
 
     const OBJECT_COUNT: usize = 6;
 
-    const REMEDY: &str = "check that the disk has room";
+    const REMEDY: &str = "check that the disk has room and that no program keeps the file locked";
 }

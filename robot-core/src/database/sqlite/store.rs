@@ -97,8 +97,8 @@ impl SqliteCatalogue {
         let connection = first.connection();
         bring_up_to_date(connection, &file.name())
             .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
-        ensure_search_index(connection, &file.name());
         if !file.is_read_only() {
+            ensure_search_index(connection, &file.name(), file.timeout());
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         }
         file.pin().map_err(|error| file.cannot_open(error.into()))?;

@@ -102,7 +102,9 @@ fn only_the_last_connection_checkpoints_as_it_closes() {
     let database = Sqlite::new();
     let modified = || fs::metadata(database.file()).unwrap().modified().unwrap();
     let mut other = database.connect();
-    other.batch_execute("SELECT count(*) FROM sqlite_master").unwrap();
+    other
+        .batch_execute("SELECT count(*) FROM sqlite_master")
+        .unwrap();
     let catalogue = database.open();
     let before = modified();
     catalogue.add(draft("a")).unwrap();

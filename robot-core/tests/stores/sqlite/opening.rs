@@ -1,6 +1,9 @@
 //! Opening of SQLite files: paths, files that are not ours, and the table.
 
-use std::{fs, thread, time::Duration};
+use std::{
+    fs, thread,
+    time::{Duration, Instant},
+};
 
 use diesel::connection::SimpleConnection;
 use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
@@ -194,4 +197,19 @@ fn migration_waits_longer_than_the_timeout_for_a_lock() {
             assert_eq!(opened.join().unwrap().unwrap().list().unwrap().len(), 297);
         }
     });
+}
+
+/// The catalogue works without it.
+#[test]
+fn search_index_is_not_waited_for_beyond_the_timeout() {
+    let database = Sqlite::new();
+    drop(database.open());
+    database.execute("DROP TRIGGER robots_search_insert");
+    let mut other = database.connect();
+    other.batch_execute("BEGIN IMMEDIATE").unwrap();
+    let options = OpenOptions::new().timeout(Duration::from_millis(100));
+    let started = Instant::now();
+    let catalogue = options.open(database.url()).unwrap();
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(catalogue.list().unwrap().is_empty());
 }

@@ -1,5 +1,7 @@
 //! Migrations of MariaDB and MySQL.
 
+use std::time::Duration;
+
 use diesel::{
     MysqlConnection, connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Text,
 };
@@ -13,6 +15,8 @@ use crate::database::{
 impl Migrate for MysqlConnection {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
 
+    const LOCK_TIMEOUT: Duration = MIGRATION_LOCK_TIMEOUT;
+
     const TABLES: &str = "SELECT table_name FROM information_schema.tables \
                           WHERE table_schema = DATABASE() \
                           AND table_name IN ('robots', '__diesel_schema_migrations')";
@@ -24,13 +28,14 @@ impl Migrate for MysqlConnection {
     fn exclusively<T>(
         &mut self,
         _: &str,
+        timeout: Duration,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run
         // again. The lock works among the processes on one server. The name of a lock is at most as
         // long as that of a database, hence the hash.
         const LOCK: &str = "SHA1(CONCAT(DATABASE(), '.robots'))";
-        let seconds = MIGRATION_LOCK_TIMEOUT.as_secs();
+        let seconds = timeout.as_secs();
         let lock = format!("SELECT CAST(GET_LOCK({LOCK}, {seconds}) AS CHAR)");
         if self.texts(&lock)? != ["1"] {
             return Err(Failure(MIGRATING.into()));

@@ -11,7 +11,10 @@ use crate::{
     catalogue::OpenOptions,
     database::{
         search_index::ensure_search_index,
-        server::backend::{Backend, ConnectFailure, Purpose},
+        server::{
+            backend::{Backend, ConnectFailure, Purpose},
+            limits::MIGRATION_LOCK_TIMEOUT,
+        },
     },
 };
 
@@ -50,7 +53,7 @@ impl Backend for PgConnection {
     }
 
     fn prepare(&mut self, database: &str) {
-        ensure_search_index(self, database);
+        ensure_search_index(self, database, MIGRATION_LOCK_TIMEOUT);
     }
 }
 

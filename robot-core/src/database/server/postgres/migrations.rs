@@ -22,6 +22,8 @@ use crate::database::{
 impl Migrate for PgConnection {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
+    const LOCK_TIMEOUT: Duration = MIGRATION_LOCK_TIMEOUT;
+
     const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \
                           AND tablename IN ('robots', '__diesel_schema_migrations')";
 
@@ -32,6 +34,7 @@ impl Migrate for PgConnection {
     fn exclusively<T>(
         &mut self,
         _: &str,
+        timeout: Duration,
         work: impl FnOnce(&mut Self) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         /// A number that no other program is likely to use.
@@ -40,7 +43,7 @@ impl Migrate for PgConnection {
         self.transaction(|connection| {
             let started = Instant::now();
             while !sql::<Bool>(&lock).get_result(connection)? {
-                if started.elapsed() > MIGRATION_LOCK_TIMEOUT {
+                if started.elapsed() > timeout {
                     return Err(Failure(MIGRATING.into()));
                 }
                 thread::sleep(Duration::from_millis(20));
