@@ -12,6 +12,7 @@ mod format;
 mod help;
 mod id;
 mod interrupt;
+mod logging;
 mod output;
 mod place;
 mod printable;
@@ -41,6 +42,7 @@ use crate::{
 };
 
 fn main() -> ExitCode {
+    logging::start();
     let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::Usage(message) => help::usage_error(&matches, &message).into(),

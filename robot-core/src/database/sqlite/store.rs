@@ -207,7 +207,8 @@ impl Catalogue for SqliteCatalogue {
 /// Starts the writer thread, unless the file is read-only.
 fn start_writer(file: &DatabaseFile) -> Result<Option<Writer>, OpenError> {
     if file.is_read_only() {
-        log::warn!("{}", read_only(file));
+        // The command line does not show this target: each of its changes returns the same error.
+        log::warn!(target: "robot_core::read_only", "{}", read_only(file));
         return Ok(None);
     }
     let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;
