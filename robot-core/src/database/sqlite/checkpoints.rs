@@ -3,13 +3,13 @@
 //! SQLite's automatic checkpoints discard errors. After a sync that failed, the kernel may forget the
 //! pages that are not on disk, and later syncs succeed without them. Then only the log has these
 //! pages, and the next checkpoint that succeeds would let SQLite overwrite them there. So checkpoints
-//! are run here, after a commit was acknowledged, and an error ends all writing: see
+//! are run here, after a commit was acknowledged, and an error suspends writes: see
 //! [`Suspension`](super::suspension::Suspension).
 
 use std::time::{Duration, Instant};
 
 use diesel::{
-    QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, sql_query,
+    QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql,
     sql_types::Integer,
 };
 
@@ -17,11 +17,11 @@ use super::{errors::is_transient, log::Log};
 
 /// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
 /// more often; higher ones make the log longer, and reads slower.
-const PAGE_LIMIT: i32 = 1000;
+const PAGE_LIMIT: u64 = 1000;
 
-/// The number of changes after which the number of pages is read again. Each changes a few pages.
-/// Lower values cost some microseconds per commit; higher ones delay checkpoints.
-const CHANGES: usize = 64;
+/// The number of changes after which the number of pages is read again. Each changes a few pages. Too
+/// low, and commits take some microseconds longer; too high, and the log gets longer than the limit.
+const PAGE_COUNT_INTERVAL: usize = 64;
 
 /// How long a checkpoint waits for readers of the log, so that the log can start again. All writes
 /// wait meanwhile. Reads of the catalogue take less, except for backups.
@@ -61,11 +61,11 @@ impl Checkpoints {
         if self.log.is_too_long() {
             return self.restart_log(connection).map(drop);
         }
-        if self.changes < CHANGES {
+        if self.changes < PAGE_COUNT_INTERVAL {
             return Ok(());
         }
         self.changes = 0;
-        if checkpoint(connection, "NOOP")?.log >= PAGE_LIMIT {
+        if self.log.has_pages(PAGE_LIMIT) {
             run(connection)?;
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Checkpoints {
         connection.batch_execute(&format!("PRAGMA busy_timeout = {timeout}"))?;
         let result = checkpoint(connection, "RESTART");
         connection.batch_execute("PRAGMA busy_timeout = 0")?;
-        Ok(result?.busy == 0)
+        result
     }
 }
 
@@ -100,22 +100,12 @@ fn run(connection: &mut SqliteConnection) -> QueryResult<()> {
     checkpoint(connection, "PASSIVE").map(drop)
 }
 
-/// What SQLite reports of a checkpoint.
-#[derive(diesel::QueryableByName)]
-struct Progress {
-    /// Whether another connection prevented that the checkpoint was completed.
-    #[diesel(sql_type = Integer)]
-    busy: i32,
-    /// The number of pages in the log.
-    #[diesel(sql_type = Integer)]
-    log: i32,
-}
-
-/// Runs a checkpoint in a mode. One that another process or a full disk prevents can be repeated,
-/// and is no error.
-fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<Progress> {
-    match sql_query(format!("PRAGMA wal_checkpoint({mode})")).get_result(connection) {
-        Err(error) if is_transient(&error) => Ok(Progress { busy: 1, log: 0 }),
-        result => result,
+/// Runs a checkpoint in a mode, and returns whether no other connection kept it from completing. One
+/// that another process or a full disk prevents can be repeated, and is no error.
+fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool> {
+    let query = format!("PRAGMA wal_checkpoint({mode})");
+    match sql::<Integer>(&query).get_result::<i32>(connection) {
+        Err(error) if is_transient(&error) => Ok(false),
+        busy => Ok(busy? == 0),
     }
 }

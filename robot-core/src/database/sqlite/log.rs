@@ -1,9 +1,22 @@
 //! Write-ahead log of a database: the file beside it, and its size.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs::{self, File},
+    io::{self, Read, Seek, SeekFrom},
+    path::PathBuf,
+};
 
 use super::{connection::LOG_LIMIT, file::DatabaseFile};
 use crate::files::path::with_suffix;
+
+/// The length of the header of the log in bytes.
+const HEADER_LENGTH: u64 = 32;
+
+/// The length of the header of a page in bytes.
+const PAGE_HEADER_LENGTH: u64 = 24;
+
+/// Random numbers in both headers.
+type Salts = [u8; 8];
 
 /// The log of a database that is open.
 #[derive(Debug, Clone)]
@@ -31,8 +44,75 @@ impl Log {
         self.length() > Some(LOG_LIMIT)
     }
 
-    /// `None` if the file does not exist, which is not for this module to report.
+    /// Whether the log has at least this many pages since it last started again.
+    ///
+    /// The file keeps its length then, but its header gets other random numbers, the salts, which are
+    /// repeated before each page: see <https://sqlite.org/fileformat2.html#walformat>. SQLite before
+    /// 3.51 has no statement that returns the number.
+    pub(super) fn has_pages(&self, count: u64) -> bool {
+        let salts = || -> io::Result<(Salts, Salts)> {
+            let mut file = File::open(&self.0)?;
+            let page_size = u32::from_be_bytes(read_at(&mut file, 8)?);
+            let page = HEADER_LENGTH + (count - 1) * (PAGE_HEADER_LENGTH + u64::from(page_size));
+            Ok((read_at(&mut file, 16)?, read_at(&mut file, page + 8)?))
+        };
+        // A page that cannot be read does not exist; errors are found when SQLite reads the log.
+        salts().is_ok_and(|(log, page)| log == page)
+    }
+
+    /// `None` if the file does not exist, or cannot be accessed: `Files` reports that.
     fn length(&self) -> Option<u64> {
         fs::metadata(&self.0).ok().map(|found| found.len())
+    }
+}
+
+fn read_at<const LENGTH: usize>(file: &mut File, offset: u64) -> io::Result<[u8; LENGTH]> {
+    let mut bytes = [0; LENGTH];
+    file.seek(SeekFrom::Start(offset))?;
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::{
+        RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql, sql_types::Integer,
+    };
+
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions,
+        database::sqlite::connection::{Purpose, enable_wal},
+    };
+
+    fn write(connection: &mut SqliteConnection, pages: u64) {
+        for _ in 0..pages {
+            connection.batch_execute("PRAGMA user_version = 0").unwrap();
+        }
+    }
+
+    #[test]
+    fn pages_are_counted_since_the_log_started_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        for page_size in [512, 4096, 65_536] {
+            let mut connection = file.connect(Purpose::Create).unwrap();
+            let page_size = format!("PRAGMA journal_mode = DELETE; PRAGMA page_size = {page_size}");
+            connection.batch_execute(&page_size).unwrap();
+            connection.batch_execute("VACUUM").unwrap();
+            enable_wal(&mut connection, file.timeout()).unwrap();
+            let log = Log::of(&file);
+            assert!(!log.has_pages(1));
+            write(&mut connection, 3);
+            assert!(log.has_pages(3) && !log.has_pages(4));
+            let length = log.length();
+            let restart = "PRAGMA wal_checkpoint(RESTART)";
+            let busy = sql::<Integer>(restart).get_result::<i32>(&mut connection);
+            assert_eq!(busy, Ok(0));
+            write(&mut connection, 2);
+            assert!(log.has_pages(2) && !log.has_pages(3));
+            assert_eq!(log.length(), length);
+        }
     }
 }
