@@ -120,11 +120,14 @@ impl OutputFile {
         self.temporary.path()
     }
 
-    /// Gives a file that does not exist yet the permissions of another one.
+    /// Gives a file that does not exist yet the permissions of another one, except that its owner may
+    /// write it.
     #[cfg(feature = "sqlite")]
     pub(crate) fn readable_as(&mut self, other: &Path) -> io::Result<()> {
         if self.existing.is_none() {
-            self.permissions = Some(fs::metadata(other)?.permissions());
+            let mut permissions = fs::metadata(other)?.permissions();
+            make_writable(&mut permissions);
+            self.permissions = Some(permissions);
             // No other user may read it before.
             #[cfg(unix)]
             self.temporary
@@ -146,10 +149,14 @@ impl OutputFile {
     /// The error of the system: [`io::ErrorKind::AlreadyExists`] for an existing file that is to be
     /// kept.
     pub fn finish(self, existing: Existing) -> io::Result<u64> {
-        if let Some(existing) = &self.existing {
-            keep_owner(self.temporary.as_file(), existing);
-        }
-        if let Some(permissions) = self.permissions {
+        let has_group = self
+            .existing
+            .as_ref()
+            .is_none_or(|existing| keep_owner(self.temporary.as_file(), existing));
+        if let Some(mut permissions) = self.permissions {
+            if !has_group {
+                clear_group(&mut permissions);
+            }
             self.temporary.as_file().set_permissions(permissions)?;
         }
         self.temporary.as_file().sync_all()?;
@@ -174,15 +181,42 @@ impl Write for OutputFile {
     }
 }
 
-/// Gives a file the owner of an existing one, as far as the process may: only root may do so with the
-/// files of other users.
-fn keep_owner(file: &File, existing: &Metadata) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let _ = fchown(file, Some(existing.uid()), Some(existing.gid()));
-    }
-    let _ = (file, existing);
+/// Gives a file the owner and the group of an existing one, as far as the process may: only root may
+/// give files to other users, and others to groups that they belong to. Returns whether it has the
+/// group.
+#[cfg(unix)]
+fn keep_owner(file: &File, existing: &Metadata) -> bool {
+    use std::os::unix::fs::{MetadataExt, fchown};
+    let (owner, group) = (Some(existing.uid()), Some(existing.gid()));
+    fchown(file, owner, group)
+        .or_else(|_| fchown(file, None, group))
+        .is_ok()
+}
+
+#[cfg(not(unix))]
+fn keep_owner(_: &File, _: &Metadata) -> bool {
+    true
+}
+
+/// The permissions for a file of another group, whose members must not get those of the right one.
+#[cfg(unix)]
+fn clear_group(permissions: &mut Permissions) {
+    use std::os::unix::fs::PermissionsExt;
+    permissions.set_mode(permissions.mode() & !0o070);
+}
+
+#[cfg(not(unix))]
+fn clear_group(_: &mut Permissions) {}
+
+#[cfg(all(feature = "sqlite", unix))]
+fn make_writable(permissions: &mut Permissions) {
+    use std::os::unix::fs::PermissionsExt;
+    permissions.set_mode(permissions.mode() | 0o200);
+}
+
+#[cfg(all(feature = "sqlite", not(unix)))]
+fn make_writable(permissions: &mut Permissions) {
+    permissions.set_readonly(false);
 }
 
 #[cfg(unix)]

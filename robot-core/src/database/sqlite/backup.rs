@@ -94,7 +94,7 @@ fn create(
     if let Some(log) = logs.find(|log| fs::symlink_metadata(log).is_ok()) {
         return Err(BackupError::LogBeside(log));
     }
-    // The backup is as readable as the catalogue.
+    // The backup is as readable as the catalogue, and its owner may change it.
     output
         .readable_as(database.path())
         .map_err(|error| failed(error.into()))?;
@@ -117,6 +117,8 @@ fn copy(
             let copied = connection
                 .read(|connection| vacuum_into(connection, &path))
                 .map(|()| check_copy(&database, &path));
+            // The caller may be the last to use the database, and expects nothing beside it.
+            drop(connection);
             // The receiver is gone after a cancellation.
             let _ = sender.send(copied);
         })?;

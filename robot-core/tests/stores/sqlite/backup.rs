@@ -241,6 +241,19 @@ fn backup_replaces_the_target_of_a_link_with_its_permissions() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn backup_of_a_read_only_file_is_writable_for_its_owner() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let fixture = Fixture::new();
+    let read_only = fs::Permissions::from_mode(0o440);
+    fs::set_permissions(fixture.file("robots.db"), read_only).unwrap();
+    fixture.backup("copy.db", Existing::Keep).unwrap();
+    let copied = fs::metadata(fixture.file("copy.db")).unwrap();
+    assert_eq!(copied.permissions().mode() & 0o777, 0o640);
+}
+
 #[test]
 fn log_next_to_the_backup_is_rejected() {
     let fixture = Fixture::new();
