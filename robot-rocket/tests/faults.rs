@@ -109,6 +109,7 @@ fn tests() -> Vec<Test> {
         full_disk::full_disk_rejects_writes_until_there_is_space,
         full_disk::server_that_ends_on_a_full_disk_loses_nothing,
         full_disk::full_disk_stops_an_import_with_503,
+        full_disk::full_disk_accepts_changes_that_need_no_space,
         syncs::failed_sync_is_never_acknowledged,
         syncs::sporadic_sync_failures_keep_acknowledged_writes,
         syncs::slow_syncs_lose_nothing,

@@ -100,6 +100,28 @@ pub(crate) fn full_disk_stops_an_import_with_503(run: &Run) {
     });
 }
 
+/// The log starts again in the space that it has.
+pub(crate) fn full_disk_accepts_changes_that_need_no_space(run: &Run) {
+    with_small_disk(run, SIZE, |disk| {
+        let server = Server::start(disk.path(), &[]);
+        let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+        assert_eq!(added.status, 201);
+        // Its pages are in the file then.
+        let (status, log) = server.stop("TERM");
+        assert!(status.success(), "{status}: {log}");
+        let server = Server::start(disk.path(), &[]);
+        let client = server.client();
+        let update = || call(&client, "PUT", "/api/robots/1", &draft("R2-D2")).status;
+        assert_eq!(update(), 200);
+        disk.fill();
+        let statuses: Vec<_> = (0..1000).map(|_| update()).collect();
+        let full = statuses.iter().position(|status| *status == 503);
+        let after = &statuses[full.unwrap()..];
+        assert!(after.contains(&200), "{after:?}");
+        println!("{}: {} of 1000", run.name, statuses.len() - after.len());
+    });
+}
+
 /// Sends writes until one fails with 503, and returns its body. The log may have room for some.
 fn failure_on_full_disk(server: &Server, method: &str, target: &str) -> serde_json::Value {
     let client = server.client();

@@ -96,7 +96,7 @@ impl Checkpoints {
 ///
 /// # Errors
 /// As [`Checkpoints::run_if_due`].
-fn run(connection: &mut SqliteConnection) -> QueryResult<()> {
+pub(super) fn run(connection: &mut SqliteConnection) -> QueryResult<()> {
     checkpoint(connection, "PASSIVE").map(drop)
 }
 

@@ -178,19 +178,15 @@ pub(super) fn retry_while_locked<T>(
 
 #[cfg(test)]
 mod tests {
+    use diesel::{dsl::sql, sql_types::BigInt};
+
     use super::*;
 
     const TIMEOUT: Duration = Duration::from_secs(2);
 
     fn setting(connection: &mut SqliteConnection, name: &str) -> i64 {
-        #[derive(diesel::QueryableByName)]
-        struct Setting {
-            #[diesel(sql_type = diesel::sql_types::BigInt)]
-            value: i64,
-        }
-        let query = format!("SELECT {name} AS value FROM pragma_{name}");
-        let setting: Setting = sql_query(query).get_result(connection).unwrap();
-        setting.value
+        let query = format!("PRAGMA {name}");
+        sql::<BigInt>(&query).get_result(connection).unwrap()
     }
 
     #[test]
@@ -215,6 +211,11 @@ mod tests {
                 query_only,
                 "{purpose:?}"
             );
+            if query_only == 0 {
+                assert_eq!(setting(&mut connection, "wal_autocheckpoint"), 0);
+                let limit = setting(&mut connection, "journal_size_limit");
+                assert_eq!(u64::try_from(limit), Ok(LOG_LIMIT));
+            }
         }
     }
 

@@ -5,11 +5,11 @@ use std::time::Duration;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
-    checkpoints::Checkpoints,
+    checkpoints::{self, Checkpoints},
     connection::{Purpose, begin},
     errors::{classify, classify_commit},
     file::DatabaseFile,
-    files::Files,
+    files::{Files, Lost},
     log::Log,
     suspension::Suspension,
 };
@@ -28,6 +28,9 @@ pub(super) struct WriteSession {
     suspension: Option<Suspension>,
     /// Whether the last commit may have reached the disk.
     is_committing: bool,
+    /// Whether the last check of the files failed, which may have read the whole database. Only a
+    /// commit checks them again then.
+    is_lost: bool,
 }
 
 impl WriteSession {
@@ -41,6 +44,7 @@ impl WriteSession {
             log,
             suspension: None,
             is_committing: false,
+            is_lost: false,
         })
     }
 
@@ -59,7 +63,7 @@ impl WriteSession {
         if self.connection.is_none() {
             self.files.forget_deleted_companions();
         }
-        self.files.check().map_err(Error::store)?;
+        self.check_files().map_err(Error::store)?;
         let mut connection = self.connection()?;
         let result = begin(&mut connection, self.file.timeout())
             .map_err(classify)
@@ -152,17 +156,25 @@ impl WriteSession {
         });
     }
 
+    /// Copies the pages of the log into the database, so that the log can start again from the
+    /// beginning, and takes no more space.
+    pub(super) fn after_full_disk(&mut self) {
+        self.with_checkpoints(|_, connection| checkpoints::run(connection));
+    }
+
     /// Does what is due while nothing is to be written: shortens a log that a reader kept from
     /// starting again, and makes sure that it is not empty, so that reads can use their caches.
     pub(super) fn maintain(&mut self) {
         if let Some(suspension) = &mut self.suspension {
             suspension.lock(Duration::ZERO);
         }
-        if self.connection.is_none() || self.files.check().is_err() {
+        let is_too_long = self.log.is_too_long();
+        let mut needs_commit = self.log.is_empty();
+        let is_due = is_too_long || needs_commit;
+        if self.connection.is_none() || !is_due || self.is_lost || self.check_files().is_err() {
             return;
         }
-        let mut needs_commit = self.log.is_empty();
-        if self.log.is_too_long() {
+        if is_too_long {
             self.with_checkpoints(|checkpoints, connection| {
                 needs_commit = checkpoints.restart_log(connection)?;
                 Ok(())
@@ -174,6 +186,12 @@ impl WriteSession {
                 self.file.name()
             );
         }
+    }
+
+    fn check_files(&mut self) -> Result<(), Lost> {
+        let checked = self.files.check();
+        self.is_lost = checked.is_err();
+        checked
     }
 
     /// Uses the connection for checkpoints, and suspends writing if one fails.
@@ -216,7 +234,10 @@ fn overwrite(file: &DatabaseFile, timeout: Duration) -> QueryResult<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use diesel::result::Error as DieselError;
+    use tempfile::TempDir;
 
     use super::*;
     use crate::{
@@ -224,14 +245,19 @@ mod tests {
         database::sqlite::{SqliteCatalogue, errors::is_locked},
     };
 
-    #[test]
-    fn suspended_session_takes_the_lock_at_its_next_commit() {
+    fn session() -> (TempDir, DatabaseFile, WriteSession) {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         drop(SqliteCatalogue::open(&url).unwrap());
         let options = OpenOptions::new().timeout(Duration::from_millis(10));
         let file = DatabaseFile::from_url(&url, &options).unwrap();
-        let mut session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
+        let session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
+        (folder, file, session)
+    }
+
+    #[test]
+    fn suspended_session_takes_the_lock_at_its_next_commit() {
+        let (_folder, file, mut session) = session();
         let mut other = connect(&file).unwrap();
         other.batch_execute("BEGIN IMMEDIATE").unwrap();
         session.with_checkpoints(|_, _| Err(DieselError::BrokenTransactionManager));
@@ -241,5 +267,22 @@ mod tests {
         assert!(matches!(commit(), Err(Error::RestartRequired(_))));
         let locked = other.batch_execute("BEGIN IMMEDIATE").unwrap_err();
         assert!(is_locked(&locked), "{locked}");
+    }
+
+    /// The check reads the whole database.
+    #[test]
+    fn damaged_file_is_checked_again_only_by_a_commit() {
+        let (_folder, file, mut session) = session();
+        session.commit(|_| Ok(())).unwrap();
+        assert!(session.log.is_empty());
+        let contents = fs::read(file.path()).unwrap();
+        fs::write(file.path(), &contents[..4096]).unwrap();
+        session.maintain();
+        fs::write(file.path(), &contents).unwrap();
+        session.maintain();
+        assert!(session.log.is_empty());
+        session.commit(|_| Ok(())).unwrap();
+        session.maintain();
+        assert!(!session.log.is_empty());
     }
 }

@@ -215,13 +215,14 @@ fn run(session: &mut WriteSession, writes: &mut Receiver<Write>) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(writes.take_all());
         }
-        let is_committed = result.is_ok();
         for write in batch {
             write.respond(result.clone());
         }
-        if is_committed {
-            guard(session, |session| session.after_commit(changes));
-        }
+        match result {
+            Ok(()) => guard(session, |session| session.after_commit(changes)),
+            Err(Error::DiskFull(_)) => guard(session, WriteSession::after_full_disk),
+            Err(_) => None,
+        };
     }
 }
 
