@@ -43,9 +43,13 @@ use crate::{
 /// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:
 ///   without trimming, case folding, normalisation or wildcards.
 /// * **Errors.** [`Error::Unavailable`](crate::Error::Unavailable), within about two seconds, if
-///   the same call may succeed later; [`Error::DiskFull`](crate::Error::DiskFull) if there is no
-///   room; [`Error::Store`](crate::Error::Store) for every other failure of the store. No
-///   argument makes a method panic.
+///   the same call may succeed later (SQLite takes 10 seconds if another process was stopped while
+///   it changed the shared memory); [`Error::DiskFull`](crate::Error::DiskFull) if there is no
+///   room; [`Error::ReadOnly`](crate::Error::ReadOnly) if the store may only be read;
+///   [`Error::RestartRequired`](crate::Error::RestartRequired) if every change fails until the
+///   program is restarted; [`Error::Unknown`](crate::Error::Unknown) if it is unknown whether a
+///   change is stored; [`Error::Store`](crate::Error::Store) for every other failure of the store.
+///   No argument makes a method panic.
 ///
 /// The cases of the feature `conformance` test most of this.
 ///

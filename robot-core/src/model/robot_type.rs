@@ -24,8 +24,8 @@ pub enum RobotType {
     Mechanical,
     /// `virtual`
     Virtual,
-    /// A type that a later version of this program has stored. It is shown as it is, and accepted
-    /// from no client.
+    /// A type that a later version of this program has stored. It is shown as it is, and
+    /// rejected in requests.
     Later(LaterType),
 }
 
@@ -79,8 +79,7 @@ impl RobotType {
     }
 }
 
-/// The name, kept until the program ends, so that types need no memory of their own. Beyond a number
-/// that no version reaches, which only a damaged database can have, all are one.
+/// Interned name. At most 100 names of 255 bytes; further ones become `unknown`.
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 fn kept(name: &str) -> &'static str {
     const LIMIT: usize = 100;

@@ -1,4 +1,4 @@
-//! Connection that reads, also a database that the process may not write.
+//! Read connection, also to a read-only database.
 //!
 //! SQLite coordinates the users of a write-ahead log through shared memory in the file `-shm`. A
 //! process that may not write the database must not create that file: it would belong to the wrong
@@ -106,7 +106,7 @@ pub(super) struct State {
     stamp: Stamp,
 }
 
-/// What a change of a file changes.
+/// Metadata that differs after a change.
 #[derive(PartialEq, Eq)]
 struct Stamp {
     identity: Identity,

@@ -55,7 +55,7 @@ pub struct SqliteCatalogue {
     inline_reads: InlineReads,
     /// `None` if the process may not write the file.
     writer: Option<Writer>,
-    /// The file as messages name it.
+    /// The database file.
     file: DatabaseFile,
 }
 

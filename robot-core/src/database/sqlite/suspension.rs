@@ -1,4 +1,4 @@
-//! End of all writing after a checkpoint failed, until the program is restarted.
+//! Suspension of writes after a failed checkpoint, until the program is restarted.
 
 use std::{mem::ManuallyDrop, sync::Arc, time::Duration};
 
@@ -27,8 +27,8 @@ impl Suspension {
         cause: DieselError,
     ) -> Self {
         log::error!(
-            "{}: a checkpoint failed, so nothing is stored from now on; nothing is lost yet. Check \
-             the disk, stop all programs that use the file, and start again: {cause}",
+            "{}: a checkpoint failed, so changes are rejected; nothing is lost. Check the disk, stop \
+             all programs that use the file, and start again: {cause}",
             file.name()
         );
         let mut suspension = Self {
