@@ -18,7 +18,7 @@ use diesel::{
 
 use super::{
     connection::{Purpose, uri},
-    file::DatabaseFile,
+    file::{DatabaseFile, JOURNAL, LOG},
     reader::Reader,
 };
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Suffixes of the logs that SQLite keeps beside a database, and applies to it.
-const LOGS: [&str; 2] = ["-wal", "-journal"];
+const LOGS: [&str; 2] = [LOG, JOURNAL];
 
 /// Interval at which the caller is asked whether to continue: the longest delay of a cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -59,7 +59,7 @@ pub(crate) fn backup(
         .inspect_err(|_| {
             // SQLite opens no journal for a deleted file, and an open one is useless without it.
             let _ = fs::remove_file(path);
-            let _ = fs::remove_file(with_suffix(path.as_ref(), "-journal"));
+            let _ = fs::remove_file(with_suffix(path.as_ref(), JOURNAL));
         })?;
     let bytes = output
         .finish(existing)

@@ -14,7 +14,7 @@ use super::{
     connection::{Purpose, establish, set_up, uri},
     errors::{is_disk_full, is_locked},
     log::Log,
-    reader::{Reader, Reading, is_read_only},
+    reader::{Reader, is_read_only, state_without_log},
 };
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
@@ -25,8 +25,17 @@ use crate::{
     },
 };
 
+/// Suffix of the write-ahead log of a database.
+pub(super) const LOG: &str = "-wal";
+
+/// Suffix of the shared memory of the processes that use the log.
+pub(super) const SHARED_MEMORY: &str = "-shm";
+
+/// Suffix of the rollback journal, which a database without a write-ahead log has.
+pub(super) const JOURNAL: &str = "-journal";
+
 /// Suffixes of the files that SQLite keeps beside a database.
-const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+const COMPANIONS: [&str; 3] = [LOG, SHARED_MEMORY, JOURNAL];
 
 /// A database file.
 #[derive(Clone)]
@@ -110,19 +119,17 @@ impl DatabaseFile {
         if !self.is_read_only {
             return Ok(Reader::new(self.connect(purpose)?, None, Log::of(self)));
         }
-        let reading =
-            Reading::of(&self.resolved).map_err(|cause| self.cannot_open(cause.into()))?;
+        let state =
+            state_without_log(&self.resolved).map_err(|cause| self.cannot_open(cause.into()))?;
         // A backup writes another file through the connection; SQLite opens this one read-only.
         let mode = if purpose == Purpose::Write {
             "rw"
         } else {
             "ro"
         };
-        let (mode, state) = match reading {
-            Reading::WithLocks => (mode.to_owned(), None),
-            Reading::WithoutLocks(state) => (format!("{mode}&immutable=1"), Some(state)),
-        };
-        let connection = SqliteConnection::establish(&uri(&self.path, &mode));
+        let locks = if state.is_some() { "&immutable=1" } else { "" };
+        let uri = uri(&self.path, &format!("{mode}{locks}"));
+        let connection = SqliteConnection::establish(&uri);
         let connection = self.connect_by(connection, purpose)?;
         Ok(Reader::new(connection, state, Log::of(self)))
     }

@@ -13,7 +13,7 @@ use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Te
 
 use super::{
     connection::{LOG_LIMIT, Purpose},
-    file::DatabaseFile,
+    file::{DatabaseFile, LOG, SHARED_MEMORY},
 };
 use crate::files::{
     identity::{Identity, identity, link_count},
@@ -76,7 +76,7 @@ impl Files {
         Ok(Self {
             file: file.clone(),
             database,
-            companions: [companion("-wal"), companion("-shm")],
+            companions: [companion(LOG), companion(SHARED_MEMORY)],
         })
     }
 

@@ -6,7 +6,10 @@ use std::{
     path::PathBuf,
 };
 
-use super::{connection::LOG_LIMIT, file::DatabaseFile};
+use super::{
+    connection::LOG_LIMIT,
+    file::{DatabaseFile, LOG},
+};
 use crate::files::path::with_suffix;
 
 /// The length of the header of the log in bytes.
@@ -24,7 +27,7 @@ pub(super) struct Log(PathBuf);
 
 impl Log {
     pub(super) fn of(file: &DatabaseFile) -> Self {
-        Self(with_suffix(file.resolved(), "-wal"))
+        Self(with_suffix(file.resolved(), LOG))
     }
 
     /// Whether the log has no bytes, as after it was created, or truncated by another program.

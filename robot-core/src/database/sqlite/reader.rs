@@ -13,7 +13,10 @@ use std::{
 
 use diesel::{QueryResult, SqliteConnection};
 
-use super::log::Log;
+use super::{
+    file::{JOURNAL, LOG, SHARED_MEMORY},
+    log::Log,
+};
 use crate::{
     catalogue::Error,
     database::errors::wrap,
@@ -71,31 +74,22 @@ impl Reader {
     }
 }
 
-/// How a database is read that the process may not write.
-pub(super) enum Reading {
-    /// With the locks of SQLite, because it has a log.
-    WithLocks,
-    /// Without locks, in this state.
-    WithoutLocks(State),
-}
-
-impl Reading {
-    /// How to read the database at a path, which is resolved.
-    ///
-    /// # Errors
-    /// The database cannot be accessed, or its log cannot be read without writing.
-    pub(super) fn of(path: &Path) -> io::Result<Self> {
-        let state = State::of(path)?;
-        if state.has_no_log() {
-            return Ok(Self::WithoutLocks(state));
-        }
-        if length(&state.wal) > 0 && !with_suffix(path, "-shm").exists() {
-            return Err(io::Error::other(
-                "its log '-wal' was not applied, and only a program that may write can read it",
-            ));
-        }
-        Ok(Self::WithLocks)
+/// The state in which a read-only database at a path, which is resolved, can be read without locks;
+/// `None` if it has a log, and must be read with those of SQLite.
+///
+/// # Errors
+/// The database cannot be accessed, or its log cannot be read without writing.
+pub(super) fn state_without_log(path: &Path) -> io::Result<Option<State>> {
+    let state = State::of(path)?;
+    if state.has_no_log() {
+        return Ok(Some(state));
     }
+    if length(&state.wal) > 0 && !with_suffix(path, SHARED_MEMORY).exists() {
+        return Err(io::Error::other(
+            "its log '-wal' was not applied, and only a program that may write can read it",
+        ));
+    }
+    Ok(None)
 }
 
 /// The state of a database that no program is changing.
@@ -118,8 +112,8 @@ impl State {
     fn of(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            wal: with_suffix(path, "-wal"),
-            journal: with_suffix(path, "-journal"),
+            wal: with_suffix(path, LOG),
+            journal: with_suffix(path, JOURNAL),
             stamp: Stamp::of(path)?,
         })
     }
@@ -156,7 +150,7 @@ pub(super) fn is_read_only(path: &Path) -> bool {
     if !path.exists() {
         return false;
     }
-    let companions = ["-wal", "-shm"].map(|suffix| with_suffix(path, suffix));
+    let companions = [LOG, SHARED_MEMORY].map(|suffix| with_suffix(path, suffix));
     let mut missing = companions.iter().filter(|companion| !companion.exists());
     !is_writable(path)
         || (missing.next().is_some() && !is_writable(folder_of(path)))
