@@ -7,13 +7,12 @@ import { kept } from "./token.js";
 
 /** An error answer of the service, with its messages. */
 export class ApiError extends Error {
-  constructor(status, messages, needsToken = false) {
+  constructor(answer, messages) {
     super(messages.join(" "));
-    this.status = status;
+    this.status = answer.status;
     this.messages = messages;
-    this.needsToken = needsToken;
-    // Statuses of a proxy without its server, and of a server without its database.
-    this.isTransient = [502, 503, 504].includes(status);
+    this.needsToken = answer.headers.has("www-authenticate");
+    this.isTransient = isTransient(answer);
   }
 }
 
@@ -21,6 +20,16 @@ export class ApiError extends Error {
 export class NoAnswer extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
+}
+
+/** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the
+    server must be restarted. */
+const RETRY_OF_OPERATORS = 60;
+
+/** Whether this is the answer of a proxy without its server, or of a server without its database. */
+function isTransient({ status, headers }) {
+  const retry = Number(headers.get("retry-after") ?? 1);
+  return [502, 503, 504].includes(status) && !(retry >= RETRY_OF_OPERATORS);
 }
 
 /** Milliseconds until a request times out, longer than any timeout of the service. */
@@ -107,8 +116,7 @@ async function send(method, path, { body, signal } = {}) {
   }
   const value = parsed(text);
   if (answer.ok && value !== undefined) return { value, headers: answer.headers };
-  const needsToken = answer.headers.has("www-authenticate");
-  throw new ApiError(answer.status, messagesOf(answer, value), needsToken);
+  throw new ApiError(answer, messagesOf(answer, value));
 }
 
 function parsed(text) {

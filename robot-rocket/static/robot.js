@@ -48,5 +48,6 @@ function number(typed) {
 }
 
 function digits(typed) {
-  return typed.trim().replace(/^(-?)0+(?=\d)/, "$1");
+  const text = typed.trim().replace(/^(-?)0+(?=\d)/, "$1");
+  return text === "-0" ? "0" : text;
 }

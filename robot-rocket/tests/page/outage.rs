@@ -54,3 +54,38 @@ fn search_is_retried_after_an_outage() {
         true
     );
 }
+
+/// Makes every change fail, as on a full disk. Reads still reach the server.
+const FULL_DISK: &str = r#"
+    const send = window.fetch;
+    const body = JSON.stringify({ status: "ERROR", messages: ["The disk is full"] });
+    const headers = { "Retry-After": "60" };
+    window.fetch = (path, options) =>
+        options.method === "GET" ? send(path, options)
+            : Promise.resolve(new Response(body, { status: 503, headers }));"#;
+
+#[test]
+fn full_disk_is_shown_and_is_no_outage() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.run(FULL_DISK);
+    visit.tab_to("Name");
+    visit.browser.press("R2-D2".chars().chain([TAB]));
+    visit.browser.press("d".chars().chain([TAB]));
+    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.wait_for_text("#add .error", "The disk is full");
+    visit.browser.click("[data-action=delete]");
+    visit.wait_for_text("#undo .offer", "The disk is full");
+    // The probe of an outage would succeed, and hide the messages.
+    let script = "return document.querySelector('#trouble').hidden \
+                  && document.querySelector('#add .error').textContent";
+    assert_eq!(visit.run(script), "The disk is full");
+    assert_eq!(visit.names(), ["Marvin"]);
+}
+
+#[test]
+fn negative_zero_is_shown_as_it_is_stored() {
+    let visit = Visit::of(&[]);
+    let script = "return import('/page/robot.js').then(({ stored }) => \
+                  ['-0', '-00', '007', '-7'].map((year) => stored({ name: '', type: '', year }).year))";
+    assert_eq!(visit.run(script), serde_json::json!(["0", "0", "7", "-7"]));
+}
