@@ -20,7 +20,8 @@ use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tok
 
 /// Serve a catalogue of robots over HTTP.
 ///
-/// Settings are environment variables, or keys of Rocket.toml in the working directory.
+/// Settings are environment variables, or keys of Rocket.toml in the working directory or
+/// above.
 #[derive(Parser)]
 #[command(version, after_help = SETTINGS)]
 struct Arguments {}

@@ -79,11 +79,11 @@ impl fmt::Display for HostName {
 ///
 /// ```
 /// let error = "https://robots.example".parse::<robot_core::http::HostName>().unwrap_err();
-/// assert!(error.to_string().starts_with("'https://robots.example' is no host name"));
+/// assert!(error.to_string().starts_with("'https://robots.example' is not a host name"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no host name; write whole names without scheme, port and wildcard, such as \
+    "'{0}' is not a host name; write whole names without scheme, port and wildcard, such as \
      robots.example, in ASCII (xn--...)"
 )]
 #[non_exhaustive]

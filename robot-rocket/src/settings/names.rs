@@ -1,6 +1,7 @@
 //! Names that are not settings: misspelt ones are errors, others are warnings.
 //!
-//! A misspelt name would have no effect. For `api_tokens`, the server would accept anonymous writes.
+//! A misspelt name would have no effect. For `api_tokens`, the server would accept anonymous writes; for
+//! `tls`, it would not encrypt. Names that other programs may need are no errors.
 
 use rocket::{
     Config,
@@ -17,8 +18,8 @@ use super::{SettingProblem, SettingsError, error::place, keys};
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
 
-/// A name is similar to one of this many characters per differing character.
-const CHARACTERS_PER_ERROR: usize = 4;
+/// Names that are similar to a setting, but belong to an extension of Rocket (`rocket_db_pools`).
+const OF_EXTENSIONS: [&str; 1] = ["databases"];
 
 /// Checks the names of all settings, of all profiles. Returns the problems and the warnings.
 pub(super) fn check(
@@ -140,15 +141,16 @@ impl Names<'_> {
                     self.check_settings(profile, path, settings, known);
                 }
                 (Some(_), _) => {}
-                (None, _) => self.report(profile, path, value, similar(first, known.keys())),
+                (None, _) => self.report(profile, path, value, known),
             }
             path.pop();
         }
     }
 
-    fn report(&mut self, profile: &Profile, path: &[String], value: &Value, similar: Option<&str>) {
+    /// Reports a name that is not among the known ones of its table.
+    fn report(&mut self, profile: &Profile, path: &[String], value: &Value, known: &Dict) {
         let place = place(self.figment.get_metadata(value.tag()), profile, path);
-        let Some(similar) = similar else {
+        let Some(mut suggestion) = suggestion(path, known) else {
             // A problem with this variable is reported by `check_file`.
             if place != "ROCKET_CONFIG" {
                 self.warnings
@@ -156,15 +158,42 @@ impl Names<'_> {
             }
             return;
         };
-        let tables = &path[..path.len() - 1];
-        let mut suggestion = [tables, &[similar.to_owned()]].concat().join(".");
         if place.starts_with("ROCKET_") {
-            suggestion = format!("ROCKET_{}", suggestion.to_uppercase());
+            let (name, example) = match suggestion.split_once('=') {
+                Some((name, example)) => (name, format!("={example}")),
+                None => (suggestion.as_str(), String::new()),
+            };
+            suggestion = format!("ROCKET_{}{example}", name.to_uppercase());
         }
         self.problems.push(format!(
             "{place} is not a setting; did you mean {suggestion}?"
         ));
     }
+}
+
+/// What a name probably stands for: the path of a setting, and an example of its value if that is a
+/// table.
+fn suggestion(path: &[String], known: &Dict) -> Option<String> {
+    let (name, tables) = path.split_last()?;
+    if tables.is_empty() {
+        if OF_EXTENSIONS.contains(&name.to_lowercase().as_str()) {
+            return None;
+        }
+        if let Some(suggestion) = table_of(name) {
+            return Some(suggestion);
+        }
+    }
+    let name = name.split('/').next().unwrap_or(name);
+    let similar = similar(name, known.keys())?.to_owned();
+    Some([tables, &[similar]].concat().join("."))
+}
+
+/// The table that a name such as `tls_certs` begins with, with an example of its value.
+fn table_of(name: &str) -> Option<String> {
+    let (table, _) = name.split_once(['_', '-'])?;
+    let key = keys::find(&table.to_lowercase())?;
+    let (_, example) = key.expected.split_once("as in {")?;
+    Some(format!("{}={{{example}", key.name))
 }
 
 /// The name that a misspelt one probably stands for.
@@ -173,27 +202,72 @@ fn similar<'a, T: AsRef<str> + ?Sized + 'a>(
     known: impl IntoIterator<Item = &'a T>,
 ) -> Option<&'a str> {
     let name = name.to_lowercase();
-    known
+    let known: Vec<&str> = known.into_iter().map(AsRef::as_ref).collect();
+    let distance = |known: &&&str| damerau_levenshtein(&name, known);
+    let misspelt = known.iter().filter(|known| is_misspelt(&name, known));
+    if let Some(known) = misspelt.min_by_key(distance) {
+        return Some(known);
+    }
+    let parts: Vec<_> = known.iter().filter(|known| is_part(&name, known)).collect();
+    // A short word of several settings, such as `dir`, says too little.
+    let is_unclear = parts.len() > 1 && name.chars().count() < LONG_WORD;
+    parts
         .into_iter()
-        .map(AsRef::as_ref)
-        .filter_map(|known| distance(&name, known).map(|distance| (distance, known)))
-        .min()
-        .map(|(_, known)| known)
+        .filter(|_| !is_unclear)
+        .min_by_key(|known| distance(known))
+        .copied()
 }
 
-/// The number of differences, if they are few. A name that consists of words of the other, such as
-/// `tokens` for `api_tokens`, has as few.
-fn distance(name: &str, known: &str) -> Option<usize> {
-    let differences = damerau_levenshtein(name, known);
-    let limit = (known.chars().count() / CHARACTERS_PER_ERROR).max(1);
+/// The number of characters from which on words with a differing character are similar. `port` and
+/// `post` are not, nor are `url` and `ssl`.
+const LONG_WORD: usize = 5;
+
+/// Whether a name differs from a known one in few characters: one of five, and two of eight if each
+/// word is similar by itself.
+fn is_misspelt(name: &str, known: &str) -> bool {
+    let words = |name: &str| {
+        name.split(['_', '-'])
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let (words, known_words) = (words(name), words(known));
+    let are_words_similar = words.len() != known_words.len()
+        || words
+            .iter()
+            .zip(&known_words)
+            .all(|(word, known)| is_similar_word(word, known, 2));
+    match (damerau_levenshtein(name, known), known.chars().count()) {
+        (0, _) | (1, LONG_WORD..) => true,
+        (1, _) | (2, 8..) => are_words_similar,
+        _ => false,
+    }
+}
+
+/// Whether a name consists of words of the other, such as `tokens` of `api_tokens`.
+fn is_part(name: &str, known: &str) -> bool {
     let is_word_of_known = |word: &str| {
         word.len() > 2
             && known
                 .split('_')
-                .any(|known| damerau_levenshtein(word, known) <= 1)
+                .any(|known| is_similar_word(word, known, 1))
     };
-    let is_part = name.split(['_', '-']).all(is_word_of_known);
-    (differences <= limit || is_part).then_some(differences)
+    name.split(['_', '-']).all(is_word_of_known)
+}
+
+/// Whether two words are the same up to this many characters; if they are short, up to the plural and
+/// the order of characters.
+fn is_similar_word(word: &str, known: &str, differences: usize) -> bool {
+    let is_plural = |one: &str, many: &str| many.strip_suffix('s') == Some(one);
+    let sorted = |word: &str| {
+        let mut characters: Vec<_> = word.chars().collect();
+        characters.sort_unstable();
+        characters
+    };
+    is_plural(word, known)
+        || is_plural(known, word)
+        || sorted(word) == sorted(known)
+        || (word.len().min(known.len()) >= LONG_WORD
+            && damerau_levenshtein(word, known) <= differences)
 }
 
 #[cfg(test)]
@@ -201,7 +275,7 @@ mod tests {
     use super::*;
 
     fn suggested(name: &str) -> Option<String> {
-        similar(name, known().keys()).map(str::to_owned)
+        suggestion(&[name.to_owned()], &known())
     }
 
     #[test]
@@ -225,6 +299,9 @@ mod tests {
             ("tsl", "tls"),
             ("database_timout", "database_timeout"),
             ("worker", "workers"),
+            ("database", "database_url"),
+            ("database_uri", "database_url"),
+            ("tempdir", "temp_dir"),
             ("log", "log_level"),
         ] {
             assert_eq!(suggested(name).as_deref(), Some(known), "{name}");
@@ -240,8 +317,37 @@ mod tests {
             "port_8000_tcp_port",
             "env",
             "colour",
+            // Those of other parts of an application.
+            "app",
+            "databases",
+            "database_dir",
+            "database_pool",
+            "database_port",
+            "database_ssl",
+            "database_user",
+            "date",
+            "dir",
+            "post",
+            "ssl",
         ] {
             assert_eq!(suggested(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn name_with_a_table_before_it_suggests_the_table() {
+        let tls = "tls={certs=\"chain.pem\",key=\"key.pem\"}";
+        for (name, suggestion) in [
+            ("tls_certs", tls),
+            ("tls_key", tls),
+            ("TLS-cert", tls),
+            (
+                "shutdown_grace",
+                "shutdown={grace=2,mercy=3,signals=[\"term\"]}",
+            ),
+            ("limits_form", "limits={form=\"64 KiB\"}"),
+        ] {
+            assert_eq!(suggested(name).as_deref(), Some(suggestion), "{name}");
         }
     }
 

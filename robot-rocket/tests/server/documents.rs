@@ -9,6 +9,7 @@ use rocket::Config;
 use crate::process::command;
 
 const OPERATIONS: &str = include_str!("../../docs/operations.md");
+const KEYS: &str = include_str!("../../src/settings/keys.rs");
 const UNIT: &str = include_str!("../../deploy/robot-rocket.service");
 
 /// Name and default of each setting in the table of operations.md.
@@ -72,6 +73,32 @@ fn help_and_operations_name_the_same_settings() {
     in_help.sort_unstable();
     in_operations.sort_unstable();
     assert_eq!(in_help, in_operations);
+}
+
+/// The settings that the program knows: those of the catalogue, and Rocket's.
+fn known() -> [Vec<String>; 2] {
+    let (_, keys) = KEYS.split_once("pub(super) const ALL").unwrap();
+    let (keys, _) = keys.split_once("\n];").unwrap();
+    let (of_catalogue, of_rocket) = keys.split_once("// Rocket's.").unwrap();
+    let variable = |rest: &str| {
+        let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
+        let variable = format!("ROCKET_{}", name.to_uppercase());
+        Some(variable.replace("ROCKET_DATABASE_URL", "DATABASE_URL"))
+    };
+    [of_catalogue, of_rocket].map(|keys| keys.split('(').filter_map(variable).collect())
+}
+
+#[test]
+fn settings_of_the_program_are_the_documented_ones() {
+    let documented: Vec<_> = documented().into_iter().map(|(name, _)| name).collect();
+    let [of_catalogue, of_rocket] = known();
+    for name in &of_catalogue {
+        assert!(documented.contains(&name.as_str()), "{name}");
+    }
+    for name in documented.into_iter().filter(|name| *name != "RUST_LOG") {
+        let is_known = |known: &Vec<String>| known.iter().any(|known| known == name);
+        assert!(is_known(&of_catalogue) || is_known(&of_rocket), "{name}");
+    }
 }
 
 #[test]

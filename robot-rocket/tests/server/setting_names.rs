@@ -17,6 +17,11 @@ fn misspelt_variable_is_an_error_with_a_suggestion() {
         ("ROCKET_HOSTS", "robots.example", "ROCKET_ALLOWED_HOSTS"),
         ("rocket_ports", "1", "ROCKET_PORT"),
         ("ROCKET_SHUTDOWN", "{grase=1}", "ROCKET_SHUTDOWN.GRACE"),
+        (
+            "ROCKET_TLS_CERTS",
+            "chain.pem",
+            "ROCKET_TLS={certs=\"chain.pem\",key=\"key.pem\"}",
+        ),
     ] {
         let error = output_of_failure(&fail(folder.path(), &[(name, value)]));
         let words = format!(" is not a setting; did you mean {suggestion}?\n");
@@ -89,26 +94,29 @@ fn other_unknown_name_is_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(
         folder.path().join("Rocket.toml"),
-        "[default]\nmotto = \"secret\"\n[staging]\nport = 1",
+        "[default]\nmotto = \"secret\"\n[default.databases.robots]\nurl = \"x\"\n[staging]\nport = 1",
     )
     .unwrap();
     let server = Server::start(
         folder.path(),
         &[
             ("DATABASE_URL", "memory:"),
+            ("ROCKET_DATABASE_PORT", "5432"),
             ("ROCKET_PORT_8000_TCP_ADDR", "10.0.0.1"),
             ("ROCKET_PROFILE", "production"),
         ],
     );
     let (_, log) = server.stop("TERM");
     for words in [
+        "ROCKET_DATABASE_PORT is not a setting, and has no effect",
         "ROCKET_PORT_8000_TCP_ADDR is not a setting, and has no effect",
+        "databases in Rocket.toml is not a setting, and has no effect",
         "motto in Rocket.toml is not a setting, and has no effect",
         "ROCKET_PROFILE=production has no effect, because Rocket.toml has no table [production]",
     ] {
         assert!(log.contains(words), "{words}: {log}");
     }
-    assert_eq!(log.lines().count(), 3, "{log}");
+    assert_eq!(log.lines().count(), 5, "{log}");
     assert!(!log.contains("secret"), "{log}");
 }
 
@@ -170,8 +178,8 @@ fn wrong_settings_are_all_reported_at_once() {
         "  ROCKET_PORT must be a number from 0 to 65535, not 'high'",
         "  ROCKET_WORKERS must be a number, 1 or more, not 0",
         "  the behaviour is A (current) or B (older), not 'C'",
-        "  allowed_hosts: '*' is no host name",
-        "  allowed_hosts: 'robots.example:80' is no host name",
+        "  allowed_hosts: '*' is not a host name",
+        "  allowed_hosts: 'robots.example:80' is not a host name",
         "  ROCKET_DATABASE_TIMEOUT must be a whole number of seconds, 1 or more, not '2s'",
     ]) {
         assert!(line.starts_with(words), "{line}");
