@@ -31,10 +31,10 @@ mod runtime;
 mod settings;
 mod wakeups;
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use robot_core::{Catalogue, http::Api};
-use rocket::{Build, Rocket};
+use rocket::{Build, Rocket, fairing::AdHoc};
 
 use permits::BlockingPermits;
 
@@ -86,7 +86,10 @@ pub fn mount(
         .body_deadline(settings.body_deadline)
         .stream_limits(settings.stream_limits)
         .under(base);
-    let permits = BlockingPermits::new(rocket.figment());
+    let permits = match BlockingPermits::new(rocket.figment()) {
+        Ok(permits) => permits,
+        Err(error) => return rocket.attach(no_launch(error)),
+    };
     let rocket = rocket
         .attach(forms::NoHeadForms::below(base))
         .attach(reply::no_sniffing(base))
@@ -100,6 +103,14 @@ pub fn mount(
             .mount(base, files::routes(base, folder, &api, &stores)),
         None => rocket,
     }
+}
+
+/// A fairing that stops the launch, because the threads of lists cannot be created.
+fn no_launch(error: io::Error) -> AdHoc {
+    AdHoc::try_on_ignite("threads of lists", |rocket| async move {
+        log::error!("cannot create the threads of lists: {error}");
+        Err(rocket)
+    })
 }
 
 /// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue

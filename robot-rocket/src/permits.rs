@@ -1,6 +1,6 @@
 //! Permits for blocking threads: admission control for requests that block.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use robot_core::http::Failure;
 use rocket::{
@@ -8,7 +8,8 @@ use rocket::{
     figment::Figment,
     tokio::{
         runtime::{Builder, Handle, Runtime},
-        sync::{OwnedSemaphorePermit, Semaphore},
+        sync::Semaphore,
+        task::{JoinHandle, spawn_blocking},
     },
 };
 
@@ -36,45 +37,44 @@ const THREADS_PER_QUEUED: usize = 32;
 /// A runtime that only has blocking threads, and a queue for them. Those of the server would not do:
 /// Tokio starts another thread whenever none is idle at the moment, up to `max_blocking`, so that slow
 /// readers of lists would cost hundreds of threads.
-struct QueuedThreads(Option<Runtime>);
+struct QueuedThreads {
+    handle: Handle,
+    /// `None` while it is dropped.
+    runtime: Option<Runtime>,
+}
 
 impl QueuedThreads {
-    fn new(count: usize) -> Self {
+    fn new(count: usize) -> io::Result<Self> {
         let runtime = Builder::new_current_thread()
             .max_blocking_threads(count.max(1))
             .thread_name("robot-lists")
-            .build();
-        if let Err(error) = &runtime {
-            log::error!("lists share the threads of other requests: {error}");
-        }
-        Self(runtime.ok())
-    }
-
-    fn handle(&self) -> Handle {
-        let own = self.0.as_ref().map(|runtime| runtime.handle().clone());
-        own.unwrap_or_else(Handle::current)
+            .build()?;
+        Ok(Self {
+            handle: runtime.handle().clone(),
+            runtime: Some(runtime),
+        })
     }
 }
 
 impl Drop for QueuedThreads {
     fn drop(&mut self) {
         // Otherwise, the end would wait for the threads, which is forbidden in async code.
-        if let Some(runtime) = self.0.take() {
+        if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
     }
 }
 
 impl BlockingPermits {
-    pub(crate) fn new(figment: &Figment) -> Self {
+    pub(crate) fn new(figment: &Figment) -> io::Result<Self> {
         let count = figment.extract_inner(Config::MAX_BLOCKING);
         let count: usize = count.unwrap_or(Config::default().max_blocking);
         let permits = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
-        Self {
+        Ok(Self {
             all: permits(count),
             slow: permits(count.div_ceil(THREADS_PER_SLOW)),
-            queued: Arc::new(QueuedThreads::new(count.div_ceil(THREADS_PER_QUEUED))),
-        }
+            queued: Arc::new(QueuedThreads::new(count.div_ceil(THREADS_PER_QUEUED))?),
+        })
     }
 
     /// Runs work on a blocking thread, or returns [`Failure::Unavailable`] if all are taken. The work
@@ -84,7 +84,13 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned();
-        run(&Handle::current(), permit, work).await
+        let permit = permit.map_err(|_| Failure::Unavailable)?;
+        outcome(spawn_blocking(move || {
+            let outcome = work();
+            drop(permit);
+            outcome
+        }))
+        .await
     }
 
     /// As [`run`](Self::run), for work that waits for a client.
@@ -102,30 +108,47 @@ impl BlockingPermits {
         .await
     }
 
-    /// As [`run`](Self::run), but waits for a permit and for one of a few threads, in the order of the
-    /// calls: for a response that has started and can no longer be rejected.
+    /// Runs work on one of a few further threads, in the order of the calls: for a response that has
+    /// started and can no longer be rejected. It takes no permit while it waits, since slow lists
+    /// would take those of all other requests.
     pub(crate) async fn run_queued<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let permit = Arc::clone(&self.all).acquire_owned().await;
-        run(&self.queued.handle(), permit, work).await
+        outcome(self.queued.handle.spawn_blocking(work)).await
     }
 }
 
-async fn run<T: Send + 'static, E>(
-    threads: &Handle,
-    permit: Result<OwnedSemaphorePermit, E>,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Failure> {
-    let permit = permit.map_err(|_| Failure::Unavailable)?;
-    let work = move || {
-        let outcome = work();
-        drop(permit);
-        outcome
-    };
-    threads.spawn_blocking(work).await.map_err(|error| {
+/// What a blocking thread returned.
+async fn outcome<T>(thread: JoinHandle<T>) -> Result<T, Failure> {
+    thread.await.map_err(|error| {
         log::error!("the thread of a request failed: {error}");
         Failure::Internal
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use rocket::tokio;
+
+    use super::*;
+
+    #[test]
+    fn waiting_lists_leave_permits_to_other_requests() {
+        let figment = Config::figment().merge((Config::MAX_BLOCKING, 1));
+        let permits = BlockingPermits::new(&figment).unwrap();
+        let runtime = Builder::new_current_thread().build().unwrap();
+        let (end, ended) = mpsc::channel::<()>();
+        let list = permits.run_queued(move || ended.recv().is_err());
+        let waiting_list = permits.run_queued(|| 2);
+        let request = async {
+            let answer = permits.run(|| 3).await;
+            drop(end);
+            answer
+        };
+        let outcomes = runtime.block_on(async { tokio::join!(list, waiting_list, request) });
+        assert_eq!(outcomes, (Ok(true), Ok(2), Ok(3)));
+    }
 }
