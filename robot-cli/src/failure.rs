@@ -9,7 +9,7 @@ use std::{
 use anstyle::{AnsiColor, Style};
 use robot_core::{BackupError, Error, OpenError, OutputError, RobotId, transfer::Position};
 
-use crate::printable::printable;
+use crate::{printable::printable, progress::robot_count};
 
 /// The style of `error:` in clap's messages.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
@@ -43,13 +43,14 @@ pub(crate) enum Failure {
     NoRandomness(#[source] io::Error),
     /// The store failed at one of several robots.
     #[error(
-        "{}; {deleted} robots were deleted before robot {id}, and none after it. Check the \
-         database and its disk before you delete the rest",
-        with_cause(cause)
+        "{}; deleted {} before robot {id}, and none after it. Check the database and its disk \
+         before you delete the rest",
+        with_cause(cause),
+        robot_count(*deleted)
     )]
     DeletionStopped {
         id: RobotId,
-        deleted: usize,
+        deleted: u64,
         cause: Error,
     },
     #[error("Nothing was deleted.")]
@@ -70,11 +71,14 @@ pub(crate) enum Failure {
         cause: io::Error,
     },
     #[error(
-        "cannot write '{file}': {cause}; no file was changed. Free disk space or choose another \
-         path, and run the command again"
+        "cannot write '{file}': {cause}; {}. Free disk space or choose another path, and run the \
+         command again",
+        if *is_special { "the output may be incomplete" } else { "no file was changed" }
     )]
     NotExported {
         file: String,
+        /// Whether it is a device or a pipe, which may have got a part.
+        is_special: bool,
         #[source]
         cause: io::Error,
     },

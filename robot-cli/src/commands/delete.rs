@@ -80,7 +80,7 @@ fn delete_all(
             Err(error) if is_one => Err(error.into()),
             Err(cause) => Err(Failure::DeletionStopped {
                 id,
-                deleted: deleted.len(),
+                deleted: deleted.len().try_into().unwrap_or(u64::MAX),
                 cause,
             }),
         });
@@ -158,8 +158,8 @@ mod tests {
             messages,
             [
                 "No robot has the id 2",
-                "The store failed: disk I/O error; 1 robots were deleted before robot 3, and none \
-                 after it. Check the database and its disk before you delete the rest",
+                "The store failed: disk I/O error; deleted 1 robot before robot 3, and none after \
+                 it. Check the database and its disk before you delete the rest",
             ]
         );
     }

@@ -62,7 +62,8 @@ The file is written under a temporary name and renamed when complete: until then
 existing file is as it was. Devices and pipes are written directly. Names are exported byte for
 byte: <, > and & are not escaped, and a spreadsheet may interpret a name that begins with =, +, -, @,
 a tab or a line break as a formula. With --spreadsheet, an apostrophe precedes such a name. An import
-takes it as a part of the name: export without --spreadsheet to import the file.";
+takes it as a part of the name: export without --spreadsheet to import the file. Open the file with
+the comma as separator: with another one, a name such as 'a;=1+1' contains a formula.";
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -189,6 +190,7 @@ fn name(path: &Path) -> String {
 fn not_written(path: &Path, cause: io::Error) -> Failure {
     Failure::NotExported {
         file: name(path),
+        is_special: is_special(path),
         cause,
     }
 }

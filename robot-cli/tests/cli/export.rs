@@ -136,6 +136,7 @@ fn export_writes_directly_to_device() {
     );
     let stderr = sandbox.stderr(&["export", "/dev/full", "--format=csv"], 1);
     assert!(stderr.contains("No space left on device"), "{stderr}");
+    assert!(stderr.contains("the output may be incomplete"), "{stderr}");
 }
 
 #[cfg(unix)]
