@@ -12,7 +12,7 @@ use crate::{
         delete::DeleteArgs,
         export::ExportArgs,
         get::GetArgs,
-        import::ImportArgs,
+        import_arguments::ImportArgs,
         manual::ManualArgs,
         search::SearchArgs,
         token::{self, TokenCommand},

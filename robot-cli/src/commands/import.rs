@@ -1,7 +1,6 @@
 //! `import`: robots from a file or standard input.
 
 use std::{
-    ffi::OsString,
     fmt::Write as _,
     fs::File,
     io::{self, Read, Write},
@@ -11,16 +10,13 @@ use std::{
     },
 };
 
-use clap::{Args, ValueEnum};
 use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError, Violation,
-    transfer::{
-        self, AfterFailure, DryRun, ImportError, ImportOptions, Outcome, Position, ReadError,
-        Records, Summary,
-    },
+    transfer::{self, ImportError, Outcome, Position, ReadError, Records, Summary},
 };
 
+use super::import_arguments::{ImportArgs, OnConflict};
 use crate::{
     context::Context,
     failure::{Failure, with_cause},
@@ -32,89 +28,6 @@ use crate::{
 
 /// The number of records between two updates of the progress bar.
 const PROGRESS_INTERVAL: u64 = 256;
-
-/// Arguments of `import`.
-#[derive(Debug, Args)]
-#[command(after_help = DETAILS)]
-pub(crate) struct ImportArgs {
-    /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
-    /// requires --format
-    #[arg(value_name = "FILE|-")]
-    file: OsString,
-
-    /// If a name exists: fail, skip the record, or replace the other fields of the robot
-    #[arg(
-        long,
-        value_enum,
-        value_name = "ACTION",
-        default_value_t,
-        hide_possible_values = true
-    )]
-    on_conflict: OnConflict,
-
-    /// Report what the import would do and store nothing; uses 20 bytes of memory per robot
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Skip records that fail instead of stopping at the first
-    #[arg(long)]
-    keep_going: bool,
-}
-
-const DETAILS: &str = "\
-Examples:
-  robot-cli import robots.csv                           Stop at the first record that fails
-  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
-  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
-  robot-cli import new.json --on-conflict replace       Update existing robots
-  curl -s http://robots.example/x | robot-cli import - --format ndjson
-
-Formats:
-  csv     A header line that names the fields in any order; other columns are ignored
-  json    An array of objects
-  ndjson  One object per line
-
-Each record requires name, type and year. Records that fail are reported on standard error as
-FILE:LINE: message, and the exit status is 1.
-Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once.";
-
-/// The value of `--on-conflict`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum OnConflict {
-    /// The record fails
-    #[default]
-    Fail,
-    /// The robot is unchanged
-    Skip,
-    /// The robot gets the other fields of the record and keeps its id
-    Replace,
-}
-
-impl ImportArgs {
-    fn options(&self) -> ImportOptions {
-        ImportOptions::default()
-            .on_conflict(match self.on_conflict {
-                OnConflict::Fail => transfer::OnConflict::Fail,
-                OnConflict::Skip => transfer::OnConflict::Skip,
-                OnConflict::Replace => transfer::OnConflict::Replace,
-            })
-            .after_failure(if self.keep_going {
-                AfterFailure::Continue
-            } else {
-                AfterFailure::Stop
-            })
-            .dry_run(if self.dry_run {
-                DryRun::Yes
-            } else {
-                DryRun::No
-            })
-    }
-
-    /// Whether a second run would fail at the robots that this one has added.
-    fn needs_skip(&self, summary: &Summary) -> bool {
-        !self.dry_run && self.on_conflict == OnConflict::Fail && summary.added > 0
-    }
-}
 
 /// Imports the records and prints a summary. The catalogue is opened, and perhaps created, only
 /// if the input can be opened.
@@ -227,13 +140,13 @@ enum Cause {
 impl Cause {
     fn of(error: &ImportError) -> Self {
         match error {
-            ImportError::Refused(Error::Rejected(violations))
+            ImportError::Store(Error::Rejected(violations))
                 if violations.iter().eq([Violation::NameTaken]) =>
             {
                 Self::NameTaken
             }
             error if error.is_record_error() => Self::Record,
-            ImportError::Refused(_) => Self::System,
+            ImportError::Store(_) => Self::System,
             _ => Self::File,
         }
     }
@@ -362,7 +275,7 @@ fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: C
 /// The messages of an error, with its cause if the store failed.
 fn messages(error: &ImportError) -> Vec<String> {
     match error {
-        ImportError::Refused(error) if !matches!(error, Error::Rejected(_)) => {
+        ImportError::Store(error) if !matches!(error, Error::Rejected(_)) => {
             vec![with_cause(error)]
         }
         error => error.messages(),

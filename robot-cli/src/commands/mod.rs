@@ -1,4 +1,4 @@
-//! Commands, one module each: the arguments, and a `run` function.
+//! Commands, one module each, two for `import`: the arguments, and a `run` function.
 
 pub(crate) mod add;
 pub(crate) mod backup;
@@ -8,6 +8,7 @@ pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod get;
 pub(crate) mod import;
+pub(crate) mod import_arguments;
 pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod search;

@@ -7,7 +7,6 @@ use std::{
 };
 
 use super::{
-    access::Permission,
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::Failure,
@@ -17,6 +16,7 @@ use super::{
     route::{Call, Handler, Route, Started},
     routes,
     service::Service,
+    token::Permission,
 };
 use crate::catalogue::Pending;
 

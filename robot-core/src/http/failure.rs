@@ -113,9 +113,8 @@ impl Failure {
             Self::Body(error) => return vec![body_message(*error)],
             Self::NotPermitted(error) => permission_message(*error),
             Self::ForeignOrigin => {
-                "A page of another origin may not change robots; send this from a page of this \
-                 one, or from a program; the operator of the service can add the origin to \
-                 allowed_origins"
+                "A page of another origin may not change robots; the operator of the service can \
+                 add the origin to allowed_origins"
             }
             Self::ForeignHost => {
                 "This service does not accept the name in Host; its operator can add the name to \
@@ -136,8 +135,8 @@ impl Failure {
                 "The disk of the service is full; try again when its operator has freed space"
             }
             Self::OutcomeUnknown => {
-                "The service failed, which is not your fault; whether this was stored is \
-                 unknown, so look before you send it again"
+                "The service failed, and whether this was stored is unknown; look before you send \
+                 it again"
             }
             Self::Internal => {
                 "The service failed, which is not your fault; the cause is in its log"
@@ -232,6 +231,24 @@ pub(super) fn logged(error: Error) -> Failure {
         Error::Store(cause) => {
             log::error!("the store failed: {cause}");
             Failure::Internal
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_a_minute_if_an_operator_has_to_act() {
+        // The web page distinguishes outages from other failures by this header.
+        for (failure, seconds) in [
+            (Failure::Unavailable, "1"),
+            (Failure::DiskFull, "60"),
+            (Failure::RestartRequired, "60"),
+        ] {
+            let expected = Some(("retry-after", Cow::Borrowed(seconds)));
+            assert_eq!(failure.header(), expected, "{failure:?}");
         }
     }
 }

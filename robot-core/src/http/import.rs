@@ -102,7 +102,8 @@ fn run(
     for outcome in outcomes.by_ref() {
         report.add(outcome, limit);
     }
-    if report.stop.is_some() {
+    // Otherwise the reply has no counts, and the rest of the body need not be read.
+    if report.stop.is_some() && report.has_counts() {
         report.not_tried = outcomes.not_tried();
     }
     report
@@ -159,7 +160,13 @@ impl Report {
         self.first.get_or_insert(failure);
     }
 
+    /// Whether the reply has the counts even if the import was stopped.
+    fn has_counts(&self) -> bool {
+        self.summary.records() > self.summary.failed
+    }
+
     fn into_answer(mut self, options: ImportOptions, behaviour: Behaviour) -> HandlerResult {
+        let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
             self.messages.push(format!("and {omitted} more messages"));
@@ -189,7 +196,7 @@ impl Report {
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
                 messages.extend(reasons);
-                if !is_anything_stored && skipped == 0 {
+                if !has_counts {
                     return Err(Failure::NothingImported(Box::new(stop), messages));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
@@ -209,7 +216,7 @@ impl Report {
 /// Whether the error is that the name is taken.
 fn is_name_conflict(error: &ImportError) -> bool {
     match error {
-        ImportError::Refused(Error::Rejected(violations)) => {
+        ImportError::Store(Error::Rejected(violations)) => {
             violations.iter().any(|one| one == Violation::NameTaken)
         }
         _ => false,
@@ -250,7 +257,7 @@ fn stopped(stop: &Failure, counts: Counts, messages: Vec<String>, behaviour: Beh
 fn failure(error: ImportError, limit: u64) -> Failure {
     match error {
         ImportError::Malformed(messages) => Failure::Malformed(messages),
-        ImportError::Refused(error) => logged(error),
+        ImportError::Store(error) => logged(error),
         ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
             Failure::Malformed(vec![message])
         }

@@ -59,8 +59,9 @@ mod robots;
 mod route;
 mod routes;
 mod service;
+mod token;
 
-pub use access::{Access, AccessError, AccessToken, ParseTokenError, Permission};
+pub use access::{Access, AccessError};
 pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use body_timer::{BodyTimer, StreamLimits};
@@ -71,3 +72,4 @@ pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};
+pub use token::{AccessToken, ParseTokenError, Permission};

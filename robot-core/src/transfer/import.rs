@@ -2,8 +2,7 @@
 //! order of the records.
 
 use std::{
-    collections::{HashSet, VecDeque},
-    hash::{BuildHasher, RandomState},
+    collections::VecDeque,
     iter::{Fuse, FusedIterator},
     sync::Arc,
     thread,
@@ -11,6 +10,7 @@ use std::{
 };
 
 use super::{
+    names::Names,
     outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
     record::{ReadError, Record},
@@ -309,7 +309,7 @@ where
         let mut last = error;
         while Instant::now() < deadline {
             match self.attempt(draft) {
-                Err(ImportError::Refused(error)) if is_retryable(&error) => last = error,
+                Err(ImportError::Store(error)) if is_retryable(&error) => last = error,
                 outcome => return outcome,
             }
             thread::sleep(RETRY_PAUSE);
@@ -368,7 +368,7 @@ where
             let result = self.finish(step);
             match &result {
                 // A store that accepts no changes is reported once.
-                Err(ImportError::Refused(
+                Err(ImportError::Store(
                     Error::Unavailable(_)
                     | Error::DiskFull(_)
                     | Error::ReadOnly(_)
@@ -391,26 +391,4 @@ where
 impl<C: Catalogue + ?Sized + 'static, I> FusedIterator for Import<C, I> where
     I: Iterator<Item = Result<Record, ReadError>>
 {
-}
-
-/// Names, by 64-bit hashes with a random key, so that no input can be made to collide. Two equal
-/// hashes would be taken for one name; among a million names the probability is one in 30 million.
-#[derive(Default)]
-struct Names {
-    hasher: RandomState,
-    hashes: HashSet<u64>,
-}
-
-impl Names {
-    fn contains(&self, name: &str) -> bool {
-        self.hashes.contains(&self.hasher.hash_one(name))
-    }
-
-    fn insert(&mut self, name: &str) {
-        self.hashes.insert(self.hasher.hash_one(name));
-    }
-
-    fn remove(&mut self, name: &str) {
-        self.hashes.remove(&self.hasher.hash_one(name));
-    }
 }

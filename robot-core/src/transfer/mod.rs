@@ -49,6 +49,7 @@ mod format;
 mod import;
 mod input;
 mod json_reader;
+mod names;
 mod ndjson_reader;
 mod outcome;
 mod position;

@@ -183,7 +183,7 @@ pub enum ImportError {
     Malformed(Vec<Cow<'static, str>>),
     /// The robot violates rules, or the store failed.
     #[error(transparent)]
-    Refused(#[from] Error),
+    Store(#[from] Error),
     /// No more records can be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
@@ -195,11 +195,11 @@ impl ImportError {
     pub fn messages(&self) -> Vec<String> {
         match self {
             Self::Malformed(messages) => messages.iter().map(ToString::to_string).collect(),
-            Self::Refused(Error::Rejected(violations)) => violations
+            Self::Store(Error::Rejected(violations)) => violations
                 .iter()
                 .map(|violation| violation.to_string())
                 .collect(),
-            Self::Refused(error) => vec![error.to_string()],
+            Self::Store(error) => vec![error.to_string()],
             Self::Unreadable(error) => vec![error.to_string()],
         }
     }
@@ -207,7 +207,7 @@ impl ImportError {
     /// Whether only this record is affected, so that later ones may succeed.
     #[must_use]
     pub fn is_record_error(&self) -> bool {
-        matches!(self, Self::Malformed(_) | Self::Refused(Error::Rejected(_)))
+        matches!(self, Self::Malformed(_) | Self::Store(Error::Rejected(_)))
     }
 }
 

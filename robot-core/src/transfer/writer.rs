@@ -50,9 +50,10 @@ impl RobotWriter {
         self
     }
 
-    /// Makes CSV safe to open in a spreadsheet: a name that a spreadsheet would interpret as a
-    /// formula gets an apostrophe before it. An import takes the apostrophe as a part of the name,
-    /// so such a file is no backup. The other formats are unchanged.
+    /// Makes CSV safe to open in a spreadsheet with the comma as separator: a name that a
+    /// spreadsheet would interpret as a formula gets an apostrophe before it. With another separator,
+    /// a spreadsheet splits names: `a;=1+1;b` has a formula then. An import takes the apostrophe as a
+    /// part of the name, so such a file is no backup. The other formats are unchanged.
     ///
     /// ```
     /// use robot_core::{Draft, Field, RobotId, ValidDraft, transfer::{Format, RobotWriter}};

@@ -1,10 +1,14 @@
 //! Import: the outcome of each record, and the robots in the catalogue after it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
     Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
+    http::{Api, Request},
     transfer::{
         AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records,
         Stored, import,
@@ -343,4 +347,22 @@ fn name_taken_during_the_import_stops_it() {
         [format!("1: {TAKEN}")]
     );
     assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
+}
+
+#[test]
+fn import_that_stores_nothing_does_not_read_the_rest() {
+    for (capacity, reads_rest) in [(0, false), (1, true)] {
+        let api = Api::new(Racing::with_capacity(capacity));
+        let exchange = api.receive(Request::new("POST", "/api/robots/import?format=ndjson"));
+        let read = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&read);
+        let lines = (0..20_000).map(|year| {
+            format!("{{\"name\":\"RX-{year}\",\"type\":\"droid\",\"year\":{year}}}\n").into_bytes()
+        });
+        let pieces = lines.chain([Vec::new()]).map(Ok).inspect(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(exchange.answer_streamed(pieces).wait().status, 503);
+        assert_eq!(read.load(Ordering::Relaxed) == 20_001, reads_rest);
+    }
 }

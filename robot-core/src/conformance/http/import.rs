@@ -1,10 +1,10 @@
-//! Many robots at once: `POST /api/robots/import` and `GET /api/robots/export`.
+//! Imports: `POST /api/robots/import`.
 
 use std::fmt::Write;
 
 use super::{
     Answer, Case, NAME_MESSAGE, Session, TYPE_MESSAGE, YEAR_MESSAGE, assert_answer, assert_failure,
-    assert_messages, draft, faulty::Fault,
+    assert_messages, draft,
 };
 use crate::conformance::cases;
 
@@ -18,17 +18,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     dry_run_stores_nothing,
     import_limits_the_number_of_messages,
     import_names_records_on_one_line_by_number,
-    import_stopped_by_a_full_disk_returns_503,
-    stopped_import_with_an_unreadable_rest_has_no_count,
-    import_stopped_before_the_first_robot_has_no_data,
-    every_write_to_a_full_disk_returns_503,
     import_can_exceed_the_body_limit,
     too_long_import_record_is_rejected,
-    export_supports_each_format,
-    export_has_the_requested_fields,
-    export_does_not_escape_markup,
-    export_for_spreadsheets_marks_formulas,
-    export_of_empty_catalogue_is_an_empty_file,
     exported_robots_can_be_imported,
 ];
 
@@ -36,11 +27,9 @@ const IMPORT: &str = "/api/robots/import";
 
 const SKIP_MESSAGE: &str = "To skip names that are taken, add on_conflict=skip to the query; to \
                             update their robots, on_conflict=replace";
-const FULL_MESSAGE: &str =
-    "The disk of the service is full; try again when its operator has freed space";
 
 /// Imports a file, with this query.
-fn import(session: &Session<'_>, query: &str, file: &str) -> Answer {
+pub(super) fn import(session: &Session<'_>, query: &str, file: &str) -> Answer {
     session.call("POST", &format!("{IMPORT}{query}"), &[], file.as_bytes())
 }
 
@@ -61,7 +50,7 @@ fn assert_imported(answer: &Answer, expected: [u64; 4]) {
 }
 
 #[track_caller]
-fn assert_partly(answer: &Answer, expected: [u64; 4], messages: &[&str]) {
+pub(super) fn assert_partly(answer: &Answer, expected: [u64; 4], messages: &[&str]) {
     let messages = serde_json::json!(messages);
     let counts = counts(expected);
     assert_answer(
@@ -272,88 +261,6 @@ fn import_names_records_on_one_line_by_number(session: &Session<'_>) {
     );
 }
 
-/// Asserts a reply to an import that was stopped by a full disk after it had stored something.
-#[track_caller]
-fn assert_stopped(answer: &Answer, data: &str, messages: &[&str]) {
-    let messages = serde_json::json!(messages);
-    let body = format!(r#"{{"status":"ERROR","data":{data},"messages":{messages}}}"#);
-    assert_answer(answer, 503, &body);
-    let after = answer.header("retry-after").unwrap_or_default();
-    assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
-}
-
-fn import_stopped_by_a_full_disk_returns_503(session: &Session<'_>) {
-    let mut file = "name,type,year\nR2-D2,droid,-1\n".to_owned();
-    for number in 0..1999 {
-        // Writing to a string does not fail.
-        let _ = writeln!(file, "RX-{number},droid,{number}");
-    }
-    session.store.fail(Fault::DiskFull(700));
-    let answer = import(session, "?format=csv", &file);
-    session.store.fail(None);
-    let counts = r#"{"added":700,"replaced":0,"skipped":0,"failed":2,"not_tried":1298}"#;
-    let advice = "To import the rest, send the file again with on_conflict=skip in the query";
-    let (line_2, line_703) = (
-        format!("line 2: {YEAR_MESSAGE}"),
-        format!("line 703: {FULL_MESSAGE}"),
-    );
-    assert_stopped(&answer, counts, &[&line_2, &line_703, advice]);
-    assert_eq!(session.names("/api/robots").len(), 700);
-
-    session.store.fail(Fault::DiskFull(0));
-    let answer = import(session, "?format=csv&on_conflict=skip", &file);
-    session.store.fail(None);
-    let counts = r#"{"added":0,"replaced":0,"skipped":700,"failed":2,"not_tried":1298}"#;
-    let advice = "To import the rest, send the file again";
-    assert_stopped(&answer, counts, &[&line_2, &line_703, advice]);
-
-    let answer = import(session, "?format=csv&on_conflict=skip", &file);
-    assert_partly(&answer, [1299, 0, 700, 1], &[&line_2]);
-}
-
-fn stopped_import_with_an_unreadable_rest_has_no_count(session: &Session<'_>) {
-    let robots = ["a", "b", "c"]
-        .map(|name| draft(name, "droid", 1))
-        .join(",");
-    session.store.fail(Fault::DiskFull(1));
-    let answer = import(session, "?format=json", &format!("[{robots},{{"));
-    session.store.fail(None);
-    let advice = "To import the rest, send the file again with on_conflict=skip in the query";
-    assert_stopped(
-        &answer,
-        r#"{"added":1,"replaced":0,"skipped":0,"failed":1}"#,
-        &[&format!("record 2: {FULL_MESSAGE}"), advice],
-    );
-    assert_eq!(session.names("/api/robots"), ["a"]);
-}
-
-fn import_stopped_before_the_first_robot_has_no_data(session: &Session<'_>) {
-    let robots = ["a", "b"].map(|name| draft(name, "droid", 1)).join("\n");
-    session.store.fail(Fault::DiskFull(0));
-    let answer = import(session, "?format=ndjson", &robots);
-    session.store.fail(None);
-    assert_messages(&answer, 503, &[&format!("line 1: {FULL_MESSAGE}")]);
-    assert_eq!(session.names("/api/robots"), [""; 0]);
-}
-
-fn every_write_to_a_full_disk_returns_503(session: &Session<'_>) {
-    let id = session.add("R2-D2");
-    session.store.fail(Fault::DiskFull(0));
-    let answers = [
-        session.post(&draft("C-3PO", "droid", 1977)),
-        session.put(&id, &draft("R2", "droid", 1977)),
-        session.delete(&id),
-    ];
-    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
-    session.store.fail(None);
-    for answer in answers {
-        assert_messages(&answer, 503, &[FULL_MESSAGE]);
-        let after = answer.header("retry-after").unwrap_or_default();
-        assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
-    }
-    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
-}
-
 fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     let mut file = "name,type,year\n".to_owned();
     for number in 0..4000 {
@@ -375,127 +282,6 @@ fn too_long_import_record_is_rejected(session: &Session<'_>) {
         [1, 0, 0, 1],
         &["line 1: The record has more than 65536 bytes"],
     );
-}
-
-fn export_supports_each_format(session: &Session<'_>) {
-    let hal = session.add("HAL, 9000");
-    let r2 = session.add("R2-D2");
-    let rest = r#""type":"droid","year":1977}"#;
-    let (first, second) = (
-        format!(r#"{{"id":"{hal}","name":"HAL, 9000",{rest}"#),
-        format!(r#"{{"id":"{r2}","name":"R2-D2",{rest}"#),
-    );
-    let csv = format!("id,name,type,year\n{hal},\"HAL, 9000\",droid,1977\n{r2},R2-D2,droid,1977\n");
-    for (query, kind, file, body) in [
-        (
-            "",
-            "application/x-ndjson",
-            "ndjson",
-            format!("{first}\n{second}\n"),
-        ),
-        (
-            "?format=json",
-            "application/json",
-            "json",
-            format!("[\n{first},\n{second}\n]\n"),
-        ),
-        (
-            "?format=csv",
-            "text/csv; charset=utf-8; header=present",
-            "csv",
-            csv,
-        ),
-    ] {
-        let target = format!("/api/robots/export{query}");
-        for (method, body) in [("GET", body.as_str()), ("HEAD", "")] {
-            let answer = session.call(method, &target, &[("Accept", "application/json")], b"");
-            assert_eq!((answer.status, answer.text().as_str()), (200, body));
-            let of_kind = |name: &str| {
-                let named = |known: &&(String, String)| known.0 == name;
-                answer.headers.iter().filter(named).count()
-            };
-            assert_eq!(
-                (answer.header("content-type"), of_kind("content-type")),
-                (Some(kind), 1)
-            );
-            let disposition = format!("attachment; filename=\"robots.{file}\"");
-            assert_eq!(
-                answer.header("content-disposition"),
-                Some(disposition.as_str())
-            );
-        }
-    }
-}
-
-fn export_has_the_requested_fields(session: &Session<'_>) {
-    session.add("R2-D2");
-    let answer = session.get("/api/robots/export?fields=year,name");
-    assert_eq!(answer.text(), "{\"year\":1977,\"name\":\"R2-D2\"}\n");
-    for query in ["?fields=colour", "?format=xml", "?format=csv&format=csv"] {
-        assert_failure(&session.get(&format!("/api/robots/export{query}")), 400);
-    }
-}
-
-fn export_does_not_escape_markup(session: &Session<'_>) {
-    session.add("<b>&</b>");
-    for format in ["csv", "json", "ndjson"] {
-        let target = format!("/api/robots/export?format={format}&fields=name");
-        let answer = session
-            .try_get(&target)
-            .unwrap_or_else(|error| panic!("{target}: {error}"));
-        assert!(answer.text().contains("<b>&</b>"), "{}", answer.text());
-        // So no browser shows it as HTML.
-        let header = |name| answer.header(name).unwrap_or_default();
-        assert!(!header("content-type").contains("html"), "{format}");
-        assert!(
-            header("content-disposition").starts_with("attachment"),
-            "{format}"
-        );
-        assert_eq!(header("x-content-type-options"), "nosniff", "{format}");
-        assert!(
-            header("content-security-policy").contains("sandbox"),
-            "{format}"
-        );
-    }
-}
-
-fn export_for_spreadsheets_marks_formulas(session: &Session<'_>) {
-    let names = ["\t=1", "+1", "-1", "=1+1", "@A1", "R2-D2"].map(str::to_owned);
-    session.add_all(&names);
-    let export = "/api/robots/export?format=csv&fields=name";
-    let plain = "name\n\t=1\n+1\n-1\n=1+1\n@A1\nR2-D2\n";
-    let marked = "name\n'\t=1\n'+1\n'-1\n'=1+1\n'@A1\nR2-D2\n";
-    for (query, file) in [
-        ("", plain),
-        ("&spreadsheet=false", plain),
-        ("&spreadsheet=true", marked),
-    ] {
-        let answer = session.get(&format!("{export}{query}"));
-        assert_eq!(
-            (answer.status, answer.text().as_str()),
-            (200, file),
-            "{query}"
-        );
-    }
-    for query in [
-        "?format=json&spreadsheet=true",
-        "?spreadsheet=true",
-        "?format=csv&spreadsheet=yes",
-        "?format=csv&spreadsheet",
-    ] {
-        assert_failure(&session.get(&format!("/api/robots/export{query}")), 400);
-    }
-}
-
-fn export_of_empty_catalogue_is_an_empty_file(session: &Session<'_>) {
-    for (format, file) in [
-        ("ndjson", ""),
-        ("json", "[]\n"),
-        ("csv", "id,name,type,year\n"),
-    ] {
-        let answer = session.get(&format!("/api/robots/export?format={format}"));
-        assert_eq!((answer.status, answer.text().as_str()), (200, file));
-    }
 }
 
 fn exported_robots_can_be_imported(session: &Session<'_>) {

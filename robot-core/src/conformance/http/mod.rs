@@ -5,13 +5,15 @@ mod bodies;
 mod broken_frontends;
 mod changes;
 mod deadlines;
+mod export;
 mod faults;
 mod faulty;
+mod import;
 mod paging;
 mod protocol;
 mod reading;
 mod sizes;
-mod transfer;
+mod stopped_import;
 
 use std::{io, thread};
 
@@ -40,7 +42,9 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         sizes::CASES,
         paging::CASES,
         protocol::CASES,
-        transfer::CASES,
+        import::CASES,
+        stopped_import::CASES,
+        export::CASES,
         faults::CASES,
     ]
     .concat();

@@ -1,0 +1,89 @@
+//! Arguments of `import`, and the options that follow from them.
+
+use std::ffi::OsString;
+
+use clap::{Args, ValueEnum};
+use robot_core::transfer::{self, AfterFailure, DryRun, ImportOptions, Summary};
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = DETAILS)]
+pub(crate) struct ImportArgs {
+    /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
+    /// requires --format
+    #[arg(value_name = "FILE|-")]
+    pub(super) file: OsString,
+
+    /// If a name exists: fail, skip the record, or replace the other fields of the robot
+    #[arg(
+        long,
+        value_enum,
+        value_name = "ACTION",
+        default_value_t,
+        hide_possible_values = true
+    )]
+    pub(super) on_conflict: OnConflict,
+
+    /// Report what the import would do and store nothing; uses 20 bytes of memory per robot
+    #[arg(long)]
+    pub(super) dry_run: bool,
+
+    /// Skip records that fail instead of stopping at the first
+    #[arg(long)]
+    pub(super) keep_going: bool,
+}
+
+const DETAILS: &str = "\
+Examples:
+  robot-cli import robots.csv                           Stop at the first record that fails
+  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
+  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
+  robot-cli import new.json --on-conflict replace       Update existing robots
+  curl -s http://robots.example/x | robot-cli import - --format ndjson
+
+Formats:
+  csv     A header line that names the fields in any order; other columns are ignored
+  json    An array of objects
+  ndjson  One object per line
+
+Each record requires name, type and year. Records that fail are reported on standard error as
+FILE:LINE: message, and the exit status is 1.
+Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once.";
+
+/// The value of `--on-conflict`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnConflict {
+    /// The record fails
+    #[default]
+    Fail,
+    /// The robot is unchanged
+    Skip,
+    /// The robot gets the other fields of the record and keeps its id
+    Replace,
+}
+
+impl ImportArgs {
+    pub(super) fn options(&self) -> ImportOptions {
+        ImportOptions::default()
+            .on_conflict(match self.on_conflict {
+                OnConflict::Fail => transfer::OnConflict::Fail,
+                OnConflict::Skip => transfer::OnConflict::Skip,
+                OnConflict::Replace => transfer::OnConflict::Replace,
+            })
+            .after_failure(if self.keep_going {
+                AfterFailure::Continue
+            } else {
+                AfterFailure::Stop
+            })
+            .dry_run(if self.dry_run {
+                DryRun::Yes
+            } else {
+                DryRun::No
+            })
+    }
+
+    /// Whether a second run would fail at the robots that this one has added.
+    pub(super) fn needs_skip(&self, summary: &Summary) -> bool {
+        !self.dry_run && self.on_conflict == OnConflict::Fail && summary.added > 0
+    }
+}
