@@ -49,7 +49,10 @@ async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status
     let census = census.unwrap_or_else(|error| Err(Error::store(error)));
     census.map_err(|error| {
         let status = match error {
-            Error::Unavailable(_) | Error::DiskFull(_) => Status::ServiceUnavailable,
+            Error::ReadOnly(_) => Status::Forbidden,
+            Error::Unavailable(_) | Error::DiskFull(_) | Error::RestartRequired(_) => {
+                Status::ServiceUnavailable
+            }
             _ => Status::InternalServerError,
         };
         (status, format!("{error}\n"))

@@ -48,7 +48,8 @@ impl Dialect for PgConnection {
         Box::new(is_candidate.and(contains))
     }
 
-    /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel lacks.
+    /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel does not
+    /// support.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
         let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
         let copy = diesel::copy_from(robots::table).from_insertable(rows);
