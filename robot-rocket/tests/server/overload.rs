@@ -104,7 +104,9 @@ fn lists_in_progress_keep_their_threads() {
                 complete.fetch_add(1, Ordering::SeqCst)
             });
         }
-        // The threads of the lists wait for the disk as soon as clients read again.
+        // Other requests take all threads for requests, on the slow disk.
+        let page = ask.replace("/api/robots", "/api/robots?limit=1");
+        let _others: Vec<_> = (0..THREADS).map(|_| connection(&server, &page)).collect();
         wait_for("a list is rejected", TIMEOUT, || {
             let answer = call(&server.client(), "GET", "/api/robots?limit=1", "");
             answer.status == 503
