@@ -17,8 +17,9 @@ use diesel::{
 };
 
 use super::{
+    companions::{JOURNAL, LOG},
     connection::{Purpose, uri},
-    file::{DatabaseFile, JOURNAL, LOG},
+    file::DatabaseFile,
     reader::Reader,
 };
 use crate::{

@@ -11,6 +11,7 @@ use std::{
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
+    companions::COMPANIONS,
     connection::{Purpose, establish, set_up, uri},
     errors::{is_disk_full, is_locked},
     log::Log,
@@ -24,18 +25,6 @@ use crate::{
         path::{resolve, with_suffix},
     },
 };
-
-/// Suffix of the write-ahead log of a database.
-pub(super) const LOG: &str = "-wal";
-
-/// Suffix of the shared memory of the processes that use the log.
-pub(super) const SHARED_MEMORY: &str = "-shm";
-
-/// Suffix of the rollback journal, which a database without a write-ahead log has.
-pub(super) const JOURNAL: &str = "-journal";
-
-/// Suffixes of the files that SQLite keeps beside a database.
-const COMPANIONS: [&str; 3] = [LOG, SHARED_MEMORY, JOURNAL];
 
 /// A database file.
 #[derive(Clone)]
@@ -117,7 +106,11 @@ impl DatabaseFile {
     /// file is created beside it.
     pub(super) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
         if !self.is_read_only {
-            return Ok(Reader::new(self.connect(purpose)?, None, Log::of(self)));
+            return Ok(Reader::new(
+                self.connect(purpose)?,
+                None,
+                Log::of(&self.resolved),
+            ));
         }
         let state =
             state_without_log(&self.resolved).map_err(|cause| self.cannot_open(cause.into()))?;
@@ -131,7 +124,7 @@ impl DatabaseFile {
         let uri = uri(&self.path, &format!("{mode}{locks}"));
         let connection = SqliteConnection::establish(&uri);
         let connection = self.connect_by(connection, purpose)?;
-        Ok(Reader::new(connection, state, Log::of(self)))
+        Ok(Reader::new(connection, state, Log::of(&self.resolved)))
     }
 
     fn connect_by(

@@ -12,8 +12,9 @@ use std::{
 use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Text};
 
 use super::{
+    companions::{LOG, SHARED_MEMORY},
     connection::{LOG_LIMIT, Purpose},
-    file::{DatabaseFile, LOG, SHARED_MEMORY},
+    file::DatabaseFile,
 };
 use crate::files::{
     identity::{Identity, identity, link_count},

@@ -3,13 +3,10 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use super::{
-    connection::LOG_LIMIT,
-    file::{DatabaseFile, LOG},
-};
+use super::{companions::LOG, connection::LOG_LIMIT};
 use crate::files::path::with_suffix;
 
 /// The length of the header of the log in bytes.
@@ -26,8 +23,9 @@ type Salts = [u8; 8];
 pub(super) struct Log(PathBuf);
 
 impl Log {
-    pub(super) fn of(file: &DatabaseFile) -> Self {
-        Self(with_suffix(file.resolved(), LOG))
+    /// The log of the database at a path, which is resolved.
+    pub(super) fn of(database: &Path) -> Self {
+        Self(with_suffix(database, LOG))
     }
 
     /// Whether the log has no bytes, as after it was created, or truncated by another program.
@@ -85,7 +83,10 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::OpenOptions,
-        database::sqlite::connection::{Purpose, enable_wal},
+        database::sqlite::{
+            connection::{Purpose, enable_wal},
+            file::DatabaseFile,
+        },
     };
 
     fn write(connection: &mut SqliteConnection, pages: u64) {
@@ -105,7 +106,7 @@ mod tests {
             connection.batch_execute(&page_size).unwrap();
             connection.batch_execute("VACUUM").unwrap();
             enable_wal(&mut connection, file.timeout()).unwrap();
-            let log = Log::of(&file);
+            let log = Log::of(file.resolved());
             assert!(!log.has_pages(1));
             write(&mut connection, 3);
             assert!(log.has_pages(3) && !log.has_pages(4));

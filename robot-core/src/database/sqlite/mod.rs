@@ -3,6 +3,7 @@
 mod backup;
 mod checkpoints;
 mod commit_queue;
+mod companions;
 mod connection;
 mod errors;
 mod file;

@@ -14,7 +14,7 @@ use std::{
 use diesel::{QueryResult, SqliteConnection};
 
 use super::{
-    file::{JOURNAL, LOG, SHARED_MEMORY},
+    companions::{JOURNAL, LOG, SHARED_MEMORY},
     log::Log,
 };
 use crate::{

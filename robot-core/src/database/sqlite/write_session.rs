@@ -35,7 +35,7 @@ pub(super) struct WriteSession {
 
 impl WriteSession {
     pub(super) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
-        let log = Log::of(file);
+        let log = Log::of(file.resolved());
         Ok(Self {
             connection: Some(connect(file)?),
             file: file.clone(),
