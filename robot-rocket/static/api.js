@@ -2,7 +2,7 @@
 //
 // Numbers have up to 19 digits, more than a JavaScript number can hold, so they are kept as text.
 
-import { FIELDS, bodyOf } from "./robot.js";
+import { FIELDS, bodyOf, stored } from "./robot.js";
 import { kept } from "./token.js";
 
 /** An error answer of the service, with its messages. */
@@ -77,7 +77,9 @@ export async function named(name) {
 }
 
 export async function add(draft) {
-  return (await send("POST", ROBOTS, { body: bodyOf(draft) })).value.data;
+  const { value } = await send("POST", ROBOTS, { body: bodyOf(draft) });
+  // The reply has the members of the contract only.
+  return { ...stored(draft), ...value.data };
 }
 
 export async function replace(id, draft) {
