@@ -11,9 +11,9 @@ use crate::{
 
 const CONNECTIONS: usize = 64;
 
-/// Twice the documented 128 KiB, which is an average of many more connections: with few, threads and
+/// Twice the documented 250 KiB, which is an average of many more connections: with few, threads and
 /// fragmentation weigh more.
-const LIMIT_KIB: usize = 256;
+const LIMIT_KIB: usize = 512;
 
 /// The resident memory of the server in KiB.
 fn resident(server: &Server) -> usize {
