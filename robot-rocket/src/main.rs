@@ -171,7 +171,7 @@ fn explain(error: &ErrorKind, config: &Config) -> String {
 fn cannot_listen(cause: &io::Error, config: &Config) -> String {
     let remedy = match cause.kind() {
         io::ErrorKind::AddrInUse => {
-            "stop the program that does, or choose another ROCKET_PORT or ROCKET_ADDRESS"
+            "stop the program that uses this port, or choose another ROCKET_PORT or ROCKET_ADDRESS"
         }
         io::ErrorKind::AddrNotAvailable => {
             "set ROCKET_ADDRESS to an address of this machine, or to 0.0.0.0 for all of them"
