@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    process::Stdio,
+    process::{Output, Stdio},
 };
 
 use robot_core::Draft;
@@ -14,6 +14,18 @@ fn sandbox_with_long_list() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.add((0..1500).map(|n| Draft::new(format!("{n:0>200}"), "virtual", 1)));
     sandbox
+}
+
+/// Runs the program with its standard output closed by the reader.
+fn run_with_closed_pipe(sandbox: &Sandbox, args: &[&str]) -> Output {
+    let mut child = sandbox
+        .command(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    child.wait_with_output().unwrap()
 }
 
 #[test]
@@ -45,14 +57,7 @@ fn closed_pipe_is_no_failure() {
 #[test]
 fn delete_completes_despite_closed_pipe() {
     let sandbox = Sandbox::with_three_robots();
-    let mut child = sandbox
-        .command(["delete", "--yes", "1", "2", "9"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = run_with_closed_pipe(&sandbox, &["delete", "--yes", "1", "2", "9"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
@@ -68,14 +73,7 @@ fn delete_completes_despite_closed_pipe() {
 fn closed_pipe_does_not_stop_an_import_that_keeps_going() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.csv", "name,type,year\na,droid,-1\nb,droid,1\n");
-    let mut child = sandbox
-        .command(["import", "robots.csv", "--keep-going"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
+    let output = run_with_closed_pipe(&sandbox, &["import", "robots.csv", "--keep-going"]);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),

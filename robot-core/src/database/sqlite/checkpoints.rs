@@ -48,6 +48,11 @@ impl Checkpoints {
         }
     }
 
+    /// The log that is checkpointed.
+    pub(super) fn log(&self) -> &Log {
+        &self.log
+    }
+
     /// Runs a checkpoint if one is due after a commit with a number of changes.
     ///
     /// # Errors

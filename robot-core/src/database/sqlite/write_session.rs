@@ -22,7 +22,6 @@ pub(super) struct WriteSession {
     connection: Option<SqliteConnection>,
     file: DatabaseFile,
     files: Files,
-    log: Log,
     checkpoints: Checkpoints,
     /// Set if a checkpoint failed. There is no connection then.
     suspension: Option<Suspension>,
@@ -35,13 +34,11 @@ pub(super) struct WriteSession {
 
 impl WriteSession {
     pub(super) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
-        let log = Log::of(file.resolved());
         Ok(Self {
             connection: Some(connect(file)?),
             file: file.clone(),
             files,
-            checkpoints: Checkpoints::new(log.clone()),
-            log,
+            checkpoints: Checkpoints::new(Log::of(file.resolved())),
             suspension: None,
             is_committing: false,
             is_lost: false,
@@ -134,7 +131,7 @@ impl WriteSession {
     /// The open connection, or a new one.
     fn connection(&mut self) -> Result<SqliteConnection> {
         match self.connection.take() {
-            Some(connection) if !self.log.is_empty() => Ok(connection),
+            Some(connection) if !self.checkpoints.log().is_empty() => Ok(connection),
             // It is closed only after another one is open.
             outdated => {
                 let connection = connect(&self.file);
@@ -168,8 +165,8 @@ impl WriteSession {
         if let Some(suspension) = &mut self.suspension {
             suspension.lock(Duration::ZERO);
         }
-        let is_too_long = self.log.is_too_long();
-        let mut needs_commit = self.log.is_empty();
+        let is_too_long = self.checkpoints.log().is_too_long();
+        let mut needs_commit = self.checkpoints.log().is_empty();
         let is_due = is_too_long || needs_commit;
         if self.connection.is_none() || !is_due || self.is_lost || self.check_files().is_err() {
             return;
@@ -274,15 +271,15 @@ mod tests {
     fn damaged_file_is_checked_again_only_by_a_commit() {
         let (_folder, file, mut session) = session();
         session.commit(|_| Ok(())).unwrap();
-        assert!(session.log.is_empty());
+        assert!(session.checkpoints.log().is_empty());
         let contents = fs::read(file.path()).unwrap();
         fs::write(file.path(), &contents[..4096]).unwrap();
         session.maintain();
         fs::write(file.path(), &contents).unwrap();
         session.maintain();
-        assert!(session.log.is_empty());
+        assert!(session.checkpoints.log().is_empty());
         session.commit(|_| Ok(())).unwrap();
         session.maintain();
-        assert!(!session.log.is_empty());
+        assert!(!session.checkpoints.log().is_empty());
     }
 }
