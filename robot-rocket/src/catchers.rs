@@ -7,7 +7,7 @@ use rocket::{
     http::Status,
 };
 
-use crate::{permits::BlockingPermits, reply, routes::core_request};
+use crate::{permits::BlockingPermits, reply, routes::core_request, serve::Refusal};
 
 /// The catchers for the errors that occur under the base.
 pub(crate) fn all(api: &Api, permits: &BlockingPermits) -> Vec<Catcher> {
@@ -24,6 +24,12 @@ impl Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> Result<'r> {
         let Self(api, permits) = self;
         let exchange = api.receive(core_request("unknown", request));
+        if let Some(refusal) = Refusal::of_request(request) {
+            let failure = Failure::Malformed(vec![refusal.message.into()]);
+            let mut reply = exchange.reject(failure);
+            reply.status = refusal.status;
+            return Ok(reply::response_without_fairings(reply, permits));
+        }
         let failure = if status != Status::BadRequest {
             Failure::Internal
         } else if request.route().is_some() {

@@ -20,7 +20,7 @@ use rocket::{
     tokio::task::spawn_blocking,
 };
 
-use crate::{SettingProblem, rank, routes::core_request};
+use crate::{SettingProblem, rank, routes::core_request, serve::READS_FROM_CONNECTION};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
@@ -77,7 +77,7 @@ pub(crate) fn routes(base: &str, folder: &Path, api: &Api, stores: &Stores) -> V
                 stores: stores.clone(),
             };
             let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
-            route.name = Some("static files".into());
+            route.name = Some(format!("{READS_FROM_CONNECTION}static files").into());
             route
         })
         .into()

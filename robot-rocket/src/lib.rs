@@ -20,6 +20,7 @@
 
 #[cfg(target_os = "linux")]
 mod affinity;
+mod body;
 mod catchers;
 mod files;
 mod forms;
@@ -28,6 +29,7 @@ mod permits;
 mod reply;
 mod routes;
 mod runtime;
+mod serve;
 mod settings;
 mod wakeups;
 
@@ -39,9 +41,12 @@ use rocket::{Build, Rocket, fairing::AdHoc};
 use permits::BlockingPermits;
 
 pub use runtime::execute;
+#[cfg(feature = "tls")]
+pub use serve::Certificates;
+pub use serve::{ServeError, ServeOptions, serve};
 #[cfg(feature = "server")]
 pub use settings::ServerSettings;
-pub use settings::{SettingProblem, Settings, SettingsError, database_url, figment, open_options};
+pub use settings::{ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

@@ -4,19 +4,14 @@ mod logging;
 
 use std::{
     io::{self, Write},
-    net::{SocketAddr, TcpListener},
+    net::SocketAddr,
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::{Duration, Instant},
 };
 
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
-use robot_rocket::{ServerSettings, Settings, execute, mount};
-use rocket::{Build, Config, Orbit, Rocket, error::ErrorKind, fairing::AdHoc, tokio::time::sleep};
+use robot_rocket::{ServeError, ServeOptions, ServerSettings, Settings, execute, mount, serve};
+use rocket::{Orbit, Rocket, fairing::AdHoc};
 
 /// Serve a catalogue of robots over HTTP.
 ///
@@ -42,6 +37,11 @@ Settings:
   ROCKET_BEHAVIOUR              status codes: A (default), or B for the older ones
   ROCKET_WORKERS                worker threads (default: one per core, at least 2)
   ROCKET_MAX_BLOCKING           requests that may block at the same time; others get 503 (default: 512)
+  ROCKET_MAX_CONNECTIONS        connections; others get 503 (default: 7/8 of the open files, up to 20000)
+  ROCKET_MAX_CONNECTIONS_PER_ADDRESS  connections of one client, unless local (default: a quarter)
+  ROCKET_HEADER_TIMEOUT         seconds that a client may take to send a request head (default: 10)
+  ROCKET_WRITE_TIMEOUT          seconds without reading after which a client is disconnected (default: 30)
+  ROCKET_KEEP_ALIVE             seconds between two requests of a connection (default: 5)
   ROCKET_SHUTDOWN               seconds for running requests: {grace=2,mercy=3} (default)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
   ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
@@ -72,7 +72,7 @@ fn run() -> Result<(), String> {
         config,
         catalogue: settings,
         database_url: url,
-        options,
+        options: store,
         warnings,
         ..
     } = ServerSettings::read(&figment).map_err(|error| error.to_string())?;
@@ -83,48 +83,17 @@ fn run() -> Result<(), String> {
     settings
         .check_store(&StoreFiles::of_url(&url))
         .map_err(|error| error.to_string())?;
-    check_address(&config)?;
-    let catalogue = options
+    let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
+    let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
     let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
         .attach(greeting(redact(&url), &settings));
-    let outcome = execute(&config, served(rocket, &config)).map_err(|error| {
-        format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
-    });
-    match outcome? {
-        Ok(()) => Ok(()),
-        Err(error) => match error.kind() {
-            // The shutdown timeout ended requests that took too long.
-            ErrorKind::Shutdown(_, None) => Ok(()),
-            kind => Err(explain(kind, &config)),
-        },
-    }
-}
-
-/// Serves until shutdown, and waits for active requests up to the shutdown timeout.
-async fn served(rocket: Rocket<Build>, config: &Config) -> Result<(), rocket::Error> {
-    let has_waited = Arc::new(AtomicBool::new(false));
-    let waited = Arc::clone(&has_waited);
-    let rocket = rocket.attach(AdHoc::on_shutdown("waiting", move |_| {
-        waited.store(true, Ordering::Relaxed);
-        Box::pin(async {})
-    }));
-    let Err(error) = rocket.launch().await else {
-        return Ok(());
-    };
-    // Rocket does not wait for active requests if its listener ends before it handles the shutdown,
-    // which is a race.
-    if let ErrorKind::Shutdown(rocket, None) = error.kind()
-        && !has_waited.load(Ordering::Relaxed)
-    {
-        let seconds = config.shutdown.grace + config.shutdown.mercy;
-        let deadline = Instant::now() + Duration::from_secs(seconds.into());
-        while Arc::strong_count(rocket) > 1 && Instant::now() < deadline {
-            sleep(Duration::from_millis(10)).await;
-        }
-    }
-    Err(error)
+    execute(&config, serve(rocket, options))
+        .map_err(|error| {
+            format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
+        })?
+        .map_err(|error| explain(&error))
 }
 
 /// Prints the address, the store and the permissions once the server listens.
@@ -148,27 +117,15 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
     })
 }
 
-/// Checks that the server can listen on its address. Rocket listens only once the store is open.
-/// Another program may take the address in between, but not a second server that is running.
-fn check_address(config: &Config) -> Result<(), String> {
-    match TcpListener::bind(SocketAddr::new(config.address, config.port)) {
-        Ok(_) => Ok(()),
-        Err(cause) => Err(cannot_listen(&cause, config)),
-    }
-}
-
 /// The error message: the cause, and the solution.
-fn explain(error: &ErrorKind, config: &Config) -> String {
+fn explain(error: &ServeError) -> String {
     match error {
-        ErrorKind::Bind(cause) if cause.raw_os_error().is_some() => cannot_listen(cause, config),
-        ErrorKind::Bind(cause) | ErrorKind::Io(cause) if config.tls_enabled() => {
-            format!("cannot serve HTTPS: {cause}; check the files of the setting tls")
-        }
-        other => format!("cannot serve: {other}"),
+        ServeError::Listen { address, cause } => cannot_listen(*address, cause),
+        other => other.to_string(),
     }
 }
 
-fn cannot_listen(cause: &io::Error, config: &Config) -> String {
+fn cannot_listen(address: SocketAddr, cause: &io::Error) -> String {
     let remedy = match cause.kind() {
         io::ErrorKind::AddrInUse => {
             "stop the program that uses this port, or choose another ROCKET_PORT or ROCKET_ADDRESS"
@@ -181,6 +138,5 @@ fn cannot_listen(cause: &io::Error, config: &Config) -> String {
         }
         _ => "choose another ROCKET_PORT or ROCKET_ADDRESS",
     };
-    let address = SocketAddr::new(config.address, config.port);
     format!("cannot listen on {address}: {cause}; {remedy}")
 }

@@ -22,6 +22,7 @@ use crate::{
     permits::BlockingPermits,
     rank, reply,
     routes::{self, core_request},
+    serve::READS_FROM_CONNECTION,
 };
 
 /// Before the routes of the catalogue, after static files, which may replace the page's.
@@ -105,7 +106,7 @@ pub(crate) fn routes(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Ro
         .flat_map(|method| ["/", "/page/<file>"].map(|path| (method, path)))
         .map(|(method, path)| {
             let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
-            route.name = Some("page".into());
+            route.name = Some(format!("{READS_FROM_CONNECTION}page").into());
             route
         })
         .collect()

@@ -1,38 +1,31 @@
 //! Rocket routes that pass every path and method under the base to the core.
 
-use std::{
-    iter,
-    pin::pin,
-    time::{Duration, Instant},
-};
+use std::{iter, pin::pin};
 
 use futures_util::future::{Either, select};
 use robot_core::http::{
-    Api, BODY_LIMIT, BodyError, BodyMode, BodyTimer, Exchange, Failure, IMPORT_LIMIT, Reply,
+    Api, BodyError, BodyMode, Exchange, Failure, Reply,
 };
 use rocket::{
     Data, Request, Route,
-    data::ToByteUnit,
     http::Method,
     route::{Handler, Outcome},
-    tokio::{io::AsyncReadExt, sync::mpsc, time::timeout},
+    tokio::sync::mpsc,
 };
 
 use crate::{
+    body::RequestBody,
     forms::{ends_early, true_method},
     permits::BlockingPermits,
     rank,
     reply::response,
+    serve::{READS_FROM_CONNECTION, Received},
 };
 
 /// After the routes of applications and the static files.
 const RANK: isize = 3000;
 
-/// Size of the pieces of a streamed body, in bytes. Lower, and an import switches threads more often;
-/// higher, and each import uses more memory. One record of an import fits.
-const PIECE: usize = 64 * 1024;
-
-/// Number of pieces that are buffered: more than one, so that the network and the database work at the
+/// Number of pieces of a streamed body that are buffered: more than one, so that the network and the database work at the
 /// same time. Higher, and each import uses more memory.
 const PIECES: usize = 4;
 
@@ -60,7 +53,7 @@ pub(crate) fn all(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Route
         .map(|method| {
             let rank = rank(RANK, base);
             let mut route = Route::ranked(rank, method, "/<path..>", handler.clone());
-            route.name = Some("robots".into());
+            route.name = Some(format!("{READS_FROM_CONNECTION}robots").into());
             route
         })
         .collect()
@@ -79,11 +72,15 @@ impl Handler for ApiHandler {
         let method = true_method(request, &mut data).await;
         let exchange = self.api.receive(core_request(method.as_str(), request));
         let reply = if exchange.body_mode() == BodyMode::Streamed {
-            self.answer_streamed(&exchange, data, ends_early).await
+            let body = (!ends_early).then(|| RequestBody::open(request, data));
+            self.answer_streamed(&exchange, body).await
         } else {
             let body = match exchange.body_mode() {
                 _ if ends_early => Err(BodyError::Incomplete),
-                BodyMode::Whole => read(data, exchange.body_deadline()).await,
+                BodyMode::Whole => {
+                    let body = RequestBody::open(request, data);
+                    body.read_whole(exchange.body_deadline()).await
+                }
                 _ => Ok(Vec::new()),
             };
             let pending = exchange.answer(body);
@@ -95,12 +92,11 @@ impl Handler for ApiHandler {
 }
 
 impl ApiHandler {
-    /// Reads the body while the request is answered.
+    /// Reads the body while the request is answered. Without one, it is incomplete.
     async fn answer_streamed(
         &self,
         exchange: &Exchange,
-        data: Data<'_>,
-        ends_early: bool,
+        body: Option<RequestBody<'_>>,
     ) -> Result<Reply, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
@@ -108,8 +104,8 @@ impl ApiHandler {
         let timer = exchange.body_timer();
         let sending = async move {
             // If the sender is dropped without an end mark, the body is incomplete.
-            if !ends_early {
-                send_pieces(data, timer, sender).await;
+            if let Some(body) = body {
+                body.send_pieces(timer, sender).await;
             }
         };
         // The rest of the body is not read if the reply is ready before.
@@ -120,44 +116,15 @@ impl ApiHandler {
     }
 }
 
-/// Reads a body in pieces until its end, an error, or the receiver is dropped.
-async fn send_pieces(
-    data: Data<'_>,
-    mut timer: BodyTimer,
-    sender: mpsc::Sender<Result<Vec<u8>, BodyError>>,
-) {
-    let mut body = data.open((IMPORT_LIMIT + 1).bytes());
-    loop {
-        let mut piece = vec![0; PIECE];
-        let started = Instant::now();
-        let piece = match timeout(timer.next_timeout(), body.read(&mut piece)).await {
-            Ok(Ok(length)) => {
-                piece.truncate(length);
-                Ok(piece)
-            }
-            Ok(Err(_)) => Err(BodyError::Incomplete),
-            Err(_) => Err(BodyError::TooSlow),
-        };
-        timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));
-        let is_last = piece.as_ref().map_or(true, Vec::is_empty);
-        if sender.send(piece).await.is_err() || is_last {
-            return;
-        }
-    }
-}
-
-/// Reads a whole body, or one byte more than the limit.
-async fn read(data: Data<'_>, deadline: Duration) -> Result<Vec<u8>, BodyError> {
-    let body = data.open((BODY_LIMIT + 1).bytes()).into_bytes();
-    match timeout(deadline, body).await {
-        Ok(Ok(bytes)) => Ok(bytes.into_inner()),
-        Ok(Err(_)) => Err(BodyError::Incomplete),
-        Err(_) => Err(BodyError::TooSlow),
-    }
-}
-
 /// The core's request, without a body.
 pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::http::Request {
+    if let Some(received) = Received::of(request) {
+        let mut core_request = robot_core::http::Request::new(method, received.target());
+        for (name, value) in received.headers() {
+            core_request.header(name.as_str(), value.as_bytes());
+        }
+        return core_request;
+    }
     let uri = request.uri();
     let path = uri.path().as_str();
     let target = match uri.query() {

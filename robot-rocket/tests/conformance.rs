@@ -10,8 +10,8 @@ use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
 };
-use robot_rocket::{Settings, mount};
-use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
+use robot_rocket::{ServeOptions, Settings, mount, serve};
+use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
 
 fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
@@ -20,7 +20,8 @@ fn main() -> ExitCode {
         .init();
     let suite = Suite::new()
         .http("rocket_memory", memory(), at_the_root)
-        .http("rocket_under_a_base", memory(), under_a_base);
+        .http("rocket_under_a_base", memory(), under_a_base)
+        .http("rocket_launch", memory(), launched_by_rocket);
     #[cfg(feature = "sqlite")]
     let suite = suite.http("rocket_sqlite", sqlite(), at_the_root);
     #[cfg(feature = "postgres")]
@@ -58,18 +59,36 @@ fn open(url: &str) -> Arc<dyn Catalogue> {
 }
 
 fn at_the_root(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
-    serve("/", catalogue, configuration)
+    start("/", catalogue, configuration, serve_bound)
 }
 
 fn under_a_base(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
-    serve("/some/base", catalogue, configuration)
+    start("/some/base", catalogue, configuration, serve_bound)
+}
+
+fn launched_by_rocket(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
+    start("/", catalogue, configuration, launch)
+}
+
+fn serve_bound(rocket: Rocket<Build>) {
+    let options = ServeOptions::bind(rocket.figment()).unwrap_or_else(|error| panic!("{error}"));
+    rocket::execute(serve(rocket, options)).unwrap_or_else(|error| panic!("{error}"));
+}
+
+fn launch(rocket: Rocket<Build>) {
+    if let Err(error) = rocket::execute(rocket.launch()) {
+        // A case may leave a connection open, which is an error at shutdown. Rocket panics if an
+        // error is dropped without a look at it.
+        error.kind();
+    }
 }
 
 /// Starts the routes on a free port.
-fn serve(
+fn start(
     base: &'static str,
     catalogue: Arc<dyn Catalogue>,
     configuration: Configuration,
+    run: impl FnOnce(Rocket<Build>) + Send + 'static,
 ) -> impl Client {
     let mut settings = Settings::default();
     settings.behaviour = configuration.behaviour;
@@ -83,13 +102,7 @@ fn serve(
             Box::pin(async move { assert!(sent.is_ok()) })
         }),
     );
-    thread::spawn(|| {
-        if let Err(error) = rocket::execute(rocket.launch()) {
-            // A case may leave a connection open, which is an error at shutdown. Rocket panics if an
-            // error is dropped without a look at it.
-            error.kind();
-        }
-    });
+    thread::spawn(|| run(rocket));
     let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
     let client = TcpClient::new(address).under(base.trim_end_matches('/'));
     Service::new(client, move || {

@@ -27,7 +27,7 @@ const fn secret(name: &'static str, expected: &'static str) -> Key {
 }
 
 /// The settings of the catalogue, and those of Rocket.
-pub(super) const ALL: [Key; 25] = [
+pub(super) const ALL: [Key; 29] = [
     key("allow_anonymous", "true, false or read"),
     key("allowed_hosts", "names, as in robots.example,robots"),
     key("allowed_origins", "origins, as in https://app.example"),
@@ -36,12 +36,16 @@ pub(super) const ALL: [Key; 25] = [
     key("database_connections", "a number, 1 or more"),
     key("database_timeout", "a whole number of seconds, 1 or more"),
     secret("database_url", "a URL, as in sqlite://robots.db"),
+    key("header_timeout", "a whole number of seconds, 1 or more"),
     key(
         "import_minimum_rate",
         "a number of bytes per second; 0 means none",
     ),
     key("import_timeout", "a whole number of seconds, 1 or more"),
+    key("max_connections", "a number, 1 or more"),
+    key("max_connections_per_address", "a number, 1 or more"),
     key("static_dir", "the path of a folder"),
+    key("write_timeout", "a whole number of seconds, 1 or more"),
     // Rocket's.
     key("address", "an IP address, such as 127.0.0.1 or 0.0.0.0"),
     key("cli_colors", "true or false"),

@@ -1,13 +1,14 @@
 //! Settings, read from Rocket's configuration: `Rocket.toml` and `ROCKET_*`.
 
+mod connections;
 mod error;
 mod keys;
 #[cfg(feature = "server")]
 mod names;
 #[cfg(feature = "server")]
 mod server;
-#[cfg(all(feature = "server", feature = "tls"))]
-mod tls;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
 
 use std::{
     fs,
@@ -32,6 +33,7 @@ use rocket::{
     },
 };
 
+pub use connections::ConnectionLimits;
 pub use error::{SettingProblem, SettingsError};
 #[cfg(feature = "server")]
 pub use server::ServerSettings;

@@ -17,7 +17,7 @@ use rocket::{
 };
 
 use super::{
-    SettingProblem, Settings, SettingsError, database_url, names, open_options, optional, value,
+    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, names, open_options, optional, value,
 };
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
@@ -64,6 +64,9 @@ impl ServerSettings {
         check_rocket_values(figment, &mut problems);
         check_tls(figment, &mut problems);
         let catalogue = value(Settings::read(figment), &mut problems);
+        if let Err(error) = ConnectionLimits::read(figment) {
+            problems.extend(error.into_problems());
+        }
         let database_url = value(database_url(figment), &mut problems);
         let options = value(open_options(figment), &mut problems);
         let config = match figment.extract::<Config>() {
@@ -96,7 +99,6 @@ fn check_rocket_values(figment: &Figment, problems: &mut Vec<SettingProblem>) {
     check::<Ident>(figment, Config::IDENT, problems);
     check::<Limits>(figment, Config::LIMITS, problems);
     check::<RelativePathBuf>(figment, Config::TEMP_DIR, problems);
-    check::<u32>(figment, Config::KEEP_ALIVE, problems);
     check::<Shutdown>(figment, Config::SHUTDOWN, problems);
     check::<LogLevel>(figment, Config::LOG_LEVEL, problems);
 }
@@ -115,7 +117,7 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>) {
     )
     .flatten()
     {
-        problems.extend(super::tls::check(&tls).err().map(SettingProblem::Server));
+        problems.extend(super::tls::server_config(&tls).err().map(SettingProblem::Server));
     }
     if cfg!(not(feature = "tls")) && figment.contains(Config::TLS) {
         problems.push(SettingProblem::Server(

@@ -1,20 +1,20 @@
-//! Check of the certificate and the key of HTTPS.
-//!
-//! Rocket loads them when it binds the address. Then the store is already open, and the error does not
-//! name the file.
+//! The certificate and the key of HTTPS, read from the setting `tls`.
 
 use std::{fs, path::Path, sync::Arc};
 
-use rocket::{Either, config::TlsConfig};
+use rocket::{
+    Either,
+    config::{CipherSuite, TlsConfig},
+};
 use rustls::{
-    Error as TlsError, ServerConfig,
-    crypto::ring,
+    Error as TlsError, ServerConfig, SupportedCipherSuite,
+    crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
 
-/// Checks that the certificate and the key can be used together. Otherwise, returns a message with
-/// the file and a remedy.
-pub(super) fn check(tls: &TlsConfig) -> Result<(), String> {
+/// Reads the certificate and the key. If they cannot be used together, returns a message with the file
+/// and a remedy.
+pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String> {
     if tls.ciphers().next().is_none() {
         return Err(
             "tls.ciphers is empty, which would turn encryption off; remove it, or remove tls"
@@ -25,14 +25,38 @@ pub(super) fn check(tls: &TlsConfig) -> Result<(), String> {
     let key = Source::read("tls.key", "key", tls.key())?;
     let chain = certificates.certificates()?;
     let private_key = key.private_key()?;
-    ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
         .with_safe_default_protocol_versions()
         .and_then(|builder| {
             let builder = builder.with_no_client_auth();
             builder.with_single_cert(chain, private_key)
         })
         .map_err(|error| explain(&error, &certificates, &key))?;
-    Ok(())
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.ignore_client_order = tls.prefer_server_cipher_order();
+    // Clients continue a session without a full handshake.
+    if let Ok(ticketer) = ring::Ticketer::new() {
+        config.ticketer = ticketer;
+    }
+    Ok(Arc::new(config))
+}
+
+/// The cryptography, with the cipher suites of the setting in its order.
+fn provider(tls: &TlsConfig) -> CryptoProvider {
+    let mut provider = ring::default_provider();
+    let all = provider.cipher_suites;
+    provider.cipher_suites = tls
+        .ciphers()
+        .filter_map(|wanted| all.iter().find(|suite| is_same(suite, wanted)))
+        .copied()
+        .collect();
+    provider
+}
+
+/// Both have the names of the registry of cipher suites; rustls calls those of TLS 1.3 `TLS13_`.
+fn is_same(suite: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
+    let name = format!("{:?}", suite.suite());
+    name.replacen("TLS13_", "TLS_", 1) == format!("{wanted:?}")
 }
 
 /// A file of the setting, or its content.

@@ -1,0 +1,96 @@
+//! Accepts connections until the server stops.
+
+use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+
+use rocket::tokio::{
+    net::{TcpListener, TcpStream},
+    select,
+    sync::Semaphore,
+    task::JoinSet,
+    time::sleep,
+};
+
+use super::{Server, connection};
+
+/// How long the server waits after it could not accept a connection, because it has no more files.
+/// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Number of connections that are rejected with an answer at the same time; others are closed.
+/// Higher, and a flood of connections takes more files and memory beyond the limits.
+const REJECTIONS: usize = 64;
+
+/// Accepts connections until the future is ready, and returns those that have not ended.
+pub(super) async fn accept_until(
+    stop: impl Future<Output = ()>,
+    listener: TcpListener,
+    server: &Arc<Server>,
+) -> JoinSet<()> {
+    let mut acceptor = Acceptor {
+        server: Arc::clone(server),
+        connections: JoinSet::new(),
+        rejections: Arc::new(Semaphore::new(REJECTIONS)),
+        has_failed: false,
+    };
+    let mut stop = pin!(stop);
+    loop {
+        select! {
+            biased;
+            () = &mut stop => return acceptor.connections,
+            Some(_) = acceptor.connections.join_next() => {}
+            accepted = listener.accept() => match accepted {
+                Ok((stream, remote)) => acceptor.start(stream, remote),
+                Err(error) => acceptor.failed(&error).await,
+            }
+        }
+    }
+}
+
+struct Acceptor {
+    server: Arc<Server>,
+    connections: JoinSet<()>,
+    rejections: Arc<Semaphore>,
+    has_failed: bool,
+}
+
+impl Acceptor {
+    fn start(&mut self, stream: TcpStream, remote: SocketAddr) {
+        self.has_failed = false;
+        let server = Arc::clone(&self.server);
+        // Responses are written as a whole, so there is nothing to wait for.
+        let _ = stream.set_nodelay(true);
+        if let Some(admitted) = server.admission.admit(remote.ip()) {
+            self.connections.spawn(async move {
+                connection::serve(&server, stream, remote).await;
+                drop(admitted);
+            });
+        } else if let Ok(permit) = Arc::clone(&self.rejections).try_acquire_owned() {
+            self.connections.spawn(async move {
+                connection::reject(&server, stream).await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Waits if the process or the system has no more files. Other errors are those of one connection
+    /// that has ended already.
+    async fn failed(&mut self, error: &io::Error) {
+        if is_of_connection(error) {
+            return;
+        }
+        if !self.has_failed {
+            log::warn!("new connections have to wait: {error}; allow more open files (ulimit -n)");
+        }
+        self.has_failed = true;
+        sleep(PAUSE).await;
+    }
+}
+
+fn is_of_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::Interrupted
+    )
+}

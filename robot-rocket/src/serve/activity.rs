@@ -1,0 +1,147 @@
+//! What a connection does, and the time limits of that.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use rocket::tokio::time::{Instant, Sleep, sleep_until};
+
+use crate::settings::ConnectionLimits;
+
+/// How long the server waits, when it stops, for a request on a connection that had none, or only a
+/// part of one. Shorter, and a request that was sent just before may be lost; longer, and silent
+/// connections delay the stop.
+const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// The activity of one connection. Its parts share it: the stream, the service, the response body and
+/// the driver.
+pub(super) struct Activity {
+    phase: Mutex<Phase>,
+    header_timeout: Duration,
+    keep_alive: Duration,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing of the next request has arrived.
+    Idle { until: Instant },
+    /// A part of a request head has arrived.
+    Head { until: Instant },
+    /// A request is answered. The body, the handler and the stream have time limits of their own.
+    Answering,
+    /// The response is complete, but not yet written.
+    Flushing,
+}
+
+impl Activity {
+    pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self {
+            phase: Mutex::new(Phase::Idle {
+                until: Instant::now() + limits.header_timeout,
+            }),
+            header_timeout: limits.header_timeout,
+            keep_alive: limits.keep_alive,
+        })
+    }
+
+    /// Bytes have arrived.
+    pub(super) fn received(&self) {
+        let mut phase = self.phase();
+        if let Phase::Idle { .. } = *phase {
+            *phase = Phase::Head {
+                until: Instant::now() + self.header_timeout,
+            };
+        }
+    }
+
+    /// A request head is complete.
+    pub(super) fn start_answer(&self) {
+        *self.phase() = Phase::Answering;
+    }
+
+    /// The response has been passed on completely.
+    pub(super) fn end_answer(&self) {
+        let mut phase = self.phase();
+        if *phase == Phase::Answering {
+            *phase = Phase::Flushing;
+        }
+    }
+
+    /// All bytes that were passed on have been written.
+    pub(super) fn flushed(&self) {
+        let mut phase = self.phase();
+        if *phase == Phase::Flushing {
+            *phase = Phase::Idle {
+                until: Instant::now() + self.keep_alive,
+            };
+        }
+    }
+
+    /// The server stops: there is little time for a request that has not arrived yet.
+    pub(super) fn stop(&self) {
+        let last = Instant::now() + LAST_REQUEST_TIMEOUT;
+        if let Phase::Idle { until } | Phase::Head { until } = &mut *self.phase() {
+            *until = last.min(*until);
+        }
+    }
+
+    /// Whether a request is answered, so that bytes to be written belong to the response.
+    pub(super) fn is_answering(&self) -> bool {
+        matches!(*self.phase(), Phase::Answering | Phase::Flushing)
+    }
+
+    /// When the connection must be closed, if nothing happens. `None` while a request is answered.
+    fn deadline(&self) -> Option<Instant> {
+        match *self.phase() {
+            Phase::Idle { until } | Phase::Head { until } => Some(until),
+            Phase::Answering | Phase::Flushing => None,
+        }
+    }
+
+    fn phase(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The timer of an activity. It is set rarely: if it ends before the deadline, which each request
+/// moves, it is set again.
+pub(super) struct Timer {
+    activity: Arc<Activity>,
+    sleep: Pin<Box<Sleep>>,
+    /// The shortest time limit, after which the deadline is examined again.
+    interval: Duration,
+}
+
+impl Timer {
+    pub(super) fn new(activity: &Arc<Activity>) -> Self {
+        let interval = activity.header_timeout.min(activity.keep_alive);
+        let interval = interval.max(LAST_REQUEST_TIMEOUT);
+        Self {
+            activity: Arc::clone(activity),
+            sleep: Box::pin(sleep_until(Instant::now() + interval)),
+            interval,
+        }
+    }
+
+    /// Ready once the connection must be closed.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let deadline = self.activity.deadline();
+            if let Some(deadline) = deadline
+                && deadline < self.sleep.deadline()
+            {
+                self.sleep.as_mut().reset(deadline);
+            }
+            ready!(self.sleep.as_mut().poll(context));
+            let now = Instant::now();
+            let next = deadline.unwrap_or(now + self.interval);
+            if next <= now {
+                return Poll::Ready(());
+            }
+            self.sleep.as_mut().reset(next);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! One connection: TLS, HTTP, and the time limits of both.
+
+use std::{
+    convert::Infallible,
+    future::{Future, poll_fn},
+    net::SocketAddr,
+    pin::{Pin, pin},
+    sync::{Arc, Mutex, PoisonError},
+    task::Poll,
+    time::Duration,
+};
+
+use hyper::{server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use rocket::tokio::{
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, sink},
+    net::TcpStream,
+    select,
+    time::timeout,
+};
+
+use super::{
+    Server,
+    activity::{Activity, Timer},
+    refusal::{Refusal, refuse},
+    response::BodyReader,
+    stream::Stream,
+};
+
+/// The maximum number of bytes of a request head, and of a response that are buffered before more of
+/// its body is read. Lower, and long request heads are rejected; higher, and a client that does not
+/// read keeps more memory.
+const BUFFER: usize = 32 * 1024;
+
+/// How long the server waits at the end for the client to close the connection. Shorter, and a client
+/// that still sends may not get the answer; longer, and more connections wait.
+const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Serves a connection to its end.
+pub(super) async fn serve(server: &Server, stream: TcpStream, remote: SocketAddr) {
+    #[cfg(feature = "tls")]
+    if let Some(certificates) = &server.certificates {
+        let handshake = timeout(server.limits.header_timeout, certificates.accept(stream));
+        if let Ok(Ok(stream)) = handshake.await {
+            serve_http(server, stream, remote).await;
+        }
+        return;
+    }
+    serve_http(server, stream, remote).await;
+}
+
+/// Answers a connection that is one too many.
+pub(super) async fn reject(server: &Server, stream: TcpStream) {
+    let refusal = Refusal::TOO_MANY_CONNECTIONS;
+    #[cfg(feature = "tls")]
+    if let Some(certificates) = &server.certificates {
+        let handshake = timeout(LINGER_TIMEOUT, certificates.accept(stream));
+        if let Ok(Ok(stream)) = handshake.await {
+            refuse(stream, &server.application, refusal).await;
+        }
+        return;
+    }
+    refuse(stream, &server.application, refusal).await;
+}
+
+async fn serve_http<S>(server: &Server, stream: S, remote: SocketAddr)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let activity = Activity::new(&server.limits);
+    let mut stream = Stream::new(stream, &activity, server.limits.write_timeout);
+    let reader = Mutex::new(None);
+    let end = {
+        let service = service_fn(|request| {
+            activity.start_answer();
+            let (activity, reader) = (&activity, &reader);
+            async move {
+                let (response, body) = server.application.answer(request, remote, activity).await;
+                *reader.lock().unwrap_or_else(PoisonError::into_inner) = body;
+                Ok::<_, Infallible>(response)
+            }
+        });
+        let connection = http1::Builder::new()
+            .half_close(true)
+            .keep_alive(!server.limits.keep_alive.is_zero())
+            .header_read_timeout(None)
+            .max_buf_size(BUFFER)
+            .serve_connection(TokioIo::new(&mut stream), service);
+        let stop = |connection: Pin<&mut http1::Connection<_, _>>| connection.graceful_shutdown();
+        drive(server, pin!(connection), stop, &reader, &activity).await
+    };
+    let mut stream = stream.into_inner();
+    match end {
+        End::Closed => linger(server, stream).await,
+        End::Failed(error) => match Refusal::of(&error) {
+            Some(refusal) => refuse(stream, &server.application, refusal).await,
+            None => log::debug!("a connection failed: {error}"),
+        },
+        End::TimedOut => drop(timeout(LINGER_TIMEOUT, stream.shutdown()).await),
+    }
+}
+
+/// How a connection ended.
+enum End {
+    /// After the last response, or by the client.
+    Closed,
+    /// By an error of hyper.
+    Failed(hyper::Error),
+    /// By a time limit.
+    TimedOut,
+}
+
+/// Polls hyper's connection, and the reader of the body that it sends.
+async fn drive<C>(
+    server: &Server,
+    mut connection: Pin<&mut C>,
+    stop: impl Fn(Pin<&mut C>),
+    reader: &Mutex<Option<BodyReader<'_>>>,
+    activity: &Arc<Activity>,
+) -> End
+where
+    C: Future<Output = hyper::Result<()>>,
+{
+    let mut timer = Timer::new(activity);
+    let mut stop_notice = server.stopping.notice();
+    poll_fn(|context| {
+        if stop_notice.poll(context).is_ready() {
+            activity.stop();
+            stop(connection.as_mut());
+        }
+        loop {
+            if let Poll::Ready(result) = connection.as_mut().poll(context) {
+                return Poll::Ready(match result {
+                    Ok(()) => End::Closed,
+                    Err(error) => End::Failed(error),
+                });
+            }
+            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
+            let read = reader.as_mut().map(|reader| reader.poll(context));
+            if !matches!(read, Some(Poll::Ready(()))) {
+                break;
+            }
+        }
+        timer.poll(context).map(|()| End::TimedOut)
+    })
+    .await
+}
+
+/// Closes the connection, once the client has read the last response. If bytes of the client arrive
+/// that nobody reads, the system discards what the client has not read.
+async fn linger<S>(server: &Server, mut stream: S)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let closed = async {
+        stream.shutdown().await?;
+        copy(&mut stream, &mut sink()).await
+    };
+    select! {
+        _ = timeout(LINGER_TIMEOUT, closed) => {}
+        () = server.stopping.wait() => {}
+    }
+}

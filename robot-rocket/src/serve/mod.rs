@@ -1,0 +1,131 @@
+//! HTTP server of a Rocket application that owns its connections.
+//!
+//! Rocket's own server ([`Rocket::launch`]) sets no deadline for request heads and responses, and no
+//! limit of connections, so some clients that send nothing keep all others out. This one accepts the
+//! connections itself and passes each request to the application through Rocket's local client.
+
+mod accept;
+mod activity;
+mod admission;
+mod application;
+mod buffering;
+mod connection;
+pub(crate) mod open_files;
+mod options;
+mod refusal;
+mod request;
+mod response;
+mod shutdown;
+mod stream;
+#[cfg(feature = "tls")]
+mod tls;
+
+use std::{io, net::SocketAddr, sync::Arc};
+
+use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
+
+use self::{
+    accept::accept_until,
+    admission::Admission,
+    application::Application,
+    shutdown::{ShutdownRequest, Stopping},
+};
+use crate::{ConnectionLimits, SettingsError};
+
+pub use options::ServeOptions;
+#[cfg(feature = "tls")]
+pub use tls::Certificates;
+
+pub(crate) use self::{
+    refusal::Refusal,
+    request::{READS_FROM_CONNECTION, Received},
+};
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Settings are invalid.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The address cannot be bound.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address of the settings.
+        address: SocketAddr,
+        /// The error of the system.
+        #[source]
+        cause: io::Error,
+    },
+    /// The application was not launched: a fairing failed, or routes collide.
+    #[error("the application cannot be launched: {0}")]
+    Launch(#[source] Box<rocket::Error>),
+    /// The system does not allow the server to run.
+    #[error("cannot serve: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Serves an application until one of the signals of its setting `shutdown`, or until
+/// [`Shutdown::notify`](rocket::Shutdown::notify). Then active requests have as long as
+/// `shutdown.grace` and `shutdown.mercy` together to end; idle connections are closed at once.
+///
+/// Differences from [`Rocket::launch`]:
+/// - Clients have time limits, and connections are limited: see [`ConnectionLimits`].
+/// - A request to a route of the application, not of the catalogue, is dispatched once its body has
+///   arrived, within 30 seconds. The body may have as many bytes as the greatest of Rocket's `limits`.
+/// - A handler is dropped when the connection of its client fails.
+/// - Shutdown fairings run after the last request.
+/// - HTTP/2, upgrades such as WebSocket, and certificates of clients are not supported.
+///
+/// # Errors
+/// The application cannot be launched, or the listener cannot be used.
+///
+/// ```
+/// use robot_rocket::{ServeOptions, serve};
+/// use rocket::fairing::AdHoc;
+///
+/// let figment = rocket::Config::figment().merge(("port", 0));
+/// let options = ServeOptions::bind(&figment)?;
+/// let rocket = rocket::custom(figment).attach(AdHoc::on_liftoff("stop", |rocket| {
+///     rocket.shutdown().notify();
+///     Box::pin(async {})
+/// }));
+/// rocket::execute(serve(rocket, options))?;
+/// # Ok::<(), robot_rocket::ServeError>(())
+/// ```
+pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), ServeError> {
+    let listener = TcpListener::from_std(options.listener)?;
+    // Fairings read the address from the configuration.
+    let figment = rocket.figment().clone();
+    let figment = figment
+        .merge(("address", options.address.ip()))
+        .merge(("port", options.address.port()));
+    let client = Client::untracked(rocket.configure(figment)).await;
+    let client = client.map_err(|error| ServeError::Launch(Box::new(error)))?;
+    let mut shutdown = ShutdownRequest::of(client.rocket())?;
+    let server = Arc::new(Server {
+        application: Application::new(client),
+        admission: Admission::new(&options.limits),
+        limits: options.limits,
+        #[cfg(feature = "tls")]
+        certificates: options.certificates,
+        stopping: Stopping::default(),
+    });
+    let connections = accept_until(shutdown.received(), listener, &server).await;
+    server.stopping.start();
+    shutdown.finish(connections).await;
+    if let Some(server) = Arc::into_inner(server) {
+        server.application.terminate().await;
+    }
+    Ok(())
+}
+
+/// What all connections share.
+struct Server {
+    application: Application,
+    admission: Arc<Admission>,
+    limits: ConnectionLimits,
+    #[cfg(feature = "tls")]
+    certificates: Option<Certificates>,
+    stopping: Stopping,
+}

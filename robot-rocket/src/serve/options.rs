@@ -1,0 +1,99 @@
+//! What a server needs besides the application: a listener, limits and certificates.
+
+use std::{
+    io,
+    net::{SocketAddr, TcpListener},
+};
+
+use rocket::{Config, figment::Figment};
+use socket2::{Domain, Socket, Type};
+
+#[cfg(feature = "tls")]
+use super::tls::Certificates;
+use super::{ServeError, open_files};
+use crate::settings::ConnectionLimits;
+
+/// Number of connections that the system accepts before the server does. Fewer, and some clients that
+/// connect at the same time have to try again, after a second; the system's `net.core.somaxconn` is an
+/// upper bound.
+const BACKLOG: i32 = 4096;
+
+/// How [`serve`](crate::serve) serves an application.
+///
+/// ```
+/// use robot_rocket::ServeOptions;
+///
+/// let figment = rocket::Config::figment().merge(("port", 0)).merge(("max_connections", 100));
+/// let options = ServeOptions::bind(&figment)?;
+/// assert_ne!(options.address().port(), 0);
+/// assert_eq!(options.limits().connections_per_address, 25);
+/// # Ok::<(), robot_rocket::ServeError>(())
+/// ```
+#[derive(Debug)]
+pub struct ServeOptions {
+    pub(super) listener: TcpListener,
+    pub(super) address: SocketAddr,
+    pub(super) limits: ConnectionLimits,
+    #[cfg(feature = "tls")]
+    pub(super) certificates: Option<Certificates>,
+}
+
+impl ServeOptions {
+    /// Listens on Rocket's `address` and `port`, with the limits of the settings, and with HTTPS if
+    /// `tls` is set. Clients can connect from now on, and are answered by [`serve`](crate::serve).
+    ///
+    /// On Unix, permits this process to open as many files as its hard limit allows.
+    ///
+    /// # Errors
+    /// A setting is invalid, a file of `tls` cannot be used, or the address cannot be bound.
+    pub fn bind(figment: &Figment) -> Result<Self, ServeError> {
+        let config: Config = figment
+            .extract()
+            .map_err(|error| ServeError::Settings(error.into()))?;
+        let limits = ConnectionLimits::read(figment)?;
+        #[cfg(feature = "tls")]
+        let certificates = config.tls.clone().map(Certificates::read).transpose()?;
+        open_files::raise_limit();
+        let address = SocketAddr::new(config.address, config.port);
+        let listener = listen(address).map_err(|cause| ServeError::Listen { address, cause })?;
+        let address = listener.local_addr()?;
+        Ok(Self {
+            listener,
+            address,
+            limits,
+            #[cfg(feature = "tls")]
+            certificates,
+        })
+    }
+
+    /// The address that the server listens on, with the port that the system chose for port 0.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The limits of connections.
+    #[must_use]
+    pub fn limits(&self) -> &ConnectionLimits {
+        &self.limits
+    }
+
+    /// The certificates of HTTPS, which can be replaced while the server runs.
+    #[cfg(feature = "tls")]
+    #[must_use]
+    pub fn certificates(&self) -> Option<&Certificates> {
+        self.certificates.as_ref()
+    }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // Otherwise, a server could not be started again while connections of the previous one end. On
+    // Windows, this option would allow two servers on one port.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}

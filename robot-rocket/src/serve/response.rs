@@ -1,0 +1,229 @@
+//! Responses of the application, converted for hyper.
+//!
+//! Rocket's responses borrow from the application, but hyper's bodies must not. So a [`BodyReader`],
+//! which the connection polls, reads a streamed body and hands it over piece by piece.
+
+use std::{
+    io, mem,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll, ready},
+};
+
+use bytes::{Bytes, BytesMut};
+use hyper::{
+    Method, Response, StatusCode,
+    body::{Body, Frame, SizeHint},
+    header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING},
+};
+use rocket::{
+    local::asynchronous::LocalResponse,
+    tokio::io::AsyncReadExt,
+};
+use tokio_util::io::poll_read_buf;
+
+use super::activity::Activity;
+
+/// The maximum size of a body that is passed on as a whole, in bytes. Lower, and usual lists are passed
+/// on in pieces, which costs more; higher, and a client that does not read keeps more memory.
+const WHOLE: usize = 128 * 1024;
+
+/// The minimum size of the buffer for a piece of a streamed body, in bytes. Lower, and sending costs
+/// more system calls; higher, and a client that does not read keeps more memory. Handlers can ask for
+/// larger ones (`max_chunk_size`).
+const PIECE: usize = 16 * 1024;
+
+/// The response to a request with this method, and the reader of its body if that is streamed.
+pub(super) async fn convert<'a>(
+    mut response: LocalResponse<'a>,
+    method: &Method,
+    activity: &Arc<Activity>,
+) -> (Response<ResponseBody>, Option<BodyReader<'a>>) {
+    let status = StatusCode::from_u16(response.status().code);
+    let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut headers = headers(&response);
+    let size = response.body().preset_size();
+    if headers.contains_key(TRANSFER_ENCODING) {
+        headers.remove(CONTENT_LENGTH);
+    } else if let Some(size) = size {
+        headers.insert(CONTENT_LENGTH, size.into());
+    }
+    let is_stripped = method == Method::HEAD
+        || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let (content, reader) = match size {
+        _ if is_stripped => (Content::Stripped, None),
+        Some(size) if size <= WHOLE => (whole(&mut response, size).await, None),
+        _ => {
+            let (reader, handover) = BodyReader::new(response);
+            (Content::Streamed(handover), Some(reader))
+        }
+    };
+    let mut converted = Response::new(ResponseBody {
+        content,
+        activity: Arc::clone(activity),
+    });
+    *converted.status_mut() = status;
+    *converted.headers_mut() = headers;
+    (converted, reader)
+}
+
+/// The headers. Those that HTTP does not allow are omitted.
+pub(super) fn headers(response: &LocalResponse<'_>) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(response.headers().len() + 2);
+    for header in response.headers().iter() {
+        let name = HeaderName::from_bytes(header.name.as_str().as_bytes());
+        let value = HeaderValue::from_str(header.value());
+        match (name, value) {
+            (Ok(name), Ok(value)) => {
+                headers.append(name, value);
+            }
+            _ => log::error!("the response has an invalid header: {}", header.name),
+        }
+    }
+    headers
+}
+
+async fn whole(response: &mut LocalResponse<'_>, size: usize) -> Content {
+    let mut bytes = Vec::with_capacity(size);
+    while bytes.len() < size {
+        match response.read_buf(&mut bytes).await {
+            Ok(0) => return Content::Failed(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {}
+            Err(error) => return Content::Failed(error),
+        }
+    }
+    Content::Whole(bytes.into())
+}
+
+/// The body of a response, as hyper reads it.
+pub(super) struct ResponseBody {
+    content: Content,
+    activity: Arc<Activity>,
+}
+
+enum Content {
+    /// No body, although the headers may state its size: hyper does not examine it.
+    Stripped,
+    Whole(Bytes),
+    Streamed(Arc<Handover>),
+    Failed(io::Error),
+}
+
+impl ResponseBody {
+    pub(super) fn whole(bytes: Bytes, activity: &Arc<Activity>) -> Self {
+        Self {
+            content: Content::Whole(bytes),
+            activity: Arc::clone(activity),
+        }
+    }
+}
+
+impl Body for ResponseBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        match mem::replace(&mut self.content, Content::Stripped) {
+            Content::Stripped => Poll::Ready(None),
+            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            Content::Failed(error) => Poll::Ready(Some(Err(error))),
+            Content::Streamed(handover) => {
+                let piece = handover.take();
+                self.content = Content::Streamed(handover);
+                piece.map(|piece| piece.map(|piece| piece.map(Frame::data)))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.content {
+            Content::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            _ => SizeHint::default(),
+        }
+    }
+}
+
+impl Drop for ResponseBody {
+    fn drop(&mut self) {
+        self.activity.end_answer();
+    }
+}
+
+/// Where a reader puts the next piece when the body needs it. Both are polled by the task of the
+/// connection, which polls the reader after hyper, so neither wakes the other.
+#[derive(Default)]
+struct Handover(Mutex<Piece>);
+
+#[derive(Default)]
+enum Piece {
+    #[default]
+    NotNeeded,
+    Needed,
+    Read(Bytes),
+    End,
+    Failed(io::Error),
+}
+
+impl Handover {
+    /// The next piece, or a note that it is needed.
+    fn take(&self) -> Poll<Option<io::Result<Bytes>>> {
+        let mut piece = self.piece();
+        match mem::take(&mut *piece) {
+            Piece::NotNeeded | Piece::Needed => {
+                *piece = Piece::Needed;
+                Poll::Pending
+            }
+            Piece::Read(bytes) => Poll::Ready(Some(Ok(bytes))),
+            Piece::End => Poll::Ready(None),
+            Piece::Failed(error) => Poll::Ready(Some(Err(error))),
+        }
+    }
+
+    fn piece(&self) -> MutexGuard<'_, Piece> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads a streamed body while the client reads it.
+pub(super) struct BodyReader<'a> {
+    response: LocalResponse<'a>,
+    buffer: BytesMut,
+    handover: Arc<Handover>,
+}
+
+impl<'a> BodyReader<'a> {
+    fn new(response: LocalResponse<'a>) -> (Self, Arc<Handover>) {
+        let handover = Arc::<Handover>::default();
+        let reader = Self {
+            response,
+            buffer: BytesMut::new(),
+            handover: Arc::clone(&handover),
+        };
+        (reader, handover)
+    }
+
+    /// Hands over a piece. Pending while the body needs none, or the response has none yet.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if !matches!(*self.handover.piece(), Piece::Needed) {
+            return Poll::Pending;
+        }
+        let size = self.response.body().max_chunk_size().max(PIECE);
+        self.buffer.reserve(size);
+        let response = Pin::new(&mut self.response);
+        let piece = match ready!(poll_read_buf(response, context, &mut self.buffer)) {
+            Ok(0) => Piece::End,
+            Ok(_) => Piece::Read(self.buffer.split().freeze()),
+            Err(error) => Piece::Failed(error),
+        };
+        *self.handover.piece() = piece;
+        Poll::Ready(())
+    }
+}

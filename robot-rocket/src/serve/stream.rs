@@ -1,0 +1,130 @@
+//! The stream of a connection, below hyper: write timeout, and detection of what hyper does.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use rocket::tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep, sleep},
+};
+
+use super::activity::Activity;
+
+/// A stream that fails if the client reads nothing for too long, and that reports to an [`Activity`].
+///
+/// It discards what hyper writes while no request is answered: its own answer to a request head that
+/// it cannot parse, which has no body. It does not close the stream either; the owner does.
+pub(super) struct Stream<S> {
+    inner: S,
+    activity: Arc<Activity>,
+    write_timeout: Duration,
+    /// The time limit of a write that waits for the client. Allocated for the first such write.
+    write_deadline: Option<Pin<Box<Sleep>>>,
+    is_write_pending: bool,
+}
+
+impl<S> Stream<S> {
+    pub(super) fn new(inner: S, activity: &Arc<Activity>, write_timeout: Duration) -> Self {
+        Self {
+            inner,
+            activity: Arc::clone(activity),
+            write_timeout,
+            write_deadline: None,
+            is_write_pending: false,
+        }
+    }
+
+    pub(super) fn into_inner(self) -> S {
+        self.inner
+    }
+
+    /// Replaces a pending write by an error if it has been pending for too long.
+    fn limited<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.is_write_pending = false;
+            return written;
+        }
+        let timeout = self.write_timeout;
+        let deadline = self
+            .write_deadline
+            .get_or_insert_with(|| Box::pin(sleep(timeout)));
+        if !self.is_write_pending {
+            self.is_write_pending = true;
+            deadline.as_mut().reset(Instant::now() + timeout);
+        }
+        deadline
+            .as_mut()
+            .poll(context)
+            .map(|()| Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
+        if buffer.filled().len() > before {
+            self.activity.received();
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if !self.activity.is_answering() {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let written = Pin::new(&mut self.inner).poll_write(context, bytes);
+        self.limited(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if !self.activity.is_answering() {
+            return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
+        }
+        let written = Pin::new(&mut self.inner).poll_write_vectored(context, parts);
+        self.limited(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.inner).poll_flush(context);
+        // Hyper flushes when its own buffer is empty.
+        if flushed.is_ready() {
+            self.activity.flushed();
+        }
+        self.limited(context, flushed)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,96 @@
+//! Limits of connections.
+
+use std::{num::NonZeroU32, time::Duration};
+
+use rocket::{Config, figment::Figment};
+
+use super::{SettingsError, optional, value};
+use crate::serve::open_files;
+
+/// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
+/// keep others out; higher, and they use more memory, about 16 KiB each.
+const MAX_CONNECTIONS: usize = 20_000;
+
+/// One client address may have this part of all connections by default. A smaller part, and clients
+/// that share a proxy are rejected earlier; a larger one, and fewer clients suffice to keep others out.
+const ADDRESS_PART: usize = 4;
+
+/// The limits of the connections of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectionLimits {
+    /// The maximum time for a request head, from its first byte; also for the first byte of a
+    /// connection, and for a TLS handshake (`header_timeout`, 10 s).
+    pub header_timeout: Duration,
+    /// The maximum time between two requests (Rocket's `keep_alive`, 5 s). With 0, each connection
+    /// ends after one response.
+    pub keep_alive: Duration,
+    /// The maximum time during which a client reads nothing of a response (`write_timeout`, 30 s).
+    pub write_timeout: Duration,
+    /// The maximum number of connections (`max_connections`): by default seven eighths of the files
+    /// that the process may open, up to 20,000.
+    pub connections: usize,
+    /// The maximum number of connections of one client address, or of one IPv6 network with a prefix
+    /// of 64 bits (`max_connections_per_address`): by default a quarter of all. Loopback addresses
+    /// have no such limit, because a proxy on the same machine uses them.
+    pub connections_per_address: usize,
+}
+
+impl ConnectionLimits {
+    /// Reads the limits from Rocket's configuration.
+    ///
+    /// # Errors
+    /// Values are invalid. The error has all of them.
+    pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
+        let mut problems = Vec::new();
+        let mut number = |key| value(optional::<NonZeroU32>(figment, key), &mut problems);
+        let header_timeout = number("header_timeout");
+        let write_timeout = number("write_timeout");
+        let connections = number("max_connections").map(size);
+        let connections = connections.unwrap_or_else(|| by_default(open_files::maximum()));
+        let per_address = number("max_connections_per_address").map(size);
+        let keep_alive = value(optional(figment, Config::KEEP_ALIVE), &mut problems);
+        let keep_alive: u32 = keep_alive.unwrap_or(Config::default().keep_alive);
+        SettingsError::check(problems).map(|()| Self {
+            header_timeout: seconds(header_timeout, 10),
+            keep_alive: Duration::from_secs(keep_alive.into()),
+            write_timeout: seconds(write_timeout, 30),
+            connections,
+            connections_per_address: per_address.unwrap_or(connections.div_ceil(ADDRESS_PART)),
+        })
+    }
+}
+
+fn seconds(setting: Option<NonZeroU32>, default: u32) -> Duration {
+    Duration::from_secs(setting.map_or(default, NonZeroU32::get).into())
+}
+
+fn size(number: NonZeroU32) -> usize {
+    number.get().try_into().unwrap_or(usize::MAX)
+}
+
+/// The number of connections for a process that may open so many files. Databases need some, and so
+/// do connections that are rejected.
+fn by_default(open_files: usize) -> usize {
+    let others = (open_files / 8).max(96);
+    let connections = open_files.saturating_sub(others);
+    connections.clamp(1, MAX_CONNECTIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_depends_on_the_limit_of_open_files() {
+        for (files, connections) in [
+            (0, 1),
+            (256, 160),
+            (1024, 896),
+            (20_000, 17_500),
+            (1_048_576, 20_000),
+        ] {
+            assert_eq!(by_default(files), connections, "{files}");
+        }
+    }
+}
