@@ -2,7 +2,10 @@
 
 use std::{
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -20,6 +23,7 @@ const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// the driver.
 pub(super) struct Activity {
     phase: Mutex<Phase>,
+    is_write_pending: AtomicBool,
     header_timeout: Duration,
     keep_alive: Duration,
 }
@@ -42,6 +46,7 @@ impl Activity {
             phase: Mutex::new(Phase::Idle {
                 until: Instant::now() + limits.header_timeout,
             }),
+            is_write_pending: AtomicBool::new(false),
             header_timeout: limits.header_timeout,
             keep_alive: limits.keep_alive,
         })
@@ -78,6 +83,16 @@ impl Activity {
                 until: Instant::now() + self.keep_alive,
             };
         }
+    }
+
+    /// Records whether a write waits for the client.
+    pub(super) fn set_write_pending(&self, is_pending: bool) {
+        self.is_write_pending.store(is_pending, Ordering::Relaxed);
+    }
+
+    /// Whether a write waits for the client.
+    pub(super) fn is_write_pending(&self) -> bool {
+        self.is_write_pending.load(Ordering::Relaxed)
     }
 
     /// The server stops: there is little time for a request that has not arrived yet.

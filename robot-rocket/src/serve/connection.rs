@@ -27,10 +27,9 @@ use super::{
     stream::Stream,
 };
 
-/// The maximum number of bytes of a request head, and of a response that are buffered before more of
-/// its body is read. Lower, and long request heads are rejected; higher, and a client that does not
-/// read keeps more memory.
-const BUFFER: usize = 32 * 1024;
+/// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
+/// client that sends a part of a head uses more memory.
+const HEAD_LIMIT: usize = 128 * 1024;
 
 /// How long the server waits at the end for the client to close the connection. Shorter, and a client
 /// that still sends may not get the answer; longer, and more connections wait.
@@ -84,7 +83,7 @@ where
             .half_close(true)
             .keep_alive(!server.limits.keep_alive.is_zero())
             .header_read_timeout(None)
-            .max_buf_size(BUFFER)
+            .max_buf_size(HEAD_LIMIT)
             .serve_connection(TokioIo::new(&mut stream), service);
         let stop = |connection: Pin<&mut http1::Connection<_, _>>| connection.graceful_shutdown();
         drive(server, pin!(connection), stop, &reader, &activity).await
@@ -134,6 +133,10 @@ where
                     Ok(()) => End::Closed,
                     Err(error) => End::Failed(error),
                 });
+            }
+            // One piece at a time, so that a client that does not read uses little memory.
+            if activity.is_write_pending() {
+                break;
             }
             let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
             let read = reader.as_mut().map(|reader| reader.poll(context));

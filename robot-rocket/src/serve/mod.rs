@@ -100,7 +100,8 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let figment = figment
         .merge(("address", options.address.ip()))
         .merge(("port", options.address.port()));
-    let client = Client::untracked(rocket.configure(figment)).await;
+    let rocket = rocket.configure(figment).attach(response::sizes());
+    let client = Client::untracked(rocket).await;
     let client = client.map_err(|error| ServeError::Launch(Box::new(error)))?;
     let mut shutdown = ShutdownRequest::of(client.rocket())?;
     let server = Arc::new(Server {

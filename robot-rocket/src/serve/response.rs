@@ -16,10 +16,7 @@ use hyper::{
     body::{Body, Frame, SizeHint},
     header::{CONTENT_LENGTH, HeaderMap, HeaderName, HeaderValue, TRANSFER_ENCODING},
 };
-use rocket::{
-    local::asynchronous::LocalResponse,
-    tokio::io::AsyncReadExt,
-};
+use rocket::{fairing::AdHoc, local::asynchronous::LocalResponse, tokio::io::AsyncReadExt};
 use tokio_util::io::poll_read_buf;
 
 use super::activity::Activity;
@@ -32,6 +29,15 @@ const WHOLE: usize = 128 * 1024;
 /// more system calls; higher, and a client that does not read keeps more memory. Handlers can ask for
 /// larger ones (`max_chunk_size`).
 const PIECE: usize = 16 * 1024;
+
+/// Determines the sizes of bodies that know theirs only when asked, such as files.
+pub(super) fn sizes() -> AdHoc {
+    AdHoc::on_response("robot-rocket: sizes of bodies", |_, response| {
+        Box::pin(async {
+            response.body_mut().size().await;
+        })
+    })
+}
 
 /// The response to a request with this method, and the reader of its body if that is streamed.
 pub(super) async fn convert<'a>(

@@ -25,7 +25,6 @@ pub(super) struct Stream<S> {
     write_timeout: Duration,
     /// The time limit of a write that waits for the client. Allocated for the first such write.
     write_deadline: Option<Pin<Box<Sleep>>>,
-    is_write_pending: bool,
 }
 
 impl<S> Stream<S> {
@@ -35,7 +34,6 @@ impl<S> Stream<S> {
             activity: Arc::clone(activity),
             write_timeout,
             write_deadline: None,
-            is_write_pending: false,
         }
     }
 
@@ -50,15 +48,15 @@ impl<S> Stream<S> {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.is_write_pending = false;
+            self.activity.set_write_pending(false);
             return written;
         }
         let timeout = self.write_timeout;
         let deadline = self
             .write_deadline
             .get_or_insert_with(|| Box::pin(sleep(timeout)));
-        if !self.is_write_pending {
-            self.is_write_pending = true;
+        if !self.activity.is_write_pending() {
+            self.activity.set_write_pending(true);
             deadline.as_mut().reset(Instant::now() + timeout);
         }
         deadline

@@ -214,7 +214,7 @@ fn large_headers_are_accepted_or_rejected() {
         ("Cookie", "a=b;".repeat(15_000)),
         ("Content-Type", "x/".repeat(30_000)),
         ("Range", format!("bytes={}", "0-0,".repeat(15_000))),
-        ("X-Other", "a".repeat(300_000)),
+        ("X-Other", "a".repeat(100_000)),
         (
             "X-Others: 1\r\nX-Others",
             "1\r\nX-Others: 1\r\nX-Others: 1".to_owned(),
