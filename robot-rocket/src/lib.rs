@@ -46,7 +46,9 @@ pub use serve::Certificates;
 pub use serve::{ServeError, ServeOptions, serve};
 #[cfg(feature = "server")]
 pub use settings::ServerSettings;
-pub use settings::{ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options};
+pub use settings::{
+    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options,
+};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

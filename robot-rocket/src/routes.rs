@@ -3,9 +3,7 @@
 use std::{iter, pin::pin};
 
 use futures_util::future::{Either, select};
-use robot_core::http::{
-    Api, BodyError, BodyMode, Exchange, Failure, Reply,
-};
+use robot_core::http::{Api, BodyError, BodyMode, Exchange, Failure, Reply};
 use rocket::{
     Data, Request, Route,
     http::Method,

@@ -11,12 +11,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::percent_decode_str;
-use rocket::{
-    Orbit, Rocket, Route,
-    data::ByteUnit,
-    http::Method,
-    tokio::time::timeout,
-};
+use rocket::{Orbit, Rocket, Route, data::ByteUnit, http::Method, tokio::time::timeout};
 
 use super::{refusal::Refusal, request::READS_FROM_CONNECTION};
 

@@ -93,11 +93,7 @@ fn target(parts: &Parts) -> &str {
 
 /// The application's request. If Rocket does not know the method, or if there is no path, dispatching it
 /// returns the response of the catcher for 400.
-pub(super) fn local<'c>(
-    client: &'c Client,
-    parts: &Parts,
-    remote: SocketAddr,
-) -> LocalRequest<'c> {
+pub(super) fn local<'c>(client: &'c Client, parts: &Parts, remote: SocketAddr) -> LocalRequest<'c> {
     let mut local = match (method(parts), origin(target(parts))) {
         (Some(method), Some(origin)) => {
             let mut local = client.req(method, "/");

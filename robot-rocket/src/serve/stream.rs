@@ -110,10 +110,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         self.inner.is_write_vectored()
     }
 
-    fn poll_flush(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.inner).poll_flush(context);
         // Hyper flushes when its own buffer is empty.
         if flushed.is_ready() {

@@ -49,6 +49,8 @@ impl Certificates {
 
 impl fmt::Debug for Certificates {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Certificates").finish_non_exhaustive()
+        formatter
+            .debug_struct("Certificates")
+            .finish_non_exhaustive()
     }
 }

@@ -17,7 +17,8 @@ use rocket::{
 };
 
 use super::{
-    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, names, open_options, optional, value,
+    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, names, open_options,
+    optional, value,
 };
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
@@ -117,7 +118,11 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>) {
     )
     .flatten()
     {
-        problems.extend(super::tls::server_config(&tls).err().map(SettingProblem::Server));
+        problems.extend(
+            super::tls::server_config(&tls)
+                .err()
+                .map(SettingProblem::Server),
+        );
     }
     if cfg!(not(feature = "tls")) && figment.contains(Config::TLS) {
         problems.push(SettingProblem::Server(

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Answer, Case, FIRST_BYTES, Session, assert_answer, assert_failure, draft};
+use super::{Answer, Case, Session, assert_answer, assert_failure, draft};
 use crate::{
     conformance::{Framing, Pace, cases},
     http::BODY_DEADLINE,
@@ -74,9 +74,9 @@ fn late_calls<'a>(session: &Session<'_>, by_id: &'a str, length: usize) -> Vec<L
     let import = ("POST", "/api/robots/import?format=ndjson");
     let slowly = Pace::ByteByByte(session.configuration.body_deadline / 10);
     let draft_calls = [
-        (post, Framing::Length, Pace::StopAfter(FIRST_BYTES)),
+        (post, Framing::Length, Pace::StopAfter(0)),
         (put, Framing::Length, Pace::StopAfter(length - 1)),
-        (put, Framing::Chunked, Pace::StopAfter(FIRST_BYTES)),
+        (put, Framing::Chunked, Pace::StopAfter(0)),
         // The JSON is complete, the body is not.
         (post, Framing::Chunked, Pace::StopAfter(length)),
         // Something arrives all the time.
@@ -84,8 +84,8 @@ fn late_calls<'a>(session: &Session<'_>, by_id: &'a str, length: usize) -> Vec<L
         (put, Framing::Chunked, slowly),
     ];
     let imports = [
-        (import, Framing::Length, Pace::StopAfter(FIRST_BYTES)),
-        (import, Framing::Chunked, Pace::StopAfter(FIRST_BYTES)),
+        (import, Framing::Length, Pace::StopAfter(0)),
+        (import, Framing::Chunked, Pace::StopAfter(0)),
     ];
     // One client each, because a frontend may limit the number of imports at a time.
     let mut calls = draft_calls.repeat(CLIENTS);

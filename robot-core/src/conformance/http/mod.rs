@@ -67,10 +67,6 @@ pub(super) struct Session<'a> {
     store: &'a Faulty,
 }
 
-/// The number of bytes that arrive of each body that stops. Rocket reads a few bytes of a body before
-/// it calls any handler, and waits for them without a deadline.
-const FIRST_BYTES: usize = 20;
-
 const TYPE_MESSAGE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 const NAME_MESSAGE: &str = "The robot name must be unique";
 const YEAR_MESSAGE: &str = "The year cannot be less than zero";
