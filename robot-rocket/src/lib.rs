@@ -84,7 +84,14 @@ pub fn mount(
 ) -> Rocket<Build> {
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
-    let (rocket, stores) = files::Stores::with(rocket, catalogue.files());
+    let store_files = catalogue.files();
+    // Workers read from the files of the store.
+    let rocket = if store_files.is_empty() {
+        rocket
+    } else {
+        rocket.attach(wakeups::Wakeups::default())
+    };
+    let (rocket, stores) = files::Stores::with(rocket, store_files);
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())
@@ -100,7 +107,6 @@ pub fn mount(
     let rocket = rocket
         .attach(forms::NoHeadForms::below(base))
         .attach(reply::no_sniffing(base))
-        .attach(wakeups::Wakeups::default())
         .mount(base, page::routes(base, &api, &permits))
         .mount(base, routes::all(base, &api, &permits))
         .register(base, catchers::all(&api, &permits));

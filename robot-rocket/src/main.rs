@@ -41,7 +41,7 @@ Settings:
   ROCKET_MAX_CONNECTIONS_PER_ADDRESS  connections of one client, unless local (default: a quarter)
   ROCKET_HEADER_TIMEOUT         seconds that a client may take to send a request head (default: 10)
   ROCKET_WRITE_TIMEOUT          seconds without reading after which a client is disconnected (default: 30)
-  ROCKET_KEEP_ALIVE             seconds between two requests of a connection (default: 5)
+  ROCKET_KEEP_ALIVE             seconds between two requests of a connection (default: 75)
   ROCKET_SHUTDOWN               seconds for running requests: {grace=2,mercy=3} (default)
   ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
   ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)

@@ -61,6 +61,12 @@ impl StoreFiles {
         self
     }
 
+    /// Whether the store has no files: it is in memory, or on a database server.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty()
+    }
+
     /// Whether a path leads to one of the files, by whatever name or link, or would if the file
     /// existed.
     #[must_use]

@@ -73,6 +73,7 @@ pub enum ServeError {
 /// - Clients have time limits, and connections are limited: see [`ConnectionLimits`].
 /// - A request to a route of the application, not of the catalogue, is dispatched once its body has
 ///   arrived, within 30 seconds. The body may have as many bytes as the greatest of Rocket's `limits`.
+///   Request fairings see no bodies of requests to the catalogue.
 /// - A handler is dropped when the connection of its client fails.
 /// - Shutdown fairings run after the last request.
 /// - HTTP/2, upgrades such as WebSocket, and certificates of clients are not supported.

@@ -22,8 +22,8 @@ pub struct ConnectionLimits {
     /// The maximum time for a request head, from its first byte; also for the first byte of a
     /// connection, and for a TLS handshake (`header_timeout`, 10 s).
     pub header_timeout: Duration,
-    /// The maximum time between two requests (Rocket's `keep_alive`, 5 s). With 0, each connection
-    /// ends after one response.
+    /// The maximum time between two requests (Rocket's `keep_alive`, 5 s, or 75 s with
+    /// [`figment`](crate::figment)). With 0, each connection ends after one response.
     pub keep_alive: Duration,
     /// The maximum time during which a client reads nothing of a response (`write_timeout`, 30 s).
     pub write_timeout: Duration,

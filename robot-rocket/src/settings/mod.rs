@@ -148,9 +148,10 @@ fn value<T: Default>(read: Result<T, SettingsError>, problems: &mut Vec<SettingP
     })
 }
 
-/// Rocket's configuration, from the same sources as [`Config::figment`]. The default number of workers
-/// is the number of cores, but at least two, because all except one may read from the disk. Run the
-/// server by [`execute`](crate::execute), because Rocket's own functions ignore this default.
+/// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for
+/// `keep_alive` 75 seconds, longer than proxies keep their connections; for `workers` the number of
+/// cores, but at least two, because all except one may read from the disk. Run the server by
+/// [`execute`](crate::execute), because Rocket's own functions ignore the default of `workers`.
 ///
 /// ```
 /// let rocket = rocket::custom(robot_rocket::figment());
@@ -162,6 +163,7 @@ pub fn figment() -> Figment {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let defaults = Config {
         workers: cores.max(2),
+        keep_alive: 75,
         ..Config::default()
     };
     Figment::from(defaults)
