@@ -10,7 +10,7 @@ use rocket::tokio::{
     time::sleep,
 };
 
-use super::{Server, connection};
+use super::{connection, server::Server};
 
 /// How long the server waits after it could not accept a connection, because it has no more files.
 /// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.

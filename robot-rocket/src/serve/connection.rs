@@ -10,20 +10,21 @@ use std::{
     time::Duration,
 };
 
+use http_body_util::Full;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use rocket::tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, sink},
+    io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, join, sink},
     net::TcpStream,
     select,
     time::timeout,
 };
 
 use super::{
-    Server,
     activity::{Activity, Timer},
-    refusal::{Refusal, refuse},
+    refusal::Refusal,
     response::BodyReader,
+    server::Server,
     stream::Stream,
 };
 
@@ -31,9 +32,10 @@ use super::{
 /// client that sends a part of a head uses more memory.
 const HEAD_LIMIT: usize = 128 * 1024;
 
-/// How long the server waits at the end for the client to close the connection. Shorter, and a client
-/// that still sends may not get the answer; longer, and more connections wait.
-const LINGER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long the client may take to read the last response and close the connection, or to do the TLS
+/// handshake of a connection that is rejected. Shorter, and a client that still sends may not get the
+/// response; longer, and more connections wait.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves a connection to its end.
 pub(super) async fn serve(server: &Server, stream: TcpStream, remote: SocketAddr) {
@@ -53,13 +55,13 @@ pub(super) async fn reject(server: &Server, stream: TcpStream) {
     let refusal = Refusal::TOO_MANY_CONNECTIONS;
     #[cfg(feature = "tls")]
     if let Some(certificates) = &server.certificates {
-        let handshake = timeout(LINGER_TIMEOUT, certificates.accept(stream));
+        let handshake = timeout(CLOSE_TIMEOUT, certificates.accept(stream));
         if let Ok(Ok(stream)) = handshake.await {
-            refuse(stream, &server.application, refusal).await;
+            refuse(server, stream, refusal).await;
         }
         return;
     }
-    refuse(stream, &server.application, refusal).await;
+    refuse(server, stream, refusal).await;
 }
 
 async fn serve_http<S>(server: &Server, stream: S, remote: SocketAddr)
@@ -90,12 +92,12 @@ where
     };
     let mut stream = stream.into_inner();
     match end {
-        End::Closed => linger(server, stream).await,
+        End::Closed => close(server, stream).await,
         End::Failed(error) => match Refusal::of(&error) {
-            Some(refusal) => refuse(stream, &server.application, refusal).await,
+            Some(refusal) => refuse(server, stream, refusal).await,
             None => log::debug!("a connection failed: {error}"),
         },
-        End::TimedOut => drop(timeout(LINGER_TIMEOUT, stream.shutdown()).await),
+        End::TimedOut => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
     }
 }
 
@@ -149,9 +151,28 @@ where
     .await
 }
 
+/// Sends an answer without reading a request, and closes the connection.
+async fn refuse<S>(server: &Server, mut stream: S, refusal: Refusal)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    // Hyper writes a response only to a request, so it reads this one.
+    let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+    let service = service_fn(async |_| {
+        let response = server.application.refusal(refusal).await;
+        Ok::<_, Infallible>(response.map(Full::new))
+    });
+    let connection = http1::Builder::new()
+        .half_close(true)
+        .serve_connection(TokioIo::new(join(request, &mut stream)), service);
+    if let Ok(Ok(())) = timeout(CLOSE_TIMEOUT, connection).await {
+        close(server, stream).await;
+    }
+}
+
 /// Closes the connection, once the client has read the last response. If bytes of the client arrive
 /// that nobody reads, the system discards what the client has not read.
-async fn linger<S>(server: &Server, mut stream: S)
+async fn close<S>(server: &Server, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -160,7 +181,7 @@ where
         copy(&mut stream, &mut sink()).await
     };
     select! {
-        _ = timeout(LINGER_TIMEOUT, closed) => {}
+        _ = timeout(CLOSE_TIMEOUT, closed) => {}
         () = server.stopping.wait() => {}
     }
 }

@@ -15,6 +15,7 @@ mod options;
 mod refusal;
 mod request;
 mod response;
+mod server;
 mod shutdown;
 mod stream;
 #[cfg(feature = "tls")]
@@ -28,9 +29,10 @@ use self::{
     accept::accept_until,
     admission::Admission,
     application::Application,
+    server::Server,
     shutdown::{ShutdownRequest, Stopping},
 };
-use crate::{ConnectionLimits, SettingsError};
+use crate::SettingsError;
 
 pub use options::ServeOptions;
 #[cfg(feature = "tls")]
@@ -70,7 +72,8 @@ pub enum ServeError {
 /// `shutdown.grace` and `shutdown.mercy` together to end; idle connections are closed at once.
 ///
 /// Differences from [`Rocket::launch`]:
-/// - Clients have time limits, and connections are limited: see [`ConnectionLimits`].
+/// - Clients have time limits, and connections are limited: see
+///   [`ConnectionLimits`](crate::ConnectionLimits).
 /// - A request to a route of the application, not of the catalogue, is dispatched once its body has
 ///   arrived, within 30 seconds. The body may have as many bytes as the greatest of Rocket's `limits`.
 ///   Request fairings see no bodies of requests to the catalogue.
@@ -120,14 +123,4 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         server.application.terminate().await;
     }
     Ok(())
-}
-
-/// What all connections share.
-struct Server {
-    application: Application,
-    admission: Arc<Admission>,
-    limits: ConnectionLimits,
-    #[cfg(feature = "tls")]
-    certificates: Option<Certificates>,
-    stopping: Stopping,
 }

@@ -1,23 +1,6 @@
 //! Requests and connections that the server answers without the application.
 
-use std::{convert::Infallible, time::Duration};
-
-use http_body_util::Full;
-use hyper::{server::conn::http1, service::service_fn};
-use hyper_util::rt::TokioIo;
-use rocket::{
-    Request,
-    tokio::{
-        io::{AsyncRead, AsyncWrite, copy, join, sink},
-        time::timeout,
-    },
-};
-
-use super::application::Application;
-
-/// How long the client may take to read the answer, and then to close the connection. Shorter, and
-/// clients on slow networks get no answer; longer, and clients that do not read occupy more memory.
-const TIMEOUT: Duration = Duration::from_secs(1);
+use rocket::Request;
 
 /// Why the server answers without the application. The catcher of the catalogue gives the answer the
 /// contract's shape.
@@ -68,27 +51,5 @@ impl Refusal {
     /// Attaches it to a request.
     pub(super) fn attach(self, request: &Request<'_>) {
         request.local_cache(|| Some(self));
-    }
-}
-
-/// Sends the answer, and closes the connection. Nothing is read before: the client may have sent any
-/// part of a request.
-pub(super) async fn refuse<S>(mut stream: S, application: &Application, refusal: Refusal)
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    // Hyper writes a response only to a request, so it reads this one instead.
-    let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
-    let service = service_fn(async |_| {
-        let response = application.refusal(refusal).await;
-        Ok::<_, Infallible>(response.map(Full::new))
-    });
-    let connection = http1::Builder::new()
-        .half_close(true)
-        .serve_connection(TokioIo::new(join(request, &mut stream)), service);
-    // The client may be gone, or not read.
-    if let Ok(Ok(())) = timeout(TIMEOUT, connection).await {
-        // The system discards the answer if bytes of the client arrive that nobody reads.
-        let _ = timeout(TIMEOUT, copy(&mut stream, &mut sink())).await;
     }
 }
