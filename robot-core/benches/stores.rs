@@ -10,7 +10,10 @@ use std::{hint::black_box, sync::Arc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
-use robot_core::{Catalogue, CatalogueExt, Draft, PageRequest, RobotId};
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, PageRequest, RobotId,
+    http::{Api, Request},
+};
 use tempfile::TempDir;
 
 const ROBOTS: usize = 10_000;
@@ -78,6 +81,11 @@ fn stores(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(1000));
         group.bench_function("page of 1000", |bencher| {
             bencher.iter(|| catalogue.page(black_box(page("", "RX-00004"))).unwrap());
+        });
+        let api = Api::new(Arc::clone(&subject.catalogue));
+        group.bench_function("list of 1000 as JSON", |bencher| {
+            let path = "/api/robots?limit=1000";
+            bencher.iter(|| api.handle(Request::new("GET", black_box(path))));
         });
         group.throughput(Throughput::Elements(1));
         group.bench_function("search for 10 of 10000", |bencher| {
