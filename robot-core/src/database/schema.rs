@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use serde::Serialize;
 
+use super::errors::wrap;
 use crate::{
     catalogue::Error,
     model::{Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
@@ -29,9 +30,6 @@ pub(super) struct Row {
     robot_type: String,
     year: i64,
 }
-
-/// Id and name of a row.
-pub(super) type EntryRow = (i64, String);
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
 #[derive(Insertable, Serialize)]
@@ -115,22 +113,16 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
     }
 }
 
-impl TryFrom<Row> for Robot {
-    type Error = Error;
-
-    /// Checks only what the types require: the table's constraints reject invalid rows, and rows
-    /// that an earlier or a later version accepted stay readable.
-    fn try_from(row: Row) -> Result<Self, Error> {
-        let id = RobotId::new(row.id).ok_or_else(|| not_a_robot(row.id))?;
-        let robot_type = RobotType::from_stored(&row.robot_type);
-        Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(id))
-    }
+/// The robot of a row. Checks only what the types require: the table's constraints reject invalid
+/// rows, and rows that an earlier or a later version accepted stay readable.
+pub(super) fn robot(row: Row) -> QueryResult<Robot> {
+    let robot_type = RobotType::from_stored(&row.robot_type);
+    Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(stored_id(row.id)?))
 }
 
 /// The entry of a row.
-pub(super) fn entry((number, name): EntryRow) -> Result<Entry, Error> {
-    let id = RobotId::new(number).ok_or_else(|| not_a_robot(number))?;
-    Ok(Entry::new(id, name))
+pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
+    Ok(Entry::new(stored_id(id)?, name))
 }
 
 /// The id that a database assigned.
@@ -138,8 +130,11 @@ pub(super) fn assigned(number: i64) -> Result<RobotId, Error> {
     RobotId::new(number).ok_or_else(|| Error::store("the database assigned an id below 1"))
 }
 
-fn not_a_robot(number: i64) -> Error {
-    Error::store(format!("the row with the id {number} is not a robot"))
+fn stored_id(number: i64) -> QueryResult<RobotId> {
+    RobotId::new(number).ok_or_else(|| {
+        let message = format!("the row with the id {number} is not a robot");
+        wrap(Error::store(message))
+    })
 }
 
 #[cfg(all(test, feature = "sqlite"))]

@@ -3,10 +3,10 @@
 
 use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
 
-use super::schema::{EntryRow, Row, assigned, robots};
+use super::schema::{assigned, robots};
 use crate::{
     catalogue::{Change, Error, PageRequest, Result},
-    model::{Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// The condition that a name contains a text.
@@ -40,16 +40,16 @@ pub(super) trait Dialect: Connection {
 /// The statements that are the same for every backend.
 pub(super) trait Statements: Dialect {
     /// The robot with this id.
-    fn get(&mut self, id: RobotId) -> QueryResult<Option<Row>>;
+    fn get(&mut self, id: RobotId) -> QueryResult<Option<Robot>>;
 
     /// The robot with this name.
-    fn find(&mut self, name: &str) -> QueryResult<Option<Row>>;
+    fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
 
     /// A page of robots.
-    fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Row>>;
+    fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Robot>>;
 
     /// A page of entries, read from the index of the names alone.
-    fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>>;
+    fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Entry>>;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
@@ -78,40 +78,42 @@ pub(super) trait Statements: Dialect {
 /// Implements [`Statements`] for the connection of a backend. Diesel prepares and caches a statement
 /// by its static type, so each backend needs code of its own; as a generic function it would need
 /// bounds that are longer than the code.
+///
+/// `limit` adds a LIMIT to the query of a page. A backend that reads each row only when it is requested
+/// needs none.
 macro_rules! impl_statements {
-    ($connection:ty) => {
+    ($connection:ty $(, $limit:ident)?) => {
         const _: () = {
-            use diesel::{QueryResult, prelude::*};
+            use diesel::{QueryResult, connection::DefaultLoadingMode, prelude::*};
             use $crate::{
                 catalogue::PageRequest,
                 database::{
-                    schema::{ChangedColumns, EntryRow, Row, robots},
-                    statements::{Statements, load_page},
+                    schema::{ChangedColumns, Row, entry, robot, robots},
+                    statements::{Statements, collect, load_page},
                 },
-                model::{RobotId, ValidChanges},
+                model::{Entry, Robot, RobotId, ValidChanges},
             };
 
             impl Statements for $connection {
-                // At most one row has an id or a name, so that no LIMIT is needed. A LIMIT would
-                // cost more than the rest: SQLite plans a statement anew whenever it is bound.
+                // At most one row has an id or a name, so that no LIMIT is needed.
 
-                fn get(&mut self, id: RobotId) -> QueryResult<Option<Row>> {
-                    let robot = robots::table.find(id.get()).select(Row::as_select());
-                    robot.get_result(self).optional()
+                fn get(&mut self, id: RobotId) -> QueryResult<Option<Robot>> {
+                    let row = robots::table.find(id.get()).select(Row::as_select());
+                    row.get_result(self).and_then(robot).optional()
                 }
 
-                fn find(&mut self, name: &str) -> QueryResult<Option<Row>> {
-                    let robot = robots::table.filter(robots::name.eq(name));
-                    let robot = robot.select(Row::as_select());
-                    robot.get_result(self).optional()
+                fn find(&mut self, name: &str) -> QueryResult<Option<Robot>> {
+                    let row = robots::table.filter(robots::name.eq(name));
+                    let row = row.select(Row::as_select());
+                    row.get_result(self).and_then(robot).optional()
                 }
 
-                fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Row>> {
-                    load_page!(self, request, Row::as_select())
+                fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Robot>> {
+                    load_page!(self, request, Row::as_select(), robot $(, $limit)?)
                 }
 
-                fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<EntryRow>> {
-                    load_page!(self, request, (robots::id, robots::name))
+                fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Entry>> {
+                    load_page!(self, request, (robots::id, robots::name), entry $(, $limit)?)
                 }
 
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
@@ -130,24 +132,36 @@ macro_rules! impl_statements {
     };
 }
 
-/// Loads columns of a page, in the order of the names.
+/// Loads columns of a page, in the order of the names, and converts each row.
 macro_rules! load_page {
-    ($connection:expr, $request:expr, $columns:expr) => {{
+    ($connection:expr, $request:expr, $columns:expr, $convert:expr $(, $limit:ident)?) => {{
         let page = robots::table
             .select($columns)
             .filter(robots::name.gt($request.after))
             .order(robots::name.asc())
-            .limit(i64::try_from($request.limit).unwrap_or(i64::MAX));
+            $(.$limit(i64::try_from($request.limit).unwrap_or(i64::MAX)))?;
         if $request.containing.is_empty() {
-            page.load($connection)
+            let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
+            collect(rows, $request.limit, $convert)
         } else {
             let contains = $connection.contains($request.containing);
-            page.filter(contains).load($connection)
+            let page = page.filter(contains);
+            let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
+            collect(rows, $request.limit, $convert)
         }
     }};
 }
 
 pub(super) use {impl_statements, load_page};
+
+/// The first values of rows, each converted before the next row is read.
+pub(super) fn collect<R, T>(
+    rows: impl Iterator<Item = QueryResult<R>>,
+    limit: usize,
+    convert: impl Fn(R) -> QueryResult<T>,
+) -> QueryResult<Vec<T>> {
+    rows.take(limit).map(|row| convert(row?)).collect()
+}
 
 /// The request as PostgreSQL accepts it, without NUL. `None` if no name matches. A name is greater
 /// than `a\0b` exactly if it is greater than `a`, because no name contains NUL.

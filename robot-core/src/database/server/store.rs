@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Change, OpenError, OpenOptions, PageRequest, Restoration, Result},
-    database::{restore::restore, schema::entry, statements::without_nul},
+    database::{restore::restore, statements::without_nul},
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -71,8 +71,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         let statement = move |connection: &mut B| connection.get(id);
-        let row = self.executor.execute(StatementKind::LookUp, statement)?;
-        row.map(Robot::try_from).transpose()
+        self.executor.execute(StatementKind::LookUp, statement)
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
@@ -81,18 +80,15 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let name = name.to_owned();
         let statement = move |connection: &mut B| connection.find(&name);
-        let row = self.executor.execute(StatementKind::LookUp, statement)?;
-        row.map(Robot::try_from).transpose()
+        self.executor.execute(StatementKind::LookUp, statement)
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let rows = self.read_page(request, B::page)?;
-        rows.into_iter().map(Robot::try_from).collect()
+        self.read_page(request, B::page)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        let rows = self.read_page(request, B::entries)?;
-        rows.into_iter().map(entry).collect()
+        self.read_page(request, B::entries)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -17,6 +17,8 @@ use diesel::{
     sqlite::Sqlite,
 };
 
+// Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
+// reading 40 entries.
 impl_statements!(SqliteConnection);
 
 impl Dialect for SqliteConnection {

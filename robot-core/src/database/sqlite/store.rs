@@ -19,7 +19,6 @@ use crate::{
     },
     database::{
         migrations::bring_up_to_date,
-        schema::entry,
         search_index::ensure_search_index,
         statements::{Dialect, Statements, without_nul},
     },
@@ -158,23 +157,19 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        let row = self.readers.read(|connection| connection.get(id))?;
-        row.map(Robot::try_from).transpose()
+        self.readers.read(|connection| connection.get(id))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        let row = self.readers.read(|connection| connection.find(name))?;
-        row.map(Robot::try_from).transpose()
+        self.readers.read(|connection| connection.find(name))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let rows = self.read_page(request, Statements::page)?;
-        rows.into_iter().map(Robot::try_from).collect()
+        self.read_page(request, Statements::page)
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        let rows = self.read_page(request, Statements::entries)?;
-        rows.into_iter().map(entry).collect()
+        self.read_page(request, Statements::entries)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {
@@ -194,8 +189,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        let row = self.inline_reads.read(|connection| connection.get(id))?;
-        let robot = row.and_then(|row| row.map(Robot::try_from).transpose());
+        let robot = self.inline_reads.read(|connection| connection.get(id))?;
         Some(Pending::ready(robot))
     }
 

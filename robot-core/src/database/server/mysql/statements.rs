@@ -30,7 +30,7 @@ diesel::define_sql_function! {
     fn last_insert_id() -> BigInt;
 }
 
-impl_statements!(MysqlConnection);
+impl_statements!(MysqlConnection, limit);
 
 impl Dialect for MysqlConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {

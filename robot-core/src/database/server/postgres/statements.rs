@@ -27,7 +27,7 @@ diesel::define_sql_function! {
     fn strpos(whole: Text, part: Text) -> Integer;
 }
 
-impl_statements!(PgConnection);
+impl_statements!(PgConnection, limit);
 
 impl Dialect for PgConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
