@@ -19,7 +19,7 @@ pub(super) const PAGE_SIZE: usize = 1024;
 
 /// Size at which a piece is full, in bytes: a page of usual names. Lower, and pages are split; higher,
 /// and each client that reads slowly keeps more memory.
-pub(super) const PIECE_SIZE: usize = 64 * 1024;
+pub(super) const PIECE_SIZE: usize = 48 * 1024;
 
 /// Number of attempts to read a page of a list that has started. Fewer, and a short outage breaks off
 /// long lists; more, and a store that fails fast is called more often. With the store's default
