@@ -117,12 +117,14 @@ pub(super) fn elements<T: Visible>(
 /// takes: most names have nothing to escape, and are copied.
 fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, fields: &[Field]) {
     let mut digits = itoa::Buffer::new();
-    let mut before = b'{';
-    for field in fields {
-        let Some(value) = robot.get(*field) else {
-            continue;
-        };
-        bytes.push(before);
+    bytes.push(b'{');
+    let values = fields
+        .iter()
+        .filter_map(|field| Some((field, robot.get(*field)?)));
+    for (number, (field, value)) in values.enumerate() {
+        if number > 0 {
+            bytes.push(b',');
+        }
         append_quoted(bytes, field.as_str());
         bytes.push(b':');
         match value {
@@ -131,7 +133,6 @@ fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, fields: &[Field]) {
             FieldValue::Text(text) if has_escapes(text) => append(bytes, &text),
             FieldValue::Text(text) => append_quoted(bytes, text),
         }
-        before = b',';
     }
     bytes.push(b'}');
 }
