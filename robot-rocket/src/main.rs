@@ -23,31 +23,43 @@ struct Arguments {}
 
 const SETTINGS: &str = "\
 Settings:
-  DATABASE_URL                  store: sqlite://robots.db (default), memory:, postgres://..., mysql://...
-  ROCKET_PORT                   8000 (default), or 0 for a free port
-  ROCKET_ADDRESS                127.0.0.1 (default), or 0.0.0.0 for all networks
-  ROCKET_API_TOKENS             entries that 'robot-cli token new' prints, separated by commas
-                                (required unless the address is a loopback address)
-  ROCKET_ALLOW_ANONYMOUS        permissions without a token: true (all), read, false (none)
-  ROCKET_ALLOWED_HOSTS          accepted host names: robots.example,robots
-                                (default: on a loopback address localhost, otherwise any)
-  ROCKET_ALLOWED_ORIGINS        other origins whose pages may use the API: https://app.example
-  ROCKET_TLS                    HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
-  ROCKET_STATIC_DIR             folder of static files, which take precedence over all routes
-  ROCKET_BEHAVIOUR              status codes: A (default), or B for the older ones
-  ROCKET_WORKERS                worker threads (default: one per core, at least 2)
-  ROCKET_MAX_BLOCKING           requests that may block at the same time; others get 503 (default: 512)
-  ROCKET_MAX_CONNECTIONS        connections; others get 503 (default: 7/8 of the open files, up to 20000)
-  ROCKET_MAX_CONNECTIONS_PER_ADDRESS  connections of one client, unless local (default: a quarter)
-  ROCKET_HEADER_TIMEOUT         seconds that a client may take to send a request head (default: 10)
-  ROCKET_WRITE_TIMEOUT          seconds without reading after which a client is disconnected (default: 30)
-  ROCKET_KEEP_ALIVE             seconds between two requests of a connection (default: 75)
-  ROCKET_SHUTDOWN               seconds for running requests: {grace=2,mercy=3} (default)
-  ROCKET_DATABASE_TIMEOUT       seconds until a busy or unreachable database is an error (default: 2)
-  ROCKET_DATABASE_CONNECTIONS   maximum connections to the database (default: 4 per core, up to 32)
-  ROCKET_IMPORT_TIMEOUT         seconds that a client may take to send an import (default: 3600)
-  ROCKET_IMPORT_MINIMUM_RATE    bytes per second that it must send on average (default: 1000)
-  RUST_LOG                      log level: error, warn, info (default: warn, without Rocket's)
+  DATABASE_URL                        store: sqlite://robots.db (default), memory:, postgres://...,
+                                      mysql://...
+  ROCKET_PORT                         8000 (default), or 0 for a free port
+  ROCKET_ADDRESS                      127.0.0.1 (default), or 0.0.0.0 for all networks
+  ROCKET_API_TOKENS                   entries that 'robot-cli token new' prints, separated by
+                                      commas (required unless the address is a loopback address)
+  ROCKET_ALLOW_ANONYMOUS              permissions without a token: true (all), read, false (none)
+  ROCKET_ALLOWED_HOSTS                accepted host names: robots.example,robots (default: on a
+                                      loopback address localhost, otherwise any)
+  ROCKET_ALLOWED_ORIGINS              other origins whose pages may use the API:
+                                      https://app.example
+  ROCKET_TLS                          HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
+  ROCKET_STATIC_DIR                   folder of static files, which take precedence over all routes
+  ROCKET_BEHAVIOUR                    status codes: A (default), or B for the older ones
+  ROCKET_WORKERS                      worker threads (default: one per core, at least 2)
+  ROCKET_MAX_BLOCKING                 requests that may block at the same time; others get 503
+                                      (default: 512)
+  ROCKET_MAX_CONNECTIONS              connections; others get 503 (default: 7/8 of the files that
+                                      the server may open, up to 20000)
+  ROCKET_MAX_CONNECTIONS_PER_ADDRESS  connections of one client address, except loopback; others
+                                      get 503 (default: a quarter of all)
+  ROCKET_HEADER_TIMEOUT               seconds that a client may take to send a request head
+                                      (default: 10)
+  ROCKET_WRITE_TIMEOUT                seconds that a client may read nothing of a response
+                                      (default: 30)
+  ROCKET_KEEP_ALIVE                   seconds that a connection may be idle between two requests
+                                      (default: 75)
+  ROCKET_SHUTDOWN                     seconds for running requests, grace and mercy together:
+                                      {grace=2,mercy=3} (default)
+  ROCKET_DATABASE_TIMEOUT             seconds until a busy or unreachable database is an error
+                                      (default: 2)
+  ROCKET_DATABASE_CONNECTIONS         maximum connections to the database (default: 4 per core, up
+                                      to 32)
+  ROCKET_IMPORT_TIMEOUT               seconds that a client may take to send an import (default:
+                                      3600)
+  ROCKET_IMPORT_MINIMUM_RATE          bytes per second that it must send on average (default: 1000)
+  RUST_LOG                            log level: error, warn, info (default: warn, without Rocket's)
 
 Examples:
   robot-rocket
