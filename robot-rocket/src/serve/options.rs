@@ -18,6 +18,13 @@ use crate::settings::ConnectionLimits;
 /// upper bound.
 const BACKLOG: i32 = 4096;
 
+/// Number of bytes that the system accepts for a client beyond those on their way to it. Lower, and
+/// sending costs more system calls; higher, and a client that does not read occupies more memory, and
+/// one that reads slowly seems not to read: without this limit, the system reports progress only after
+/// it has sent a third of several megabytes.
+#[cfg(any(target_os = "android", target_os = "linux"))]
+const UNSENT: u32 = 128 * 1024;
+
 /// How [`serve`](crate::serve) serves an application.
 ///
 /// ```
@@ -92,6 +99,9 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     // Windows, this option would allow two servers on one port.
     #[cfg(unix)]
     socket.set_reuse_address(true)?;
+    // Connections inherit it.
+    #[cfg(any(target_os = "android", target_os = "linux"))]
+    socket.set_tcp_notsent_lowat(UNSENT)?;
     socket.set_nonblocking(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
