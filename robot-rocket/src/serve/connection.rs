@@ -20,6 +20,8 @@ use rocket::tokio::{
     time::timeout,
 };
 
+#[cfg(feature = "tls")]
+use super::tls::Certificates;
 use super::{
     activity::{Activity, Timer},
     refusal::Refusal,
@@ -41,13 +43,23 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) async fn serve(server: &Server, stream: TcpStream, remote: SocketAddr) {
     #[cfg(feature = "tls")]
     if let Some(certificates) = &server.certificates {
-        let handshake = timeout(server.limits.header_timeout, certificates.accept(stream));
-        if let Ok(Ok(stream)) = handshake.await {
-            serve_http(server, stream, remote).await;
-        }
-        return;
+        // Boxed, because connections without TLS would be as large.
+        return Box::pin(serve_https(server, certificates, stream, remote)).await;
     }
     serve_http(server, stream, remote).await;
+}
+
+#[cfg(feature = "tls")]
+async fn serve_https(
+    server: &Server,
+    certificates: &Certificates,
+    stream: TcpStream,
+    remote: SocketAddr,
+) {
+    let handshake = timeout(server.limits.header_timeout, certificates.accept(stream));
+    if let Ok(Ok(stream)) = handshake.await {
+        serve_http(server, stream, remote).await;
+    }
 }
 
 /// Answers a connection that is one too many.
@@ -75,8 +87,10 @@ where
         let service = service_fn(|request| {
             activity.start_answer();
             let (activity, reader) = (&activity, &reader);
+            // Boxed, because hyper allocates it for idle connections as well.
+            let answer = Box::pin(server.application.answer(request, remote, activity));
             async move {
-                let (response, body) = server.application.answer(request, remote, activity).await;
+                let (response, body) = answer.await;
                 *reader.lock().unwrap_or_else(PoisonError::into_inner) = body;
                 Ok::<_, Infallible>(response)
             }
@@ -94,7 +108,7 @@ where
     match end {
         End::Closed => close(server, stream).await,
         End::Failed(error) => match Refusal::of(&error) {
-            Some(refusal) => refuse(server, stream, refusal).await,
+            Some(refusal) => Box::pin(refuse(server, stream, refusal)).await,
             None => log::debug!("a connection failed: {error}"),
         },
         End::TimedOut => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
