@@ -57,7 +57,11 @@ async fn serve_https(
     remote: SocketAddr,
 ) {
     let handshake = timeout(server.limits.header_timeout, certificates.accept(stream));
-    if let Ok(Ok(stream)) = handshake.await {
+    let handshake = select! {
+        handshake = handshake => handshake,
+        () = server.stopping.wait() => return,
+    };
+    if let Ok(Ok(stream)) = handshake {
         serve_http(server, stream, remote).await;
     }
 }
