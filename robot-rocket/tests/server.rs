@@ -11,6 +11,10 @@ mod support;
 mod server {
     mod access;
     mod concurrency;
+    #[cfg(target_os = "linux")]
+    mod connection_limits;
+    #[cfg(target_os = "linux")]
+    mod connections;
     mod cpus;
     mod documents;
     mod file_limit;
@@ -27,16 +31,21 @@ mod server {
     pub(crate) mod proxy;
     mod read_only;
     mod readme;
+    mod refusals;
     mod setting_names;
+    mod shutdown;
     pub(crate) mod slow_disk;
     mod start;
+    #[cfg(feature = "tls")]
     mod tls;
     mod unusual_requests;
 }
 
 use server::{proxy, slow_disk};
+#[cfg(feature = "tls")]
+use support::certificates;
 use support::{
-    calls::{call, draft, names},
+    calls::{add_long_list, call, draft, names},
     process::{self, Server},
     strace,
 };

@@ -6,7 +6,7 @@ use robot_core::conformance::{Call, Client};
 
 use crate::{
     Server,
-    process::{connection, wait_for},
+    process::{connection, cpu_time, wait_for},
 };
 
 const CONNECTIONS: usize = 64;
@@ -21,14 +21,6 @@ fn resident(server: &Server) -> usize {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let number = line.unwrap().trim().trim_end_matches(" kB");
     number.parse().unwrap()
-}
-
-/// The CPU time that the server has used, in clock ticks.
-fn cpu_time(server: &Server) -> u64 {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", server.id())).unwrap();
-    // After the name of the program: the state is the first field.
-    let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split(' ').collect();
-    fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()
 }
 
 fn wait_until_idle(server: &Server) {

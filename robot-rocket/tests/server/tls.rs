@@ -1,69 +1,26 @@
 //! HTTPS by Rocket's setting `tls`.
 
-use std::{fs, process::Command};
-
-use crate::{
-    Server, draft,
-    process::{fail, output_of_failure},
+use std::{
+    fs,
+    io::Write as _,
+    time::{Duration, Instant},
 };
 
-/// Runs a program, which must succeed, and returns its output.
-fn run(program: &str, arguments: &[&str]) -> String {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .unwrap_or_else(|error| panic!("cannot run {program} (Debian package {program}): {error}"));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {arguments:?}: {error}");
-    String::from_utf8(output.stdout).unwrap()
-}
+use tempfile::TempDir;
 
-/// Writes a certificate and its key for `localhost` into two files.
-fn write_certificate(certificate: &str, key: &str) {
-    run(
-        "openssl",
-        &[
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:prime256v1",
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-            "-out",
-            certificate,
-            "-keyout",
-            key,
-        ],
-    );
-}
+use crate::{
+    Server,
+    certificates::{run, write_certificate},
+    draft,
+    process::{TIMEOUT, connection, fail, output_of_failure, read_to_end, wait_for},
+};
 
 #[test]
 fn tls_setting_serves_https() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (certificate, key) = (path("chain.pem"), path("key.pem"));
-    write_certificate(&certificate, &key);
-    let setting = format!("{{certs=\"{certificate}\",key=\"{key}\"}}");
-    let server = Server::start(
-        folder.path(),
-        &[("DATABASE_URL", "memory:"), ("ROCKET_TLS", &setting)],
-    );
+    let server = https(&folder, &[]);
     assert!(server.greeting.contains(" https://"), "{}", server.greeting);
-    let url = format!("https://localhost:{}/api/robots", server.address().port());
-    let curl = |arguments: &[&str]| {
-        let common = ["--silent", "--show-error", "--max-time", "20"];
-        let trust = ["--cacert", certificate.as_str(), url.as_str()];
-        run("curl", &[&common[..], &trust, arguments].concat())
-    };
+    let curl = |arguments: &[&str]| get(&folder, &server, arguments);
     let added = curl(&["--data", &draft("R2-D2")]);
     assert!(added.starts_with(r#"{"status":"OK""#), "{added}");
     assert_eq!(curl(&[]), r#"[{"id":"1","name":"R2-D2"}]"#);
@@ -76,6 +33,105 @@ fn tls_setting_serves_https() {
         "%{http_version}",
     ]);
     assert_eq!(version, "1.1");
+}
+
+/// The start of a ClientHello that announces more bytes.
+const HALF_HELLO: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
+
+/// A server with HTTPS in a folder, and these settings.
+fn https(folder: &TempDir, settings: &[(&str, &str)]) -> Server {
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    write_certificate(&path("chain.pem"), &path("key.pem"));
+    let common = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#),
+    ];
+    Server::start(folder.path(), &[&common[..], settings].concat())
+}
+
+/// Gets the list of robots, with these arguments of curl.
+fn get(folder: &TempDir, server: &Server, arguments: &[&str]) -> String {
+    let url = format!("https://localhost:{}/api/robots", server.address().port());
+    let certificate = folder.path().join("chain.pem");
+    let trust = ["--cacert", certificate.to_str().unwrap(), url.as_str()];
+    let common = ["--silent", "--show-error", "--max-time", "20"];
+    run("curl", &[&common[..], &trust, arguments].concat())
+}
+
+#[test]
+fn incomplete_handshake_ends_after_header_timeout() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("ROCKET_HEADER_TIMEOUT", "1"), ("ROCKET_KEEP_ALIVE", "60")];
+    let server = https(&folder, &settings);
+    let started = Instant::now();
+    let silent = connection(&server, "");
+    let mut half = connection(&server, "");
+    half.write_all(HALF_HELLO).unwrap();
+    assert_eq!(get(&folder, &server, &[]), "[]");
+    for stream in [silent, half] {
+        let (received, _) = read_to_end(&stream);
+        assert_eq!(received, "");
+        let elapsed = started.elapsed();
+        assert!(elapsed > Duration::from_millis(950), "{elapsed:?}");
+        assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
+    }
+}
+
+#[test]
+fn plaintext_disturbs_no_other_connections() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = https(&folder, &[]);
+    let plain: Vec<_> = (0..50)
+        .map(|_| {
+            connection(
+                &server,
+                "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            )
+        })
+        .collect();
+    assert_eq!(get(&folder, &server, &[]), "[]");
+    for stream in plain {
+        let (received, elapsed) = read_to_end(&stream);
+        assert!(!received.contains("HTTP/"), "{received}");
+        assert!(elapsed < Duration::from_secs(8), "{elapsed:?}");
+    }
+    assert_eq!(get(&folder, &server, &[]), "[]");
+}
+
+#[test]
+fn rejected_connections_get_503_over_https() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = https(&folder, &[("ROCKET_MAX_CONNECTIONS", "1")]);
+    let only = connection(&server, "");
+    let answer = get(&folder, &server, &["--include"]);
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("too many connections"), "{answer}");
+    drop(only);
+    wait_for("a connection is admitted", TIMEOUT, || {
+        get(&folder, &server, &[]) == "[]"
+    });
+}
+
+#[test]
+fn stop_ends_incomplete_handshakes_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [
+        ("ROCKET_HEADER_TIMEOUT", "60"),
+        ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}"),
+    ];
+    let server = https(&folder, &settings);
+    let silent = connection(&server, "");
+    let mut half = connection(&server, "");
+    half.write_all(HALF_HELLO).unwrap();
+    // The server accepts connections in their order.
+    assert_eq!(get(&folder, &server, &[]), "[]");
+    let started = Instant::now();
+    let (status, log) = server.stop("TERM");
+    let elapsed = started.elapsed();
+    assert!(status.success(), "{status}: {log}");
+    assert_eq!(log, "");
+    assert!(elapsed < Duration::from_millis(2500), "{elapsed:?}");
+    drop((silent, half));
 }
 
 #[test]

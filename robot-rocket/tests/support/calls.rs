@@ -1,5 +1,7 @@
 //! Calls to a server.
 
+use std::fmt::Write;
+
 use robot_core::conformance::{Answer, Call, Client};
 
 use crate::process::Server;
@@ -29,4 +31,20 @@ pub(crate) fn names(server: &Server) -> Vec<String> {
         .iter()
         .map(|robot| robot["name"].as_str().unwrap().to_owned())
         .collect()
+}
+
+/// Adds 20,000 robots, whose list has 20 MB: more than the buffers of a connection take.
+pub(crate) fn add_long_list(server: &Server) {
+    let long = "🤖".repeat(240);
+    let mut robots = String::new();
+    for number in 0..20_000 {
+        writeln!(
+            robots,
+            r#"{{"name":"{number:05} {long}","type":"droid","year":1}}"#
+        )
+        .unwrap();
+    }
+    let target = "/api/robots/import?format=ndjson";
+    let answer = call(&server.client(), "POST", target, &robots);
+    assert_eq!(answer.status, 200, "{}", answer.text());
 }

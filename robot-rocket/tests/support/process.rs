@@ -1,5 +1,7 @@
 //! The server as a process, and bare connections to it.
 
+#[cfg(target_os = "linux")]
+use std::fs;
 use std::{
     io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
@@ -198,6 +200,58 @@ pub(crate) fn wait_for(what: &str, limit: Duration, mut is_met: impl FnMut() -> 
         thread::sleep(Duration::from_millis(10));
     }
     started.elapsed()
+}
+
+/// The CPU time that a server has used, in clock ticks.
+#[cfg(target_os = "linux")]
+pub(crate) fn cpu_time(server: &Server) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", server.id())).unwrap();
+    // After the name of the program: the state is the first field.
+    let fields: Vec<_> = stat.rsplit_once(')').unwrap().1.split(' ').collect();
+    fields[12].parse::<u64>().unwrap() + fields[13].parse::<u64>().unwrap()
+}
+
+/// The number of files, among them connections, that a server has open.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_files(server: &Server) -> usize {
+    let files = fs::read_dir(format!("/proc/{}/fd", server.id()));
+    files.unwrap().count()
+}
+
+/// Sends a request on a connection that stays open, and returns the answer, which must be short and
+/// state its length.
+pub(crate) fn ask(stream: &mut TcpStream, method: &str, target: &str, body: &str) -> String {
+    let length = body.len();
+    let sent = format!(
+        "{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(sent.as_bytes()).unwrap();
+    answer(stream)
+}
+
+/// Reads an answer on a connection that stays open, which must be short and state its length.
+pub(crate) fn answer(stream: &mut TcpStream) -> String {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        let read = stream.read(&mut byte).unwrap();
+        let head_so_far = String::from_utf8_lossy(&head);
+        assert_eq!(read, 1, "the connection ended: {head_so_far}");
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let lower = head.to_ascii_lowercase();
+    let (_, length) = lower.split_once("\r\ncontent-length: ").unwrap();
+    let (length, _) = length.split_once('\r').unwrap();
+    let mut body = vec![0; length.parse().unwrap()];
+    stream.read_exact(&mut body).unwrap();
+    head + str::from_utf8(&body).unwrap()
+}
+
+/// Reads until the server closes the connection, or the connection is reset; returns the bytes, and how
+/// long that took.
+pub(crate) fn read_to_end(stream: &TcpStream) -> (String, Duration) {
+    let started = Instant::now();
+    (drain(stream), started.elapsed())
 }
 
 /// Opens a connection and sends a text.

@@ -1,0 +1,208 @@
+//! Limits of connections: in all, of one client address, and of open files.
+
+use std::{
+    io::Write as _,
+    net::{SocketAddr, TcpStream, UdpSocket},
+    process::Command,
+    thread,
+    time::Duration,
+};
+
+use crate::{
+    Server, call, draft, names,
+    process::{
+        TIMEOUT, ask, assert_failed, connection, cpu_time, open_files, read_to_end, wait_for,
+    },
+};
+
+/// Rejected connections are answered without waiting for a time limit, which are all 60 seconds.
+const AT_ONCE: Duration = Duration::from_secs(15);
+
+fn server(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Server {
+    let common = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_HEADER_TIMEOUT", "60"),
+        ("ROCKET_KEEP_ALIVE", "60"),
+    ];
+    Server::start(folder.path(), &[&common, settings].concat())
+}
+
+#[track_caller]
+fn assert_served(stream: &mut TcpStream) {
+    let answer = ask(stream, "GET", "/api/robots/1", "");
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+}
+
+/// Asserts that the server rejects a connection, on which this is sent.
+#[track_caller]
+fn assert_rejected(mut stream: &TcpStream, sent: &str) {
+    // The server may have closed the connection.
+    let _ = stream.write_all(sent.as_bytes());
+    let (received, elapsed) = read_to_end(stream);
+    assert_failed(&received, 503, sent);
+    let lower = received.to_ascii_lowercase();
+    assert!(lower.contains("\r\nretry-after: 1\r\n"), "{received}");
+    assert!(lower.contains("\r\nconnection: close\r\n"), "{received}");
+    assert!(received.contains("too many connections"), "{received}");
+    assert!(elapsed < AT_ONCE, "{elapsed:?}");
+}
+
+/// Connects until the server admits the connection.
+fn admitted(address: SocketAddr) -> TcpStream {
+    let mut admitted = None;
+    wait_for("a connection is admitted", TIMEOUT, || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        thread::sleep(Duration::from_millis(100));
+        let is_admitted = stream.peek(&mut [0]).is_err();
+        stream.set_nonblocking(false).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        if is_admitted {
+            assert_served(&mut stream);
+            admitted = Some(stream);
+        }
+        is_admitted
+    });
+    admitted.unwrap()
+}
+
+#[test]
+fn connections_beyond_the_limit_are_rejected_with_503() {
+    const LIMIT: usize = 5;
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", &LIMIT.to_string())]);
+    let mut admitted_ones: Vec<_> = (0..LIMIT).map(|_| connection(&server, "")).collect();
+    admitted_ones.iter_mut().for_each(assert_served);
+    for sent in [
+        "",
+        "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: 44\r\n\r\n{",
+        "no request",
+    ] {
+        assert_rejected(&connection(&server, ""), sent);
+        admitted_ones.iter_mut().for_each(assert_served);
+    }
+    drop(admitted_ones.pop());
+    admitted_ones.push(admitted(server.address()));
+    admitted_ones.iter_mut().for_each(assert_served);
+}
+
+#[test]
+fn many_rejected_connections_disturb_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", "2")]);
+    let mut early = connection(&server, "");
+    let mut other = connection(&server, "");
+    assert_served(&mut early);
+    assert_served(&mut other);
+    let before = open_files(&server);
+    // More than are answered at the same time.
+    let rejected: Vec<_> = (0..500).map(|_| connection(&server, "")).collect();
+    for _ in 0..100 {
+        assert_served(&mut early);
+        let extra = open_files(&server).saturating_sub(before);
+        assert!(extra < 100, "{extra} rejected connections are open");
+    }
+    let answers: Vec<_> = rejected
+        .iter()
+        .map(|stream| read_to_end(stream).0)
+        .collect();
+    assert!(
+        answers
+            .iter()
+            .any(|answer| answer.starts_with("HTTP/1.1 503 "))
+    );
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.is_empty() || answer.starts_with("HTTP/1.1 503 "))
+    );
+    drop((rejected, other));
+    assert_served(&mut admitted(server.address()));
+    assert_served(&mut early);
+}
+
+/// An address of this machine that other machines can use. Nothing is sent.
+fn own_address() -> SocketAddr {
+    let route = |from: &str, to: &str| {
+        let socket = UdpSocket::bind(from)?;
+        socket.connect(to)?;
+        socket.local_addr()
+    };
+    route("0.0.0.0:0", "192.0.2.1:9")
+        .or_else(|_| route("[::]:0", "[2001:db8::1]:9"))
+        .unwrap_or_else(|error| panic!("this machine has no network address: {error}"))
+}
+
+#[test]
+fn connections_of_one_address_are_limited() {
+    let own = own_address();
+    let folder = tempfile::tempdir().unwrap();
+    let address = if own.is_ipv4() { "0.0.0.0" } else { "::" };
+    let server = server(
+        &folder,
+        &[
+            ("ROCKET_ADDRESS", address),
+            ("ROCKET_ALLOW_ANONYMOUS", "true"),
+            ("ROCKET_MAX_CONNECTIONS_PER_ADDRESS", "2"),
+        ],
+    );
+    let port = server.address().port();
+    let remote = SocketAddr::new(own.ip(), port);
+    let local = SocketAddr::new([127, 0, 0, 1].into(), port);
+    let connect = |address| {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+        stream
+    };
+    let mut early: Vec<_> = (0..2).map(|_| connect(remote)).collect();
+    early.iter_mut().for_each(assert_served);
+    assert_rejected(&connect(remote), "");
+    // A proxy on this machine has a loopback address.
+    let mut proxied: Vec<_> = (0..5).map(|_| connect(local)).collect();
+    proxied.iter_mut().for_each(assert_served);
+    assert_rejected(&connect(remote), "");
+    drop(early.pop());
+    early.push(admitted(remote));
+    early.iter_mut().for_each(assert_served);
+}
+
+#[test]
+fn connections_beyond_the_file_limit_wait_idle() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("ROCKET_HEADER_TIMEOUT", "60"), ("ROCKET_KEEP_ALIVE", "60")];
+    let server = Server::start(folder.path(), &settings);
+    let mut early = connection(&server, "");
+    let added = ask(&mut early, "POST", "/api/robots", &draft("first"));
+    assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+    // This opens the connection to the database for lists.
+    assert_eq!(names(&server), ["first"]);
+    let limited = Command::new("prlimit")
+        .args(["--nofile=64:64", "--pid", &server.id().to_string()])
+        .status()
+        .unwrap_or_else(|error| panic!("cannot run prlimit (Debian package util-linux): {error}"));
+    assert!(limited.success());
+    let idle: Vec<_> = (0..100).map(|_| connection(&server, "")).collect();
+    wait_for("the limit of open files is reached", TIMEOUT, || {
+        open_files(&server) >= 64
+    });
+    let before = cpu_time(&server);
+    thread::sleep(Duration::from_secs(3));
+    let used = cpu_time(&server) - before;
+    // Without a pause it would use one CPU, that is 300 ticks.
+    assert!(used < 30, "{used} ticks of CPU time");
+    assert_served(&mut early);
+    drop(idle);
+    let mut late = connection(&server, "");
+    assert_served(&mut late);
+    let (_, log) = {
+        drop((early, late));
+        assert_eq!(
+            call(&server.client(), "DELETE", "/api/robots/1", "").status,
+            200
+        );
+        server.stop("TERM")
+    };
+    assert!(log.contains("allow more open files (ulimit -n)"), "{log}");
+    assert!(log.lines().count() < 20, "{log}");
+}

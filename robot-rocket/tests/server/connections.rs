@@ -1,0 +1,201 @@
+//! Time limits of connections: silent, slow and idle clients, and clients that do not read.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use socket2::SockRef;
+use tempfile::TempDir;
+
+use crate::{
+    Server, add_long_list, draft, names,
+    process::{TIMEOUT, answer, ask, assert_failed, connection, open_files, read_to_end, wait_for},
+};
+
+/// Time limits of one second end earlier than this, and the default limits later.
+const SOON: Duration = Duration::from_secs(4);
+
+/// One second, less what the clocks of two processes may differ.
+const ONE_SECOND: Duration = Duration::from_millis(950);
+
+const LIST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+/// A request after which the server closes the connection.
+const LAST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+const END_OF_LIST: &str = "]\r\n0\r\n\r\n";
+
+/// A server with these time limits in seconds.
+fn server(folder: &TempDir, header_timeout: &str, keep_alive: &str) -> Server {
+    let settings = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_HEADER_TIMEOUT", header_timeout),
+        ("ROCKET_KEEP_ALIVE", keep_alive),
+    ];
+    Server::start(folder.path(), &settings)
+}
+
+/// Asserts that the server closes the connection after a second, without an answer.
+#[track_caller]
+fn assert_closed_after_a_second(stream: &TcpStream, started: Instant) {
+    let (received, _) = read_to_end(stream);
+    let elapsed = started.elapsed();
+    assert_eq!(received, "");
+    assert!((ONE_SECOND..SOON).contains(&elapsed), "{elapsed:?}");
+}
+
+#[test]
+fn silent_connection_is_closed_after_header_timeout() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, "1", "60");
+    let started = Instant::now();
+    assert_closed_after_a_second(&connection(&server, ""), started);
+}
+
+#[test]
+fn trickled_head_is_closed_after_header_timeout() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, "1", "60");
+    let mut stream = connection(&server, "");
+    // The first byte starts the time limit of the head.
+    thread::sleep(Duration::from_millis(300));
+    let started = Instant::now();
+    let mut sending = stream.try_clone().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for byte in LIST.bytes().cycle().take(200) {
+                // The connection is closed meanwhile.
+                if sending.write_all(&[b'G' + byte % 8]).is_err() {
+                    return;
+                }
+                thread::sleep(Duration::from_millis(100));
+            }
+        });
+        assert_closed_after_a_second(&stream, started);
+        // The time limit applies to the second request as well.
+        stream = connection(&server, "");
+        assert!(ask(&mut stream, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+        stream.write_all(b"GET /").unwrap();
+        assert_closed_after_a_second(&stream, Instant::now());
+    });
+}
+
+#[test]
+fn idle_connection_is_closed_after_keep_alive() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, "60", "1");
+    let (mut used, mut idle) = (connection(&server, ""), connection(&server, ""));
+    assert!(ask(&mut idle, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+    let started = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| assert_closed_after_a_second(&idle, started));
+        while started.elapsed() < 2 * ONE_SECOND {
+            thread::sleep(Duration::from_millis(100));
+            assert!(ask(&mut used, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+        }
+    });
+    assert_closed_after_a_second(&used, Instant::now());
+}
+
+#[test]
+fn keep_alive_0_closes_after_one_response() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, "60", "0");
+    let (received, elapsed) = read_to_end(&connection(&server, &LIST.repeat(2)));
+    assert!(elapsed < SOON, "{elapsed:?}");
+    assert_eq!(received.matches("HTTP/1.1 200 OK").count(), 1, "{received}");
+    let lower = received.to_ascii_lowercase();
+    assert!(lower.contains("\r\nconnection: close\r\n"), "{received}");
+}
+
+fn server_with_long_list(folder: &TempDir) -> Server {
+    let settings = [("DATABASE_URL", "memory:"), ("ROCKET_WRITE_TIMEOUT", "1")];
+    let server = Server::start(folder.path(), &settings);
+    add_long_list(&server);
+    server
+}
+
+#[test]
+fn client_that_stops_reading_is_disconnected() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server_with_long_list(&folder);
+    let streams: Vec<_> = (0..20).map(|_| connection(&server, LIST)).collect();
+    for stream in &streams {
+        wait_for("the list begins", TIMEOUT, || {
+            stream.peek(&mut [0]).unwrap() > 0
+        });
+    }
+    let others = open_files(&server) - streams.len();
+    wait_for("the connections are closed", TIMEOUT, || {
+        open_files(&server) <= others
+    });
+    for stream in streams {
+        let (received, _) = read_to_end(&stream);
+        assert!(!received.ends_with(END_OF_LIST));
+    }
+}
+
+#[test]
+fn slow_reader_gets_the_whole_list() {
+    const PIECE: usize = 16 * 1024;
+    let folder = tempfile::tempdir().unwrap();
+    let server = server_with_long_list(&folder);
+    let mut stream = connection(&server, "");
+    // Otherwise, the system would accept much of the list.
+    SockRef::from(&stream).set_recv_buffer_size(PIECE).unwrap();
+    stream.write_all(LAST.as_bytes()).unwrap();
+    let started = Instant::now();
+    let (mut list, mut piece) = (Vec::new(), [0; PIECE]);
+    while started.elapsed() < SOON {
+        let length = stream.read(&mut piece).unwrap();
+        list.extend_from_slice(&piece[..length]);
+        thread::sleep(Duration::from_millis(50));
+    }
+    SockRef::from(&stream)
+        .set_recv_buffer_size(100 * PIECE)
+        .unwrap();
+    stream.read_to_end(&mut list).unwrap();
+    assert!(list.ends_with(END_OF_LIST.as_bytes()));
+}
+
+/// Sends the head of a request without its body, and asserts that it is rejected after ten seconds.
+fn assert_body_times_out(server: &Server, line: &str, framing: &str) {
+    let what = format!("{line} {framing}");
+    let sent = format!("{line} HTTP/1.1\r\nHost: localhost\r\n{framing}\r\n\r\n");
+    let started = Instant::now();
+    let (received, _) = read_to_end(&connection(server, &sent));
+    assert_failed(&received, 408, &what);
+    let elapsed = started.elapsed();
+    assert!(elapsed > Duration::from_secs(9), "{what}: {elapsed:?}");
+    assert!(elapsed < Duration::from_secs(25), "{what}: {elapsed:?}");
+}
+
+#[test]
+fn body_that_never_starts_is_rejected_with_408() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = &server(&folder, "30", "30");
+    thread::scope(|scope| {
+        for line in [
+            "POST /api/robots",
+            "PUT /api/robots/1",
+            "POST /api/robots/import?format=csv",
+        ] {
+            for framing in ["Content-Length: 44", "Transfer-Encoding: chunked"] {
+                scope.spawn(move || assert_body_times_out(server, line, framing));
+            }
+        }
+        let late = draft("late");
+        let length = late.len();
+        let head = format!(
+            "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
+        );
+        let mut stream = connection(server, &head);
+        thread::sleep(SOON);
+        stream.write_all(late.as_bytes()).unwrap();
+        assert!(answer(&mut stream).starts_with("HTTP/1.1 201 "));
+    });
+    assert_eq!(names(server), ["late"]);
+}

@@ -1,0 +1,146 @@
+//! SIGTERM: connections without a request end at once, others have a grace period.
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    thread,
+    time::{Duration, Instant},
+};
+
+use tempfile::TempDir;
+
+use crate::{
+    Server, add_long_list, draft, names,
+    process::{TIMEOUT, answer, ask, connection, wait_for},
+};
+
+/// A stop without requests takes less than this, and one that waits for the grace period more.
+const AT_ONCE: Duration = Duration::from_millis(2500);
+
+/// The default settings, except that clients may be silent for longer.
+fn server(folder: &TempDir, settings: &[(&str, &str)]) -> Server {
+    let common = [
+        ("ROCKET_HEADER_TIMEOUT", "60"),
+        ("ROCKET_KEEP_ALIVE", "60"),
+        ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}"),
+    ];
+    Server::start(folder.path(), &[&common, settings].concat())
+}
+
+/// Stops the server, which must succeed, and returns how long that took and the log.
+fn stop(server: Server) -> (Duration, String) {
+    let started = Instant::now();
+    let (status, log) = server.stop("TERM");
+    assert!(status.success(), "{status}: {log}");
+    (started.elapsed(), log)
+}
+
+#[test]
+fn stop_closes_connections_without_requests_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[]);
+    let silent: Vec<_> = (0..20).map(|_| connection(&server, "")).collect();
+    let partial: Vec<_> = (0..20).map(|_| connection(&server, "GET /api")).collect();
+    let used = |sent: &str| {
+        let mut stream = connection(&server, "");
+        assert!(ask(&mut stream, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream
+    };
+    let idle: Vec<_> = (0..20).map(|_| used("")).collect();
+    let idle_partial: Vec<_> = (0..20).map(|_| used("POST /api/robots HTTP/1.1")).collect();
+    let refused: Vec<_> = (0..5)
+        .map(|_| connection(&server, "garbage\r\n\r\n"))
+        .collect();
+    let (elapsed, log) = stop(server);
+    assert!(elapsed < AT_ONCE, "{elapsed:?}");
+    assert_eq!(log, "");
+    drop((silent, partial, idle, idle_partial, refused));
+}
+
+#[test]
+fn stop_closes_rejected_connections_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", "1")]);
+    let mut admitted = connection(&server, "");
+    assert!(ask(&mut admitted, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+    let rejected: Vec<_> = (0..20).map(|_| connection(&server, "")).collect();
+    for stream in &rejected {
+        wait_for("an answer", TIMEOUT, || stream.peek(&mut [0]).unwrap() > 0);
+    }
+    let (elapsed, log) = stop(server);
+    assert!(elapsed < AT_ONCE, "{elapsed:?}");
+    assert_eq!(log, "");
+}
+
+/// Sends the head of an addition, and waits until the server reads the body.
+fn begin(server: &Server, body: &str) -> TcpStream {
+    let length = body.len();
+    let head = format!(
+        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\
+         Expect: 100-continue\r\n\r\n"
+    );
+    let mut stream = connection(server, &head);
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream
+}
+
+#[test]
+fn stop_finishes_requests_in_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[]);
+    let body = draft("in progress");
+    let mut stream = begin(&server, &body);
+    let address = server.address();
+    let stopping = thread::spawn(move || stop(server));
+    wait_for("new connections are refused", TIMEOUT, || {
+        TcpStream::connect(address).is_err()
+    });
+    // Longer than silent connections have.
+    thread::sleep(Duration::from_millis(500));
+    stream.write_all(body.as_bytes()).unwrap();
+    let added = answer(&mut stream);
+    assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+    let lower = added.to_ascii_lowercase();
+    assert!(lower.contains("\r\nconnection: close\r\n"), "{added}");
+    let (_, log) = stopping.join().unwrap();
+    assert_eq!(log, "");
+    let server = Server::start(folder.path(), &[]);
+    assert_eq!(names(&server), ["in progress"]);
+}
+
+#[test]
+fn stop_finishes_a_list_in_progress() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[("DATABASE_URL", "memory:")]);
+    add_long_list(&server);
+    let list = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut stream = connection(&server, list);
+    wait_for("the list begins", TIMEOUT, || {
+        stream.peek(&mut [0]).unwrap() > 0
+    });
+    let stopping = thread::spawn(move || stop(server));
+    thread::sleep(Duration::from_millis(500));
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    assert!(received.ends_with(b"]\r\n0\r\n\r\n"));
+    let (_, log) = stopping.join().unwrap();
+    assert_eq!(log, "");
+}
+
+#[test]
+fn stop_aborts_requests_that_take_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[("ROCKET_SHUTDOWN", "{grace=1,mercy=1}")]);
+    let stream = begin(&server, &draft("in progress"));
+    let (elapsed, log) = stop(server);
+    assert!(elapsed > Duration::from_millis(1800), "{elapsed:?}");
+    // The time limit of the body is ten seconds.
+    assert!(elapsed < Duration::from_secs(7), "{elapsed:?}");
+    assert!(log.contains("were aborted at shutdown"), "{log}");
+    drop(stream);
+    let server = Server::start(folder.path(), &[]);
+    assert_eq!(names(&server), [""; 0]);
+}

@@ -1,0 +1,20 @@
+//! An application with its own routes beside a mounted catalogue, served by [`robot_rocket::serve`].
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[cfg(feature = "tls")]
+#[path = "support/certificates.rs"]
+mod certificates;
+
+mod serving {
+    pub(crate) mod application;
+    mod lifecycle;
+    mod requests;
+    mod responses;
+}
+
+use serving::application;

@@ -1,0 +1,130 @@
+//! Start, certificates and shutdown of a served application.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU16, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use robot_rocket::{ServeError, ServeOptions, serve};
+use rocket::{Build, Rocket, State, fairing::AdHoc, get, routes, tokio::time::sleep};
+
+use crate::application::{Served, assert_status, body, figment};
+
+/// The number of requests that have ended.
+type Ended = Arc<AtomicUsize>;
+
+#[get("/slow")]
+async fn slow(ended: &State<Ended>) -> &'static str {
+    sleep(Duration::from_millis(700)).await;
+    ended.fetch_add(1, Ordering::SeqCst);
+    "slow"
+}
+
+fn rocket(ended: &Ended) -> Rocket<Build> {
+    rocket::custom(figment())
+        .manage(Arc::clone(ended))
+        .mount("/", routes![slow])
+}
+
+#[test]
+fn liftoff_fairing_sees_the_chosen_port() {
+    let seen = Arc::new(AtomicU16::new(0));
+    let port = Arc::clone(&seen);
+    let rocket = rocket(&Ended::default()).attach(AdHoc::on_liftoff("port", move |rocket| {
+        port.store(rocket.config().port, Ordering::SeqCst);
+        Box::pin(async {})
+    }));
+    let options = ServeOptions::bind(rocket.figment()).unwrap();
+    let address = options.address();
+    let served = Served::start_with(rocket, options);
+    assert_ne!(address.port(), 0);
+    assert_eq!(served.address, address);
+    assert_eq!(seen.load(Ordering::SeqCst), address.port());
+}
+
+#[test]
+fn shutdown_finishes_requests_then_runs_fairings() {
+    let ended = Ended::default();
+    let at_shutdown = Arc::new(AtomicUsize::new(usize::MAX));
+    let (requests, seen) = (Arc::clone(&ended), Arc::clone(&at_shutdown));
+    let rocket = rocket(&ended).attach(AdHoc::on_shutdown("count", move |_| {
+        seen.store(requests.load(Ordering::SeqCst), Ordering::SeqCst);
+        Box::pin(async {})
+    }));
+    let served = Served::start(rocket);
+    let (mut active, idle) = (served.connect(), served.connect());
+    active.send("GET /slow", "", "");
+    std::thread::sleep(Duration::from_millis(200));
+    served.stop().unwrap();
+    assert_eq!(at_shutdown.load(Ordering::SeqCst), 1);
+    let answer = io::read_to_string(active.0).unwrap();
+    assert_status(&answer, 200);
+    assert_eq!(body(&answer), "slow");
+    assert_eq!(io::read_to_string(idle.0).unwrap(), "");
+}
+
+#[test]
+fn failed_fairing_is_reported() {
+    let rocket =
+        rocket(&Ended::default()).attach(AdHoc::try_on_ignite("fails", async |rocket| Err(rocket)));
+    let options = ServeOptions::bind(rocket.figment()).unwrap();
+    let error = rocket::execute(serve(rocket, options)).unwrap_err();
+    assert!(matches!(error, ServeError::Launch(_)));
+    // Rocket panics if its error is dropped without a look at it.
+    assert!(error.to_string().contains("cannot be launched"), "{error}");
+}
+
+#[test]
+fn used_port_is_reported() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let error = ServeOptions::bind(&figment().merge(("port", port))).unwrap_err();
+    assert!(matches!(error, ServeError::Listen { .. }), "{error}");
+    assert!(error.to_string().contains(&port.to_string()), "{error}");
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn certificates_are_replaced_while_running() {
+    use crate::certificates::write_certificate;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (chain, key) = (path("chain.pem"), path("key.pem"));
+    write_certificate(&chain, &key);
+    std::fs::copy(&chain, path("old.pem")).unwrap();
+    let figment = figment()
+        .merge(("tls.certs", &chain))
+        .merge(("tls.key", &key));
+    let rocket = rocket(&Ended::default()).configure(figment);
+    let options = ServeOptions::bind(rocket.figment()).unwrap();
+    let certificates = options.certificates().unwrap().clone();
+    let served = Served::start_with(rocket, options);
+    let is_trusted = |trusted: &str| {
+        let url = format!("https://localhost:{}/slow", served.address.port());
+        let curl = std::process::Command::new("curl")
+            .args([
+                "--silent",
+                "--max-time",
+                "20",
+                "--cacert",
+                &path(trusted),
+                &url,
+            ])
+            .output()
+            .unwrap_or_else(|error| panic!("cannot run curl (Debian package curl): {error}"));
+        curl.stdout == b"slow"
+    };
+    assert!(is_trusted("old.pem"));
+    write_certificate(&chain, &key);
+    assert!(is_trusted("old.pem") && !is_trusted("chain.pem"));
+    certificates.reload().unwrap();
+    assert!(is_trusted("chain.pem") && !is_trusted("old.pem"));
+    std::fs::write(&key, "no key").unwrap();
+    let error = certificates.reload().unwrap_err();
+    assert!(error.to_string().contains("key.pem"), "{error}");
+    assert!(is_trusted("chain.pem"));
+}
