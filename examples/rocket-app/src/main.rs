@@ -1,8 +1,9 @@
 //! The server program. Its settings are `DATABASE_URL` and Rocket's (`Rocket.toml`, `ROCKET_*`),
-//! including those of the catalogue.
+//! including those of the catalogue and of connections.
 
 use std::{error::Error, process::ExitCode};
 
+use robot_rocket::{ServeOptions, serve};
 use rocket::Config;
 
 fn main() -> ExitCode {
@@ -17,10 +18,10 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Box<dyn Error>> {
     let figment = Config::figment();
-    // Reports an invalid setting of Rocket, for which Rocket itself would panic.
-    figment.extract::<Config>()?;
+    // Reports invalid settings, for which Rocket itself would panic.
+    let options = ServeOptions::bind(&figment)?;
     let catalogue = robot_core::open(&robot_rocket::database_url(&figment)?)?;
     let application = rocket_app::application(figment, catalogue)?;
-    rocket::execute(application.launch())?;
+    rocket::execute(serve(application, options))?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::{Client, Configuration, Service, Store, Suite, TcpClient},
 };
+use robot_rocket::{ServeOptions, serve};
 use rocket::{Config, Orbit, Rocket, fairing::AdHoc};
 
 fn main() -> ExitCode {
@@ -34,12 +35,10 @@ fn client(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl C
             let sent = ready.send((address, rocket.shutdown()));
             Box::pin(async move { assert!(sent.is_ok()) })
         }));
+    let options = ServeOptions::bind(application.figment());
+    let options = options.unwrap_or_else(|error| panic!("{error}"));
     thread::spawn(|| {
-        if let Err(error) = rocket::execute(application.launch()) {
-            // A case may leave a connection open, which is an error at shutdown. Rocket panics if an
-            // error is dropped without a look at it.
-            error.kind();
-        }
+        rocket::execute(serve(application, options)).unwrap_or_else(|error| panic!("{error}"));
     });
     let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
     Service::new(TcpClient::new(address).under("/catalogue"), move || {
