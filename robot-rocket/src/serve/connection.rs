@@ -2,7 +2,9 @@
 
 use std::{
     convert::Infallible,
+    error::Error,
     future::{Future, poll_fn},
+    io,
     net::SocketAddr,
     pin::{Pin, pin},
     sync::{Arc, Mutex, PoisonError},
@@ -27,7 +29,7 @@ use super::{
     refusal::Refusal,
     response::BodyReader,
     server::Server,
-    stream::Stream,
+    stream::{Connection, Stream},
 };
 
 /// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
@@ -82,7 +84,7 @@ pub(super) async fn reject(server: &Server, stream: TcpStream) {
 
 async fn serve_http<S>(server: &Server, stream: S, remote: SocketAddr)
 where
-    S: AsyncRead + AsyncWrite + Unpin,
+    S: Connection,
 {
     let activity = Activity::new(&server.limits);
     let mut stream = Stream::new(stream, &activity, server.limits.write_timeout);
@@ -113,10 +115,17 @@ where
         End::Closed => close(server, stream).await,
         End::Failed(error) => match Refusal::of(&error) {
             Some(refusal) => Box::pin(refuse(server, stream, refusal)).await,
-            None => log::debug!("a connection failed: {error}"),
+            None if is_write_timeout(&error) => stream.discard_unread(),
+            None => {}
         },
         End::TimedOut => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
     }
+}
+
+/// Whether the client has not read for too long.
+fn is_write_timeout(error: &hyper::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    cause.is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut)
 }
 
 /// How a connection ended.

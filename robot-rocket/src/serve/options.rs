@@ -11,6 +11,8 @@ use socket2::{Domain, Socket, Type};
 #[cfg(feature = "tls")]
 use super::tls::Certificates;
 use super::{ServeError, open_files};
+#[cfg(not(feature = "tls"))]
+use crate::SettingsError;
 use crate::settings::ConnectionLimits;
 
 /// Number of connections that the system accepts before the server does. Fewer, and some clients that
@@ -60,6 +62,8 @@ impl ServeOptions {
         let limits = ConnectionLimits::read(figment)?;
         #[cfg(feature = "tls")]
         let certificates = config.tls.clone().map(Certificates::read).transpose()?;
+        #[cfg(not(feature = "tls"))]
+        crate::settings::tls_without_feature(figment).map_err(SettingsError::from)?;
         open_files::raise_limit();
         let address = SocketAddr::new(config.address, config.port);
         let listener = listen(address).map_err(|cause| ServeError::Listen { address, cause })?;

@@ -10,12 +10,37 @@ use std::{
 
 use rocket::tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
     time::{Instant, Sleep, sleep},
 };
 
+#[cfg(feature = "tls")]
+use tokio_rustls::server::TlsStream;
+
 use super::activity::Activity;
 
-/// A stream that fails if the client reads nothing for too long, and that reports to an [`Activity`].
+/// The connection below a stream.
+pub(super) trait Connection: AsyncRead + AsyncWrite + Unpin {
+    /// Discards what the client has not read, when the connection is dropped. Otherwise, the system
+    /// keeps it for minutes.
+    fn discard_unread(&self);
+}
+
+impl Connection for TcpStream {
+    fn discard_unread(&self) {
+        // Fails only if the connection has ended.
+        let _ = self.set_zero_linger();
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Connection for TlsStream<TcpStream> {
+    fn discard_unread(&self) {
+        self.get_ref().0.discard_unread();
+    }
+}
+
+/// A stream that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the client reads nothing for too long, and that reports to an [`Activity`].
 ///
 /// It discards what hyper writes while no request is answered: its own answer to a request head that
 /// it cannot parse, which has no body. It does not close the stream either; the owner does.

@@ -248,6 +248,19 @@ fn optional<'a, T: rocket::serde::Deserialize<'a>>(
     }
 }
 
+/// Rejects the setting `tls`, which would be ignored.
+#[cfg(not(feature = "tls"))]
+pub(crate) fn tls_without_feature(figment: &Figment) -> Result<(), SettingProblem> {
+    if !figment.contains(Config::TLS) {
+        return Ok(());
+    }
+    Err(SettingProblem::Server(
+        "tls has no effect, because this server was built without HTTPS; remove the setting, or \
+         build the server with the feature tls"
+            .to_owned(),
+    ))
+}
+
 /// A list in the format of `Rocket.toml`, or a text with commas, which is simpler in an environment
 /// variable.
 fn list(figment: &Figment, key: &str) -> Result<Option<Vec<String>>, SettingsError> {

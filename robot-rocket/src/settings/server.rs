@@ -124,13 +124,8 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>) {
                 .map(SettingProblem::Server),
         );
     }
-    if cfg!(not(feature = "tls")) && figment.contains(Config::TLS) {
-        problems.push(SettingProblem::Server(
-            "tls has no effect, because this server was built without HTTPS; remove the setting, \
-             or build the server with the feature tls"
-                .to_owned(),
-        ));
-    }
+    #[cfg(not(feature = "tls"))]
+    problems.extend(super::tls_without_feature(figment).err());
     if figment.contains("tls.mutual") {
         problems.push(SettingProblem::Server(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \
