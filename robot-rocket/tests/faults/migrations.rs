@@ -5,6 +5,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
@@ -103,8 +104,6 @@ pub(crate) fn is_killed(
     let variables = server.get_envs();
     let mut traced = Command::new("strace")
         .args(["--follow-forks", "--output=/dev/null"])
-        // With an output, it would ignore the signal below.
-        .arg("--interruptible=waiting")
         .arg(format!("--trace={call}"))
         .arg(format!("--inject={call}:signal=KILL:when={number}"))
         .arg(server.get_program())
@@ -114,15 +113,17 @@ pub(crate) fn is_killed(
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        .process_group(0)
         .spawn()
         .unwrap_or_else(|error| panic!("cannot run strace (Debian package strace): {error}"));
     let mut greeting = String::new();
     let mut output = BufReader::new(traced.stdout.take().unwrap());
     output.read_line(&mut greeting).unwrap();
     if !greeting.is_empty() {
-        // strace ends the server as well.
-        let stopped = Command::new("kill").arg(traced.id().to_string()).status();
-        assert!(stopped.unwrap().success());
+        // strace and the server.
+        let group = format!("-{}", traced.id());
+        let killed = Command::new("kill").args(["-KILL", "--", &group]).status();
+        assert!(killed.unwrap().success());
     }
     traced.wait().unwrap();
     greeting.is_empty()
