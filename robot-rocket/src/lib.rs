@@ -18,8 +18,6 @@
 //!
 //! [`robot_core::http`] determines all answers; this crate transports them.
 
-#[cfg(target_os = "linux")]
-mod affinity;
 mod body;
 mod catchers;
 mod files;

@@ -1,7 +1,5 @@
 //! The Tokio runtime of a server: its worker threads and blocking threads.
 
-#[cfg(target_os = "linux")]
-use std::sync::Arc;
 use std::{future::Future, io, time::Duration};
 
 use rocket::{
@@ -9,15 +7,11 @@ use rocket::{
     tokio::{runtime::Builder, sync::Semaphore},
 };
 
-#[cfg(target_os = "linux")]
-use crate::affinity::Cpus;
-
 /// The timeout for blocking work after the end of the server, if `shutdown.force` is set.
 const BLOCKING_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Runs a server to its end, such as the future of [`Rocket::launch`](rocket::Rocket::launch), with
-/// the worker and blocking threads of its configuration, at least one of each. On Linux, each worker
-/// is bound to its own CPU if there are as many workers as CPUs that the process may run on.
+/// the worker and blocking threads of its configuration, at least one of each.
 ///
 /// [`rocket::execute`], `#[rocket::main]` and `#[rocket::launch]` use only `Rocket.toml` and the
 /// environment, but not the defaults of [`figment`](crate::figment) or of the program.
@@ -37,31 +31,15 @@ const BLOCKING_TIMEOUT: Duration = Duration::from_millis(500);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
-    let workers = config.workers.max(1);
-    let mut builder = Builder::new_multi_thread();
-    builder
+    let runtime = Builder::new_multi_thread()
         .thread_name("rocket-worker-thread")
-        .worker_threads(workers)
+        .worker_threads(config.workers.max(1))
         .max_blocking_threads(config.max_blocking.clamp(1, Semaphore::MAX_PERMITS))
-        .enable_all();
-    #[cfg(target_os = "linux")]
-    bind_to_cpus(&mut builder, workers);
-    let runtime = builder.build()?;
+        .enable_all()
+        .build()?;
     let outcome = runtime.block_on(server);
     if config.shutdown.force {
         runtime.shutdown_timeout(BLOCKING_TIMEOUT);
     }
     Ok(outcome)
-}
-
-/// Binds each worker to a CPU, but no other thread of the runtime: Tokio calls the hook for parking
-/// only on workers.
-#[cfg(target_os = "linux")]
-fn bind_to_cpus(builder: &mut Builder, workers: usize) {
-    if let Some(cpus) = Cpus::for_workers(workers).map(Arc::new) {
-        let worker_cpus = Arc::clone(&cpus);
-        builder
-            .on_thread_start(move || cpus.unbind())
-            .on_thread_park(move || worker_cpus.bind());
-    }
 }

@@ -15,7 +15,6 @@ mod server {
     mod connection_limits;
     #[cfg(target_os = "linux")]
     mod connections;
-    mod cpus;
     mod documents;
     mod file_limit;
     mod files;
