@@ -16,7 +16,6 @@ mod server {
     #[cfg(target_os = "linux")]
     mod connections;
     mod documents;
-    mod file_limit;
     mod files;
     mod framing;
     mod hosts;

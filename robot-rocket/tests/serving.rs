@@ -5,6 +5,10 @@
     clippy::panic,
     reason = "a test fails by panicking"
 )]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "Rocket passes values to handlers"
+)]
 
 #[cfg(feature = "tls")]
 #[path = "support/certificates.rs"]

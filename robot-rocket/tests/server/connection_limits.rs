@@ -191,18 +191,25 @@ fn connections_beyond_the_file_limit_wait_idle() {
     let used = cpu_time(&server) - before;
     // Without a pause it would use one CPU, that is 300 ticks.
     assert!(used < 30, "{used} ticks of CPU time");
-    assert_served(&mut early);
+    for number in 1..10 {
+        let added = ask(
+            &mut early,
+            "POST",
+            "/api/robots",
+            &draft(&number.to_string()),
+        );
+        assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+        assert_served(&mut early);
+        let list = ask(&mut early, "GET", "/api/robots", "");
+        assert!(list.contains(&format!("\"{number}\"")), "{list}");
+    }
     drop(idle);
     let mut late = connection(&server, "");
     assert_served(&mut late);
-    let (_, log) = {
-        drop((early, late));
-        assert_eq!(
-            call(&server.client(), "DELETE", "/api/robots/1", "").status,
-            200
-        );
-        server.stop("TERM")
-    };
+    assert_eq!(names(&server).len(), 10);
+    let deleted = call(&server.client(), "DELETE", "/api/robots/1", "");
+    assert_eq!(deleted.status, 200);
+    let (_, log) = server.stop("TERM");
     assert!(log.contains("allow more open files (ulimit -n)"), "{log}");
     assert!(log.lines().count() < 20, "{log}");
 }

@@ -35,7 +35,7 @@ fn tls_setting_serves_https() {
     assert_eq!(version, "1.1");
 }
 
-/// The start of a ClientHello that announces more bytes.
+/// The start of a `ClientHello` that announces more bytes.
 const HALF_HELLO: &[u8] = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03";
 
 /// A server with HTTPS in a folder, and these settings.

@@ -96,8 +96,7 @@ impl Connection {
             .split_once("\r\ncontent-length: ")
             .and_then(|(_, rest)| rest.split_once('\r'))
             .map_or(0, |(length, _)| length.parse().unwrap());
-        let has_body = !line.starts_with("HEAD ") && !head.starts_with("HTTP/1.1 304 ");
-        let mut body = vec![0; if has_body { length } else { 0 }];
+        let mut body = vec![0; if line.starts_with("HEAD ") { 0 } else { length }];
         self.0.read_exact(&mut body).unwrap();
         head + str::from_utf8(&body).unwrap()
     }

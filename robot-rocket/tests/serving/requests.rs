@@ -25,7 +25,7 @@ fn form(fields: Fields) -> String {
     format!("{:?}", *fields)
 }
 
-#[put("/form", data = "<fields>")]
+#[put("/put", data = "<fields>")]
 fn put_form(fields: Fields) -> String {
     format!("put {:?}", *fields)
 }
@@ -117,7 +117,7 @@ fn routes_get_bodies() {
             r#"{"a": "1", "b": "& 2"}"#,
         ),
         (
-            "POST /form",
+            "POST /put",
             FORM,
             "_method=put&a=1",
             r#"put {"_method": "put", "a": "1"}"#,

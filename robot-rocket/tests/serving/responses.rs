@@ -29,8 +29,8 @@ fn large() -> String {
 }
 
 #[get("/status/<code>")]
-fn status(code: u16) -> Custom<()> {
-    Custom(Status::new(code), ())
+fn status(code: u16) -> Custom<&'static str> {
+    Custom(Status::new(code), "text")
 }
 
 #[get("/panic")]
@@ -144,15 +144,11 @@ fn responses_without_body_end_with_the_head() {
     let served = Served::start(rocket());
     let mut connection = served.connect();
     for status in [204, 304] {
-        let answer = connection.answer(&format!("GET /status/{status}"), "", "");
+        connection.send(&format!("GET /status/{status}"), "", "");
+        let answer = connection.head();
         assert_status(&answer, status);
-        assert_eq!(body(&answer), "");
         assert!(!answer.contains("transfer-encoding"), "{answer}");
-        assert!(!answer.contains("content-length: "), "{answer}");
     }
-    let answer = connection.answer("GET /status/201", "", "");
-    assert_status(&answer, 201);
-    assert!(answer.contains("\r\ncontent-length: 0\r\n"), "{answer}");
     let head = connection.answer("HEAD /pieces", "", "");
     assert_status(&head, 200);
     assert_eq!(body(&connection.answer("GET /text", "", "")), "text");
