@@ -37,7 +37,7 @@ Settings:
   ROCKET_TLS                          HTTPS: {certs=\"chain.pem\",key=\"key.pem\"}
   ROCKET_STATIC_DIR                   folder of static files, which take precedence over all routes
   ROCKET_BEHAVIOUR                    status codes: A (default), or B for the older ones
-  ROCKET_WORKERS                      worker threads (default: one per core, at least 2)
+  ROCKET_WORKERS                      worker threads (default: one more than cores)
   ROCKET_MAX_BLOCKING                 requests that may block at the same time; others get 503
                                       (default: 512)
   ROCKET_MAX_CONNECTIONS              connections; others get 503 (default: 7/8 of the files that

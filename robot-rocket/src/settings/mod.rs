@@ -149,8 +149,8 @@ fn value<T: Default>(read: Result<T, SettingsError>, problems: &mut Vec<SettingP
 }
 
 /// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for
-/// `keep_alive` 75 seconds, longer than proxies keep their connections; for `workers` the number of
-/// cores, but at least two, because all except one may read from the disk. Run the server by
+/// `keep_alive` 75 seconds, longer than proxies keep their connections; for `workers` one more than
+/// there are cores, because at any time one of them does not read from the disk. Run the server by
 /// [`execute`](crate::execute), because Rocket's own functions ignore the default of `workers`.
 ///
 /// ```
@@ -162,7 +162,7 @@ fn value<T: Default>(read: Result<T, SettingsError>, problems: &mut Vec<SettingP
 pub fn figment() -> Figment {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let defaults = Config {
-        workers: cores.max(2),
+        workers: cores + 1,
         keep_alive: 75,
         ..Config::default()
     };
