@@ -7,7 +7,7 @@ use rocket::tokio::{
     select,
     sync::Semaphore,
     task::JoinSet,
-    time::sleep,
+    time::{Instant, sleep},
 };
 
 use super::{connection, server::Server};
@@ -15,6 +15,10 @@ use super::{connection, server::Server};
 /// How long the server waits after it could not accept a connection, because it has no more files.
 /// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// The minimum time between two warnings. Shorter, and a flood of connections fills the log; longer, and
+/// it shows less precisely when there were too many.
+const WARNING_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Number of connections that are rejected with an answer at the same time; others are closed.
 /// Higher, and a flood of connections takes more files and memory beyond the limits.
@@ -30,7 +34,7 @@ pub(super) async fn accept_until(
         server: Arc::clone(server),
         connections: JoinSet::new(),
         rejections: Arc::new(Semaphore::new(REJECTIONS)),
-        has_failed: false,
+        last_warning: None,
     };
     let mut stop = pin!(stop);
     loop {
@@ -50,12 +54,11 @@ struct Acceptor {
     server: Arc<Server>,
     connections: JoinSet<()>,
     rejections: Arc<Semaphore>,
-    has_failed: bool,
+    last_warning: Option<Instant>,
 }
 
 impl Acceptor {
     fn start(&mut self, stream: TcpStream, remote: SocketAddr) {
-        self.has_failed = false;
         let server = Arc::clone(&self.server);
         // Responses are written as a whole, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
@@ -78,10 +81,13 @@ impl Acceptor {
         if is_of_connection(error) {
             return;
         }
-        if !self.has_failed {
+        if self
+            .last_warning
+            .is_none_or(|last| last.elapsed() > WARNING_INTERVAL)
+        {
             log::warn!("new connections have to wait: {error}; allow more open files (ulimit -n)");
+            self.last_warning = Some(Instant::now());
         }
-        self.has_failed = true;
         sleep(PAUSE).await;
     }
 }

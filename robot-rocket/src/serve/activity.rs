@@ -4,7 +4,7 @@ use std::{
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Context, Poll, ready},
     time::Duration,
@@ -23,6 +23,8 @@ const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// the driver.
 pub(super) struct Activity {
     phase: Mutex<Phase>,
+    /// The number of requests.
+    answers: AtomicU64,
     is_write_pending: AtomicBool,
     header_timeout: Duration,
     keep_alive: Duration,
@@ -35,7 +37,7 @@ enum Phase {
     /// A part of a request head has arrived.
     Head { until: Instant },
     /// A request is answered. The body, the handler and the stream have time limits of their own.
-    Answering,
+    Answering { number: u64 },
     /// The response is complete, but not yet written.
     Flushing,
 }
@@ -46,6 +48,7 @@ impl Activity {
             phase: Mutex::new(Phase::Idle {
                 until: Instant::now() + limits.header_timeout,
             }),
+            answers: AtomicU64::new(0),
             is_write_pending: AtomicBool::new(false),
             header_timeout: limits.header_timeout,
             keep_alive: limits.keep_alive,
@@ -63,15 +66,12 @@ impl Activity {
     }
 
     /// A request head is complete.
-    pub(super) fn start_answer(&self) {
-        *self.phase() = Phase::Answering;
-    }
-
-    /// The response has been passed on completely.
-    pub(super) fn end_answer(&self) {
-        let mut phase = self.phase();
-        if *phase == Phase::Answering {
-            *phase = Phase::Flushing;
+    pub(super) fn start_answer(self: &Arc<Self>) -> Answer {
+        let number = self.answers.fetch_add(1, Ordering::Relaxed);
+        *self.phase() = Phase::Answering { number };
+        Answer {
+            activity: Arc::clone(self),
+            number,
         }
     }
 
@@ -105,19 +105,39 @@ impl Activity {
 
     /// Whether a request is answered, so that bytes to be written belong to the response.
     pub(super) fn is_answering(&self) -> bool {
-        matches!(*self.phase(), Phase::Answering | Phase::Flushing)
+        matches!(*self.phase(), Phase::Answering { .. } | Phase::Flushing)
     }
 
     /// When the connection must be closed, if nothing happens. `None` while a request is answered.
     fn deadline(&self) -> Option<Instant> {
         match *self.phase() {
             Phase::Idle { until } | Phase::Head { until } => Some(until),
-            Phase::Answering | Phase::Flushing => None,
+            Phase::Answering { .. } | Phase::Flushing => None,
         }
     }
 
     fn phase(&self) -> MutexGuard<'_, Phase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The answer to a request, until its response has been passed on completely: then it is dropped. Hyper
+/// may drop the body of a response after it has passed on the next request.
+pub(super) struct Answer {
+    activity: Arc<Activity>,
+    number: u64,
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let mut phase = self.activity.phase();
+        if *phase
+            == (Phase::Answering {
+                number: self.number,
+            })
+        {
+            *phase = Phase::Flushing;
+        }
     }
 }
 

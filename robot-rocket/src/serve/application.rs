@@ -1,6 +1,6 @@
 //! The application behind the server: a launched Rocket, which answers requests.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::net::SocketAddr;
 
 use bytes::Bytes;
 use hyper::{
@@ -11,7 +11,7 @@ use hyper::{
 use rocket::{http::Status, local::asynchronous::Client};
 
 use super::{
-    activity::Activity,
+    activity::Answer,
     buffering::{BufferedBody, Buffering},
     refusal::Refusal,
     request::{self, Received},
@@ -33,28 +33,28 @@ impl Application {
     }
 
     /// Answers a request. If the body of the response is streamed, it comes from the reader.
-    pub(super) async fn answer<'a>(
-        &'a self,
+    pub(super) async fn answer(
+        &self,
         request: Request<Incoming>,
         remote: SocketAddr,
-        activity: &Arc<Activity>,
-    ) -> (Response<ResponseBody>, Option<BodyReader<'a>>) {
+        answer: Answer,
+    ) -> (Response<ResponseBody>, Option<BodyReader<'_>>) {
         let (parts, body) = request.into_parts();
         let method = parts.method.clone();
         let mut local = request::local(&self.client, &parts, remote);
         let is_form = local.content_type().is_some_and(|kind| kind.is_form());
         match self.buffering.read(&parts, is_form, body).await {
-            Ok(BufferedBody::Read(bytes)) => local.set_body(bytes),
-            Ok(BufferedBody::Unread(body)) => Received::new(parts, body).attach(&local),
+            Ok(BufferedBody::Read(bytes)) => {
+                local.set_body(bytes);
+                Received::new(parts, None).attach(&local);
+            }
+            Ok(BufferedBody::Unread(body)) => Received::new(parts, Some(body)).attach(&local),
             Err(refusal) => {
                 let response = self.refusal(refusal).await;
-                return (
-                    response.map(|body| ResponseBody::whole(body, activity)),
-                    None,
-                );
+                return (response.map(|body| ResponseBody::whole(body, answer)), None);
             }
         }
-        response::convert(local.dispatch().await, &method, activity).await
+        response::convert(local.dispatch().await, &method, answer).await
     }
 
     /// The answer without a request: that of the catcher for 400, or a text if this catcher does not

@@ -30,6 +30,7 @@ struct BufferingRoute {
     method: Method,
     /// The path up to its first parameter, decoded and without empty segments.
     start: Vec<u8>,
+    has_parameters: bool,
 }
 
 impl Buffering {
@@ -69,7 +70,7 @@ impl Buffering {
         self.routes.iter().any(|route| {
             // A field of a form may change the method.
             let has_method = is_form || route.method.as_str() == parts.method.as_str();
-            has_method && path.starts_with(&route.start)
+            has_method && route.matches(&path)
         })
     }
 }
@@ -84,11 +85,19 @@ impl BufferingRoute {
     /// `None` for a route whose handler reads from the connection.
     fn of(route: &Route) -> Option<Self> {
         let name = route.name.as_deref().unwrap_or_default();
-        let path = route.uri.path().split('<').next().unwrap_or_default();
+        let path = route.uri.path();
+        let start = path.split('<').next().unwrap_or_default();
         (!name.starts_with(READS_FROM_CONNECTION)).then(|| Self {
             method: route.method,
-            start: normalized(path),
+            start: normalized(start),
+            has_parameters: start.len() < path.len(),
         })
+    }
+
+    /// Whether a normalized path may be one of this route.
+    fn matches(&self, path: &[u8]) -> bool {
+        path.strip_prefix(self.start.as_slice())
+            .is_some_and(|rest| rest.is_empty() || self.has_parameters && rest[0] == b'/')
     }
 }
 

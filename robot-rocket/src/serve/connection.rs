@@ -29,7 +29,7 @@ use super::{
     refusal::Refusal,
     response::BodyReader,
     server::Server,
-    stream::{Connection, Stream},
+    stream::{Stream, Transport},
 };
 
 /// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
@@ -68,7 +68,7 @@ async fn serve_https(
     }
 }
 
-/// Answers a connection that is one too many.
+/// Rejects a connection beyond a limit with 503.
 pub(super) async fn reject(server: &Server, stream: TcpStream) {
     let refusal = Refusal::TOO_MANY_CONNECTIONS;
     #[cfg(feature = "tls")]
@@ -84,17 +84,16 @@ pub(super) async fn reject(server: &Server, stream: TcpStream) {
 
 async fn serve_http<S>(server: &Server, stream: S, remote: SocketAddr)
 where
-    S: Connection,
+    S: Transport,
 {
     let activity = Activity::new(&server.limits);
     let mut stream = Stream::new(stream, &activity, server.limits.write_timeout);
     let reader = Mutex::new(None);
     let end = {
         let service = service_fn(|request| {
-            activity.start_answer();
-            let (activity, reader) = (&activity, &reader);
+            let (answer, reader) = (activity.start_answer(), &reader);
             // Boxed, because hyper allocates it for idle connections as well.
-            let answer = Box::pin(server.application.answer(request, remote, activity));
+            let answer = Box::pin(server.application.answer(request, remote, answer));
             async move {
                 let (response, body) = answer.await;
                 *reader.lock().unwrap_or_else(PoisonError::into_inner) = body;
@@ -138,6 +137,15 @@ enum End {
     TimedOut,
 }
 
+impl From<hyper::Result<()>> for End {
+    fn from(result: hyper::Result<()>) -> Self {
+        match result {
+            Ok(()) => Self::Closed,
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
 /// Polls hyper's connection, and the reader of the body that it sends.
 async fn drive<C>(
     server: &Server,
@@ -153,23 +161,27 @@ where
     let mut stop_notice = server.stopping.notice();
     poll_fn(|context| {
         if stop_notice.poll(context).is_ready() {
+            // A request that has arrived is read, and answered, before hyper is told to stop.
+            if let Poll::Ready(end) = connection.as_mut().poll(context) {
+                return Poll::Ready(end.into());
+            }
             activity.stop();
             stop(connection.as_mut());
         }
         loop {
-            if let Poll::Ready(result) = connection.as_mut().poll(context) {
-                return Poll::Ready(match result {
-                    Ok(()) => End::Closed,
-                    Err(error) => End::Failed(error),
-                });
-            }
-            // One piece at a time, so that a client that does not read uses little memory.
-            if activity.is_write_pending() {
-                break;
+            if let Poll::Ready(end) = connection.as_mut().poll(context) {
+                return Poll::Ready(end.into());
             }
             let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let read = reader.as_mut().map(|reader| reader.poll(context));
-            if !matches!(read, Some(Poll::Ready(()))) {
+            let Some(body) = reader.as_mut() else { break };
+            if body.is_done() {
+                // Hyper then learns that nobody reads the rest of the request.
+                *reader = None;
+                continue;
+            }
+            // One piece at a time, so that a client that does not read uses little memory. The pending
+            // write wakes this task.
+            if activity.is_write_pending() || body.poll(context).is_pending() {
                 break;
             }
         }
@@ -203,12 +215,12 @@ async fn close<S>(server: &Server, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let closed = async {
-        stream.shutdown().await?;
-        copy(&mut stream, &mut sink()).await
-    };
+    if !matches!(timeout(CLOSE_TIMEOUT, stream.shutdown()).await, Ok(Ok(()))) {
+        return;
+    }
+    let mut unread = sink();
     select! {
-        _ = timeout(CLOSE_TIMEOUT, closed) => {}
+        _ = timeout(CLOSE_TIMEOUT, copy(&mut stream, &mut unread)) => {}
         () = server.stopping.wait() => {}
     }
 }

@@ -76,9 +76,9 @@ pub enum ServeError {
 ///   [`ConnectionLimits`](crate::ConnectionLimits).
 /// - A request to a route of the application, not of the catalogue, is dispatched once its body has
 ///   arrived, within 30 seconds. The body may have as many bytes as the greatest of Rocket's `limits`.
+///   If the path of a route starts with a parameter, this applies to all requests with its method.
 ///   Request fairings see no bodies of requests to the catalogue.
-/// - A handler is dropped when the connection of its client fails.
-/// - Shutdown fairings run after the last request.
+/// - Shutdown fairings run after the last request, unless a handler blocks its thread.
 /// - HTTP/2, upgrades such as WebSocket, and certificates of clients are not supported.
 ///
 /// # Errors
@@ -105,9 +105,11 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         .merge(("address", options.address.ip()))
         .merge(("port", options.address.port()));
     let rocket = rocket.configure(figment).attach(response::sizes());
-    let client = Client::untracked(rocket).await;
-    let client = client.map_err(|error| ServeError::Launch(Box::new(error)))?;
-    let mut shutdown = ShutdownRequest::of(client.rocket())?;
+    let not_launched = |error| ServeError::Launch(Box::new(error));
+    let rocket = rocket.ignite().await.map_err(not_launched)?;
+    // Before the fairings for liftoff, after which a signal may come.
+    let mut shutdown = ShutdownRequest::of(&rocket)?;
+    let client = Client::untracked(rocket).await.map_err(not_launched)?;
     let server = Arc::new(Server {
         application: Application::new(client),
         admission: Admission::new(&options.limits),
@@ -119,8 +121,9 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let connections = accept_until(shutdown.received(), listener, &server).await;
     server.stopping.start();
     shutdown.finish(connections).await;
-    if let Some(server) = Arc::into_inner(server) {
-        server.application.terminate().await;
+    match Arc::into_inner(server) {
+        Some(server) => server.application.terminate().await,
+        None => log::warn!("shutdown fairings do not run, because a handler blocks its thread"),
     }
     Ok(())
 }

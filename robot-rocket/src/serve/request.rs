@@ -42,17 +42,18 @@ const NOT_PERMITTED: &AsciiSet = &CONTROLS
     .add(b'}');
 
 /// A request as it was received. Requests that come from [`serve`](crate::serve) have it; Rocket's
-/// request has copies of the headers in UTF-8 only, and no body.
+/// request has copies of the headers in UTF-8 only.
 pub(crate) struct Received {
     parts: Parts,
     body: Mutex<Option<Incoming>>,
 }
 
 impl Received {
-    pub(super) fn new(parts: Parts, body: Incoming) -> Self {
+    /// Without the body if it was buffered: Rocket's request has it then.
+    pub(super) fn new(parts: Parts, body: Option<Incoming>) -> Self {
         Self {
             parts,
-            body: Mutex::new(Some(body)),
+            body: Mutex::new(body),
         }
     }
 
@@ -75,7 +76,7 @@ impl Received {
         &self.parts.headers
     }
 
-    /// The body. `None` if it has been taken.
+    /// The body. `None` if it was buffered, or has been taken.
     pub(crate) fn take_body(&self) -> Option<Incoming> {
         self.body
             .lock()

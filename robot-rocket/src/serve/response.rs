@@ -19,11 +19,11 @@ use hyper::{
 use rocket::{fairing::AdHoc, local::asynchronous::LocalResponse, tokio::io::AsyncReadExt};
 use tokio_util::io::poll_read_buf;
 
-use super::activity::Activity;
+use super::activity::Answer;
 
 /// The maximum size of a body that is passed on as a whole, in bytes. Lower, and usual lists are passed
 /// on in pieces, which costs more; higher, and a client that does not read keeps more memory.
-const WHOLE: usize = 128 * 1024;
+const WHOLE: usize = 64 * 1024;
 
 /// The minimum size of the buffer for a piece of a streamed body, in bytes. Lower, and sending costs
 /// more system calls; higher, and a client that does not read keeps more memory. Handlers can ask for
@@ -43,7 +43,7 @@ pub(super) fn sizes() -> AdHoc {
 pub(super) async fn convert<'a>(
     mut response: LocalResponse<'a>,
     method: &Method,
-    activity: &Arc<Activity>,
+    answer: Answer,
 ) -> (Response<ResponseBody>, Option<BodyReader<'a>>) {
     let status = StatusCode::from_u16(response.status().code);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -66,7 +66,7 @@ pub(super) async fn convert<'a>(
     };
     let mut converted = Response::new(ResponseBody {
         content,
-        activity: Arc::clone(activity),
+        _answer: answer,
     });
     *converted.status_mut() = status;
     *converted.headers_mut() = headers;
@@ -104,7 +104,7 @@ async fn whole(response: &mut LocalResponse<'_>, size: usize) -> Content {
 /// The body of a response, as hyper reads it.
 pub(super) struct ResponseBody {
     content: Content,
-    activity: Arc<Activity>,
+    _answer: Answer,
 }
 
 enum Content {
@@ -113,13 +113,15 @@ enum Content {
     Whole(Bytes),
     Streamed(Arc<Handover>),
     Failed(io::Error),
+    /// Everything has been read.
+    End,
 }
 
 impl ResponseBody {
-    pub(super) fn whole(bytes: Bytes, activity: &Arc<Activity>) -> Self {
+    pub(super) fn whole(bytes: Bytes, answer: Answer) -> Self {
         Self {
             content: Content::Whole(bytes),
-            activity: Arc::clone(activity),
+            _answer: answer,
         }
     }
 }
@@ -132,8 +134,8 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        match mem::replace(&mut self.content, Content::Stripped) {
-            Content::Stripped => Poll::Ready(None),
+        match mem::replace(&mut self.content, Content::End) {
+            Content::Stripped | Content::End => Poll::Ready(None),
             Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
             Content::Failed(error) => Poll::Ready(Some(Err(error))),
@@ -146,7 +148,11 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.content, Content::Whole(bytes) if bytes.is_empty())
+        match &self.content {
+            Content::Whole(bytes) => bytes.is_empty(),
+            Content::End => true,
+            _ => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -159,7 +165,9 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        self.activity.end_answer();
+        if let Content::Streamed(handover) = &self.content {
+            *handover.piece() = Piece::NoLongerNeeded;
+        }
     }
 }
 
@@ -176,6 +184,8 @@ enum Piece {
     Read(Bytes),
     End,
     Failed(io::Error),
+    /// Hyper needs no more of the body, or the connection has failed.
+    NoLongerNeeded,
 }
 
 impl Handover {
@@ -188,8 +198,11 @@ impl Handover {
                 Poll::Pending
             }
             Piece::Read(bytes) => Poll::Ready(Some(Ok(bytes))),
-            Piece::End => Poll::Ready(None),
             Piece::Failed(error) => Poll::Ready(Some(Err(error))),
+            Piece::End | Piece::NoLongerNeeded => {
+                *piece = Piece::NoLongerNeeded;
+                Poll::Ready(None)
+            }
         }
     }
 
@@ -214,6 +227,11 @@ impl<'a> BodyReader<'a> {
             handover: Arc::clone(&handover),
         };
         (reader, handover)
+    }
+
+    /// Whether the body is complete, or was dropped.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(*self.handover.piece(), Piece::NoLongerNeeded)
     }
 
     /// Hands over a piece. Pending while the body needs none, or the response has none yet.

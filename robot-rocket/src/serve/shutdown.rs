@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::future::{Either, select};
 use rocket::{
-    Orbit, Rocket, Shutdown,
+    Ignite, Rocket, Shutdown,
     tokio::{task::JoinSet, time::timeout},
 };
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
@@ -30,7 +30,7 @@ pub(super) struct ShutdownRequest {
 
 impl ShutdownRequest {
     /// Starts to receive signals, which then no longer end the process.
-    pub(super) fn of(rocket: &Rocket<Orbit>) -> io::Result<Self> {
+    pub(super) fn of(rocket: &Rocket<Ignite>) -> io::Result<Self> {
         let config = &rocket.config().shutdown;
         let seconds = u64::from(config.grace) + u64::from(config.mercy);
         Ok(Self {

@@ -19,14 +19,14 @@ use tokio_rustls::server::TlsStream;
 
 use super::activity::Activity;
 
-/// The connection below a stream.
-pub(super) trait Connection: AsyncRead + AsyncWrite + Unpin {
+/// The connection below a stream, with TLS or without.
+pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {
     /// Discards what the client has not read, when the connection is dropped. Otherwise, the system
     /// keeps it for minutes.
     fn discard_unread(&self);
 }
 
-impl Connection for TcpStream {
+impl Transport for TcpStream {
     fn discard_unread(&self) {
         // Fails only if the connection has ended.
         let _ = self.set_zero_linger();
@@ -34,7 +34,7 @@ impl Connection for TcpStream {
 }
 
 #[cfg(feature = "tls")]
-impl Connection for TlsStream<TcpStream> {
+impl Transport for TlsStream<TcpStream> {
     fn discard_unread(&self) {
         self.get_ref().0.discard_unread();
     }

@@ -28,7 +28,8 @@ impl Certificates {
         })
     }
 
-    /// Reads the files again. Connections from then on use the new certificates.
+    /// Reads the files again, which blocks. Connections from then on use the new certificates. Values
+    /// that the setting has itself, instead of files, stay the same.
     ///
     /// # Errors
     /// A file cannot be used. The previous certificates stay in use.

@@ -8,7 +8,7 @@ use super::{SettingsError, optional, value};
 use crate::serve::open_files;
 
 /// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
-/// keep others out; higher, and they use more memory, about 16 KiB each.
+/// keep others out; higher, and they use more memory: 16 KiB each, and more if they send long heads.
 const MAX_CONNECTIONS: usize = 20_000;
 
 /// One client address may have this part of all connections by default. A smaller part, and clients

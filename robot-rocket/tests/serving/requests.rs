@@ -100,6 +100,32 @@ fn rocket() -> Rocket<Build> {
 
 const FORM: &str = "Content-Type: application/x-www-form-urlencoded\r\n";
 
+#[post("/", data = "<text>")]
+fn root(text: String) -> String {
+    text
+}
+
+#[post("/robot/<_>", data = "<text>")]
+fn other(text: String) -> String {
+    text
+}
+
+#[test]
+fn import_beside_other_routes_is_not_buffered() {
+    let served = Served::start(rocket().mount("/", routes![root, other]));
+    let long = "x".repeat(200);
+    let robots: Vec<_> = (0..15_000)
+        .map(|number| format!("{number} {long},droid,1977\n"))
+        .collect();
+    let robots = robots.concat();
+    let import = "POST /robots/api/robots/import?format=csv";
+    let imported = served.answer(import, "", &format!("name,type,year\n{robots}"));
+    assert_status(&imported, 200);
+    for target in ["POST /", "POST /robot/1", "POST //robot/%31/"] {
+        assert_eq!(body(&served.answer(target, "", "text")), "text", "{target}");
+    }
+}
+
 #[test]
 fn routes_get_bodies() {
     let served = Served::start(rocket());

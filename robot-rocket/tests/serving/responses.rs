@@ -1,6 +1,12 @@
 //! Responses of routes of the application.
 
-use std::{fs, sync::Arc};
+use std::{
+    fs,
+    io::{self, Read},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rocket::{
     Build, Rocket, State, catch, catchers,
@@ -136,6 +142,53 @@ fn bodies_have_their_length() {
         assert_status(&head, 200);
         assert!(head.contains(&stated), "{head}");
         assert!(!head.contains("transfer-encoding"), "{head}");
+    }
+}
+
+/// The files that this process has open, among them those of the server.
+#[cfg(target_os = "linux")]
+fn is_open(path: &std::path::Path) -> bool {
+    let open = fs::read_dir("/proc/self/fd").unwrap();
+    open.flatten()
+        .any(|file| fs::read_link(file.path()).is_ok_and(|open| open == path))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_is_closed_at_the_end_of_its_response() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().canonicalize().unwrap().join("large.txt");
+    fs::write(&file, "x".repeat(1_000_000)).unwrap();
+    let served = Served::start(rocket().mount("/files", FileServer::from(folder.path())));
+    let mut connection = served.connect();
+    let answer = connection.answer("GET /files/large.txt", "", "");
+    assert_eq!(body(&answer).len(), 1_000_000);
+    let started = Instant::now();
+    while is_open(&file) {
+        assert!(started.elapsed() < Duration::from_secs(3));
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn unread_body_does_not_block_the_next_request() {
+    let figment = figment().merge(("keep_alive", 300));
+    let served = Served::start(rocket::custom(figment));
+    let robots: Vec<_> = (0..5000)
+        .map(|number| format!("robot {number:04},droid,1977\n"))
+        .collect();
+    let robots = robots.concat();
+    let mut connection = served.connect();
+    let import = "POST /robots/api/robots/import?format=csv";
+    let imported = connection.answer(import, "", &format!("name,type,year\n{robots}"));
+    assert_status(&imported, 200);
+    connection.send("GET /robots/api/robots", "", &"x".repeat(300_000));
+    assert_status(&connection.head(), 200);
+    connection.until("]\r\n0\r\n\r\n");
+    // The server answers, or closes the connection.
+    connection.send("GET /robots/api/robots/1", "", "");
+    if let Err(error) = connection.0.read(&mut [0]) {
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
     }
 }
 
