@@ -13,9 +13,10 @@ use crate::{forms::is_below, permits::BlockingPermits};
 /// between its tasks.
 const PIECE: usize = 64 * 1024;
 
-/// The maximum size of a piece of a streamed body in bytes. For a client that does not read, the
-/// connection buffers up to 16 pieces, and Rocket three: with 64 KiB, the connection would cost half a
-/// megabyte. With smaller pieces, sending takes more messages between tasks.
+/// The maximum size of a piece of a streamed body in bytes. [`serve`](crate::serve) uses larger pieces.
+/// Under Rocket's own server, a connection buffers up to 16 pieces for a client that does not read, and
+/// Rocket three: with 64 KiB, it would cost half a megabyte. With smaller pieces, sending takes more
+/// messages between tasks.
 const STREAMED_PIECE: usize = 4 * 1024;
 
 /// Set by a fairing, because Rocket's `Shield`, which is attached to every application, sets it, too,

@@ -11,7 +11,7 @@ use crate::{
 
 const CONNECTIONS: usize = 64;
 
-/// Twice the documented 250 KiB, which is an average of many more connections: with few, threads and
+/// Four times the documented 130 KiB, which is an average of many more connections: with few, threads and
 /// fragmentation weigh more.
 const LIMIT_KIB: usize = 512;
 
