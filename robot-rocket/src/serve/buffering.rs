@@ -69,7 +69,8 @@ impl Buffering {
         let path = normalized(parts.uri.path());
         self.routes.iter().any(|route| {
             // A field of a form may change the method.
-            let has_method = is_form || route.method.as_str() == parts.method.as_str();
+            let has_method = route.method.as_str() == parts.method.as_str()
+                || is_form && route.method.supports_payload();
             has_method && route.matches(&path)
         })
     }
