@@ -40,9 +40,11 @@ impl InlineReads {
     ) -> Option<Result<T>> {
         let mut slot = self.free_slot()?;
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
-        let mut connection = match slot.take() {
-            Some(connection) if connection.is_current() => connection,
-            _ => self.file.reader(Purpose::ReadInline).ok()?,
+        let known = slot.take();
+        let current = known.and_then(|mut known| known.is_current().then_some(known));
+        let mut connection = match current {
+            Some(connection) => connection,
+            None => self.file.reader(Purpose::ReadInline).ok()?,
         };
         match connection.read(query).map_err(classify) {
             Ok(value) => {

@@ -67,6 +67,30 @@ impl Log {
     }
 }
 
+/// The log of a connection that is open. SQLite neither deletes nor replaces the file meanwhile, so it
+/// is opened once: examining an open file takes a third of the time of examining its path.
+#[derive(Debug)]
+pub(super) struct OpenLog {
+    log: Log,
+    /// `None` until it is examined, or while it does not exist.
+    file: Option<File>,
+}
+
+impl OpenLog {
+    pub(super) fn new(log: Log) -> Self {
+        Self { log, file: None }
+    }
+
+    /// See [`Log::is_empty`]. The connection must have been used.
+    pub(super) fn is_empty(&mut self) -> bool {
+        if self.file.is_none() {
+            self.file = File::open(&self.log.0).ok();
+        }
+        let found = self.file.as_ref().and_then(|file| file.metadata().ok());
+        found.is_some_and(|found| found.len() == 0)
+    }
+}
+
 fn read_at<const LENGTH: usize>(file: &mut File, offset: u64) -> io::Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
     file.seek(SeekFrom::Start(offset))?;

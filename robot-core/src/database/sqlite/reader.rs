@@ -15,7 +15,7 @@ use diesel::{QueryResult, SqliteConnection};
 
 use super::{
     companions::{JOURNAL, LOG, SHARED_MEMORY},
-    log::Log,
+    log::{Log, OpenLog},
 };
 use crate::{
     catalogue::Error,
@@ -31,7 +31,7 @@ pub(super) struct Reader {
     connection: SqliteConnection,
     /// The state that was read, if the connection has no locks.
     state: Option<State>,
-    log: Log,
+    log: OpenLog,
     /// Whether the page cache may have pages.
     was_used: bool,
 }
@@ -41,7 +41,7 @@ impl Reader {
         Self {
             connection,
             state,
-            log,
+            log: OpenLog::new(log),
             was_used: false,
         }
     }
@@ -62,7 +62,7 @@ impl Reader {
     }
 
     /// Whether a next query will read the current state of the database.
-    pub(super) fn is_current(&self) -> bool {
+    pub(super) fn is_current(&mut self) -> bool {
         match &self.state {
             Some(state) => state.is_current(),
             None => !self.was_used || !self.log.is_empty(),
