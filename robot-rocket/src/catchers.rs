@@ -33,7 +33,7 @@ impl Handler for ContractError {
         let failure = if status != Status::BadRequest {
             Failure::Internal
         } else if request.route().is_some() {
-            Failure::Malformed(vec!["The request cannot be understood".into()])
+            Failure::Malformed(vec![Refusal::MALFORMED.message.into()])
         } else {
             // Rocket does not route a request with a method that it does not know. No path takes
             // such a method, so the answer needs no store and does not block.

@@ -23,8 +23,8 @@ use crate::{
 /// After the routes of applications and the static files.
 const RANK: isize = 3000;
 
-/// Number of pieces of a streamed body that are buffered: more than one, so that the network and the database work at the
-/// same time. Higher, and each import uses more memory.
+/// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
+/// not work at the same time; higher, and each import uses more memory.
 const PIECES: usize = 4;
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.

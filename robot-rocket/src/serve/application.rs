@@ -42,8 +42,7 @@ impl Application {
         let (parts, body) = request.into_parts();
         let method = parts.method.clone();
         let mut local = request::local(&self.client, &parts, remote);
-        let is_form = local.content_type().is_some_and(|kind| kind.is_form());
-        match self.buffering.read(&parts, is_form, body).await {
+        match self.buffering.read(&parts, &local, body).await {
             Ok(BufferedBody::Read(bytes)) => {
                 local.set_body(bytes);
                 Received::new(parts, None).attach(&local);

@@ -11,7 +11,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::percent_decode_str;
-use rocket::{Orbit, Rocket, Route, data::ByteUnit, http::Method, tokio::time::timeout};
+use rocket::{Orbit, Request, Rocket, Route, data::ByteUnit, http::Method, tokio::time::timeout};
 
 use super::{refusal::Refusal, request::READS_FROM_CONNECTION};
 
@@ -48,10 +48,10 @@ impl Buffering {
     pub(super) async fn read(
         &self,
         parts: &Parts,
-        is_form: bool,
+        request: &Request<'_>,
         body: Incoming,
     ) -> Result<BufferedBody, Refusal> {
-        if body.is_end_stream() || !self.applies(parts, is_form) {
+        if body.is_end_stream() || !self.applies(parts, request) {
             return Ok(BufferedBody::Unread(body));
         }
         match timeout(TIMEOUT, Limited::new(body, self.limit).collect()).await {
@@ -62,10 +62,11 @@ impl Buffering {
         }
     }
 
-    fn applies(&self, parts: &Parts, is_form: bool) -> bool {
+    fn applies(&self, parts: &Parts, request: &Request<'_>) -> bool {
         if self.routes.is_empty() {
             return false;
         }
+        let is_form = request.content_type().is_some_and(|kind| kind.is_form());
         let path = normalized(parts.uri.path());
         self.routes.iter().any(|route| {
             // A field of a form may change the method.

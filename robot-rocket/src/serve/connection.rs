@@ -161,7 +161,7 @@ where
     let mut stop_notice = server.stopping.notice();
     poll_fn(|context| {
         if stop_notice.poll(context).is_ready() {
-            // A request that has arrived is read, and answered, before hyper is told to stop.
+            // A request that has arrived is read, and answered, before hyper stops.
             if let Poll::Ready(end) = connection.as_mut().poll(context) {
                 return Poll::Ready(end.into());
             }
@@ -175,7 +175,7 @@ where
             let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(body) = reader.as_mut() else { break };
             if body.is_done() {
-                // Hyper then learns that nobody reads the rest of the request.
+                // This drops the request, so that hyper does not wait for a reader of its body.
                 *reader = None;
                 continue;
             }
@@ -209,8 +209,8 @@ where
     }
 }
 
-/// Closes the connection, once the client has read the last response. If bytes of the client arrive
-/// that nobody reads, the system discards what the client has not read.
+/// Closes the connection, once the client has read the last response. If bytes of the client are
+/// left unread, the system discards what the client has not read.
 async fn close<S>(server: &Server, mut stream: S)
 where
     S: AsyncRead + AsyncWrite + Unpin,

@@ -1,8 +1,8 @@
 //! HTTP server of a Rocket application that owns its connections.
 //!
 //! Rocket's own server ([`Rocket::launch`]) sets no deadline for request heads and responses, and no
-//! limit of connections, so some clients that send nothing keep all others out. This one accepts the
-//! connections itself and passes each request to the application through Rocket's local client.
+//! limit of connections: a thousand clients that send nothing can block all others. This server accepts
+//! the connections itself and passes each request to the application through Rocket's local client.
 
 mod accept;
 mod activity;

@@ -11,26 +11,25 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(super) const MALFORMED: Self = Self {
-        status: 400,
-        message: "The request cannot be understood",
-    };
-    pub(super) const HEAD_TOO_LARGE: Self = Self {
-        status: 431,
-        message: "The request line and the headers are too long; send a shorter request",
-    };
-    pub(super) const BODY_TOO_SLOW: Self = Self {
-        status: 408,
-        message: "The request body did not arrive in time; send it again",
-    };
-    pub(super) const BODY_TOO_LARGE: Self = Self {
-        status: 413,
-        message: "The request body is too large; send a shorter one",
-    };
-    pub(super) const TOO_MANY_CONNECTIONS: Self = Self {
-        status: 503,
-        message: "The service has too many connections; try again in a moment",
-    };
+    pub(crate) const MALFORMED: Self = Self::new(400, "The request cannot be understood");
+    pub(super) const BODY_TOO_SLOW: Self = Self::new(
+        408,
+        "The request body did not arrive in time; send it again",
+    );
+    pub(super) const BODY_TOO_LARGE: Self =
+        Self::new(413, "The request body is too large; send a shorter one");
+    pub(super) const HEAD_TOO_LARGE: Self = Self::new(
+        431,
+        "The request line and the headers are too long; send a shorter request",
+    );
+    pub(super) const TOO_MANY_CONNECTIONS: Self = Self::new(
+        503,
+        "The service has too many connections; try again in a moment",
+    );
+
+    const fn new(status: u16, message: &'static str) -> Self {
+        Self { status, message }
+    }
 
     /// The refusal of a request head that hyper cannot parse. `None` if there is no client to answer.
     pub(super) fn of(error: &hyper::Error) -> Option<Self> {

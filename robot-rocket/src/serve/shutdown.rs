@@ -53,10 +53,8 @@ impl ShutdownRequest {
         let ended = async { while connections.join_next().await.is_some() {} };
         if timeout(self.timeout, ended).await.is_err() {
             log::warn!("requests that took too long were aborted at shutdown");
-            connections.abort_all();
-            let ended = async { while connections.join_next().await.is_some() {} };
             // A handler that blocks its thread ends with the process.
-            let _ = timeout(ABORT_TIMEOUT, ended).await;
+            let _ = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
         }
     }
 }

@@ -121,7 +121,7 @@ fn import_beside_other_routes_is_not_buffered() {
         .collect();
     let robots = robots.concat();
     let import = "POST /robots/api/robots/import?format=csv";
-    // curl sends files as forms, unless it is told otherwise.
+    // By default, curl declares files as forms.
     for headers in ["", FORM] {
         let imported = served.answer(import, headers, &format!("name,type,year\n{robots}"));
         assert_status(&imported, if headers.is_empty() { 200 } else { 409 });
