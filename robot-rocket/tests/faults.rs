@@ -61,7 +61,7 @@ use libtest_mimic::Trial;
 #[cfg(all(feature = "postgres", feature = "mysql"))]
 use faults::restarts;
 use faults::{
-    disk, migrations,
+    disk,
     options::{self, Options, Run},
 };
 use support::{calls, process, strace};

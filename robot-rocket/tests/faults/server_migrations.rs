@@ -4,7 +4,7 @@ use std::{fs, process::Stdio, thread, time::Duration};
 
 use crate::{
     database_server::{DatabaseServer, Kind},
-    migrations::{assert_usable, is_killed, previous},
+    faults::migrations::{assert_usable, is_killed, previous},
     options::Run,
     process::command,
 };
