@@ -6,7 +6,10 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, Robot, Violation, open};
+use robot_core::{
+    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, Pending, Robot, RobotId,
+    ValidDraft, Violation, open,
+};
 
 use crate::{
     backend::{Backend, server_tests},
@@ -85,6 +88,8 @@ impl Server for crate::backend::Mysql {
 server_tests![
     tables_of_other_programs_are_ignored,
     lock_blocks_only_changes_of_the_same_robot,
+    lock_delays_no_change_of_the_same_batch,
+    changes_of_a_batch_have_results_of_their_own,
     deadlock_is_retried_or_reported_as_taken_name,
     lost_connections_are_replaced,
     connection_lost_during_a_write_is_unknown,
@@ -108,6 +113,94 @@ fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
     other.batch_execute(&S::lock(locked.id())).unwrap();
     catalogue.replace(free.id(), draft("renamed")).unwrap();
     assert_eq!(names(&catalogue, ""), ["locked", "renamed"]);
+}
+
+/// Submitted together, so that all but the first share a transaction at first.
+fn lock_delays_no_change_of_the_same_batch<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    let locked = catalogue.add(draft("locked")).unwrap();
+    let free = catalogue.add(draft("free")).unwrap();
+    let mut other = database.connect();
+    other.batch_execute(&S::lock(locked.id())).unwrap();
+    let update = |robot: &Robot, name| Change::Update(robot.id(), valid(name).into());
+    let mut changes = vec![update(&free, "first"), update(&locked, "renamed")];
+    changes.extend((0..20).map(|number| Change::Insert(valid(&number.to_string()))));
+    changes.push(update(&free, "second"));
+    let mut results = submit_all(&catalogue, changes);
+    let error = results.remove(1).unwrap_err();
+    assert!(matches!(error, Error::Unavailable(_)), "{error:?}");
+    for result in results {
+        result.unwrap();
+    }
+    assert_eq!(names(&catalogue, "").len(), 22);
+    assert_eq!(names(&catalogue, "second"), ["second"]);
+    drop(other);
+}
+
+fn changes_of_a_batch_have_results_of_their_own<S: Server>() {
+    let database = S::new();
+    let catalogue = database.open();
+    let robots: Vec<_> = ["a", "b", "c"]
+        .map(|name| catalogue.add(draft(name)).unwrap().id())
+        .into();
+    let gone = catalogue.add(draft("gone")).unwrap().id();
+    catalogue.delete(gone).unwrap();
+    // Inserts alone, and then with other changes, which are statements of their own.
+    let inserts = ["d", "e", "d", "a", "f"].map(|name| Change::Insert(valid(name)));
+    let [added, other, repeated, taken, last] = successes(&catalogue, inserts);
+    assert!(added != repeated && other && !taken && last);
+    let [
+        added,
+        first,
+        second,
+        missing,
+        deleted,
+        repeated,
+        not_found,
+        taken,
+    ] = successes(
+        &catalogue,
+        [
+            Change::Insert(valid("g")),
+            Change::Update(robots[0], valid("a2").into()),
+            Change::Update(robots[0], valid("a3").into()),
+            Change::Update(gone, valid("b").into()),
+            Change::Delete(robots[1]),
+            Change::Delete(robots[1]),
+            Change::Delete(gone),
+            Change::Insert(valid("c")),
+        ],
+    );
+    assert!(added && first && second && !missing && !not_found && !taken);
+    assert_ne!(deleted, repeated);
+    let renamed = catalogue.get(robots[0]).unwrap().unwrap();
+    assert!(["a2", "a3"].contains(&renamed.name()), "{renamed:?}");
+    assert_eq!(names(&catalogue, "")[1..], ["c", "d", "e", "f", "g"]);
+}
+
+/// Submits changes together. The errors must be those of the rules.
+fn successes<const N: usize>(catalogue: &dyn Catalogue, changes: [Change; N]) -> [bool; N] {
+    let results = submit_all(catalogue, changes.into());
+    let successes = results.into_iter().map(|result| match result {
+        Ok(_) => true,
+        Err(Error::NotFound(_) | Error::Rejected(_)) => false,
+        Err(error) => panic!("{error:?}"),
+    });
+    successes.collect::<Vec<_>>().try_into().unwrap()
+}
+
+fn valid(name: &str) -> ValidDraft {
+    ValidDraft::new(draft(name)).unwrap()
+}
+
+/// Submits changes, and waits for all results.
+fn submit_all(catalogue: &dyn Catalogue, changes: Vec<Change>) -> Vec<robot_core::Result<RobotId>> {
+    let submitted = changes
+        .into_iter()
+        .map(|change| catalogue.submit(change).unwrap());
+    let submitted: Vec<_> = submitted.collect();
+    submitted.into_iter().map(Pending::wait).collect()
 }
 
 /// Each transaction locks the row with the name that the other one needs, and the server rolls one

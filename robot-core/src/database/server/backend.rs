@@ -1,12 +1,17 @@
 //! Interface of a server backend: connecting, and the meaning of errors.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
 
+use super::limits::Limits;
 use crate::{
-    catalogue::OpenOptions,
-    database::{migrations::Migrate, statements::Statements},
+    catalogue::{Error, OpenOptions},
+    database::{errors::wrap, migrations::Migrate, statements::Statements},
+    model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// Purpose of a connection.
@@ -46,14 +51,62 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// Why a connection failed.
     fn connect_failure(error: &ConnectionError) -> ConnectFailure;
 
-    /// Sets how long a statement may take, where `connect` has not set a limit for all of them.
-    fn limit_statements(&mut self, limit: Duration) -> QueryResult<()> {
-        let _ = limit;
-        Ok(())
+    /// Sets the time limits of the next statements, as far as the server has them. Those of a commit
+    /// are not limited.
+    fn set_limits(&mut self, limits: Limits) -> QueryResult<()>;
+
+    /// The robots with these ids, in any order, by one statement.
+    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>>;
+
+    /// The robots with these names, in any order, by one statement.
+    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
+
+    /// Inserts robots whose names are free and different, and returns their ids by name. Atomic, also
+    /// outside of a transaction. An error may mean that a name is taken.
+    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
+
+    /// Changes robots with different ids, and returns the ids of those that exist. By default with a
+    /// statement for each, the last one before the deadline.
+    fn update_all(
+        &mut self,
+        updates: &[(RobotId, &ValidChanges)],
+        deadline: Instant,
+    ) -> QueryResult<HashSet<RobotId>> {
+        let mut updated = HashSet::new();
+        for (id, changes) in updates {
+            check_deadline(deadline)?;
+            if self.update(*id, changes)? > 0 {
+                updated.insert(*id);
+            }
+        }
+        Ok(updated)
+    }
+
+    /// Deletes robots with different ids, and returns the ids of those that existed. By default with a
+    /// statement for each, the last one before the deadline.
+    fn delete_all(&mut self, ids: &[RobotId], deadline: Instant) -> QueryResult<HashSet<RobotId>> {
+        let mut deleted = HashSet::new();
+        for id in ids {
+            check_deadline(deadline)?;
+            if self.delete(*id)? > 0 {
+                deleted.insert(*id);
+            }
+        }
+        Ok(deleted)
     }
 
     /// Prepares the database, after its tables are up to date.
     fn prepare(&mut self, database: &str) {
         let _ = database;
     }
+}
+
+/// An error once the deadline of a transaction has passed, so that it ends.
+fn check_deadline(deadline: Instant) -> QueryResult<()> {
+    if Instant::now() < deadline {
+        return Ok(());
+    }
+    Err(wrap(Error::unavailable(
+        "the changes of a batch take too long",
+    )))
 }

@@ -26,6 +26,9 @@ const TRANSIENT: &[&str] = &[
     MIGRATING,
 ];
 
+/// Messages of conflicts: PostgreSQL's 40P01, MariaDB's and MySQL's 1020.
+const CONFLICTS: &[&str] = &["deadlock detected", "Record has changed since last read"];
+
 /// Parts of the messages about a full disk, or a quota that is reached: PostgreSQL's 53100, and
 /// MariaDB's and MySQL's 1021, 1026, 1030 and 3.
 const FULL: &[&str] = &[
@@ -80,6 +83,49 @@ pub(super) fn is_read_only(error: &DieselError) -> bool {
             information.message().contains("read-only option")
         }
         _ => false,
+    }
+}
+
+/// Whether transactions conflicted, so that it may succeed if it is repeated whole: a deadlock, or a
+/// commit that a cluster rejected.
+pub(super) fn is_conflict(error: &DieselError) -> bool {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
+        // The messages of other kinds may quote a name.
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            let message = information.message();
+            CONFLICTS.iter().any(|part| message.contains(part))
+        }
+        _ => false,
+    }
+}
+
+/// The effect of a statement that failed.
+pub(super) enum Effect {
+    /// It changed nothing: the server processed it, and rejected it.
+    None,
+    /// It may have taken effect.
+    Unknown,
+    /// It changed nothing, provided that the connection still works.
+    NoneIfConnected,
+}
+
+pub(super) fn effect(error: &DieselError) -> Effect {
+    let DieselError::DatabaseError(kind, information) = error else {
+        return Effect::NoneIfConnected;
+    };
+    let message = information.message();
+    match kind {
+        DatabaseErrorKind::UniqueViolation
+        | DatabaseErrorKind::CheckViolation
+        | DatabaseErrorKind::NotNullViolation => Effect::None,
+        DatabaseErrorKind::ClosedConnection => Effect::Unknown,
+        // MariaDB's 1180 and 1317: a cluster may have split during a commit.
+        _ if message.contains("during COMMIT") || message == "Query execution was interrupted" => {
+            Effect::Unknown
+        }
+        _ if is_transient(error) => Effect::None,
+        _ => Effect::NoneIfConnected,
     }
 }
 

@@ -2,17 +2,19 @@
 
 mod address;
 mod backend;
+mod batcher;
+mod changes;
+mod connector;
 mod errors;
-mod executor;
 mod limits;
+mod lookups;
 #[cfg(feature = "mysql")]
 mod mysql;
-mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod semaphore;
-mod session;
 mod store;
+mod tasks;
+mod watchdog;
 
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlCatalogue;

@@ -1,50 +1,107 @@
 //! The catalogue on a database server, for every backend.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
+use diesel::QueryResult;
+
 use super::{
     address::Address,
     backend::Backend,
-    executor::{Executor, StatementKind},
+    batcher::Batcher,
+    changes::Changes,
+    connector::Connector,
+    lookups::{Key, Lookups},
+    tasks::{Kind, Task, Tasks},
+    watchdog::Watchdog,
 };
 use crate::{
-    catalogue::{Catalogue, Change, OpenError, OpenOptions, PageRequest, Restoration, Result},
+    catalogue::{
+        Catalogue, Change, Error, OpenError, OpenOptions, PageRequest, Pending, Restoration, Result,
+    },
     database::{restore::restore, statements::without_nul},
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
-    executor: Executor<B>,
+    lookups: Batcher<B, Lookups>,
+    changes: Batcher<B, Changes>,
+    tasks: Batcher<B, Tasks>,
+    /// Ends after the batchers.
+    _watchdog: Watchdog,
 }
 
 impl<B: Backend> ServerStore<B> {
     pub(super) fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let address = Address::from_url(url, options)?;
-        let executor = Executor::open(address, options)?;
-        Ok(Self { executor })
+        let connector = Arc::new(Connector::open(address.clone(), options)?);
+        let timeout = options.get_timeout();
+        // About half of them for changes, which wait for locks and for the disk.
+        let connections = options.get_connections() as usize;
+        let quarter = (connections / 4).max(1);
+        let half = connections.saturating_sub(2 * quarter).max(1);
+        let alarm = Arc::default();
+        let lookups = Batcher::new(Lookups { timeout }, quarter, &connector, &alarm);
+        let changes = Batcher::new(Changes { timeout }, half, &connector, &alarm);
+        let tasks = Batcher::new(Tasks { timeout }, quarter, &connector, &alarm);
+        let supervised = vec![
+            lookups.supervised(),
+            changes.supervised(),
+            tasks.supervised(),
+        ];
+        let watchdog = Watchdog::start(alarm, supervised)
+            .map_err(|error| address.cannot_open(error.into()))?;
+        Ok(Self {
+            lookups,
+            changes,
+            tasks,
+            _watchdog: watchdog,
+        })
+    }
+
+    /// Executes a statement that is a transaction of its own.
+    fn execute<T: Send + 'static>(
+        &self,
+        kind: Kind,
+        statement: impl Fn(&mut B) -> QueryResult<T> + Send + 'static,
+    ) -> Result<T> {
+        let result = Arc::new(Mutex::new(None));
+        let kept = Arc::clone(&result);
+        let statement = move |connection: &mut B| {
+            let value = statement(connection)?;
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            Ok(())
+        };
+        let task = Task {
+            kind,
+            statement: Box::new(statement),
+        };
+        self.tasks.submit(task).wait()?;
+        let value = result.lock().unwrap_or_else(PoisonError::into_inner).take();
+        value.ok_or_else(|| Error::store("the statement has no result"))
     }
 
     fn write(&self, change: Change) -> Result<RobotId> {
-        let statement = move |connection: &mut B| connection.apply(&change);
-        self.executor.execute(StatementKind::Write, statement)?
+        self.changes.submit(change).wait()
     }
 
     fn read_page<T: Send + 'static>(
         &self,
         request: PageRequest<'_>,
-        query: fn(&mut B, PageRequest<'_>) -> diesel::QueryResult<Vec<T>>,
+        query: fn(&mut B, PageRequest<'_>) -> QueryResult<Vec<T>>,
     ) -> Result<Vec<T>> {
         let Some(request) = without_nul(request) else {
             return Ok(Vec::new());
         };
         let kind = if request.containing.is_empty() {
-            StatementKind::LookUp
+            Kind::Page
         } else {
-            StatementKind::Scan
+            Kind::Scan
         };
         let containing = request.containing.to_owned();
         let after = request.after.to_owned();
         let limit = request.limit;
-        self.executor.execute(kind, move |connection| {
+        self.execute(kind, move |connection| {
             let request = PageRequest {
                 containing: &containing,
                 after: &after,
@@ -70,17 +127,14 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        let statement = move |connection: &mut B| connection.get(id);
-        self.executor.execute(StatementKind::LookUp, statement)
+        self.lookups.submit(Key::Id(id)).wait()
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         if name.contains('\0') {
             return Ok(None);
         }
-        let name = name.to_owned();
-        let statement = move |connection: &mut B| connection.find(&name);
-        self.executor.execute(StatementKind::LookUp, statement)
+        self.lookups.submit(Key::Name(name.to_owned())).wait()
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
@@ -96,14 +150,21 @@ impl<B: Backend> Catalogue for ServerStore<B> {
             return Ok(());
         }
         let restoration = restoration.clone();
-        self.executor
-            .execute(StatementKind::Restore, move |connection: &mut B| {
-                connection.transaction(|connection| restore(connection, &restoration))
-            })
+        self.execute(Kind::Restore, move |connection: &mut B| {
+            connection.transaction(|connection| restore(connection, &restoration))
+        })
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let number = self.executor.execute(StatementKind::LookUp, B::last_id)?;
+        let number = self.execute(Kind::Page, B::last_id)?;
         Ok(RobotId::new(number))
+    }
+
+    fn submit(&self, change: Change) -> Result<Pending<Result<RobotId>>, Change> {
+        Ok(self.changes.submit(change))
+    }
+
+    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
+        Some(self.lookups.submit(Key::Id(id)))
     }
 }

@@ -1,21 +1,23 @@
 //! Connections to MariaDB and MySQL: their settings, and the meaning of their errors.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use diesel::{
     ConnectionError, ConnectionResult, MysqlConnection, connection::SimpleConnection, prelude::*,
     sql_query, sql_types::Text,
 };
 
+use super::statements;
 use crate::{
     catalogue::OpenOptions,
     database::{
         migrations::Migrate,
         server::{
             backend::{Backend, ConnectFailure, Purpose},
-            limits::{SCAN_FACTOR, lock_timeout},
+            limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
     },
+    model::{Robot, ValidDraft},
 };
 
 /// A URL, as an example for messages.
@@ -43,6 +45,26 @@ impl Backend for MysqlConnection {
 
     fn connect_failure(error: &ConnectionError) -> ConnectFailure {
         connect_failure(error)
+    }
+
+    /// Without the limit of a statement: `connect` has set one for all of them.
+    fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
+        let seconds = lock_timeout(limits.lock).as_secs();
+        self.batch_execute(&format!(
+            "SET SESSION innodb_lock_wait_timeout = {seconds}, SESSION lock_wait_timeout = {seconds}"
+        ))
+    }
+
+    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
+        statements::get_all(self, ids)
+    }
+
+    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
+        statements::find_all(self, names)
+    }
+
+    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
+        statements::insert_all(self, drafts)
     }
 }
 

@@ -1,6 +1,9 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
-use std::hash::{BuildHasher, RandomState};
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, RandomState},
+};
 
 use diesel::{
     MysqlConnection,
@@ -14,7 +17,7 @@ use crate::{
     catalogue::Error,
     database::{
         errors::wrap,
-        schema::{DraftRow, RobotRow, robots},
+        schema::{DraftRow, RobotRow, Row, robot, robots},
         statements::{Contains, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
@@ -74,4 +77,40 @@ impl Dialect for MysqlConnection {
             .execute(self)
             .map(drop)
     }
+}
+
+/// The robots with these ids.
+pub(super) fn get_all(connection: &mut MysqlConnection, ids: &[i64]) -> QueryResult<Vec<Robot>> {
+    let rows = robots::table.filter(robots::id.eq_any(ids));
+    let rows = rows.select(Row::as_select()).load(connection)?;
+    rows.into_iter().map(robot).collect()
+}
+
+/// The robots with these names.
+pub(super) fn find_all(
+    connection: &mut MysqlConnection,
+    names: &[&str],
+) -> QueryResult<Vec<Robot>> {
+    let rows = robots::table.filter(robots::name.eq_any(names));
+    let rows = rows.select(Row::as_select()).load(connection)?;
+    rows.into_iter().map(robot).collect()
+}
+
+/// Inserts robots by one statement, and looks up their ids in the same transaction.
+pub(super) fn insert_all(
+    connection: &mut MysqlConnection,
+    drafts: &[&ValidDraft],
+) -> QueryResult<HashMap<String, i64>> {
+    let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
+    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
+    connection.transaction(|connection| {
+        diesel::insert_into(robots::table)
+            .values(rows)
+            .execute(connection)?;
+        let inserted = robots::table.filter(robots::name.eq_any(names));
+        let inserted: Vec<_> = inserted
+            .select((robots::name, robots::id))
+            .load(connection)?;
+        Ok(inserted.into_iter().collect())
+    })
 }

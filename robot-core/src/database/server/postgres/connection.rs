@@ -1,21 +1,26 @@
 //! Connections to PostgreSQL: their settings, and the meaning of their errors.
 
-use std::time::Duration;
+use std::{
+    collections::{HashMap, HashSet},
+    time::{Duration, Instant},
+};
 
 use diesel::{
     ConnectionError, ConnectionResult, PgConnection, connection::SimpleConnection, dsl::sql,
     prelude::*, sql_query, sql_types::Text,
 };
 
+use super::statements;
 use crate::{
     catalogue::OpenOptions,
     database::{
         search_index::ensure_search_index,
         server::{
             backend::{Backend, ConnectFailure, Purpose},
-            limits::MIGRATION_LOCK_TIMEOUT,
+            limits::{Limits, MIGRATION_LOCK_TIMEOUT},
         },
     },
+    model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A URL, as an example for messages.
@@ -45,11 +50,36 @@ impl Backend for PgConnection {
         connect_failure(error)
     }
 
-    /// No longer than a lock is waited for, because waits for several locks add up. The limit does
-    /// not apply to a commit.
-    fn limit_statements(&mut self, limit: Duration) -> QueryResult<()> {
-        let limit = format!("SET statement_timeout = {}", limit.as_millis());
-        self.batch_execute(&limit)
+    fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
+        self.batch_execute(&format!(
+            "SET statement_timeout = {}; SET lock_timeout = {}",
+            limits.statement.as_millis(),
+            limits.lock.as_millis()
+        ))
+    }
+
+    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
+        statements::get_all(self, ids)
+    }
+
+    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
+        statements::find_all(self, names)
+    }
+
+    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
+        statements::insert_all(self, drafts)
+    }
+
+    fn update_all(
+        &mut self,
+        updates: &[(RobotId, &ValidChanges)],
+        _: Instant,
+    ) -> QueryResult<HashSet<RobotId>> {
+        statements::update_all(self, updates)
+    }
+
+    fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {
+        statements::delete_all(self, ids)
     }
 
     fn prepare(&mut self, database: &str) {

@@ -1,22 +1,25 @@
 //! Statements in PostgreSQL's dialect.
 
+use std::collections::{HashMap, HashSet};
+
 use diesel::{
     PgConnection,
     connection::SimpleConnection,
     dsl::sql,
     pg::Pg,
     prelude::*,
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_query,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{Array, BigInt, Bool, Nullable, Text},
 };
 
 use crate::{
     database::{
-        schema::{DraftRow, RobotRow, robots},
+        schema::{DraftRow, RobotRow, Row, robot, robots},
         statements::{Contains, Dialect, impl_statements},
         trigrams::trigrams,
     },
-    model::{Robot, ValidDraft},
+    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft},
 };
 
 /// The sequence that ids come from.
@@ -73,6 +76,140 @@ impl Dialect for PgConnection {
     /// another restoration.
     fn lock_ids(&mut self) -> QueryResult<()> {
         self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
+    }
+}
+
+/// The robots with these ids.
+pub(super) fn get_all(connection: &mut PgConnection, ids: &[i64]) -> QueryResult<Vec<Robot>> {
+    let rows = robots::table.filter(robots::id.eq_any(ids));
+    let rows = rows.select(Row::as_select()).load(connection)?;
+    rows.into_iter().map(robot).collect()
+}
+
+/// The robots with these names.
+pub(super) fn find_all(connection: &mut PgConnection, names: &[&str]) -> QueryResult<Vec<Robot>> {
+    let rows = robots::table.filter(robots::name.eq_any(names));
+    let rows = rows.select(Row::as_select()).load(connection)?;
+    rows.into_iter().map(robot).collect()
+}
+
+/// Inserts the robots whose names are free, by one statement.
+pub(super) fn insert_all(
+    connection: &mut PgConnection,
+    drafts: &[&ValidDraft],
+) -> QueryResult<HashMap<String, i64>> {
+    let rows: Vec<(i64, String)> = InsertAll {
+        names: drafts.iter().map(|draft| draft.name()).collect(),
+        types: drafts
+            .iter()
+            .map(|draft| draft.robot_type().as_str())
+            .collect(),
+        years: drafts.iter().map(|draft| draft.year()).collect(),
+    }
+    .get_results(connection)?;
+    Ok(rows.into_iter().map(|(id, name)| (name, id)).collect())
+}
+
+/// Changes the robots that exist, by one statement.
+pub(super) fn update_all(
+    connection: &mut PgConnection,
+    updates: &[(RobotId, &ValidChanges)],
+) -> QueryResult<HashSet<RobotId>> {
+    let changes = || updates.iter().map(|(_, changes)| changes);
+    let ids = UpdateAll {
+        ids: updates.iter().map(|(id, _)| id.get()).collect(),
+        names: changes().map(|changes| changes.name()).collect(),
+        types: changes()
+            .map(|changes| changes.robot_type().map(RobotType::as_str))
+            .collect(),
+        years: changes().map(|changes| changes.year()).collect(),
+    }
+    .get_results(connection)?;
+    Ok(robot_ids(ids))
+}
+
+/// Deletes the robots that exist, by one statement.
+pub(super) fn delete_all(
+    connection: &mut PgConnection,
+    ids: &[RobotId],
+) -> QueryResult<HashSet<RobotId>> {
+    let ids: Vec<_> = ids.iter().map(|id| id.get()).collect();
+    let ids = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
+        .returning(robots::id)
+        .get_results(connection)?;
+    Ok(robot_ids(ids))
+}
+
+fn robot_ids(ids: Vec<i64>) -> HashSet<RobotId> {
+    ids.into_iter().filter_map(RobotId::new).collect()
+}
+
+/// The statement of [`insert_all`]: the same for any number of rows, so that it is prepared once.
+struct InsertAll<'a> {
+    names: Vec<&'a str>,
+    types: Vec<&'static str>,
+    years: Vec<i64>,
+}
+
+impl QueryId for InsertAll<'_> {
+    type QueryId = InsertAll<'static>;
+}
+
+impl Query for InsertAll<'_> {
+    type SqlType = (BigInt, Text);
+}
+
+impl RunQueryDsl<PgConnection> for InsertAll<'_> {}
+
+impl QueryFragment<Pg> for InsertAll<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        pass.push_sql("INSERT INTO robots (name, type, year) SELECT * FROM unnest(");
+        pass.push_bind_param::<Array<Text>, _>(&self.names)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Text>, _>(&self.types)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<BigInt>, _>(&self.years)?;
+        pass.push_sql(") ON CONFLICT (name) DO NOTHING RETURNING id, name");
+        Ok(())
+    }
+}
+
+/// The statement of [`update_all`]: the same for any number of rows, so that it is prepared once.
+struct UpdateAll<'a> {
+    ids: Vec<i64>,
+    names: Vec<Option<&'a str>>,
+    types: Vec<Option<&'static str>>,
+    years: Vec<Option<i64>>,
+}
+
+impl QueryId for UpdateAll<'_> {
+    type QueryId = UpdateAll<'static>;
+}
+
+impl Query for UpdateAll<'_> {
+    type SqlType = BigInt;
+}
+
+impl RunQueryDsl<PgConnection> for UpdateAll<'_> {}
+
+impl QueryFragment<Pg> for UpdateAll<'_> {
+    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
+        pass.push_sql(
+            "UPDATE robots SET name = coalesce(new.name, robots.name), \
+             type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
+             revision = robots.revision + 1 FROM unnest(",
+        );
+        pass.push_bind_param::<Array<BigInt>, _>(&self.ids)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.names)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.types)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<BigInt>>, _>(&self.years)?;
+        pass.push_sql(
+            ") AS new (id, name, type, year) WHERE robots.id = new.id RETURNING robots.id",
+        );
+        Ok(())
     }
 }
 

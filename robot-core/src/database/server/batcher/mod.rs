@@ -1,0 +1,241 @@
+//! Execution of items in batches, on connections of their own.
+//!
+//! A round trip to a server, and a commit, cost the same for one item and for many. So items queue, and
+//! a worker thread executes together all that were queued while it executed the last batch. An item
+//! that is alone is executed at once. Usually one worker is enough; if its batch takes long, others
+//! take what is queued meanwhile.
+
+mod state;
+mod worker;
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::QueryResult;
+use futures_channel::oneshot;
+
+use self::state::{Caller, Job, State, Wake};
+use super::{
+    backend::Backend,
+    connector::{Connection, Connector, NoAnswer},
+    watchdog::{Alarm, Supervised},
+};
+use crate::catalogue::{Error, Pending, Result};
+
+/// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
+/// served; higher ones make clients wait until their timeout.
+const CAPACITY: usize = 4096;
+
+/// How long dropping a batcher waits for its workers. Shorter, and one of them may crash the exiting
+/// process; longer, and a silent server delays the exit.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What a batcher executes, and how.
+pub(super) trait Work<B>: Send + Sync + 'static {
+    type Item: Send + 'static;
+    type Output: Send + 'static;
+
+    /// The maximum number of items in a batch.
+    const BATCH_LIMIT: usize;
+
+    /// How long a batch may take before another worker takes what is queued. Shorter, and more
+    /// connections share what one could do in larger batches; longer, and items wait for a batch that
+    /// waits for a lock.
+    const PATIENCE: Duration;
+
+    /// How long an item may wait until it is executed.
+    fn timeout(&self) -> Duration;
+
+    /// How long an item may take in all, if its result is not needed after that: for reads.
+    fn expiry(&self, item: &Self::Item) -> Option<Duration>;
+
+    /// How long a batch with this first item may take before the connection counts as lost.
+    fn execution_limit(&self, first: &Self::Item) -> Duration;
+
+    /// Whether an item may change the database.
+    fn is_write(&self, item: &Self::Item) -> bool;
+
+    /// Executes a batch. The inner results are those of the items, in their order. An error means that
+    /// no item has taken effect, unless the connection was lost. Then the items are executed one by one
+    /// (`Attempt::Alone`).
+    fn execute(
+        &self,
+        connection: &mut Connection<B>,
+        items: &mut [Self::Item],
+        attempt: Attempt,
+    ) -> QueryResult<Vec<Result<Self::Output>>>;
+}
+
+/// How an item is executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// With those that are queued. It must not wait long for locks, because the others wait with it.
+    InBatch,
+    /// Alone, after a batch with it has failed.
+    Alone,
+}
+
+/// A queue, and the workers that execute what is in it. Dropping it waits for them.
+pub(super) struct Batcher<B: Backend, W: Work<B>>(Arc<Shared<B, W>>);
+
+/// What the callers, the workers and the watchdog share.
+struct Shared<B: Backend, W: Work<B>> {
+    work: W,
+    connector: Arc<Connector<B>>,
+    alarm: Arc<Alarm>,
+    state: Mutex<State<W::Item, W::Output>>,
+    /// Wakes an idle worker.
+    queued: Condvar,
+    /// A worker has ended.
+    ended: Condvar,
+}
+
+impl<B: Backend, W: Work<B>> Batcher<B, W> {
+    /// A batcher with at most this number of connections. None is opened before it is needed.
+    pub(super) fn new(
+        work: W,
+        connections: usize,
+        connector: &Arc<Connector<B>>,
+        alarm: &Arc<Alarm>,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            work,
+            connector: Arc::clone(connector),
+            alarm: Arc::clone(alarm),
+            state: Mutex::new(State::new(connections, W::BATCH_LIMIT, W::PATIENCE)),
+            queued: Condvar::new(),
+            ended: Condvar::new(),
+        }))
+    }
+
+    /// For the watchdog.
+    pub(super) fn supervised(&self) -> Arc<dyn Supervised> {
+        let Self(shared) = self;
+        Arc::clone(shared) as Arc<dyn Supervised>
+    }
+
+    /// Queues an item. The result is an error if it cannot be executed in time.
+    pub(super) fn submit(&self, item: W::Item) -> Pending<Result<W::Output>> {
+        let Self(shared) = self;
+        let now = Instant::now();
+        let (sender, receiver) = oneshot::channel();
+        let is_write = shared.work.is_write(&item);
+        let caller = Caller {
+            sender: Some(sender),
+            deadline: now + shared.work.timeout(),
+            expiry: shared.work.expiry(&item).map(|expiry| now + expiry),
+        };
+        let job = Job { item, caller };
+        let mut state = shared.state();
+        if state.queue_length() >= CAPACITY {
+            return Pending::ready(Err(too_many()));
+        }
+        state.queue(job);
+        shared.wake_worker(state, now);
+        shared.alarm.wake();
+        Pending::awaited(async move { receiver.await.unwrap_or_else(|_| Err(lost(is_write))) })
+    }
+}
+
+impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
+    /// The client library frees its state when the process exits. Threads that still use it could
+    /// crash, so wait for them.
+    fn drop(&mut self) {
+        let Self(shared) = self;
+        let mut state = shared.state();
+        state.close();
+        shared.queued.notify_all();
+        // The result does not matter: the threads that are left wait for a silent server.
+        let _ = shared
+            .ended
+            .wait_timeout_while(state, SHUTDOWN_TIMEOUT, |state| state.has_workers());
+    }
+}
+
+impl<B: Backend, W: Work<B>> Shared<B, W> {
+    /// No code panics while it holds the lock, so the state is consistent.
+    fn state(&self) -> MutexGuard<'_, State<W::Item, W::Output>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes or starts a worker if there is something that it may execute now.
+    fn wake_worker(
+        self: &Arc<Self>,
+        mut state: MutexGuard<'_, State<W::Item, W::Output>>,
+        now: Instant,
+    ) {
+        match state.wake(now) {
+            Wake::None => {}
+            Wake::Idle => {
+                drop(state);
+                self.queued.notify_one();
+            }
+            Wake::New => {
+                drop(state);
+                if !self.start_worker() {
+                    self.state().remove_worker();
+                }
+            }
+        }
+    }
+
+    /// Starts a worker, unless too many wait for a server that does not answer.
+    fn start_worker(self: &Arc<Self>) -> bool {
+        if self.connector.abandoned().are_too_many() {
+            return false;
+        }
+        let shared = Arc::clone(self);
+        let spawned = thread::Builder::new()
+            .name("robot-session".to_owned())
+            .spawn(move || worker::run(&shared));
+        if let Err(error) = &spawned {
+            log::error!("cannot start a thread for the database: {error}");
+        }
+        spawned.is_ok()
+    }
+}
+
+impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
+    fn supervise(self: Arc<Self>) -> bool {
+        let now = Instant::now();
+        let mut state = self.state();
+        let expired = state.take_expired(now);
+        let overdue = state.take_overdue(now);
+        let is_busy = state.is_busy();
+        self.wake_worker(state, now);
+        for sender in expired {
+            // The caller may have dropped its receiver.
+            let _ = sender.send(Err(Error::unavailable(NoAnswer)));
+        }
+        for batch in overdue {
+            self.connector.abandoned().add(batch.token);
+            self.connector.validate_all();
+            let error = if batch.is_write {
+                Error::unknown(NoAnswer)
+            } else {
+                Error::unavailable(NoAnswer)
+            };
+            for caller in batch.callers {
+                caller.send(Err(error.clone()));
+            }
+        }
+        is_busy
+    }
+}
+
+fn too_many() -> Error {
+    Error::unavailable("too many requests wait for the database")
+}
+
+/// The error of an item whose worker has ended without a result.
+fn lost(is_write: bool) -> Error {
+    let message = "a database thread terminated unexpectedly";
+    if is_write {
+        Error::unknown(message)
+    } else {
+        Error::store(message)
+    }
+}

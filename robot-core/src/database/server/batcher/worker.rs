@@ -1,0 +1,290 @@
+//! Worker of a batcher: a thread with a connection.
+
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::result::{DatabaseErrorKind, Error as DieselError};
+
+use super::{
+    Attempt, Shared, Work,
+    state::{Caller, Job, Turn},
+};
+use crate::{
+    catalogue::{Error, Result},
+    database::server::{
+        backend::Backend,
+        connector::{Connection, NoAnswer},
+        errors::{Effect, classify, effect, is_conflict, is_read_only},
+    },
+};
+
+/// How long a worker that has nothing to do keeps its connection. Shorter, and programs that are idle
+/// for a while connect again; longer, and the server keeps connections that were needed once.
+const IDLE_LIMIT: Duration = Duration::from_secs(300);
+
+/// The pause after a failure to connect. Shorter costs more during an outage; longer delays the first
+/// requests after it.
+const CONNECT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Maximum number of executions of an item alone that conflicts with other transactions. Fewer, and
+/// writes fail under contention; more, and conflicting writes add load to a server that is overloaded.
+/// The pauses between eight take a seventh of a second, a fraction of the default timeout.
+const ATTEMPTS: u32 = 8;
+
+/// Executes batches until the batcher is dropped, or there is nothing to do for long.
+pub(super) fn run<B: Backend, W: Work<B>>(shared: &Arc<Shared<B, W>>) {
+    let mut worker = Worker {
+        shared,
+        connection: None,
+        token: Arc::new(()),
+        turn: None,
+        is_abandoned: false,
+    };
+    while let Some(turn) = worker.next_turn() {
+        worker.take_turn(turn);
+        if worker.is_abandoned {
+            break;
+        }
+    }
+    // In an orderly way, before the worker counts as ended.
+    drop(worker.connection.take());
+}
+
+struct Worker<'a, B: Backend, W: Work<B>> {
+    shared: &'a Arc<Shared<B, W>>,
+    connection: Option<Connection<B>>,
+    /// Shows that the thread still runs.
+    token: Arc<()>,
+    turn: Option<Turn>,
+    is_abandoned: bool,
+}
+
+/// The jobs of a batch that is executed: the items here, and who waits for them in the state.
+struct Batch<I> {
+    items: Vec<I>,
+    is_write: bool,
+}
+
+/// What became of a batch.
+enum End<O> {
+    Done(Vec<Result<O>>),
+    /// No item has taken effect, and each fails with this error.
+    Failed(Error),
+    /// No item has taken effect, and they are queued again.
+    Again(Attempt),
+    /// The connection was lost.
+    Lost(DieselError),
+}
+
+impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
+    /// Waits until there is something to execute; `None` if the worker should end.
+    fn next_turn(&mut self) -> Option<Turn> {
+        let mut state = self.shared.state();
+        loop {
+            let now = Instant::now();
+            if let Some(turn) = state.begin_turn(now) {
+                self.turn = Some(turn);
+                return Some(turn);
+            }
+            if state.is_finished() {
+                return None;
+            }
+            state.begin_idle();
+            let waited = self.shared.queued.wait_timeout(state, IDLE_LIMIT);
+            let (guard, timeout) = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
+            state = guard;
+            state.end_idle();
+            if timeout.timed_out() && !state.is_busy() {
+                return None;
+            }
+        }
+    }
+
+    /// Executes a batch, on a connection that works as far as is known.
+    fn take_turn(&mut self, turn: Turn) {
+        let Some(mut connection) = self.usable_connection() else {
+            thread::sleep(CONNECT_PAUSE);
+            self.end_turn(turn);
+            // Nobody tries again.
+            for job in self.shared.state().take_rest() {
+                job.caller.send(Err(Error::unavailable(NoAnswer)));
+            }
+            return;
+        };
+        let Some(mut batch) = self.begin_execution(turn) else {
+            self.connection = Some(connection);
+            self.end_turn(turn);
+            return;
+        };
+        let end = self.execute(turn, &mut connection, &mut batch);
+        match &end {
+            End::Lost(_) => self.shared.connector.validate_all(),
+            _ => self.connection = Some(connection),
+        }
+        if let Some(callers) = self.end_turn(turn) {
+            self.respond(end, batch, callers);
+        }
+    }
+
+    fn usable_connection(&mut self) -> Option<Connection<B>> {
+        let connector = &self.shared.connector;
+        let connection = self.connection.take();
+        let validated = connection.and_then(|connection| connector.validate(connection));
+        validated.or_else(|| connector.connect().ok())
+    }
+
+    /// Takes the jobs. `None` if others have taken them, or they have expired.
+    fn begin_execution(&self, turn: Turn) -> Option<Batch<W::Item>> {
+        let Shared { work, .. } = &**self.shared;
+        let mut state = self.shared.state();
+        let jobs = state.take_batch(turn);
+        let limit = work.execution_limit(&jobs.first()?.item);
+        let is_write = jobs.iter().any(|job| work.is_write(&job.item));
+        let token = Arc::downgrade(&self.token);
+        let now = Instant::now();
+        let items = state.begin_execution(turn, jobs, limit, is_write, token, now);
+        // There may be more for another worker.
+        self.shared.wake_worker(state, now);
+        Some(Batch { items, is_write })
+    }
+
+    /// Executes a batch, and repeats it if it conflicts with other transactions.
+    fn execute(
+        &self,
+        turn: Turn,
+        connection: &mut Connection<B>,
+        batch: &mut Batch<W::Item>,
+    ) -> End<W::Output> {
+        let Shared {
+            work, connector, ..
+        } = &**self.shared;
+        let mut attempts = 1;
+        loop {
+            let error = match work.execute(connection, &mut batch.items, turn.attempt) {
+                Ok(results) => {
+                    connection.note_answer();
+                    return End::Done(results);
+                }
+                Err(error) => error,
+            };
+            match effect(&error) {
+                Effect::None => {}
+                Effect::NoneIfConnected if connection.inner().ping().is_ok() => {}
+                Effect::NoneIfConnected | Effect::Unknown => return End::Lost(error),
+            }
+            connection.note_answer();
+            let is_demoted = is_read_only(&error);
+            let is_conflict = is_conflict(&error);
+            let verdict = verdict(error);
+            let is_repeated = match turn.attempt {
+                _ if is_demoted => false,
+                Attempt::InBatch => attempts == 1 && is_conflict,
+                Attempt::Alone => attempts < ATTEMPTS && matches!(verdict, Verdict::Repeatable(_)),
+            };
+            if is_repeated || is_demoted {
+                thread::sleep(pause(attempts));
+            }
+            if is_demoted {
+                // New connections go to the server that is the primary now.
+                connector.replace_all();
+            } else if is_repeated && self.shared.state().restart(turn, Instant::now()) {
+                attempts += 1;
+                continue;
+            }
+            let is_in_batch = turn.attempt == Attempt::InBatch;
+            return match verdict {
+                // An error after the whole timeout is an overload, whatever its message.
+                Verdict::Repeatable(Error::Store(cause)) if is_repeated => {
+                    End::Failed(Error::Unavailable(cause))
+                }
+                Verdict::Final(error) if batch.items.len() == 1 => End::Failed(error),
+                Verdict::Repeatable(error) if !is_in_batch && !is_demoted => End::Failed(error),
+                Verdict::Final(_) | Verdict::Repeatable(_) => End::Again(Attempt::Alone),
+            };
+        }
+    }
+
+    fn end_turn(&mut self, turn: Turn) -> Option<Vec<Caller<W::Output>>> {
+        self.turn = None;
+        let callers = self.shared.state().end_turn(turn);
+        self.is_abandoned = callers.is_none();
+        callers
+    }
+
+    fn respond(&self, end: End<W::Output>, batch: Batch<W::Item>, callers: Vec<Caller<W::Output>>) {
+        let error = match end {
+            End::Done(results) => {
+                for (caller, result) in callers.into_iter().zip(results) {
+                    caller.send(result);
+                }
+                return;
+            }
+            End::Again(attempt) => return self.queue_again(batch.items, callers, attempt),
+            End::Lost(_) if !batch.is_write => {
+                return self.queue_again(batch.items, callers, Attempt::InBatch);
+            }
+            End::Lost(error) => Error::unknown(error),
+            End::Failed(error) => error,
+        };
+        for caller in callers {
+            caller.send(Err(error.clone()));
+        }
+    }
+
+    fn queue_again(&self, items: Vec<W::Item>, callers: Vec<Caller<W::Output>>, attempt: Attempt) {
+        let jobs = items.into_iter().zip(callers);
+        let jobs = jobs.filter(|(_, caller)| caller.sender.is_some());
+        let jobs = jobs.map(|(item, caller)| Job { item, caller }).collect();
+        self.shared.state().queue_again(jobs, attempt);
+    }
+}
+
+impl<B: Backend, W: Work<B>> Drop for Worker<'_, B, W> {
+    /// Also after a panic, which loses only the batch.
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        if let Some(turn) = self.turn {
+            self.is_abandoned = state.end_turn(turn).is_none();
+        }
+        // The watchdog has counted an abandoned one already.
+        if !self.is_abandoned {
+            state.remove_worker();
+        }
+        drop(state);
+        self.shared.ended.notify_all();
+    }
+}
+
+/// Whether a statement that failed is repeated.
+enum Verdict {
+    Final(Error),
+    Repeatable(Error),
+}
+
+fn verdict(error: DieselError) -> Verdict {
+    // Localized messages have no specific kind, so an unknown error may be a deadlock. A taken id was
+    // assigned by the server itself. Both are repeated.
+    let is_unexplained = matches!(
+        error,
+        DieselError::DatabaseError(
+            DatabaseErrorKind::Unknown | DatabaseErrorKind::UniqueViolation,
+            _
+        )
+    );
+    match classify(error) {
+        error @ Error::Unavailable(_) => Verdict::Repeatable(error),
+        error @ Error::Store(_) if is_unexplained => Verdict::Repeatable(error),
+        error => Verdict::Final(error),
+    }
+}
+
+/// The pause before the next attempt: longer from one to the next, with jitter, so that conflicting
+/// transactions are not repeated together.
+fn pause(attempt: u32) -> Duration {
+    let jitter = RandomState::new().hash_one(attempt) % 8;
+    Duration::from_millis(u64::from(attempt) * 4 + jitter)
+}

@@ -1,0 +1,169 @@
+//! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry},
+    time::{Duration, Instant},
+};
+
+use diesel::QueryResult;
+
+use super::{
+    backend::Backend,
+    batcher::{Attempt, Work},
+    connector::Connection,
+    limits::{Limits, PATIENCE, SHARED_FACTOR, WRITE_MARGIN, lock_timeout},
+};
+use crate::{
+    catalogue::{Change, Error, Result},
+    database::schema::assigned,
+    model::{RobotId, ValidChanges, ValidDraft, Violation},
+};
+
+/// Changes, each with this timeout.
+pub(super) struct Changes {
+    pub(super) timeout: Duration,
+}
+
+impl<B: Backend> Work<B> for Changes {
+    type Item = Change;
+    type Output = RobotId;
+
+    const BATCH_LIMIT: usize = 256;
+
+    const PATIENCE: Duration = PATIENCE;
+
+    fn timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The caller needs to know what became of its change.
+    fn expiry(&self, _: &Change) -> Option<Duration> {
+        None
+    }
+
+    fn execution_limit(&self, _: &Change) -> Duration {
+        lock_timeout(self.timeout) + WRITE_MARGIN
+    }
+
+    fn is_write(&self, _: &Change) -> bool {
+        true
+    }
+
+    fn execute(
+        &self,
+        connection: &mut Connection<B>,
+        changes: &mut [Change],
+        attempt: Attempt,
+    ) -> QueryResult<Vec<Result<RobotId>>> {
+        let limit = match attempt {
+            Attempt::InBatch => self.timeout / SHARED_FACTOR,
+            Attempt::Alone => self.timeout,
+        };
+        // No longer than a lock is waited for, because waits for several locks add up.
+        let connection = connection.limited(Limits {
+            statement: limit,
+            lock: limit,
+        })?;
+        match changes {
+            [change] => Ok(vec![connection.apply(change)?]),
+            _ => apply_all(connection, changes, Instant::now() + limit),
+        }
+    }
+}
+
+/// Applies changes by as few statements as possible: inserts, then updates, then deletes. All clients
+/// wait at that moment, so that any order is right. Rows are locked in one order, so that servers do not
+/// wait for each other.
+fn apply_all<B: Backend>(
+    connection: &mut B,
+    changes: &[Change],
+    deadline: Instant,
+) -> QueryResult<Vec<Result<RobotId>>> {
+    let groups = Groups::of(changes);
+    let mut applied = if groups.are_only_inserts() {
+        groups.apply(connection, deadline)?
+    } else {
+        connection.transaction(|connection| groups.apply(connection, deadline))?
+    };
+    Ok(changes.iter().map(|change| applied.take(change)).collect())
+}
+
+/// The changes of a batch by kind: each name once, each id once.
+#[derive(Default)]
+struct Groups<'a> {
+    inserts: BTreeMap<&'a str, &'a ValidDraft>,
+    updates: BTreeMap<RobotId, &'a ValidChanges>,
+    /// Further changes of the same robots, in their order.
+    later_updates: Vec<(RobotId, &'a ValidChanges)>,
+    deletes: BTreeSet<RobotId>,
+}
+
+/// What was applied.
+#[derive(Default)]
+struct Applied {
+    inserted: HashMap<String, i64>,
+    updated: HashSet<RobotId>,
+    deleted: HashSet<RobotId>,
+}
+
+impl<'a> Groups<'a> {
+    fn of(changes: &'a [Change]) -> Self {
+        let mut groups = Self::default();
+        for change in changes {
+            match change {
+                Change::Insert(draft) => {
+                    groups.inserts.entry(draft.name()).or_insert(draft);
+                }
+                Change::Update(id, changes) => match groups.updates.entry(*id) {
+                    Entry::Vacant(entry) => drop(entry.insert(changes)),
+                    Entry::Occupied(_) => groups.later_updates.push((*id, changes)),
+                },
+                Change::Delete(id) => drop(groups.deletes.insert(*id)),
+            }
+        }
+        groups
+    }
+
+    fn are_only_inserts(&self) -> bool {
+        self.updates.is_empty() && self.deletes.is_empty()
+    }
+
+    fn apply<B: Backend>(&self, connection: &mut B, deadline: Instant) -> QueryResult<Applied> {
+        let drafts: Vec<_> = self.inserts.values().copied().collect();
+        let updates: Vec<_> = self
+            .updates
+            .iter()
+            .map(|(id, changes)| (*id, *changes))
+            .collect();
+        let deletes: Vec<_> = self.deletes.iter().copied().collect();
+        let mut applied = Applied::default();
+        if !drafts.is_empty() {
+            applied.inserted = connection.insert_all(&drafts)?;
+        }
+        if !updates.is_empty() {
+            applied.updated = connection.update_all(&updates, deadline)?;
+        }
+        for (id, changes) in &self.later_updates {
+            connection.update(*id, changes)?;
+        }
+        if !deletes.is_empty() {
+            applied.deleted = connection.delete_all(&deletes, deadline)?;
+        }
+        Ok(applied)
+    }
+}
+
+impl Applied {
+    /// The result of a change. Of several equal inserts or deletes, the first one succeeded.
+    fn take(&mut self, change: &Change) -> Result<RobotId> {
+        match change {
+            Change::Insert(draft) => match self.inserted.remove(draft.name()) {
+                Some(id) => assigned(id),
+                None => Err(Violation::NameTaken.into()),
+            },
+            Change::Update(id, _) if self.updated.contains(id) => Ok(*id),
+            Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
+            Change::Update(id, _) | Change::Delete(id) => Err(Error::NotFound(*id)),
+        }
+    }
+}

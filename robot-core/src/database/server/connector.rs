@@ -1,0 +1,290 @@
+//! Connections to a server: preparing its database once, connecting within a time limit, and finding
+//! out whether a connection still works.
+
+use std::{
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use diesel::QueryResult;
+
+use super::{
+    address::Address,
+    backend::{Backend, Purpose},
+    limits::Limits,
+};
+use crate::{
+    catalogue::{IfUnreachable, OpenError, OpenOptions},
+    database::migrations::{MigrationError, bring_up_to_date},
+};
+
+/// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
+/// while those before it do not answer; longer, and attempts that cannot succeed keep their threads.
+/// Chosen for a few hosts with libpq's timeout of at least 2 s each. Requests have their own, shorter
+/// limit.
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Time limit of all migrations. Shorter, and a start with a very large table never succeeds; longer,
+/// and a server that hangs is reported later. Chosen for hundreds of millions of robots at some
+/// seconds per million.
+const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
+
+/// How long a connection that answered is used without a ping. Shorter, and every request costs another
+/// round trip; longer, and more requests meet a connection that was closed. With one second, a busy
+/// connection spends one round trip per second.
+const VALIDATION_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The minimum interval between two log lines about one outage.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Opens the connections of a catalogue.
+pub(super) struct Connector<B> {
+    address: Address<B>,
+    is_prepared: Mutex<bool>,
+    /// When a connection was last lost. The others may be lost, too.
+    last_loss: Mutex<Instant>,
+    /// When the server last rejected a write because it is no longer the primary.
+    last_demotion: Mutex<Instant>,
+    /// When an outage that lasts was last logged.
+    outage_logged: Mutex<Option<Instant>>,
+    abandoned: AbandonedThreads,
+}
+
+/// There was no answer in time.
+#[derive(Debug, thiserror::Error)]
+#[error("the database did not answer in time")]
+pub(super) struct NoAnswer;
+
+impl<B: Backend> Connector<B> {
+    /// Prepares the database.
+    ///
+    /// # Errors
+    /// The database cannot be used, or is unreachable and the options say not to wait for it.
+    pub(super) fn open(address: Address<B>, options: &OpenOptions) -> Result<Self, OpenError> {
+        let connector = Self {
+            address,
+            is_prepared: Mutex::new(false),
+            last_loss: Mutex::new(Instant::now()),
+            last_demotion: Mutex::new(Instant::now()),
+            outage_logged: Mutex::new(None),
+            abandoned: AbandonedThreads::new(options.get_connections() as usize),
+        };
+        match connector.prepare() {
+            Err(error)
+                if options.get_if_unreachable() == IfUnreachable::Wait && error.is_transient() =>
+            {
+                connector.log_outage(&error);
+            }
+            result => result?,
+        }
+        Ok(connector)
+    }
+
+    /// Connects, and logs the beginning and the end of an outage.
+    pub(super) fn connect(&self) -> Result<Connection<B>, OpenError> {
+        let connected = self.prepare().and_then(|()| self.establish(Purpose::Use));
+        match &connected {
+            Ok(_) => self.log_recovery(),
+            Err(error) => self.log_outage(error),
+        }
+        connected.map(Connection::new)
+    }
+
+    /// Checks the database and brings its tables up to date, once.
+    fn prepare(&self) -> Result<(), OpenError> {
+        let mut is_prepared = lock(&self.is_prepared);
+        if !*is_prepared {
+            let mut connection = self.establish(Purpose::Prepare)?;
+            let name = self.address.name();
+            self.within(MIGRATION_LIMIT, move || {
+                bring_up_to_date(&mut connection, &name)?;
+                connection.prepare(&name);
+                Ok(())
+            })?
+            .map_err(|error: MigrationError| {
+                error.into_open_error(self.address.name(), |cause| self.address.cannot_open(cause))
+            })?;
+            *is_prepared = true;
+        }
+        Ok(())
+    }
+
+    fn establish(&self, purpose: Purpose) -> Result<B, OpenError> {
+        let address = self.address.clone();
+        self.within(CONNECT_LIMIT, move || address.connect(purpose))?
+    }
+
+    fn within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, OpenError> {
+        let result = self.abandoned.run_within(limit, work);
+        result.map_err(|error| self.address.unreachable(error))
+    }
+
+    /// The connection, if it works as far as is known: it has answered recently, or answers now.
+    pub(super) fn validate(&self, connection: Connection<B>) -> Option<Connection<B>> {
+        if self.is_valid(&connection) {
+            return Some(connection);
+        }
+        if connection.opened < *lock(&self.last_demotion) {
+            return None;
+        }
+        let ping = move || connection.ping();
+        let answer = self.abandoned.run_within(self.address.timeout() / 2, ping);
+        answer.ok().flatten()
+    }
+
+    /// Whether the connection can be used without a ping.
+    pub(super) fn is_valid(&self, connection: &Connection<B>) -> bool {
+        connection.opened >= *lock(&self.last_demotion)
+            && connection.answered.elapsed() < VALIDATION_INTERVAL
+            && connection.answered > *lock(&self.last_loss)
+    }
+
+    /// Every connection is validated before it is used again: one of them was lost.
+    pub(super) fn validate_all(&self) {
+        *lock(&self.last_loss) = Instant::now();
+    }
+
+    /// Every connection is replaced: the server does not accept writes any more.
+    pub(super) fn replace_all(&self) {
+        *lock(&self.last_demotion) = Instant::now();
+    }
+
+    /// The threads that wait for a server without a time limit.
+    pub(super) fn abandoned(&self) -> &AbandonedThreads {
+        &self.abandoned
+    }
+
+    /// Logs an outage, at most once per interval.
+    fn log_outage(&self, error: &OpenError) {
+        let mut logged = lock(&self.outage_logged);
+        if logged.is_none_or(|logged| logged.elapsed() > LOG_INTERVAL) {
+            log::warn!("{error}");
+            *logged = Some(Instant::now());
+        }
+    }
+
+    /// Logs the end of an outage, if there was one.
+    fn log_recovery(&self) {
+        if lock(&self.outage_logged).take().is_some() {
+            log::warn!("the database {} is available again", self.address.name());
+        }
+    }
+}
+
+/// A connection, and what is known about it.
+pub(super) struct Connection<B> {
+    inner: B,
+    /// The time limits that were set last; `None` for those of a new connection.
+    limits: Option<Limits>,
+    opened: Instant,
+    /// When it last answered.
+    answered: Instant,
+}
+
+impl<B: Backend> Connection<B> {
+    fn new(inner: B) -> Self {
+        Self {
+            inner,
+            limits: None,
+            opened: Instant::now(),
+            answered: Instant::now(),
+        }
+    }
+
+    /// The connection, if the server answers.
+    fn ping(mut self) -> Option<Self> {
+        self.inner.ping().ok()?;
+        self.answered = Instant::now();
+        Some(self)
+    }
+
+    /// Sets the time limits of the next statements, unless they are set.
+    pub(super) fn limited(&mut self, limits: Limits) -> QueryResult<&mut B> {
+        if self.limits != Some(limits) {
+            self.limits = None;
+            self.inner.set_limits(limits)?;
+            self.limits = Some(limits);
+        }
+        Ok(&mut self.inner)
+    }
+
+    pub(super) fn inner(&mut self) -> &mut B {
+        &mut self.inner
+    }
+
+    /// Notes that the server has answered.
+    pub(super) fn note_answer(&mut self) {
+        self.answered = Instant::now();
+    }
+}
+
+/// Threads that wait for a server and whose result nobody waits for any more. A driver waits for an
+/// answer without a time limit, and a frozen server sends none.
+#[derive(Debug)]
+pub(super) struct AbandonedThreads {
+    /// Each thread holds the strong reference of its token.
+    tokens: Mutex<Vec<Weak<()>>>,
+    limit: usize,
+}
+
+impl AbandonedThreads {
+    fn new(limit: usize) -> Self {
+        Self {
+            tokens: Mutex::default(),
+            limit,
+        }
+    }
+
+    /// Adds the thread that holds a token.
+    pub(super) fn add(&self, token: Weak<()>) {
+        lock(&self.tokens).push(token);
+    }
+
+    /// Whether there are so many that no further thread may be started.
+    pub(super) fn are_too_many(&self) -> bool {
+        let mut tokens = lock(&self.tokens);
+        tokens.retain(|token| token.strong_count() > 0);
+        tokens.len() >= self.limit
+    }
+
+    /// Runs work on a thread of its own, and waits for its result up to a time limit.
+    pub(super) fn run_within<T: Send + 'static>(
+        &self,
+        limit: Duration,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, NoAnswer> {
+        if self.are_too_many() {
+            return Err(NoAnswer);
+        }
+        let (done, result) = mpsc::sync_channel(1);
+        let token = Arc::new(());
+        let abandoned = Arc::downgrade(&token);
+        thread::Builder::new()
+            .name("robot-connect".to_owned())
+            .spawn(move || {
+                // The caller may have given up.
+                let _ = done.send(work());
+                drop(token);
+            })
+            .map_err(|_| NoAnswer)?;
+        result.recv_timeout(limit).map_err(|error| {
+            if error == RecvTimeoutError::Timeout {
+                self.add(abandoned);
+            }
+            NoAnswer
+        })
+    }
+}
+
+/// No code panics while it holds one of these locks, so the values are consistent.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
