@@ -171,10 +171,14 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
                 }
                 Err(error) => error,
             };
-            match effect(&error) {
-                Effect::None => {}
-                Effect::NoneIfConnected if connection.inner().ping().is_ok() => {}
-                Effect::NoneIfConnected | Effect::Unknown => return End::Lost(error),
+            let is_without_effect = match effect(&error) {
+                Effect::None => true,
+                Effect::NoneIfConnected => connection.inner().ping().is_ok(),
+                Effect::Unknown => false,
+            };
+            // Broken: a rollback has failed.
+            if !is_without_effect || connection.inner().is_broken() {
+                return End::Lost(error);
             }
             connection.note_answer();
             let is_demoted = is_read_only(&error);
