@@ -6,7 +6,7 @@
 #   servers.sh standby PRIMARY DIR          adds a synchronous standby to PostgreSQL; its URL
 #   servers.sh promote DIR                  makes a standby the primary
 #   servers.sh galera DIR COUNT             a Galera cluster, in DIR/1 and so on; all URLs
-#   servers.sh galera-join DIR N            starts a node again while others run; its URL
+#   servers.sh join DIR N                   starts a node again while others run; its URL
 #   servers.sh pid DIR                      prints the id of the server's main process
 #   servers.sh signal NAME DIR              sends KILL, STOP, CONT or TERM to all its processes
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
@@ -23,6 +23,8 @@ umask 022
 self=$(realpath "${BASH_SOURCE[0]}")
 # The servers are in /usr/sbin, which may be missing in PATH.
 export PATH="$PATH:/usr/sbin:/sbin" LC_ALL=C.UTF-8
+# Each kind of server has a file.
+for part in "${self%.sh}"/*.sh; do source "$part"; done
 # Ignore settings of the caller for other servers.
 unset LANGUAGE "${!PG@}" "${!MYSQL@}" "${!MARIADB@}"
 timeout=60 # Seconds for a server to start or to join others; half of it to stop.
@@ -178,168 +180,17 @@ await() {
     done
 }
 
-# Starts the server in DIR with its port and further arguments, and waits until it serves.
+# Starts the server in DIR with further arguments, and waits until it serves.
 boot() {
-    local dir=$1 port position
-    shift
-    port=$(cat "$dir/port")
     # If the main process was killed, others may still run.
-    kill_all "$dir"
-    if [ "$(cat "$dir/kind")" = postgres ]; then
-        # For German messages a locale of this name is enough, with any content.
-        mkdir -p "$dir/locale/de_DE.UTF-8"
-        if cp -R /usr/lib/locale/C.utf8/LC_MESSAGES "$dir/locale/de_DE.UTF-8/" 2>/dev/null; then
-            set -- "$@" -c lc_messages=de_DE.UTF-8
-        fi
-        LOCPATH=$dir/locale launch "$dir" "$bin/postgres" -D "$dir/data" -p "$port" "$@"
-        await "$dir" postgres_serves "$dir"
-    else
-        # A killed node recovers its position from its tables, so that it receives only the missing
-        # changes from the others.
-        if [ -e "$dir/data/grastate.dat" ]; then
-            position=$("${as[@]}" mariadbd "--defaults-file=$dir/my.cnf" --wsrep-recover 2>&1 |
-                sed -n 's/.*Recovered position: *//p')
-            set -- "$@" ${position:+"--wsrep-start-position=$position"}
-        fi
-        launch "$dir" mariadbd "--defaults-file=$dir/my.cnf" "--port=$port" "$@"
-        await "$dir" mariadb_serves "$dir"
-    fi
+    kill_all "$1"
+    "boot_$(cat "$1/kind")" "$@"
 }
 
 # Fails because the server in DIR did not start.
 give_up() {
     kill_all "$1"
     fail_with_log "$1" "the server in $1 did not start."
-}
-
-# Whether the server in DIR is ready, by its own file: another server may have its port.
-postgres_serves() {
-    local lines=()
-    mapfile -t lines 2>/dev/null <"$1/data/postmaster.pid" || true
-    [ "${lines[0]-}" = "$(cat "$1/pid")" ] && [[ ${lines[7]-} == ready* ]]
-}
-
-# Whether the server in DIR is ready, not another on its port. A node must be synced, too.
-mariadb_serves() {
-    [ "$(query "$1" "SELECT @@datadir")" = "$1/data/" ] || return 1
-    [ ! -e "$1/node" ] || [[ $(query "$1" "SHOW STATUS LIKE 'wsrep_local_state_comment'") == *Synced ]]
-}
-
-# Whether the node in DIR is ready in a cluster of a size.
-is_one_of() {
-    mariadb_serves "$1" && [[ $(query "$1" "SHOW STATUS LIKE 'wsrep_cluster_size'") == *$'\t'"$2" ]]
-}
-
-# Runs a query in MariaDB as the user of the tests.
-query() {
-    MYSQL_PWD=robots timeout 5 mariadb --no-defaults --skip-ssl --host=127.0.0.1 --user=robots \
-        --port="$(cat "$1/port")" --batch --skip-column-names --execute="$2" 2>/dev/null
-}
-
-# The connection string of PostgreSQL's superuser.
-superuser() {
-    echo "host=127.0.0.1 port=$(cat "$1/port") user=postgres password=$(cat "$1/password")"
-}
-
-ask() {
-    "$bin/psql" --no-psqlrc --quiet --tuples-only --no-align --set=ON_ERROR_STOP=1 \
-        --dbname="$(superuser "$1") dbname=postgres" --command="$2"
-}
-
-# Nothing is synced while a server is created, which saves seconds.
-new_postgres() {
-    local dir=$1 password icu=()
-    # A collation that does not order by bytes.
-    [[ $("$bin/initdb" --help) != *icu-locale* ]] || icu=(--locale-provider=icu --icu-locale=en-US)
-    "${as[@]}" "$bin/initdb" --pgdata="$dir/new" --username=postgres --auth=reject --no-sync \
-        --encoding=UTF8 --locale=C.UTF-8 "${icu[@]}" >>"$dir/log" 2>&1 || fail_with_log "$dir" "initdb failed."
-    password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-    (umask 077 && echo "$password" >"$dir/password")
-    "${as[@]}" "$bin/postgres" --single -F -D "$dir/new" -c exit_on_error=on \
-        -c password_encryption=scram-sha-256 postgres >>"$dir/log" 2>&1 <<SQL ||
-ALTER ROLE postgres PASSWORD '$password';
-CREATE ROLE robots LOGIN PASSWORD 'robots';
-CREATE DATABASE robots OWNER robots;
-SQL
-        fail_with_log "$dir" "the role and the database could not be made."
-    echo "host all,replication all 127.0.0.1/32 scram-sha-256" >"$dir/new/pg_hba.conf"
-    cat >>"$dir/new/postgresql.conf" <<'CONF'
-listen_addresses = '127.0.0.1'
-# The path of a socket is too long in some folders.
-unix_socket_directories = ''
-max_connections = 400
-shared_buffers = 64MB
-wal_keep_size = 256MB
-# In the folder, not in /dev/shm, where a killed server leaves it.
-dynamic_shared_memory_type = mmap
-# Unusual defaults.
-synchronous_commit = off
-default_transaction_isolation = 'serializable'
-default_transaction_read_only = on
-lock_timeout = 1ms
-timezone = 'Asia/Kathmandu'
-datestyle = 'German, DMY'
-intervalstyle = 'sql_standard'
-bytea_output = 'escape'
-client_encoding = 'LATIN1'
-CONF
-}
-
-new_mariadb() {
-    local dir=$1
-    need mariadb-install-db mariadb-server
-    cat >"$dir/new.sql" <<'SQL'
-FLUSH PRIVILEGES;
-CREATE USER robots@'%' IDENTIFIED BY 'robots';
-GRANT ALL ON `robots%`.* TO robots@'%';
-CREATE DATABASE robots CHARACTER SET latin1 COLLATE latin1_swedish_ci;
-SQL
-    "${as[@]}" mariadb-install-db --no-defaults --datadir="$dir/new" --tmpdir="$dir/tmp" --skip-name-resolve \
-        --auth-root-authentication-method=socket --auth-root-socket-user="$user" --skip-test-db \
-        --extra-file="$dir/new.sql" --innodb-log-file-size=32M --innodb-flush-method=nosync --debug-no-sync \
-        >>"$dir/log" 2>&1 || fail_with_log "$dir" "mariadb-install-db failed."
-}
-
-# Writes the settings of the MariaDB server in DIR, which Galera's scripts read, too.
-configure_mariadb() {
-    # These two cannot be set in the file.
-    echo "SET GLOBAL sql_select_limit = 1, GLOBAL check_constraint_checks = 0;" >"$1/init.sql"
-    cat >"$1/my.cnf" <<CONF
-[mysqld]
-datadir = $1/data
-tmpdir = $1/tmp
-init_file = $1/init.sql
-# Relative to the data folder: the whole path is too long in some folders.
-socket = socket
-bind_address = 127.0.0.1
-skip_name_resolve
-max_connections = 400
-innodb_buffer_pool_size = 64M
-innodb_log_file_size = 32M
-innodb_flush_log_at_trx_commit = 1
-# Unusual defaults.
-sql_mode = ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PAD_CHAR_TO_FULL_LENGTH
-character_set_server = latin1
-collation_server = latin1_swedish_ci
-autocommit = 0
-completion_type = CHAIN
-transaction_isolation = READ-UNCOMMITTED
-transaction_read_only = ON
-innodb_lock_wait_timeout = 1
-lock_wait_timeout = 1
-max_sort_length = 64
-default_time_zone = +05:45
-lc_messages = de_DE
-CONF
-}
-
-# More unusual defaults, with which Galera itself does not work.
-configure_single_server() {
-    echo "SET GLOBAL max_join_size = 1;" >>"$1/init.sql"
-    cat >>"$1/my.cnf" <<CONF
-default_storage_engine = MyISAM
-innodb_default_row_format = compact
-CONF
 }
 
 start() {
@@ -350,9 +201,7 @@ start() {
         main "$dir" >/dev/null || boot "$dir" || give_up "$dir"
     else
         prepare "$kind" "$dir"
-        "new_$kind" "$dir"
-        [ "$kind" = postgres ] || configure_mariadb "$dir"
-        [ "$kind" = postgres ] || configure_single_server "$dir"
+        "create_$kind" "$dir"
         mv "$dir/new" "$dir/data"
         # The server ends if another process takes the port first.
         for attempt in 1 2 3; do
@@ -368,90 +217,6 @@ url() {
     local kind
     kind=$(cat "$1/kind")
     echo "${kind/mariadb/mysql}://robots:robots@127.0.0.1:$(cat "$1/port")/robots"
-}
-
-standby() {
-    local primary=$1 dir=$2 name
-    choose postgres
-    main "$primary" >/dev/null || fail "no server runs in $primary."
-    [ ! -e "$dir/kind" ] || fail "there is a server in $dir already."
-    prepare postgres "$dir"
-    free_port >"$dir/port"
-    name=standby_$(cat "$dir/port")
-    cp -p "$primary/password" "$dir/password"
-    "${as[@]}" "$bin/pg_basebackup" --pgdata="$dir/new" --dbname="$(superuser "$primary") application_name=$name" \
-        --write-recovery-conf --checkpoint=fast --no-sync >>"$dir/log" 2>&1 ||
-        fail_with_log "$dir" "pg_basebackup failed."
-    # Once promoted, it must not wait for a standby. The last of such lines counts.
-    echo "synchronous_standby_names = ''" >>"$dir/new/postgresql.auto.conf"
-    mv "$dir/new" "$dir/data"
-    boot "$dir" || give_up "$dir"
-    ask "$primary" "ALTER SYSTEM SET synchronous_standby_names = '$name'"
-    ask "$primary" "SELECT pg_reload_conf()" >/dev/null
-    await "$dir" is_waited_for "$primary" "$name" || fail_with_log "$dir" "the standby did not become synchronous."
-    url "$dir"
-}
-
-# Whether commits in the primary wait for the standby of a name.
-is_waited_for() {
-    [ "$(ask "$1" "SELECT sync_state FROM pg_stat_replication WHERE application_name = '$2'")" = sync ]
-}
-
-promote() {
-    choose postgres
-    "${as[@]}" "$bin/pg_ctl" promote --wait --timeout=$timeout --pgdata="$1/data" >>"$1/log" 2>&1 ||
-        fail_with_log "$1" "the server in $1 could not be promoted."
-}
-
-galera() {
-    local dir=$1 count=$2 node provider addresses='' ports=() boots=()
-    choose mariadb
-    # These are needed to send the data to a new node.
-    need wsrep_sst_rsync mariadb-server
-    need rsync rsync
-    need ss iproute2
-    need ps procps
-    provider=$(find /usr/lib /usr/lib64 -name libgalera_smm.so -print -quit 2>/dev/null || true)
-    [ -n "$provider" ] || fail "libgalera_smm.so is missing: install Debian's package galera-4."
-    make_folder "$dir"
-    # A node has ports for clients, for the group, and for incremental and full state transfers.
-    while [ ${#ports[@]} -lt $((4 * count)) ]; do ports+=("$(free_port "${ports[@]}")"); done
-    for ((node = 0; node < count; node++)); do addresses+=,127.0.0.1:${ports[4 * node + 1]}; done
-    for ((node = 1; node <= count; node++)); do
-        prepare mariadb "$dir/$node"
-        configure_mariadb "$dir/$node"
-        set -- "${ports[@]:4 * (node - 1):4}"
-        echo "$1" >"$dir/$node/port"
-        touch "$dir/$node/node"
-        # A node is excluded after three seconds without an answer, and joins quickly.
-        cat >>"$dir/$node/my.cnf" <<CONF
-binlog_format = ROW
-innodb_autoinc_lock_mode = 2
-wsrep_on = ON
-wsrep_provider = $provider
-wsrep_cluster_name = robots
-wsrep_cluster_address = gcomm://${addresses#,}
-wsrep_node_name = node$node
-wsrep_node_address = 127.0.0.1
-wsrep_node_incoming_address = 127.0.0.1:$1
-wsrep_sst_method = rsync
-wsrep_sst_receive_address = 127.0.0.1:$4
-wsrep_provider_options = base_port=$2;gmcast.listen_addr=tcp://127.0.0.1:$2;ist.recv_addr=127.0.0.1:$3;gcache.size=64M;gmcast.peer_timeout=PT3S;gmcast.time_wait=PT1S;evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.5S;evs.suspect_timeout=PT3S;evs.inactive_timeout=PT6S;evs.install_timeout=PT6S;evs.join_retrans_period=PT0.2S
-CONF
-        # The other nodes receive the data of the first one.
-        [ "$node" -gt 1 ] || new_mariadb "$dir/1"
-        mv "$dir/$node/new" "$dir/$node/data"
-    done
-    boot "$dir/1" --wsrep-new-cluster || give_up "$dir/1"
-    for ((node = 2; node <= count; node++)); do
-        boot "$dir/$node" &
-        boots+=($!)
-    done
-    [ "$count" -lt 2 ] || wait "${boots[@]}" || true
-    for ((node = 1; node <= count; node++)); do
-        await "$dir/$node" is_one_of "$dir/$node" "$count" || give_up "$dir/$node"
-        url "$dir/$node"
-    done
 }
 
 stop() {
@@ -483,9 +248,12 @@ run() {
     local command=${1-} dir main
     # Absolute paths, since the servers run in another folder.
     case "$command $#" in
-    "start 3") set -- "$2" "$(realpath -m "$3")" ;;
+    "start 3")
+        [[ $2 =~ ^(postgres|mariadb)$ ]] || usage
+        set -- "$2" "$(realpath -m "$3")"
+        ;;
     "standby 3") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" ;;
-    "galera 3" | "galera-join 3") set -- "$(realpath -m "$2")" "$3" ;;
+    "galera 3" | "join 3") set -- "$(realpath -m "$2")" "$3" ;;
     "stop 2" | "promote 2" | "pid 2") set -- "$(realpath -m "$2")" ;;
     "signal 3")
         [[ $2 =~ ^(KILL|STOP|CONT|TERM)$ ]] || usage
@@ -496,9 +264,9 @@ run() {
     esac
     cd /
     case $command in
-    galera-join)
-        [ -e "$1/$2/node" ] || fail "there is no node in $1/$2."
-        start mariadb "$1/$2"
+    join)
+        [ -e "$1/$2/kind" ] || fail "there is no node in $1/$2."
+        start "$(cat "$1/$2/kind")" "$1/$2"
         ;;
     pid | signal)
         dir=${*: -1}

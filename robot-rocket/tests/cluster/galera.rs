@@ -60,7 +60,7 @@ fn killed_node_loses_nothing_and_rejoins() {
     workload.wait_until_failing_on(&[1]);
     workload.assert_calls_succeed(&SURVIVORS, 200);
     let killed = Instant::now();
-    cluster.nodes.run(&["galera-join", "nodes", "2"]);
+    cluster.nodes.run(&["join", "nodes", "2"]);
     println!("Galera: the node rejoined in {:?}", killed.elapsed());
     let took = workload.wait_until_served();
     println!("Galera: all clients are served {took:?} later");
