@@ -6,6 +6,10 @@
 #   servers.sh standby PRIMARY DIR          adds a synchronous standby to PostgreSQL; its URL
 #   servers.sh promote DIR                  makes a standby the primary
 #   servers.sh galera DIR COUNT             a Galera cluster, in DIR/1 and so on; all URLs
+#   servers.sh patroni DIR                  a Patroni cluster with two nodes, in DIR/1 and DIR/2; a
+#                                           URL with both
+#   servers.sh role DIR                     prints the role of a node of Patroni: primary,
+#                                           synchronous (standby), replica or none
 #   servers.sh join DIR N                   starts a node again while others run; its URL
 #   servers.sh pid DIR                      prints the id of the server's main process
 #   servers.sh signal NAME DIR              sends KILL, STOP, CONT or TERM to all its processes
@@ -50,12 +54,18 @@ need() {
 choose() {
     local package
     case $1 in
-    postgres)
+    postgres | patroni | etcd)
         package=postgresql user=postgres
         # Debian has a folder for each version, none of them in PATH.
         bin=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1)
         need "$bin" "$package"
         bin=${bin%/*}
+        case $1 in patroni | etcd)
+            need patroni patroni
+            need etcd etcd-server
+            need curl curl
+            ;;
+        esac
         ;;
     mariadb)
         package=mariadb-server user=mysql
@@ -88,25 +98,30 @@ main() {
 
 # Sends a signal to all processes of the server in DIR. They may end meanwhile.
 signal() {
-    local main pids
-    # Stop the main process first, so that it starts no others.
-    if [[ $1 == KILL || $1 == STOP ]] && main=$(main "$2"); then kill -STOP "$main" || true; fi
-    mapfile -t pids < <(processes "$2")
-    [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
+    local pids=() before
+    while
+        before=${pids[*]}
+        mapfile -t pids < <(processes "$2")
+        [ ${#pids[@]} -eq 0 ] || kill "-$1" "${pids[@]}" 2>/dev/null || true
+        # One that was not stopped yet may have started another.
+        [ "$1" = STOP ] && [ "${pids[*]}" != "$before" ]
+    do :; done
 }
 
 # Kills all processes of the server in DIR, and waits until its files and its port are free.
 kill_all() {
-    local end=$((SECONDS + timeout))
+    local end=$((SECONDS + timeout)) file
     while [ -n "$(processes "$1")" ]; do
         [ $SECONDS -lt $end ] || fail "the processes of the server in $1 cannot be killed."
         signal KILL "$1"
         sleep 0.05
     done
-    [ -e "$1/data/postmaster.pid" ] || return 0
     # PostgreSQL does not start next to a zombie, and a killed server leaves shared memory.
-    awk 'NR == 7 { print $1 }' "$1/data/postmaster.pid" | xargs -r "${as[@]}" ipcrm -M 2>/dev/null || true
-    rm -f "$1/data/postmaster.pid"
+    for file in "$1"/data/{,postgres/}postmaster.pid; do
+        [ -e "$file" ] || continue
+        awk 'NR == 7 { print $1 }' "$file" | xargs -r "${as[@]}" ipcrm -M 2>/dev/null || true
+        rm -f "$file"
+    done
 }
 
 # A free port that is none of the arguments. It is below the ephemeral ports, so that no client
@@ -214,9 +229,9 @@ start() {
 }
 
 url() {
-    local kind
-    kind=$(cat "$1/kind")
-    echo "${kind/mariadb/mysql}://robots:robots@127.0.0.1:$(cat "$1/port")/robots"
+    local scheme=postgres
+    [ "$(cat "$1/kind")" != mariadb ] || scheme=mysql
+    echo "$scheme://robots:robots@127.0.0.1:$(cat "$1/port")/robots"
 }
 
 stop() {
@@ -227,8 +242,12 @@ stop() {
         choose "$(cat "$dir/kind")"
         signal CONT "$dir"
         main=$(main "$dir") || continue
-        # After SIGTERM, PostgreSQL waits until the last client disconnects.
-        if [ "$(cat "$dir/kind")" = postgres ]; then signal=INT; else signal=TERM; fi
+        case $(cat "$dir/kind") in
+        # After SIGTERM, PostgreSQL waits until the last client disconnects, and Patroni for etcd.
+        postgres) signal=INT ;;
+        patroni) signal=KILL ;;
+        *) signal=TERM ;;
+        esac
         kill "-$signal" "$main" || true
     done
     end=$((SECONDS + timeout / 2))
@@ -254,7 +273,7 @@ run() {
         ;;
     "standby 3") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" ;;
     "galera 3" | "join 3") set -- "$(realpath -m "$2")" "$3" ;;
-    "stop 2" | "promote 2" | "pid 2") set -- "$(realpath -m "$2")" ;;
+    "stop 2" | "promote 2" | "pid 2" | "patroni 2" | "role 2") set -- "$(realpath -m "$2")" ;;
     "signal 3")
         [[ $2 =~ ^(KILL|STOP|CONT|TERM)$ ]] || usage
         set -- "$2" "$(realpath -m "$3")"

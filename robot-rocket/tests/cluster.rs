@@ -1,5 +1,5 @@
-//! Tests of the server binary on replicating database servers, one of which is killed. With
-//! `--nocapture` they print how long the service was interrupted.
+//! Tests of the server binary on replicating database servers, one of which is killed or suspended.
+//! With `--nocapture` they print how long the service was interrupted.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,6 +20,7 @@ mod workload;
 
 mod cluster {
     mod galera;
+    mod patroni;
     mod standby;
 }
 

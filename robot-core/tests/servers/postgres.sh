@@ -3,13 +3,20 @@
 boot_postgres() {
     local dir=$1
     shift
-    # For German messages a locale of this name is enough, with any content.
-    mkdir -p "$dir/locale/de_DE.UTF-8"
-    if cp -R /usr/lib/locale/C.utf8/LC_MESSAGES "$dir/locale/de_DE.UTF-8/" 2>/dev/null; then
-        set -- "$@" -c lc_messages=de_DE.UTF-8
-    fi
-    LOCPATH=$dir/locale launch "$dir" "$bin/postgres" -D "$dir/data" -p "$(cat "$dir/port")" "$@"
+    LOCPATH=$dir/locale launch "$dir" "$bin/postgres" -D "$dir/data" -p "$(cat "$dir/port")" \
+        -c lc_messages="$(messages_locale "$dir")" "$@"
     await "$dir" postgres_serves "$dir"
+}
+
+# The locale of messages for the server in DIR, in the folder DIR/locale: German if possible.
+messages_locale() {
+    # A locale of this name is enough, with any content.
+    mkdir -p "$1/locale/de_DE.UTF-8"
+    if cp -R /usr/lib/locale/C.utf8/LC_MESSAGES "$1/locale/de_DE.UTF-8/" 2>/dev/null; then
+        echo de_DE.UTF-8
+    else
+        echo C
+    fi
 }
 
 # Whether the server in DIR is ready, by its own file: another server may have its port.
@@ -17,6 +24,26 @@ postgres_serves() {
     local lines=()
     mapfile -t lines 2>/dev/null <"$1/data/postmaster.pid" || true
     [ "${lines[0]-}" = "$(cat "$1/pid")" ] && [[ ${lines[7]-} == ready* ]]
+}
+
+# Unusual defaults of session settings.
+unusual_defaults() {
+    cat <<'CONF'
+synchronous_commit = off
+default_transaction_isolation = 'serializable'
+default_transaction_read_only = on
+lock_timeout = '1ms'
+timezone = 'Asia/Kathmandu'
+datestyle = 'German, DMY'
+intervalstyle = 'sql_standard'
+bytea_output = 'escape'
+client_encoding = 'LATIN1'
+CONF
+}
+
+# Creates the password of the superuser of the server in DIR.
+random_password() {
+    (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' ' >"$1/password")
 }
 
 # The connection string of PostgreSQL's superuser.
@@ -31,22 +58,21 @@ ask() {
 
 # Nothing is synced while a server is created, which saves seconds.
 create_postgres() {
-    local dir=$1 password icu=()
+    local dir=$1 icu=()
     # A collation that does not order by bytes.
     [[ $("$bin/initdb" --help) != *icu-locale* ]] || icu=(--locale-provider=icu --icu-locale=en-US)
     "${as[@]}" "$bin/initdb" --pgdata="$dir/new" --username=postgres --auth=reject --no-sync \
         --encoding=UTF8 --locale=C.UTF-8 "${icu[@]}" >>"$dir/log" 2>&1 || fail_with_log "$dir" "initdb failed."
-    password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' ')
-    (umask 077 && echo "$password" >"$dir/password")
+    random_password "$dir"
     "${as[@]}" "$bin/postgres" --single -F -D "$dir/new" -c exit_on_error=on \
         -c password_encryption=scram-sha-256 postgres >>"$dir/log" 2>&1 <<SQL ||
-ALTER ROLE postgres PASSWORD '$password';
+ALTER ROLE postgres PASSWORD '$(cat "$dir/password")';
 CREATE ROLE robots LOGIN PASSWORD 'robots';
 CREATE DATABASE robots OWNER robots;
 SQL
         fail_with_log "$dir" "the role and the database could not be made."
     echo "host all,replication all 127.0.0.1/32 scram-sha-256" >"$dir/new/pg_hba.conf"
-    cat >>"$dir/new/postgresql.conf" <<'CONF'
+    cat >>"$dir/new/postgresql.conf" <<CONF
 listen_addresses = '127.0.0.1'
 # The path of a socket is too long in some folders.
 unix_socket_directories = ''
@@ -55,16 +81,7 @@ shared_buffers = 64MB
 wal_keep_size = 256MB
 # In the folder, not in /dev/shm, where a killed server leaves it.
 dynamic_shared_memory_type = mmap
-# Unusual defaults.
-synchronous_commit = off
-default_transaction_isolation = 'serializable'
-default_transaction_read_only = on
-lock_timeout = 1ms
-timezone = 'Asia/Kathmandu'
-datestyle = 'German, DMY'
-intervalstyle = 'sql_standard'
-bytea_output = 'escape'
-client_encoding = 'LATIN1'
+$(unusual_defaults)
 CONF
 }
 

@@ -11,7 +11,7 @@ mod progress;
 mod robot;
 
 use std::{
-    mem,
+    mem, slice,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -153,6 +153,26 @@ impl Workload {
         self.wait_for("every client is served", |progress| {
             self.of(servers, progress).all(Progress::is_served)
         })
+    }
+
+    /// Waits until each of these servers has acknowledged more writes, even if some of its clients
+    /// still wait for an answer.
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) fn wait_for_writes_on(&self, servers: &[usize], count: usize) {
+        let done = |progress: &[Progress]| -> Vec<usize> {
+            let sum = |server: &usize| {
+                let clients = self.of(slice::from_ref(server), progress);
+                clients.map(|client| client.writes_done).sum()
+            };
+            servers.iter().map(sum).collect()
+        };
+        let before = done(&self.shared.progress());
+        self.wait_for("acknowledged writes on every server", |progress| {
+            let now = done(progress);
+            now.iter()
+                .zip(&before)
+                .all(|(now, before)| *now >= before + count)
+        });
     }
 
     /// Waits until one more write of every client has failed.
