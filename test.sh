@@ -6,7 +6,8 @@
 #                       SQLite (under 3 minutes once the dependencies are built)
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, packaging, long fuzz and fault runs, clusters
-#   ./test.sh cluster   a Galera cluster and a PostgreSQL standby, of which nodes are killed
+#   ./test.sh cluster   a Galera cluster, a PostgreSQL standby and a Patroni cluster, of which nodes are
+#                       killed and suspended
 #
 # All modes but 'quick' start PostgreSQL and MariaDB in a temporary folder. Missing Debian packages
 # are installed, as root or with sudo; each installation is announced. The script stops at the first
@@ -57,7 +58,14 @@ need_servers() {
     need '/usr/include/*/mysql.h' libmariadb-dev
     need '/usr/lib/postgresql/*/bin/postgres' postgresql
     need /usr/sbin/mariadbd mariadb-server
+    need /usr/sbin/pgbouncer pgbouncer
+}
+
+need_clusters() {
     need rsync rsync
+    need patroni patroni
+    need etcd etcd-server
+    need curl curl
 }
 
 need_test_programs() {
@@ -223,6 +231,7 @@ if [ "$mode" = quick ]; then
 fi
 need_servers
 need_test_programs
+[ "$mode" = all ] || need_clusters
 
 # A cold start builds everything once, so incremental builds and full debug information only cost
 # time.

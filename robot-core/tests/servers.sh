@@ -11,6 +11,8 @@
 #   servers.sh role DIR                     prints the role of a node of Patroni: primary,
 #                                           synchronous (standby), replica or none
 #   servers.sh join DIR N                   starts a node again while others run; its URL
+#   servers.sh pgbouncer SERVER DIR MODE    a PgBouncer in front of PostgreSQL that pools in a mode:
+#                                           session, transaction or statement; its URL
 #   servers.sh pid DIR                      prints the id of the server's main process
 #   servers.sh signal NAME DIR              sends KILL, STOP, CONT or TERM to all its processes
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
@@ -21,7 +23,8 @@
 # usual defaults. Settings that only an administrator can change are right for durable commits.
 #
 # A server ends when its folder is deleted, or when the process ends whose id was in SERVERS_OWNER
-# when it was created. Requires Debian's packages postgresql and mariadb-server.
+# when it was created. Requires Debian's packages postgresql and mariadb-server, and for some kinds
+# others, which it names.
 set -euo pipefail
 umask 022
 self=$(realpath "${BASH_SOURCE[0]}")
@@ -45,7 +48,7 @@ fail_with_log() {
 }
 
 need() {
-    command -v "$1" >/dev/null || fail "$1 is missing: install Debian's package $2."
+    type -P "$1" >/dev/null || fail "$1 is missing: install Debian's package $2."
 }
 
 # Sets the variables that depend on the kind of server: the folder of its programs (bin), the user
@@ -54,18 +57,12 @@ need() {
 choose() {
     local package
     case $1 in
-    postgres | patroni | etcd)
+    postgres | patroni | etcd | pgbouncer)
         package=postgresql user=postgres
         # Debian has a folder for each version, none of them in PATH.
         bin=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | sort -V | tail -n 1)
         need "$bin" "$package"
         bin=${bin%/*}
-        case $1 in patroni | etcd)
-            need patroni patroni
-            need etcd etcd-server
-            need curl curl
-            ;;
-        esac
         ;;
     mariadb)
         package=mariadb-server user=mysql
@@ -273,6 +270,10 @@ run() {
         ;;
     "standby 3") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" ;;
     "galera 3" | "join 3") set -- "$(realpath -m "$2")" "$3" ;;
+    "pgbouncer 4")
+        [[ $4 =~ ^(session|transaction|statement)$ ]] || usage
+        set -- "$(realpath -m "$2")" "$(realpath -m "$3")" "$4"
+        ;;
     "stop 2" | "promote 2" | "pid 2" | "patroni 2" | "role 2") set -- "$(realpath -m "$2")" ;;
     "signal 3")
         [[ $2 =~ ^(KILL|STOP|CONT|TERM)$ ]] || usage

@@ -43,6 +43,8 @@ mod faults {
     pub(crate) mod maintenance;
     pub(crate) mod migrations;
     pub(crate) mod options;
+    #[cfg(all(feature = "postgres", feature = "mysql"))]
+    pub(crate) mod poolers;
     pub(crate) mod read_only;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod restarts;
@@ -156,6 +158,9 @@ fn tests_with_database_servers() -> Vec<Test> {
     tests.extend(tests![
         database_urls::unreadable_url_is_rejected_and_not_repeated,
         database_urls::ambiguous_url_is_not_repeated,
+        poolers::pooler_without_sessions_is_refused,
+        poolers::busy_pooler_without_sessions_is_refused,
+        poolers::pooler_with_sessions_serves_all_calls,
     ]);
     tests
 }

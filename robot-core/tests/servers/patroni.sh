@@ -5,6 +5,9 @@
 patroni() {
     local dir=$1 node ports=()
     choose etcd
+    need patroni patroni
+    need etcd etcd-server
+    need curl curl
     make_folder "$dir"
     # Each server has a port for clients, and one for its peers or its API.
     while [ ${#ports[@]} -lt 6 ]; do ports+=("$(free_port "${ports[@]}")"); done

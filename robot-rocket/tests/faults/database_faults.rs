@@ -28,7 +28,7 @@ pub(crate) fn every_fault_keeps_acknowledged_writes(run: &Run, kind: Kind) {
         let mut faults = [freeze, stop, kill];
         random.shuffle(&mut faults);
         for fault in faults {
-            workload.wait_for_writes(random.usize(1..100));
+            workload.wait_for_writes_on(&[0], random.usize(1..100));
             fault(&database, &workload, random);
             workload.wait_until_served();
             workload.assert_calls_succeed(&[0], 100);

@@ -51,13 +51,17 @@ impl<B: Backend> Address<B> {
 
     /// The error for a database that cannot be used.
     pub(super) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
+        self.unusable(cause, B::REMEDY)
+    }
+
+    fn unusable(&self, cause: Box<dyn Error + Send + Sync>, remedy: &'static str) -> OpenError {
         let database = self.name();
         if is_transient(cause.as_ref()) {
             return OpenError::Busy { database };
         }
         OpenError::Unusable {
             database,
-            remedy: B::REMEDY,
+            remedy,
             cause: Cause::from(cause),
         }
     }
@@ -76,7 +80,7 @@ impl<B: Backend> Address<B> {
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         match B::connect_failure(error) {
             ConnectFailure::Unreachable => self.unreachable(message),
-            ConnectFailure::Rejected => self.cannot_open(message.into()),
+            ConnectFailure::Rejected(remedy) => self.unusable(message.into(), remedy),
             // The message may quote a part of the URL, and with it the password.
             ConnectFailure::InvalidUrl => OpenError::InvalidUrl {
                 database: self.name(),

@@ -28,8 +28,9 @@ pub(super) enum Purpose {
 pub(super) enum ConnectFailure {
     /// It is unreachable or not ready yet.
     Unreachable,
-    /// It rejects the connection until its configuration or the URL changes.
-    Rejected,
+    /// It rejects the connection until its configuration or the URL changes: what the operator can
+    /// do.
+    Rejected(&'static str),
     /// The URL is invalid.
     InvalidUrl,
 }
@@ -39,7 +40,7 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// A URL, as an example for messages.
     const EXAMPLE: &'static str;
 
-    /// What the operator can do about a server that rejects a connection.
+    /// What the operator can do about a server that cannot be used, unless its error says more.
     const REMEDY: &'static str;
 
     /// The URL to connect to, with parameters that it does not set itself.

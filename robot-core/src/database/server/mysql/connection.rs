@@ -20,14 +20,17 @@ use crate::{
     model::{Robot, ValidDraft},
 };
 
+/// What the operator can do about most servers that cannot be used.
+const REMEDY: &str =
+    "check user, password and database in the URL, and that the user may create tables in it";
+
 /// A URL, as an example for messages.
 pub(super) const EXAMPLE: &str = "mysql://user:password@host/database";
 
 impl Backend for MysqlConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
-    const REMEDY: &'static str =
-        "check user, password and database in the URL, and that the user may create tables in it";
+    const REMEDY: &'static str = REMEDY;
 
     fn complete_url(url: &str, _: &OpenOptions) -> String {
         url.to_owned()
@@ -182,7 +185,7 @@ fn connect_failure(error: &ConnectionError) -> ConnectFailure {
         {
             ConnectFailure::Unreachable
         }
-        _ => ConnectFailure::Rejected,
+        _ => ConnectFailure::Rejected(REMEDY),
     }
 }
 
@@ -247,9 +250,12 @@ mod tests {
         assert_eq!(bad("Too many connections"), ConnectFailure::Unreachable);
         assert_eq!(
             bad("Access denied for user 'u'@'h'"),
-            ConnectFailure::Rejected
+            ConnectFailure::Rejected(REMEDY)
         );
-        assert_eq!(bad("Unknown database 'd'"), ConnectFailure::Rejected);
+        assert_eq!(
+            bad("Unknown database 'd'"),
+            ConnectFailure::Rejected(REMEDY)
+        );
         let invalid = MysqlConnection::establish("mysql://h:port/d")
             .err()
             .unwrap();

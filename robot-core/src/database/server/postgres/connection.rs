@@ -18,10 +18,23 @@ use crate::{
         server::{
             backend::{Backend, ConnectFailure, Purpose},
             limits::{Limits, MIGRATION_LOCK_TIMEOUT},
+            postgres::pooler::{self, check_sessions},
         },
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
+
+/// What the operator can do about most servers that cannot be used.
+const REMEDY: &str = "check user, password and database in the URL, that the user may create tables \
+                      in it, and that its encoding is UTF8";
+
+/// What the operator can do about a server whose TLS does not fit the URL.
+const TLS_REMEDY: &str =
+    "check sslmode and sslrootcert in the URL, and the certificate of the server";
+
+/// What the operator can do about a pooler that does not keep sessions.
+const POOLER_REMEDY: &str = "let it pool sessions (PgBouncer: pool_mode = session), or connect to \
+                             the server itself";
 
 /// A URL, as an example for messages.
 pub(super) const EXAMPLE: &str = "postgres://user:password@host/database";
@@ -29,8 +42,7 @@ pub(super) const EXAMPLE: &str = "postgres://user:password@host/database";
 impl Backend for PgConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
-    const REMEDY: &'static str = "check user, password and database in the URL, that the user may \
-                                  create tables in it, and that its encoding is UTF8";
+    const REMEDY: &'static str = REMEDY;
 
     fn complete_url(url: &str, options: &OpenOptions) -> String {
         with_defaults(url, options)
@@ -38,6 +50,9 @@ impl Backend for PgConnection {
 
     fn connect(url: &str, purpose: Purpose, timeout: Duration) -> ConnectionResult<Self> {
         let mut connection = Self::establish(url)?;
+        if purpose == Purpose::Prepare {
+            check_sessions(&mut connection, url)?;
+        }
         set_up(&mut connection, purpose, timeout)
             .map_err(ConnectionError::CouldntSetupConfiguration)?;
         if purpose == Purpose::Prepare {
@@ -157,6 +172,12 @@ fn check_settings(connection: &mut PgConnection) -> ConnectionResult<()> {
 /// Why a connection failed, from the message of the library. A server's messages may be in any
 /// language: unknown ones count as unreachable, which is retried.
 fn connect_failure(error: &ConnectionError) -> ConnectFailure {
+    const TLS: [&str; 4] = [
+        "certificate verify failed",
+        "does not match host name",
+        "root certificate file",
+        "does not support SSL",
+    ];
     const REFUSALS: [&str; 6] = [
         "authentication failed",
         "does not exist",
@@ -178,14 +199,18 @@ fn connect_failure(error: &ConnectionError) -> ConnectFailure {
             let is_invalid = INVALID.iter().any(|start| message.starts_with(start));
             if is_invalid || message.contains(" URI") {
                 ConnectFailure::InvalidUrl
+            } else if message.contains(pooler::DETECTED) {
+                ConnectFailure::Rejected(POOLER_REMEDY)
+            } else if TLS.iter().any(|part| message.contains(part)) {
+                ConnectFailure::Rejected(TLS_REMEDY)
             } else if REFUSALS.iter().any(|part| message.contains(part)) {
-                ConnectFailure::Rejected
+                ConnectFailure::Rejected(REMEDY)
             } else {
                 ConnectFailure::Unreachable
             }
         }
         ConnectionError::InvalidCString(_) => ConnectFailure::InvalidUrl,
-        _ => ConnectFailure::Rejected,
+        _ => ConnectFailure::Rejected(REMEDY),
     }
 }
 
@@ -258,11 +283,11 @@ mod tests {
             ),
             (
                 "FATAL:  password authentication failed for user \"u\"",
-                ConnectFailure::Rejected,
+                ConnectFailure::Rejected(REMEDY),
             ),
             (
                 "FATAL:  database \"d\" does not exist",
-                ConnectFailure::Rejected,
+                ConnectFailure::Rejected(REMEDY),
             ),
             (
                 "invalid percent-encoded token: \"p%zz\"",

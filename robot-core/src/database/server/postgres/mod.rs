@@ -3,6 +3,7 @@
 mod catalogue;
 mod connection;
 mod migrations;
+mod pooler;
 mod statements;
 
 pub use catalogue::PostgresCatalogue;
