@@ -13,6 +13,8 @@
 #   servers.sh join DIR N                   starts a node again while others run; its URL
 #   servers.sh pgbouncer SERVER DIR MODE    a PgBouncer in front of PostgreSQL that pools in a mode:
 #                                           session, transaction or statement; its URL
+#   servers.sh tls DIR CERTIFICATE KEY      starts a server again, with TLS for clients that ask for it
+#   servers.sh without-tls DIR              starts it again without TLS
 #   servers.sh pid DIR                      prints the id of the server's main process
 #   servers.sh signal NAME DIR              sends KILL, STOP, CONT or TERM to all its processes
 #   servers.sh stop DIR                     stops what runs in DIR, or in folders of it
@@ -231,6 +233,21 @@ url() {
     echo "$scheme://robots:robots@127.0.0.1:$(cat "$1/port")/robots"
 }
 
+tls() {
+    choose "$(cat "$1/kind")"
+    install --mode=600 --owner="$user" "$2" "$1/certificate.pem"
+    install --mode=600 --owner="$user" "$3" "$1/key.pem"
+    reconfigure "$1" "ssl = on"
+}
+
+# Starts the server in DIR again, with one more setting.
+reconfigure() {
+    choose "$(cat "$1/kind")"
+    stop "$1"
+    "reconfigure_$(cat "$1/kind")" "$1" "$2"
+    boot "$1" || give_up "$1"
+}
+
 stop() {
     local dir main signal end dirs
     mapfile -t dirs < <(find "$1" -maxdepth 3 -name kind -printf '%h\n' 2>/dev/null)
@@ -275,6 +292,8 @@ run() {
         set -- "$(realpath -m "$2")" "$(realpath -m "$3")" "$4"
         ;;
     "stop 2" | "promote 2" | "pid 2" | "patroni 2" | "role 2") set -- "$(realpath -m "$2")" ;;
+    "without-tls 2") set -- "$(realpath -m "$2")" ;;
+    "tls 4") set -- "$(realpath -m "$2")" "$(realpath "$3")" "$(realpath "$4")" ;;
     "signal 3")
         [[ $2 =~ ^(KILL|STOP|CONT|TERM)$ ]] || usage
         set -- "$2" "$(realpath -m "$3")"
@@ -288,6 +307,7 @@ run() {
         [ -e "$1/$2/kind" ] || fail "there is no node in $1/$2."
         start "$(cat "$1/$2/kind")" "$1/$2"
         ;;
+    without-tls) reconfigure "$1" "ssl = off" ;;
     pid | signal)
         dir=${*: -1}
         [ -e "$dir/kind" ] || fail "there is no server in $dir."

@@ -30,6 +30,8 @@ mod faults {
     pub(crate) mod database_faults;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_stops;
+    #[cfg(all(feature = "postgres", feature = "mysql", feature = "tls"))]
+    pub(crate) mod database_tls;
     #[cfg(all(feature = "postgres", feature = "mysql"))]
     pub(crate) mod database_urls;
     pub(crate) mod disk;
@@ -66,6 +68,8 @@ use faults::{
     disk,
     options::{self, Options, Run},
 };
+#[cfg(all(feature = "postgres", feature = "mysql", feature = "tls"))]
+use support::certificates;
 use support::{calls, process, strace};
 
 /// A test by its name.
@@ -162,6 +166,19 @@ fn tests_with_database_servers() -> Vec<Test> {
         poolers::busy_pooler_without_sessions_is_refused,
         poolers::pooler_with_sessions_serves_all_calls,
     ]);
+    #[cfg(feature = "tls")]
+    {
+        tests.extend(tests_of_kinds![
+            database_tls::trusted_certificate_is_accepted,
+            database_tls::certificate_of_another_authority_is_refused,
+            database_tls::missing_certificate_file_is_reported,
+            database_tls::server_without_tls_is_refused,
+            database_tls::database_that_loses_tls_is_not_used,
+        ]);
+        tests.extend(tests![
+            database_tls::certificate_for_another_host_is_refused,
+        ]);
+    }
     tests
 }
 

@@ -65,6 +65,10 @@ init_file = $1/init.sql
 socket = socket
 bind_address = 127.0.0.1
 skip_name_resolve
+# The certificate for TLS, which is off at first.
+ssl_cert = $1/certificate.pem
+ssl_key = $1/key.pem
+ssl = off
 max_connections = 400
 innodb_buffer_pool_size = 64M
 innodb_log_file_size = 32M
@@ -92,6 +96,11 @@ configure_single_server() {
 default_storage_engine = MyISAM
 innodb_default_row_format = compact
 CONF
+}
+
+# Adds a setting to the server in DIR. The last one of a name counts.
+reconfigure_mariadb() {
+    echo "$2" >>"$1/my.cnf"
 }
 
 galera() {

@@ -76,6 +76,9 @@ SQL
 listen_addresses = '127.0.0.1'
 # The path of a socket is too long in some folders.
 unix_socket_directories = ''
+# The certificate for TLS, which is off at first.
+ssl_cert_file = '$dir/certificate.pem'
+ssl_key_file = '$dir/key.pem'
 max_connections = 400
 shared_buffers = 64MB
 wal_keep_size = 256MB
@@ -83,6 +86,11 @@ wal_keep_size = 256MB
 dynamic_shared_memory_type = mmap
 $(unusual_defaults)
 CONF
+}
+
+# Adds a setting to the server in DIR. The last one of a name counts.
+reconfigure_postgres() {
+    echo "$2" >>"$1/data/postgresql.conf"
 }
 
 standby() {

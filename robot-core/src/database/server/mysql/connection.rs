@@ -24,6 +24,10 @@ use crate::{
 const REMEDY: &str =
     "check user, password and database in the URL, and that the user may create tables in it";
 
+/// What the operator can do about a server whose TLS does not fit the URL.
+const TLS_REMEDY: &str = "write ssl_mode=required and ssl_ca=FILE in the URL, with the certificate of \
+                          the issuer, and check the certificate of the server";
+
 /// A URL, as an example for messages.
 pub(super) const EXAMPLE: &str = "mysql://user:password@host/database";
 
@@ -40,8 +44,9 @@ impl Backend for MysqlConnection {
         let mut connection = Self::establish(url)?;
         set_up(&mut connection, purpose, timeout)
             .map_err(ConnectionError::CouldntSetupConfiguration)?;
+        check_encryption(&mut connection, url)?;
         if purpose == Purpose::Prepare {
-            check_settings(&mut connection, url)?;
+            check_settings(&mut connection)?;
         }
         Ok(connection)
     }
@@ -107,7 +112,7 @@ fn set_up(
 }
 
 /// Checks the settings that a session cannot change.
-fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResult<()> {
+fn check_settings(connection: &mut MysqlConnection) -> ConnectionResult<()> {
     let mut texts = |query: &str| {
         let texts = connection.texts(query);
         texts.map_err(ConnectionError::CouldntSetupConfiguration)
@@ -122,13 +127,6 @@ fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResu
              8.0.17, or later",
         ));
     }
-    // MariaDB's client library ignores the parameter.
-    if url.contains("ssl_mode=verify") {
-        return Err(rejection(
-            "not every client library supports ssl_mode=verify_ca and verify_identity, so they \
-             are not accepted",
-        ));
-    }
     // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
     // not synced.
     let may_lose = texts(
@@ -140,9 +138,22 @@ fn check_settings(connection: &mut MysqlConnection, url: &str) -> ConnectionResu
     for settings in may_lose {
         log::warn!("the database server has {settings}: a power cut may lose acknowledged writes");
     }
+    Ok(())
+}
+
+/// Checks what the URL requires: MariaDB's client library ignores `ssl_mode`, and connects without TLS
+/// to a server that has none.
+fn check_encryption(connection: &mut MysqlConnection, url: &str) -> ConnectionResult<()> {
+    let url = url.to_ascii_lowercase();
+    if url.contains("ssl_mode=verify") {
+        return Err(rejection(
+            "not every client library supports ssl_mode=verify_ca and verify_identity, so they \
+             are not accepted",
+        ));
+    }
     if url.contains("ssl_mode=required") && !is_encrypted(connection)? {
         return Err(rejection(
-            "the URL requires TLS, and the connection has none; name the certificates with ssl_ca",
+            "the URL requires TLS, and the connection has none",
         ));
     }
     Ok(())
@@ -167,23 +178,28 @@ fn rejection(message: &str) -> ConnectionError {
 /// Why a connection failed, from the message of the library. A server's messages may be in any
 /// language: unknown ones count as unreachable, which is retried.
 fn connect_failure(error: &ConnectionError) -> ConnectFailure {
-    const REFUSALS: [&str; 7] = [
+    const REFUSALS: [&str; 5] = [
         "Access denied",
         "Unknown database",
         "is not allowed to connect",
         "uthentication",
         "too old to distinguish",
-        "not every client library",
-        "requires TLS",
     ];
+    const TLS: [&str; 2] = ["not every client library", "requires TLS"];
     match error {
         ConnectionError::InvalidConnectionUrl(_) | ConnectionError::InvalidCString(_) => {
             ConnectFailure::InvalidUrl
         }
-        ConnectionError::BadConnection(message)
-            if !REFUSALS.iter().any(|part| message.contains(part)) =>
-        {
-            ConnectFailure::Unreachable
+        ConnectionError::BadConnection(message) => {
+            let has_any = |parts: &[&str]| parts.iter().any(|part| message.contains(part));
+            // Other errors of TLS are those of lost connections.
+            if has_any(&TLS) || has_any(&["SSL"]) && has_any(&["certificate", "No such file"]) {
+                ConnectFailure::Rejected(TLS_REMEDY)
+            } else if has_any(&REFUSALS) {
+                ConnectFailure::Rejected(REMEDY)
+            } else {
+                ConnectFailure::Unreachable
+            }
         }
         _ => ConnectFailure::Rejected(REMEDY),
     }
@@ -255,6 +271,14 @@ mod tests {
         assert_eq!(
             bad("Unknown database 'd'"),
             ConnectFailure::Rejected(REMEDY)
+        );
+        assert_eq!(
+            bad("TLS/SSL error: unable to get local issuer certificate"),
+            ConnectFailure::Rejected(TLS_REMEDY)
+        );
+        assert_eq!(
+            bad("TLS/SSL error: Connection reset by peer (104)"),
+            ConnectFailure::Unreachable
         );
         let invalid = MysqlConnection::establish("mysql://h:port/d")
             .err()

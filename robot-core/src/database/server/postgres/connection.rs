@@ -290,6 +290,14 @@ mod tests {
                 ConnectFailure::Rejected(REMEDY),
             ),
             (
+                "connection to server at \"h\" failed: SSL error: certificate verify failed",
+                ConnectFailure::Rejected(TLS_REMEDY),
+            ),
+            (
+                "connection to server at \"h\" failed: SSL SYSCALL error: EOF detected",
+                ConnectFailure::Unreachable,
+            ),
+            (
                 "invalid percent-encoded token: \"p%zz\"",
                 ConnectFailure::InvalidUrl,
             ),
