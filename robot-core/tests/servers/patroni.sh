@@ -47,7 +47,7 @@ boot_patroni() {
 }
 
 # Writes the configuration of the node in DIR with a number, for the etcd server on a port. The
-# primary's lease ends after six seconds.
+# primary's lease ends after six seconds (Patroni 3.2 and later: 20).
 configure_patroni() {
     local dir=$1 port api password
     port=$(cat "$dir/port")
