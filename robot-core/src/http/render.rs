@@ -100,11 +100,12 @@ pub(super) fn elements<T: Visible>(
     before_first: u8,
     enough: usize,
 ) -> (Vec<u8>, usize) {
+    let labels: Vec<_> = fields.iter().map(|field| (*field, label(*field))).collect();
     let mut bytes = Vec::with_capacity(enough.min(64 * robots.len()));
     let mut before = before_first;
     for (number, robot) in (1..).zip(robots) {
         bytes.push(before);
-        append_view(&mut bytes, robot, fields);
+        append_view(&mut bytes, robot, &labels);
         before = b',';
         if bytes.len() >= enough {
             return (bytes, number);
@@ -113,20 +114,23 @@ pub(super) fn elements<T: Visible>(
     (bytes, robots.len())
 }
 
+/// A field and the colon after it, as in a JSON object.
+fn label(field: Field) -> String {
+    format!("\"{field}\":")
+}
+
 /// Appends the JSON of a [`View`](crate::model::View) in a third of the time that its serialization
 /// takes: most names have nothing to escape, and are copied.
-fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, fields: &[Field]) {
+fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, labels: &[(Field, String)]) {
     let mut digits = itoa::Buffer::new();
-    bytes.push(b'{');
-    let values = fields
-        .iter()
-        .filter_map(|field| Some((field, robot.get(*field)?)));
-    for (number, (field, value)) in values.enumerate() {
-        if number > 0 {
-            bytes.push(b',');
-        }
-        append_quoted(bytes, field.as_str());
-        bytes.push(b':');
+    let mut before = b'{';
+    for (field, label) in labels {
+        let Some(value) = robot.get(*field) else {
+            continue;
+        };
+        bytes.push(before);
+        before = b',';
+        bytes.extend_from_slice(label.as_bytes());
         match value {
             FieldValue::Id(id) => append_quoted(bytes, digits.format(id.get())),
             FieldValue::Number(number) => bytes.extend_from_slice(digits.format(number).as_bytes()),
@@ -143,13 +147,22 @@ fn append_quoted(bytes: &mut Vec<u8>, text: &str) {
     bytes.push(b'"');
 }
 
-/// Whether a character of a text is escaped in a reply. Looks at every byte, so that the compiler can
-/// compare many at once.
+/// Whether a character of a text is escaped in a reply.
 fn has_escapes(text: &str) -> bool {
-    let is_escaped = |byte| byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-    text.bytes()
-        .fold(false, |found, byte| found | is_escaped(byte))
+    text.bytes().any(|byte| IS_ESCAPED[usize::from(byte)])
 }
+
+/// The bytes that are escaped. A table, because names are too short for a vectorized comparison.
+const IS_ESCAPED: [bool; 256] = {
+    let mut is_escaped = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        is_escaped[byte as usize] =
+            byte < b' ' || matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+        byte += 1;
+    }
+    is_escaped
+};
 
 fn append(bytes: &mut Vec<u8>, value: &impl Serialize) {
     let written = value.serialize(&mut serde_json::Serializer::with_formatter(
