@@ -40,24 +40,21 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
     let Some(first) = pages.next().transpose().map_err(logged)? else {
         return Ok(Reply::whole(200, b"[]".to_vec()));
     };
-    let mut opening = piece(&mut pages, &first, &fields, b'[');
+    let opening = piece(&mut pages, &first, &fields, b'[');
     if pages.is_finished() {
-        opening.push(b']');
         return Ok(Reply::whole(200, opening));
     }
-    let mut is_open = true;
     let rest = iter::from_fn(move || {
-        is_open.then(|| match next_page(&mut pages) {
+        if pages.is_finished() {
+            return None;
+        }
+        Some(match next_page(&mut pages) {
             Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
             Some(Err(error)) => {
-                is_open = false;
                 log::error!("a list was not sent completely: {error:?}");
                 Err(error)
             }
-            None => {
-                is_open = false;
-                Ok(b"]".to_vec())
-            }
+            None => Ok(b"]".to_vec()),
         })
     });
     Ok(Reply::streamed(200, iter::once(Ok(opening)).chain(rest)))
@@ -80,9 +77,9 @@ pub(super) fn next_page<T: Visible + PageItem>(
     pages.next()
 }
 
-/// The bytes of a page, or of its first robots if the page is too large: the next pages then start
-/// after the last robot sent, and have as many robots. So a client that stops reading uses little
-/// memory.
+/// The bytes of a page, with the end of the array if it is the last one. If the page is too large, those
+/// of its first robots: the next pages then start after the last robot sent, and have as many robots. So
+/// a client that stops reading uses little memory.
 fn piece<T: Visible + PageItem>(
     pages: &mut Pages<Arc<dyn Catalogue>, T>,
     robots: &[T],
@@ -90,10 +87,13 @@ fn piece<T: Visible + PageItem>(
     before: u8,
 ) -> Vec<u8> {
     let (mut bytes, count) = elements(robots, fields, before, PIECE_SIZE);
-    // Kept until the client has read it.
-    bytes.shrink_to_fit();
     if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
         pages.resume_after(PageItem::name(last), count);
     }
+    if pages.is_finished() {
+        bytes.push(b']');
+    }
+    // Kept until the client has read it.
+    bytes.shrink_to_fit();
     bytes
 }
