@@ -154,13 +154,18 @@ macro_rules! load_page {
 
 pub(super) use {impl_statements, load_page};
 
-/// The first values of rows, each converted before the next row is read.
+/// The first values of rows, each converted before the next row is read. A loop, because collecting into
+/// a result moves each row several times.
 pub(super) fn collect<R, T>(
     rows: impl Iterator<Item = QueryResult<R>>,
     limit: usize,
     convert: impl Fn(R) -> QueryResult<T>,
 ) -> QueryResult<Vec<T>> {
-    rows.take(limit).map(|row| convert(row?)).collect()
+    let mut items = Vec::new();
+    for row in rows.take(limit) {
+        items.push(convert(row?)?);
+    }
+    Ok(items)
 }
 
 /// The request as PostgreSQL accepts it, without NUL. `None` if no name matches. A name is greater
