@@ -1,5 +1,7 @@
 //! Robots as a store returns them.
 
+use compact_str::CompactString;
+
 use super::{
     draft::{Draft, ValidChanges, ValidDraft},
     field::{Field, FieldValue},
@@ -108,7 +110,8 @@ impl ValidChanges {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     id: RobotId,
-    name: String,
+    /// Usual names need no allocation, of which a list would have one for each robot.
+    name: CompactString,
 }
 
 impl Entry {
@@ -121,10 +124,10 @@ impl Entry {
     /// # Ok::<(), &str>(())
     /// ```
     #[must_use]
-    pub fn new(id: RobotId, name: impl Into<String>) -> Self {
+    pub fn new(id: RobotId, name: impl AsRef<str>) -> Self {
         Self {
             id,
-            name: name.into(),
+            name: name.as_ref().into(),
         }
     }
 
