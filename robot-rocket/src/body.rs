@@ -6,6 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use futures_util::TryStreamExt;
 use http_body_util::BodyDataStream;
 use robot_core::http::{BODY_LIMIT, BodyError, BodyTimer, IMPORT_LIMIT};
@@ -36,7 +37,10 @@ impl<'r> RequestBody<'r> {
         let received = Received::of(request).and_then(Received::take_body);
         Self(match received {
             Some(body) => {
-                let pieces = BodyDataStream::new(body).map_err(io::Error::other);
+                // A copy, because hyper cannot use its buffer again while the last piece is kept.
+                let pieces = BodyDataStream::new(body)
+                    .map_ok(|piece| Bytes::copy_from_slice(&piece))
+                    .map_err(io::Error::other);
                 Box::pin(StreamReader::new(pieces).take(limit))
             }
             None => Box::pin(data.open(ByteUnit::Byte(limit))),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Cursor};
 
+use bytes::Buf;
 use futures_util::stream;
 use robot_core::http::{Body, Chunks, Reply};
 use rocket::{Response, fairing::AdHoc, http::Status, tokio::io::AsyncRead};
@@ -11,7 +12,7 @@ use crate::{forms::is_below, permits::BlockingPermits};
 
 /// The maximum size of a piece of a whole body in bytes. Rocket's default, 4 KiB, needs more messages
 /// between its tasks.
-const PIECE: usize = 64 * 1024;
+const WHOLE_PIECE: usize = 64 * 1024;
 
 /// The maximum size of a piece of a streamed body in bytes. [`serve`](crate::serve) uses larger pieces.
 /// Under Rocket's own server, a connection buffers up to 16 pieces for a client that does not read, and
@@ -36,7 +37,7 @@ pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'sta
     // With one byte more than the body, it needs no second buffer to find the end.
     let piece = match reply.body {
         Body::Whole(bytes) => {
-            let piece = PIECE.min(bytes.len() + 1);
+            let piece = WHOLE_PIECE.min(bytes.len() + 1);
             response.sized_body(bytes.len(), Cursor::new(bytes));
             piece
         }
@@ -78,7 +79,37 @@ fn reader(chunks: Chunks, permits: BlockingPermits) -> impl AsyncRead + Send {
             .await
             .map_err(|_| io::Error::other("the list cannot be read"))?;
         let piece = piece.transpose().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(piece.map(|bytes| (Cursor::new(bytes), (chunks, permits))))
+        Ok::<_, io::Error>(piece.map(|bytes| (Piece::new(bytes), (chunks, permits))))
     });
     StreamReader::new(Box::pin(pieces))
+}
+
+/// A piece of a body. It is freed when it has been read, not when the client needs the next one.
+#[derive(Default)]
+struct Piece {
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl Piece {
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, read: 0 }
+    }
+}
+
+impl Buf for Piece {
+    fn remaining(&self) -> usize {
+        self.bytes.len() - self.read
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &self.bytes[self.read..]
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.read += count;
+        if self.read >= self.bytes.len() {
+            *self = Self::default();
+        }
+    }
 }

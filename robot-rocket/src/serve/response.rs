@@ -25,10 +25,10 @@ use super::activity::Answer;
 /// on in pieces, which costs more; higher, and a client that does not read keeps more memory.
 const WHOLE: usize = 64 * 1024;
 
-/// The minimum size of the buffer for a piece of a streamed body, in bytes. Lower, and sending costs
-/// more system calls; higher, and a client that does not read keeps more memory. Handlers can ask for
-/// larger ones (`max_chunk_size`).
-const PIECE: usize = 16 * 1024;
+/// The minimum size of the buffer for a piece of a streamed body, in bytes: a page of a list. Lower, and
+/// sending costs more system calls, and the rest of a page is kept beside the piece; higher, and a client
+/// that does not read keeps more memory. Handlers can ask for larger ones (`max_chunk_size`).
+const PIECE: usize = 48 * 1024;
 
 /// Determines the sizes of bodies that know theirs only when asked, such as files.
 pub(super) fn sizes() -> AdHoc {
