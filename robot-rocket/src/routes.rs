@@ -69,6 +69,9 @@ impl Handler for ApiHandler {
         let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
         let exchange = self.api.receive(core_request(method.as_str(), request));
+        if let Some(received) = Received::of(request) {
+            received.release_head();
+        }
         let reply = if exchange.body_mode() == BodyMode::Streamed {
             let body = (!ends_early).then(|| RequestBody::open(request, data));
             self.answer_streamed(&exchange, body).await
@@ -116,11 +119,8 @@ impl ApiHandler {
 
 /// The core's request, without a body.
 pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::http::Request {
-    if let Some(received) = Received::of(request) {
-        let mut core_request = robot_core::http::Request::new(method, received.target());
-        for (name, value) in received.headers() {
-            core_request.header(name.as_str(), value.as_bytes());
-        }
+    let received = Received::of(request).and_then(|received| received.core_request(method));
+    if let Some(core_request) = received {
         return core_request;
     }
     let uri = request.uri();

@@ -6,7 +6,6 @@ use std::{
 };
 
 use hyper::{
-    HeaderMap,
     body::Incoming,
     header::{COOKIE, HOST},
     http::request::Parts,
@@ -44,7 +43,8 @@ const NOT_PERMITTED: &AsciiSet = &CONTROLS
 /// A request as it was received. Requests that come from [`serve`](crate::serve) have it; Rocket's
 /// request has copies of the headers in UTF-8 only.
 pub(crate) struct Received {
-    parts: Parts,
+    /// Until the core has the request.
+    parts: Mutex<Option<Parts>>,
     body: Mutex<Option<Incoming>>,
 }
 
@@ -52,7 +52,7 @@ impl Received {
     /// Without the body if it was buffered: Rocket's request has it then.
     pub(super) fn new(parts: Parts, body: Option<Incoming>) -> Self {
         Self {
-            parts,
+            parts: Mutex::new(Some(parts)),
             body: Mutex::new(body),
         }
     }
@@ -67,13 +67,21 @@ impl Received {
         request.local_cache(|| Some(self));
     }
 
-    /// The path and the query; empty if there are none.
-    pub(crate) fn target(&self) -> &str {
-        target(&self.parts)
+    /// The core's request with this method, without a body. `None` if the head was released.
+    pub(crate) fn core_request(&self, method: &str) -> Option<robot_core::http::Request> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = parts.as_ref()?;
+        let mut core_request = robot_core::http::Request::new(method, target(parts));
+        for (name, value) in &parts.headers {
+            core_request.header(name.as_str(), value.as_bytes());
+        }
+        Some(core_request)
     }
 
-    pub(crate) fn headers(&self) -> &HeaderMap {
-        &self.parts.headers
+    /// Frees the head, with the buffer of 8 KiB into which hyper read it.
+    pub(crate) fn release_head(&self) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        *parts = None;
     }
 
     /// The body. `None` if it was buffered, or has been taken.
