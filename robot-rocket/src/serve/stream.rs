@@ -1,4 +1,5 @@
-//! The stream of a connection, below hyper: write timeout, and detection of what hyper does.
+//! The stream of a connection, below hyper: write timeout, the first head, and detection of what hyper
+//! does.
 
 use std::{
     io::{self, IoSlice},
@@ -40,7 +41,8 @@ impl Transport for TlsStream<TcpStream> {
     }
 }
 
-/// A stream that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the client reads nothing for too long, and that reports to an [`Activity`].
+/// A stream that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the client reads nothing for too
+/// long, and that reports to an [`Activity`]. It passes on the first request head when it is complete.
 ///
 /// It discards what hyper writes while no request is answered: its own answer to a request head that
 /// it cannot parse, which has no body. It does not close the stream either; the owner does.
@@ -50,6 +52,23 @@ pub(super) struct Stream<S> {
     write_timeout: Duration,
     /// The time limit of a write that waits for the client. Allocated for the first such write.
     write_deadline: Option<Pin<Box<Sleep>>>,
+    /// What has arrived of the first request head, while it is incomplete: hyper would double its buffer
+    /// for the rest. `None` after that head.
+    first_head: Option<Vec<u8>>,
+}
+
+/// Size of the largest part of a head that is kept from hyper, in bytes. Lower, and clients that send
+/// longer heads slowly use more memory; it must be less than the size of hyper's buffer, 8 KiB.
+const PARTIAL_HEAD: usize = 4 * 1024;
+
+/// Maximum number of headers of a head that is kept from hyper: as many as hyper accepts.
+const HEADERS: usize = 100;
+
+/// Whether these are the first bytes of a request head. Hyper rejects heads that are invalid.
+fn is_partial(head: &[u8]) -> bool {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
+    let parsed = httparse::Request::new(&mut headers).parse(head);
+    head.len() <= PARTIAL_HEAD && matches!(parsed, Ok(httparse::Status::Partial))
 }
 
 impl<S> Stream<S> {
@@ -59,6 +78,7 @@ impl<S> Stream<S> {
             activity: Arc::clone(activity),
             write_timeout,
             write_deadline: None,
+            first_head: Some(Vec::new()),
         }
     }
 
@@ -91,9 +111,9 @@ impl<S> Stream<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
+impl<S: AsyncRead + Unpin> Stream<S> {
+    fn read(
+        &mut self,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
@@ -103,6 +123,31 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
             self.activity.received();
         }
         read
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while let Some(mut head) = self.first_head.take() {
+            buffer.put_slice(&head);
+            let read = self.read(context, buffer);
+            let has_more = buffer.filled().len() > head.len();
+            if read.is_ready() && !(has_more && is_partial(buffer.filled())) {
+                return read;
+            }
+            head.clear();
+            head.extend_from_slice(buffer.filled());
+            buffer.clear();
+            self.first_head = Some(head);
+            if read.is_pending() {
+                return Poll::Pending;
+            }
+        }
+        self.read(context, buffer)
     }
 }
 

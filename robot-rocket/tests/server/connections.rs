@@ -84,6 +84,25 @@ fn trickled_head_is_closed_after_header_timeout() {
 }
 
 #[test]
+fn heads_in_pieces_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, "60", "60");
+    let long = format!(
+        "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nX-Filler: {}\r\n\r\n",
+        "x".repeat(10_000)
+    );
+    for (head, size) in [(LIST, 1), (LIST, 7), (&long, 1000)] {
+        let mut stream = connection(&server, "\r\n");
+        for piece in format!("{head}{LAST}").as_bytes().chunks(size) {
+            stream.write_all(piece).unwrap();
+            thread::sleep(Duration::from_millis(5));
+        }
+        let (received, _) = read_to_end(&stream);
+        assert_eq!(received.matches("HTTP/1.1 200 ").count(), 2, "{received}");
+    }
+}
+
+#[test]
 fn idle_connection_is_closed_after_keep_alive() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder, "60", "1");
