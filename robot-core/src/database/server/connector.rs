@@ -38,6 +38,11 @@ const MIGRATION_LIMIT: Duration = Duration::from_secs(3600);
 /// connection spends one round trip per second.
 const VALIDATION_INTERVAL: Duration = Duration::from_secs(1);
 
+/// The maximum number of abandoned threads per connection. Fewer, and a program that has lost every
+/// connection cannot connect to the server that takes over; more, and a frozen server accumulates more
+/// threads. A connection that hangs leaves two: of its batch, and of its validation.
+const ABANDONED_PER_CONNECTION: usize = 4;
+
 /// The minimum interval between two log lines about one outage.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -71,7 +76,9 @@ impl<B: Backend> Connector<B> {
             last_loss: Mutex::new(Instant::now()),
             last_demotion: Mutex::new(Instant::now()),
             outage_logged: Mutex::new(None),
-            abandoned: AbandonedThreads::new(options.get_connections() as usize),
+            abandoned: AbandonedThreads::new(
+                ABANDONED_PER_CONNECTION * options.get_connections() as usize,
+            ),
         };
         match connector.prepare() {
             Err(error)
@@ -174,6 +181,8 @@ impl<B: Backend> Connector<B> {
     /// Logs the end of an outage, if there was one.
     fn log_recovery(&self) {
         if lock(&self.outage_logged).take().is_some() {
+            // They may wait for a server that another one has replaced.
+            self.abandoned.forget();
             log::warn!("the database {} is available again", self.address.name());
         }
     }
@@ -246,6 +255,11 @@ impl AbandonedThreads {
     /// Adds the thread that holds a token.
     pub(super) fn add(&self, token: Weak<()>) {
         lock(&self.tokens).push(token);
+    }
+
+    /// Forgets all of them.
+    fn forget(&self) {
+        lock(&self.tokens).clear();
     }
 
     /// Whether there are so many that no further thread may be started.
