@@ -65,10 +65,6 @@ init_file = $1/init.sql
 socket = socket
 bind_address = 127.0.0.1
 skip_name_resolve
-# The certificate for TLS, which is off at first.
-ssl_cert = $1/certificate.pem
-ssl_key = $1/key.pem
-ssl = off
 max_connections = 400
 innodb_buffer_pool_size = 64M
 innodb_log_file_size = 32M
@@ -89,10 +85,13 @@ lc_messages = de_DE
 CONF
 }
 
-# More unusual defaults, with which Galera itself does not work.
+# More settings, with which Galera itself does not work: TLS, which is off at first, and unusual defaults.
 configure_single_server() {
     echo "SET GLOBAL max_join_size = 1;" >>"$1/init.sql"
     cat >>"$1/my.cnf" <<CONF
+ssl_cert = $1/certificate.pem
+ssl_key = $1/key.pem
+ssl = off
 default_storage_engine = MyISAM
 innodb_default_row_format = compact
 CONF

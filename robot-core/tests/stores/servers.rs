@@ -118,7 +118,8 @@ fn lock_blocks_only_changes_of_the_same_robot<S: Server>() {
 /// Submitted together, so that all but the first share a transaction at first.
 fn lock_delays_no_change_of_the_same_batch<S: Server>() {
     let database = S::new();
-    let catalogue = database.open();
+    let options = OpenOptions::new().connections(4);
+    let catalogue = options.open(database.url()).unwrap();
     let locked = catalogue.add(draft("locked")).unwrap();
     let free = catalogue.add(draft("free")).unwrap();
     let mut other = database.connect();

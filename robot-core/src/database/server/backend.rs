@@ -62,8 +62,8 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// The robots with these names, in any order, by one statement.
     fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
 
-    /// Inserts robots whose names are free and different, and returns their ids by name. Atomic, also
-    /// outside of a transaction. An error may mean that a name is taken.
+    /// Inserts those of the robots, which have different names, whose names are free, and returns their
+    /// ids by name. Atomic, also outside of a transaction.
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
 
     /// Changes robots with different ids, and returns the ids of those that exist. By default with a
@@ -103,7 +103,7 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
 }
 
 /// An error once the deadline of a transaction has passed, so that it ends.
-fn check_deadline(deadline: Instant) -> QueryResult<()> {
+pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
     if Instant::now() < deadline {
         return Ok(());
     }

@@ -8,10 +8,10 @@ use std::{
 use diesel::QueryResult;
 
 use super::{
-    backend::Backend,
+    backend::{Backend, check_deadline},
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, PATIENCE, SHARED_FACTOR, WRITE_MARGIN, lock_timeout},
+    limits::{LOCK_FACTOR, Limits, OVERLAP_DELAY, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
 use crate::{
     catalogue::{Change, Error, Result},
@@ -30,10 +30,14 @@ impl<B: Backend> Work<B> for Changes {
 
     const BATCH_LIMIT: usize = 256;
 
-    const PATIENCE: Duration = PATIENCE;
+    const OVERLAP_DELAY: Duration = OVERLAP_DELAY;
 
     fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    fn first_attempt(&self, _: &Change) -> Attempt {
+        Attempt::InBatch
     }
 
     /// The caller needs to know what became of its change.
@@ -52,17 +56,19 @@ impl<B: Backend> Work<B> for Changes {
     fn execute(
         &self,
         connection: &mut Connection<B>,
-        changes: &mut [Change],
+        changes: &[Change],
         attempt: Attempt,
     ) -> QueryResult<Vec<Result<RobotId>>> {
-        let limit = match attempt {
-            Attempt::InBatch => self.timeout / SHARED_FACTOR,
-            Attempt::Alone => self.timeout,
+        let lock = self.timeout / LOCK_FACTOR;
+        // In a batch, waits for several locks add up.
+        let (limit, lock_seconds) = match attempt {
+            Attempt::InBatch => (self.timeout / 2, 0),
+            Attempt::Alone => (self.timeout, whole_seconds(lock)),
         };
-        // No longer than a lock is waited for, because waits for several locks add up.
         let connection = connection.limited(Limits {
             statement: limit,
-            lock: limit,
+            lock,
+            lock_seconds,
         })?;
         match changes {
             [change] => Ok(vec![connection.apply(change)?]),
@@ -71,9 +77,9 @@ impl<B: Backend> Work<B> for Changes {
     }
 }
 
-/// Applies changes by as few statements as possible: inserts, then updates, then deletes. All clients
-/// wait at that moment, so that any order is right. Rows are locked in one order, so that servers do not
-/// wait for each other.
+/// Applies changes by as few statements as possible: inserts, then updates, then deletes. None of them
+/// has been acknowledged, so that any order is right. Each statement locks its rows in the order of their
+/// names or ids, which makes deadlocks between servers rare.
 fn apply_all<B: Backend>(
     connection: &mut B,
     changes: &[Change],
@@ -144,6 +150,7 @@ impl<'a> Groups<'a> {
             applied.updated = connection.update_all(&updates, deadline)?;
         }
         for (id, changes) in &self.later_updates {
+            check_deadline(deadline)?;
             connection.update(*id, changes)?;
         }
         if !deletes.is_empty() {

@@ -43,6 +43,10 @@ const VALIDATION_INTERVAL: Duration = Duration::from_secs(1);
 /// threads. A connection that hangs leaves two: of its batch, and of its validation.
 const ABANDONED_PER_CONNECTION: usize = 4;
 
+/// The minimum interval between two replacements of all connections. Shorter, and a server that stays
+/// read-only is flooded with connections; longer, and a further failover is noticed later.
+const REPLACEMENT_INTERVAL: Duration = Duration::from_secs(1);
+
 /// The minimum interval between two log lines about one outage.
 const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
@@ -57,6 +61,8 @@ pub(super) struct Connector<B> {
     /// When an outage that lasts was last logged.
     outage_logged: Mutex<Option<Instant>>,
     abandoned: AbandonedThreads,
+    /// Held by the only thread that connects while too many are abandoned.
+    last_attempt: Mutex<()>,
 }
 
 /// There was no answer in time.
@@ -79,6 +85,7 @@ impl<B: Backend> Connector<B> {
             abandoned: AbandonedThreads::new(
                 ABANDONED_PER_CONNECTION * options.get_connections() as usize,
             ),
+            last_attempt: Mutex::default(),
         };
         match connector.prepare() {
             Err(error)
@@ -130,6 +137,13 @@ impl<B: Backend> Connector<B> {
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, OpenError> {
+        // One thread tries even if many are abandoned, so that the end of an outage is noticed.
+        let _trying = if self.abandoned.are_too_many() {
+            let trying = self.last_attempt.try_lock().ok();
+            Some(trying.ok_or_else(|| self.address.unreachable(NoAnswer))?)
+        } else {
+            None
+        };
         let result = self.abandoned.run_within(limit, work);
         result.map_err(|error| self.address.unreachable(error))
     }
@@ -160,8 +174,13 @@ impl<B: Backend> Connector<B> {
     }
 
     /// Every connection is replaced: the server does not accept writes any more.
+    ///
+    /// At most once per interval, since the new connections may meet the same server.
     pub(super) fn replace_all(&self) {
-        *lock(&self.last_demotion) = Instant::now();
+        let mut last_demotion = lock(&self.last_demotion);
+        if last_demotion.elapsed() > REPLACEMENT_INTERVAL {
+            *last_demotion = Instant::now();
+        }
     }
 
     /// The threads that wait for a server without a time limit.
@@ -275,9 +294,6 @@ impl AbandonedThreads {
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NoAnswer> {
-        if self.are_too_many() {
-            return Err(NoAnswer);
-        }
         let (done, result) = mpsc::sync_channel(1);
         let token = Arc::new(());
         let abandoned = Arc::downgrade(&token);

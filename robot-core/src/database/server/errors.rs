@@ -16,8 +16,9 @@ const TRANSIENT: &[&str] = &[
     "deadlock detected",
     "canceling statement due to lock timeout",
     "canceling statement due to statement timeout",
-    // MariaDB and MySQL: 1205, 1020, 1047, 1969 and 3024, 1290.
+    // MariaDB and MySQL: 1205, 1213, 1020, 1047, 1969 and 3024, 1290.
     "Lock wait timeout exceeded",
+    "Deadlock found when trying to get lock",
     "Record has changed since last read",
     "WSREP has not yet prepared node",
     "maximum statement execution time exceeded",
@@ -26,8 +27,12 @@ const TRANSIENT: &[&str] = &[
     MIGRATING,
 ];
 
-/// Messages of conflicts: PostgreSQL's 40P01, MariaDB's and MySQL's 1020.
-const CONFLICTS: &[&str] = &["deadlock detected", "Record has changed since last read"];
+/// Messages of conflicts: PostgreSQL's 40P01, MariaDB's and MySQL's 1020 and, at a commit, 1213.
+const CONFLICTS: &[&str] = &[
+    "deadlock detected",
+    "Record has changed since last read",
+    "Deadlock found when trying to get lock",
+];
 
 /// Parts of the messages about a full disk, or a quota that is reached: PostgreSQL's 53100, and
 /// MariaDB's and MySQL's 1021, 1026, 1030 and 3.

@@ -9,12 +9,14 @@ pub(super) struct Limits {
     pub(super) statement: Duration,
     /// Of each wait for a lock.
     pub(super) lock: Duration,
+    /// The same for a server that counts in seconds: 0 does not wait.
+    pub(super) lock_seconds: u64,
 }
 
-/// How many times shorter than its timeout a change waits for locks while others share its transaction.
-/// Lower, and those wait longer behind a lock that another program holds; higher, and changes that
-/// conflict briefly are executed one by one.
-pub(super) const SHARED_FACTOR: u32 = 8;
+/// How many times shorter than its timeout a change waits for a lock, before it is executed again behind
+/// the others that wait. Lower, and those wait longer behind a lock that another program holds; higher,
+/// and changes that wait for a lock of a short transaction are executed more often.
+pub(super) const LOCK_FACTOR: u32 = 8;
 
 /// How many times longer than other statements a scan of all names or a restoration may take. Lower,
 /// and searches of large tables fail; higher, and they occupy connections longer during an overload.
@@ -24,7 +26,17 @@ pub(super) const SCAN_FACTOR: u32 = 10;
 
 /// How long a server waits for a lock: the timeout in whole seconds, as MariaDB and MySQL count.
 pub(super) fn lock_timeout(timeout: Duration) -> Duration {
-    Duration::from_secs_f64(timeout.as_secs_f64().ceil())
+    Duration::from_secs(whole_seconds(timeout))
+}
+
+/// A time limit in whole seconds, at least one.
+pub(super) fn whole_seconds(limit: Duration) -> u64 {
+    limit
+        .as_millis()
+        .div_ceil(1000)
+        .max(1)
+        .try_into()
+        .unwrap_or(u64::MAX)
 }
 
 /// How long a process waits for another one that migrates the tables. Shorter, and servers that start
@@ -44,4 +56,4 @@ pub(super) const READ_MARGIN: Duration = Duration::from_millis(300);
 /// How long a batch may take before another connection executes what is queued. Shorter, and more
 /// connections share what one could do in larger batches; longer, and requests wait behind a batch that
 /// waits for a lock.
-pub(super) const PATIENCE: Duration = Duration::from_millis(20);
+pub(super) const OVERLAP_DELAY: Duration = Duration::from_millis(20);

@@ -8,7 +8,7 @@ use super::{
     backend::Backend,
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, PATIENCE, READ_MARGIN},
+    limits::{Limits, OVERLAP_DELAY, READ_MARGIN, whole_seconds},
 };
 use crate::{
     catalogue::Result,
@@ -32,10 +32,14 @@ impl<B: Backend> Work<B> for Lookups {
 
     const BATCH_LIMIT: usize = 256;
 
-    const PATIENCE: Duration = PATIENCE;
+    const OVERLAP_DELAY: Duration = OVERLAP_DELAY;
 
     fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    fn first_attempt(&self, _: &Key) -> Attempt {
+        Attempt::InBatch
     }
 
     fn expiry(&self, _: &Key) -> Option<Duration> {
@@ -53,12 +57,13 @@ impl<B: Backend> Work<B> for Lookups {
     fn execute(
         &self,
         connection: &mut Connection<B>,
-        keys: &mut [Key],
+        keys: &[Key],
         _: Attempt,
     ) -> QueryResult<Vec<Result<Option<Robot>>>> {
         let connection = connection.limited(Limits {
             statement: self.timeout,
             lock: self.timeout,
+            lock_seconds: whole_seconds(self.timeout),
         })?;
         let robots = match keys {
             [Key::Id(id)] => vec![connection.get(*id)?],

@@ -36,14 +36,13 @@ impl<B: Backend> ServerStore<B> {
         let address = Address::from_url(url, options)?;
         let connector = Arc::new(Connector::open(address.clone(), options)?);
         let timeout = options.get_timeout();
-        // About half of them for changes, which wait for locks and for the disk.
-        let connections = options.get_connections() as usize;
-        let quarter = (connections / 4).max(1);
-        let half = connections.saturating_sub(2 * quarter).max(1);
+        // Half of them for scans, of which each may take seconds. With two, items that are executed
+        // alone leave one to the others.
+        let quarter = options.get_connections() as usize / 4;
         let alarm = Arc::default();
-        let lookups = Batcher::new(Lookups { timeout }, quarter, &connector, &alarm);
-        let changes = Batcher::new(Changes { timeout }, half, &connector, &alarm);
-        let tasks = Batcher::new(Tasks { timeout }, quarter, &connector, &alarm);
+        let lookups = Batcher::new(Lookups { timeout }, quarter.max(1), &connector, &alarm);
+        let changes = Batcher::new(Changes { timeout }, quarter.max(2), &connector, &alarm);
+        let tasks = Batcher::new(Tasks { timeout }, (2 * quarter).max(2), &connector, &alarm);
         let supervised = vec![
             lookups.supervised(),
             changes.supervised(),

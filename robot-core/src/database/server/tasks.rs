@@ -9,7 +9,7 @@ use super::{
     backend::Backend,
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN},
+    limits::{Limits, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
 };
 use crate::catalogue::Result;
 
@@ -49,10 +49,18 @@ impl<B: Backend> Work<B> for Tasks {
 
     const BATCH_LIMIT: usize = 1;
 
-    const PATIENCE: Duration = Duration::ZERO;
+    const OVERLAP_DELAY: Duration = Duration::ZERO;
 
     fn timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Those that may take long leave a connection to the others.
+    fn first_attempt(&self, task: &Task<B>) -> Attempt {
+        match task.kind {
+            Kind::Page => Attempt::InBatch,
+            Kind::Scan | Kind::Restore => Attempt::Alone,
+        }
     }
 
     fn expiry(&self, task: &Task<B>) -> Option<Duration> {
@@ -74,7 +82,7 @@ impl<B: Backend> Work<B> for Tasks {
     fn execute(
         &self,
         connection: &mut Connection<B>,
-        tasks: &mut [Task<B>],
+        tasks: &[Task<B>],
         _: Attempt,
     ) -> QueryResult<Vec<Result<()>>> {
         let mut results = Vec::with_capacity(tasks.len());
@@ -85,6 +93,7 @@ impl<B: Backend> Work<B> for Tasks {
                     Kind::Scan | Kind::Restore => self.long_limit(),
                 },
                 lock: self.timeout,
+                lock_seconds: whole_seconds(self.timeout),
             })?;
             (task.statement)(connection)?;
             results.push(Ok(()));

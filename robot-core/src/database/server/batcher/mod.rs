@@ -6,6 +6,8 @@
 //! take what is queued meanwhile.
 
 mod state;
+#[cfg(test)]
+mod state_tests;
 mod worker;
 
 use std::{
@@ -44,10 +46,13 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     /// How long a batch may take before another worker takes what is queued. Shorter, and more
     /// connections share what one could do in larger batches; longer, and items wait for a batch that
     /// waits for a lock.
-    const PATIENCE: Duration;
+    const OVERLAP_DELAY: Duration;
 
     /// How long an item may wait until it is executed.
     fn timeout(&self) -> Duration;
+
+    /// How an item is executed first.
+    fn first_attempt(&self, item: &Self::Item) -> Attempt;
 
     /// How long an item may take in all, if its result is not needed after that: for reads.
     fn expiry(&self, item: &Self::Item) -> Option<Duration>;
@@ -59,12 +64,11 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     fn is_write(&self, item: &Self::Item) -> bool;
 
     /// Executes a batch. The inner results are those of the items, in their order. An error means that
-    /// no item has taken effect, unless the connection was lost. Then the items are executed one by one
-    /// (`Attempt::Alone`).
+    /// no item has taken effect, unless the connection was lost.
     fn execute(
         &self,
         connection: &mut Connection<B>,
-        items: &mut [Self::Item],
+        items: &[Self::Item],
         attempt: Attempt,
     ) -> QueryResult<Vec<Result<Self::Output>>>;
 }
@@ -72,9 +76,9 @@ pub(super) trait Work<B>: Send + Sync + 'static {
 /// How an item is executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attempt {
-    /// With those that are queued. It must not wait long for locks, because the others wait with it.
+    /// With those that are queued.
     InBatch,
-    /// Alone, after a batch with it has failed.
+    /// Alone: it takes long, or a batch with it has failed.
     Alone,
 }
 
@@ -105,7 +109,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             work,
             connector: Arc::clone(connector),
             alarm: Arc::clone(alarm),
-            state: Mutex::new(State::new(connections, W::BATCH_LIMIT, W::PATIENCE)),
+            state: Mutex::new(State::new(connections, W::BATCH_LIMIT, W::OVERLAP_DELAY)),
             queued: Condvar::new(),
             ended: Condvar::new(),
         }))
@@ -127,13 +131,15 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             sender: Some(sender),
             deadline: now + shared.work.timeout(),
             expiry: shared.work.expiry(&item).map(|expiry| now + expiry),
+            attempts: 0,
         };
+        let attempt = shared.work.first_attempt(&item);
         let job = Job { item, caller };
         let mut state = shared.state();
         if state.queue_length() >= CAPACITY {
             return Pending::ready(Err(too_many()));
         }
-        state.queue(job);
+        state.queue(job, attempt);
         shared.wake_worker(state, now);
         shared.alarm.wake();
         Pending::awaited(async move { receiver.await.unwrap_or_else(|_| Err(lost(is_write))) })
@@ -148,10 +154,19 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
         let mut state = shared.state();
         state.close();
         shared.queued.notify_all();
-        // The result does not matter: the threads that are left wait for a silent server.
-        let _ = shared
+        let waited = shared
             .ended
             .wait_timeout_while(state, SHUTDOWN_TIMEOUT, |state| state.has_workers());
+        // The threads that are left wait for a silent server.
+        let mut state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
+        let queued = state.take_rest();
+        // Their results are lost.
+        let executed = state.abandon_all();
+        drop(state);
+        for job in queued {
+            job.caller.send(Err(Error::unavailable(NoAnswer)));
+        }
+        drop(executed);
     }
 }
 
@@ -189,7 +204,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         }
         let shared = Arc::clone(self);
         let spawned = thread::Builder::new()
-            .name("robot-session".to_owned())
+            .name("robot-database".to_owned())
             .spawn(move || worker::run(&shared));
         if let Err(error) = &spawned {
             log::error!("cannot start a thread for the database: {error}");

@@ -14,7 +14,7 @@ use crate::catalogue::Result;
 /// How long a worker may take to connect before another one tries. Shorter, and more workers connect at
 /// the same time during an outage; longer, and items wait for a host that does not answer although
 /// another worker has a connection.
-const CONNECT_PATIENCE: Duration = Duration::from_millis(500);
+const CONNECT_DELAY: Duration = Duration::from_millis(500);
 
 pub(super) type Sender<O> = oneshot::Sender<Result<O>>;
 
@@ -32,6 +32,8 @@ pub(super) struct Caller<O> {
     pub(super) deadline: Instant,
     /// When the result is not needed any more.
     pub(super) expiry: Option<Instant>,
+    /// How often the item was executed.
+    pub(super) attempts: u32,
 }
 
 impl<O> Caller<O> {
@@ -98,11 +100,11 @@ pub(super) struct State<I, O> {
     is_closed: bool,
     connections: usize,
     batch_limit: usize,
-    patience: Duration,
+    overlap_delay: Duration,
 }
 
 impl<I, O> State<I, O> {
-    pub(super) fn new(connections: usize, batch_limit: usize, patience: Duration) -> Self {
+    pub(super) fn new(connections: usize, batch_limit: usize, overlap_delay: Duration) -> Self {
         Self {
             queue: VecDeque::new(),
             alone: VecDeque::new(),
@@ -114,16 +116,19 @@ impl<I, O> State<I, O> {
             is_closed: false,
             connections,
             batch_limit,
-            patience,
+            overlap_delay,
         }
     }
 
     pub(super) fn queue_length(&self) -> usize {
-        self.queue.len()
+        self.queue.len() + self.alone.len()
     }
 
-    pub(super) fn queue(&mut self, job: Job<I, O>) {
-        self.queue.push_back(job);
+    pub(super) fn queue(&mut self, job: Job<I, O>, attempt: Attempt) {
+        match attempt {
+            Attempt::InBatch => self.queue.push_back(job),
+            Attempt::Alone => self.alone.push_back(job),
+        }
     }
 
     /// Queues the jobs of a batch that failed.
@@ -139,12 +144,13 @@ impl<I, O> State<I, O> {
 
     /// What a worker may execute next.
     fn next(&self, now: Instant) -> Option<Attempt> {
-        let is_patient = |running: &Running<O>| {
-            let patience = match &running.batch {
-                Some(_) => self.patience,
-                None => CONNECT_PATIENCE,
+        let is_recent = |running: &Running<O>| {
+            let delay = match &running.batch {
+                // An idle worker probably has a connection.
+                None if self.idle == 0 => CONNECT_DELAY,
+                _ => self.overlap_delay,
             };
-            running.turn.attempt == Attempt::InBatch && now < running.since + patience
+            running.turn.attempt == Attempt::InBatch && now < running.since + delay
         };
         let is_alone = |running: &&Running<O>| running.turn.attempt == Attempt::Alone;
         if self.running.len() >= self.connections {
@@ -156,7 +162,7 @@ impl<I, O> State<I, O> {
         let in_batch = self
             .queue
             .front()
-            .filter(|_| !self.running.iter().any(is_patient));
+            .filter(|_| !self.running.iter().any(is_recent));
         let alone = self.alone.front().filter(|_| may_be_alone);
         match (in_batch, alone) {
             (Some(job), Some(alone)) if alone.caller.deadline < job.caller.deadline => {
@@ -210,6 +216,13 @@ impl<I, O> State<I, O> {
             return Vec::new();
         }
         self.queue.drain(..).chain(self.alone.drain(..)).collect()
+    }
+
+    /// Removes the workers that have not ended, and returns the callers of their batches.
+    pub(super) fn abandon_all(&mut self) -> Vec<Caller<O>> {
+        self.workers -= self.running.len();
+        let batches = self.running.drain(..).filter_map(|running| running.batch);
+        batches.flat_map(|batch| batch.callers).collect()
     }
 
     pub(super) fn begin_idle(&mut self) {
@@ -270,22 +283,12 @@ impl<I, O> State<I, O> {
         items
     }
 
-    /// Begins the time limit of a batch again, because it is repeated. False if there is no time left
-    /// for that, or the worker was abandoned.
-    pub(super) fn restart(&mut self, turn: Turn, now: Instant) -> bool {
-        let Some(running) = self.running(turn) else {
-            return false;
-        };
-        running.since = now;
-        let batch = running.batch.as_ref();
-        batch.is_some_and(|batch| batch.callers.iter().any(|caller| now < caller.deadline))
-    }
-
-    /// Ends the turn of a worker, and returns who waits for its batch; `None` if the worker was
-    /// abandoned.
+    /// Ends the turn of a worker, which looks at the queue next, and returns the callers of its batch;
+    /// `None` if the worker was abandoned.
     pub(super) fn end_turn(&mut self, turn: Turn) -> Option<Vec<Caller<O>>> {
         let index = self.running.iter().position(|each| each.turn == turn)?;
         let batch = self.running.swap_remove(index).batch;
+        self.is_waking = true;
         Some(batch.map_or_else(Vec::new, |batch| batch.callers))
     }
 
@@ -301,10 +304,16 @@ impl<I, O> State<I, O> {
     /// The senders of jobs that could not be executed in time, or are not needed any more.
     pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Sender<O>> {
         let mut expired = Vec::new();
-        for queue in [&mut self.queue, &mut self.alone] {
-            while queue.front().is_some_and(|job| job.caller.deadline <= now) {
-                expired.extend(queue.pop_front().and_then(|job| job.caller.sender));
-            }
+        let is_expired = |job: &Job<I, O>| job.caller.deadline <= now;
+        // In the order of their deadlines.
+        while self.queue.front().is_some_and(is_expired) {
+            expired.extend(self.queue.pop_front().and_then(|job| job.caller.sender));
+        }
+        if self.alone.iter().any(is_expired) {
+            let jobs = self.alone.drain(..);
+            let (over, left): (VecDeque<_>, _) = jobs.partition(is_expired);
+            self.alone = left;
+            expired.extend(over.into_iter().filter_map(|job| job.caller.sender));
         }
         let executing = self
             .running
@@ -334,179 +343,5 @@ impl<I, O> State<I, O> {
             }));
         }
         overdue
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    const PATIENCE: Duration = Duration::from_millis(20);
-
-    const TIMEOUT: Duration = Duration::from_secs(2);
-
-    const LIMIT: Duration = Duration::from_secs(3);
-
-    fn state(connections: usize) -> State<u8, u8> {
-        State::new(connections, 3, PATIENCE)
-    }
-
-    fn job(item: u8, now: Instant) -> Job<u8, u8> {
-        let (sender, _) = oneshot::channel();
-        let caller = Caller {
-            sender: Some(sender),
-            deadline: now + TIMEOUT,
-            expiry: None,
-        };
-        Job { item, caller }
-    }
-
-    /// Begins a turn and executes its batch.
-    fn begin(state: &mut State<u8, u8>, now: Instant) -> Option<(Turn, Vec<u8>)> {
-        let turn = state.begin_turn(now)?;
-        let jobs = state.take_batch(turn);
-        let items = state.begin_execution(turn, jobs, LIMIT, true, Weak::new(), now);
-        Some((turn, items))
-    }
-
-    fn items(begun: Option<(Turn, Vec<u8>)>) -> Vec<u8> {
-        begun.map_or_else(Vec::new, |(_, items)| items)
-    }
-
-    #[test]
-    fn batch_has_what_was_queued_during_the_last_one() {
-        let (mut state, now) = (state(4), Instant::now());
-        state.queue(job(0, now));
-        let (turn, first) = begin(&mut state, now).unwrap();
-        assert_eq!(first, [0]);
-        for item in 1..5 {
-            state.queue(job(item, now));
-        }
-        assert!(begin(&mut state, now).is_none());
-        assert_eq!(state.end_turn(turn).unwrap().len(), 1);
-        let (turn, second) = begin(&mut state, now).unwrap();
-        assert_eq!(second, [1, 2, 3]);
-        assert_eq!(state.end_turn(turn).unwrap().len(), 3);
-        assert_eq!(items(begin(&mut state, now)), [4]);
-    }
-
-    #[test]
-    fn another_worker_continues_if_a_batch_takes_long() {
-        let (mut state, now) = (state(2), Instant::now());
-        state.queue(job(0, now));
-        begin(&mut state, now).unwrap();
-        state.queue(job(1, now));
-        assert!(begin(&mut state, now + PATIENCE / 2).is_none());
-        let later = now + PATIENCE;
-        assert_eq!(items(begin(&mut state, later)), [1]);
-        // There are no more connections.
-        state.queue(job(2, now));
-        assert!(begin(&mut state, later + PATIENCE).is_none());
-    }
-
-    #[test]
-    fn failed_batch_is_executed_one_by_one_beside_first_attempts() {
-        let (mut state, now) = (state(3), Instant::now());
-        let jobs = (0..3).map(|item| job(item, now)).collect();
-        state.queue_again(jobs, Attempt::Alone);
-        let turns: Vec<_> = (0..3).map_while(|_| begin(&mut state, now)).collect();
-        let alone: Vec<_> = turns
-            .iter()
-            .map(|(turn, items)| (turn.attempt, &items[..]))
-            .collect();
-        assert_eq!(alone, [(Attempt::Alone, &[0][..]), (Attempt::Alone, &[1])]);
-        state.queue(job(9, now));
-        assert_eq!(items(begin(&mut state, now)), [9]);
-        state.end_turn(turns[0].0).unwrap();
-        assert_eq!(items(begin(&mut state, now)), [2]);
-    }
-
-    #[test]
-    fn only_connection_executes_both_kinds_by_their_age() {
-        let (mut state, now) = (state(1), Instant::now());
-        state.queue_again(vec![job(0, now)], Attempt::Alone);
-        state.queue(job(1, now + PATIENCE));
-        let (turn, first) = begin(&mut state, now).unwrap();
-        assert_eq!(first, [0]);
-        state.end_turn(turn).unwrap();
-        assert_eq!(items(begin(&mut state, now)), [1]);
-    }
-
-    #[test]
-    fn jobs_expire_in_the_queue_and_reads_while_they_are_executed() {
-        let (mut state, now) = (state(2), Instant::now());
-        let mut read = job(0, now);
-        read.caller.expiry = Some(now + TIMEOUT);
-        state.queue(read);
-        let (turn, _) = begin(&mut state, now).unwrap();
-        state.queue(job(1, now));
-        state.queue(job(2, now + PATIENCE));
-        assert_eq!(state.take_expired(now).len(), 0);
-        assert_eq!(state.take_expired(now + TIMEOUT).len(), 2);
-        assert!(state.end_turn(turn).unwrap()[0].sender.is_none());
-        assert_eq!(items(begin(&mut state, now)), [2]);
-    }
-
-    #[test]
-    fn worker_that_exceeds_the_limit_is_abandoned_and_replaced() {
-        let (mut state, now) = (state(1), Instant::now());
-        state.queue(job(0, now));
-        assert!(matches!(state.wake(now), Wake::New));
-        let (turn, _) = begin(&mut state, now).unwrap();
-        state.queue(job(1, now + LIMIT));
-        assert!(matches!(state.wake(now), Wake::None));
-        assert!(state.take_overdue(now + LIMIT / 2).is_empty());
-        let overdue = state.take_overdue(now + LIMIT);
-        assert_eq!(overdue.len(), 1);
-        assert!(overdue[0].is_write && overdue[0].callers.len() == 1);
-        assert!(state.end_turn(turn).is_none());
-        assert!(!state.restart(turn, now));
-        assert!(matches!(state.wake(now), Wake::New));
-        assert_eq!(items(begin(&mut state, now + LIMIT)), [1]);
-    }
-
-    #[test]
-    fn repetition_has_a_limit_of_its_own_until_the_deadline() {
-        let (mut state, now) = (state(1), Instant::now());
-        state.queue(job(0, now));
-        let (turn, _) = begin(&mut state, now).unwrap();
-        let later = now + TIMEOUT / 2;
-        assert!(state.restart(turn, later));
-        assert!(state.take_overdue(now + LIMIT).is_empty());
-        assert!(!state.restart(turn, now + TIMEOUT));
-    }
-
-    #[test]
-    fn one_worker_is_woken_at_a_time() {
-        let (mut state, now) = (State::<u8, u8>::new(2, 1, Duration::ZERO), Instant::now());
-        state.queue(job(0, now));
-        state.queue(job(1, now));
-        assert!(matches!(state.wake(now), Wake::New));
-        assert!(matches!(state.wake(now), Wake::None));
-        begin(&mut state, now).unwrap();
-        assert!(matches!(state.wake(now), Wake::New));
-        let (turn, _) = begin(&mut state, now).unwrap();
-        state.end_turn(turn).unwrap();
-        state.begin_idle();
-        state.queue(job(2, now));
-        assert!(matches!(state.wake(now), Wake::Idle));
-    }
-
-    #[test]
-    fn closed_batcher_finishes_what_is_queued() {
-        let (mut state, now) = (state(1), Instant::now());
-        state.queue(job(0, now));
-        assert!(state.take_rest().is_empty());
-        state.close();
-        assert!(!state.is_finished());
-        let token = Arc::new(());
-        let turn = state.begin_turn(now).unwrap();
-        let jobs = state.take_batch(turn);
-        state.begin_execution(turn, jobs, LIMIT, false, Arc::downgrade(&token), now);
-        assert!(state.is_finished() && state.is_busy());
-        state.end_turn(turn).unwrap();
-        assert!(!state.is_busy());
     }
 }

@@ -30,9 +30,9 @@ const IDLE_LIMIT: Duration = Duration::from_secs(300);
 /// requests after it.
 const CONNECT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Maximum number of executions of an item alone that conflicts with other transactions. Fewer, and
-/// writes fail under contention; more, and conflicting writes add load to a server that is overloaded.
-/// The pauses between eight take a seventh of a second, a fraction of the default timeout.
+/// Maximum number of repetitions of an item that conflicts with other transactions. Fewer, and writes
+/// fail under contention; more, and conflicting writes add load to a server that is overloaded. The
+/// pauses between eight take a seventh of a second, a fraction of the default timeout.
 const ATTEMPTS: u32 = 8;
 
 /// Executes batches until the batcher is dropped, or there is nothing to do for long.
@@ -50,7 +50,7 @@ pub(super) fn run<B: Backend, W: Work<B>>(shared: &Arc<Shared<B, W>>) {
             break;
         }
     }
-    // In an orderly way, before the worker counts as ended.
+    // Closes the connection before the worker counts as ended.
     drop(worker.connection.take());
 }
 
@@ -63,13 +63,15 @@ struct Worker<'a, B: Backend, W: Work<B>> {
     is_abandoned: bool,
 }
 
-/// The jobs of a batch that is executed: the items here, and who waits for them in the state.
+/// A batch that is executed. The state has its callers.
 struct Batch<I> {
     items: Vec<I>,
+    /// How often the first item was executed before.
+    attempts: u32,
     is_write: bool,
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 enum End<O> {
     Done(Vec<Result<O>>),
     /// No item has taken effect, and each fails with this error.
@@ -109,21 +111,24 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         let Some(mut connection) = self.usable_connection() else {
             thread::sleep(CONNECT_PAUSE);
             self.end_turn(turn);
-            // Nobody tries again.
+            // After the batcher was dropped, no worker tries again.
             for job in self.shared.state().take_rest() {
                 job.caller.send(Err(Error::unavailable(NoAnswer)));
             }
             return;
         };
-        let Some(mut batch) = self.begin_execution(turn) else {
+        let Some(batch) = self.begin_execution(turn) else {
             self.connection = Some(connection);
             self.end_turn(turn);
             return;
         };
-        let end = self.execute(turn, &mut connection, &mut batch);
+        let end = self.execute(turn, &mut connection, &batch);
         match &end {
             End::Lost(_) => self.shared.connector.validate_all(),
             _ => self.connection = Some(connection),
+        }
+        if matches!(end, End::Again(_)) {
+            thread::sleep(pause(batch.attempts + 1));
         }
         if let Some(callers) = self.end_turn(turn) {
             self.respond(end, batch, callers);
@@ -140,75 +145,71 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
     /// Takes the jobs. `None` if others have taken them, or they have expired.
     fn begin_execution(&self, turn: Turn) -> Option<Batch<W::Item>> {
         let Shared { work, .. } = &**self.shared;
-        let mut state = self.shared.state();
-        let jobs = state.take_batch(turn);
-        let limit = work.execution_limit(&jobs.first()?.item);
-        let is_write = jobs.iter().any(|job| work.is_write(&job.item));
-        let token = Arc::downgrade(&self.token);
         let now = Instant::now();
-        let items = state.begin_execution(turn, jobs, limit, is_write, token, now);
+        let mut state = self.shared.state();
+        let expired = state.take_expired(now);
+        let jobs = state.take_batch(turn);
+        let batch = jobs.first().map(|first| {
+            let limit = work.execution_limit(&first.item);
+            let attempts = first.caller.attempts;
+            let is_write = jobs.iter().any(|job| work.is_write(&job.item));
+            (limit, attempts, is_write)
+        });
+        let token = Arc::downgrade(&self.token);
+        let batch = batch.map(|(limit, attempts, is_write)| Batch {
+            items: state.begin_execution(turn, jobs, limit, is_write, token, now),
+            attempts,
+            is_write,
+        });
         // There may be more for another worker.
         self.shared.wake_worker(state, now);
-        Some(Batch { items, is_write })
+        for sender in expired {
+            let _ = sender.send(Err(Error::unavailable(NoAnswer)));
+        }
+        batch
     }
 
-    /// Executes a batch, and repeats it if it conflicts with other transactions.
     fn execute(
         &self,
         turn: Turn,
         connection: &mut Connection<B>,
-        batch: &mut Batch<W::Item>,
+        batch: &Batch<W::Item>,
     ) -> End<W::Output> {
         let Shared {
             work, connector, ..
         } = &**self.shared;
-        let mut attempts = 1;
-        loop {
-            let error = match work.execute(connection, &mut batch.items, turn.attempt) {
-                Ok(results) => {
-                    connection.note_answer();
-                    return End::Done(results);
-                }
-                Err(error) => error,
-            };
-            let is_without_effect = match effect(&error) {
-                Effect::None => true,
-                Effect::NoneIfConnected => connection.inner().ping().is_ok(),
-                Effect::Unknown => false,
-            };
-            // Broken: a rollback has failed.
-            if !is_without_effect || connection.inner().is_broken() {
-                return End::Lost(error);
+        let error = match work.execute(connection, &batch.items, turn.attempt) {
+            Ok(results) => {
+                connection.note_answer();
+                return End::Done(results);
             }
-            connection.note_answer();
-            let is_demoted = is_read_only(&error);
-            let is_conflict = is_conflict(&error);
-            let verdict = verdict(error);
-            let is_repeated = match turn.attempt {
-                _ if is_demoted => false,
-                Attempt::InBatch => attempts == 1 && is_conflict,
-                Attempt::Alone => attempts < ATTEMPTS && matches!(verdict, Verdict::Repeatable(_)),
-            };
-            if is_repeated || is_demoted {
-                thread::sleep(pause(attempts));
-            }
-            if is_demoted {
-                // New connections go to the server that is the primary now.
-                connector.replace_all();
-            } else if is_repeated && self.shared.state().restart(turn, Instant::now()) {
-                attempts += 1;
-                continue;
-            }
-            let is_in_batch = turn.attempt == Attempt::InBatch;
-            return match verdict {
-                // An error after the whole timeout is an overload, whatever its message.
-                Verdict::Repeatable(Error::Store(cause)) if is_repeated => {
-                    End::Failed(Error::Unavailable(cause))
-                }
-                Verdict::Final(error) if batch.items.len() == 1 => End::Failed(error),
-                Verdict::Repeatable(error) if !is_in_batch && !is_demoted => End::Failed(error),
-                Verdict::Final(_) | Verdict::Repeatable(_) => End::Again(Attempt::Alone),
-            };
+            Err(error) => error,
+        };
+        let is_without_effect = match effect(&error) {
+            Effect::None => true,
+            Effect::NoneIfConnected => connection.inner().ping().is_ok(),
+            Effect::Unknown => false,
+        };
+        // Broken: a rollback has failed.
+        if !is_without_effect || connection.inner().is_broken() {
+            return End::Lost(error);
+        }
+        connection.note_answer();
+        if is_read_only(&error) {
+            // New connections go to the server that is the primary now.
+            connector.replace_all();
+        }
+        if batch.items.len() > 1 {
+            let is_conflict = is_conflict(&error) && batch.attempts == 0;
+            return End::Again(if is_conflict {
+                turn.attempt
+            } else {
+                Attempt::Alone
+            });
+        }
+        match verdict(error) {
+            Verdict::Repeatable(_) if batch.attempts < ATTEMPTS => End::Again(Attempt::Alone),
+            Verdict::Repeatable(error) | Verdict::Final(error) => End::Failed(error),
         }
     }
 
@@ -242,7 +243,11 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
     fn queue_again(&self, items: Vec<W::Item>, callers: Vec<Caller<W::Output>>, attempt: Attempt) {
         let jobs = items.into_iter().zip(callers);
         let jobs = jobs.filter(|(_, caller)| caller.sender.is_some());
-        let jobs = jobs.map(|(item, caller)| Job { item, caller }).collect();
+        let again = |(item, mut caller): (_, Caller<_>)| {
+            caller.attempts += 1;
+            Job { item, caller }
+        };
+        let jobs = jobs.map(again).collect();
         self.shared.state().queue_again(jobs, attempt);
     }
 }
@@ -260,6 +265,8 @@ impl<B: Backend, W: Work<B>> Drop for Worker<'_, B, W> {
         }
         drop(state);
         self.shared.ended.notify_all();
+        // If the batcher was dropped, this was the last job for which the others waited.
+        self.shared.queued.notify_all();
     }
 }
 

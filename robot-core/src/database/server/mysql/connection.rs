@@ -55,11 +55,15 @@ impl Backend for MysqlConnection {
         connect_failure(error)
     }
 
-    /// Without the limit of a statement: `connect` has set one for all of them.
+    /// Without the limit of a statement, which would interrupt a commit, too: `connect` has set a long
+    /// one.
     fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
-        let seconds = lock_timeout(limits.lock).as_secs();
+        let seconds = limits.lock_seconds;
+        // MySQL waits at least a second.
+        let mysql = seconds.max(1);
         self.batch_execute(&format!(
-            "SET SESSION innodb_lock_wait_timeout = {seconds}, SESSION lock_wait_timeout = {seconds}"
+            "SET SESSION innodb_lock_wait_timeout = {mysql}, SESSION lock_wait_timeout = {mysql}
+             /*M!100300 , SESSION innodb_lock_wait_timeout = {seconds} */"
         ))
     }
 

@@ -1,7 +1,7 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{BuildHasher, RandomState},
 };
 
@@ -10,6 +10,7 @@ use diesel::{
     dsl::sql,
     mysql::Mysql,
     prelude::*,
+    result::{DatabaseErrorKind, Error as DieselError},
     sql_types::{BigInt, Text},
 };
 
@@ -96,21 +97,40 @@ pub(super) fn find_all(
     rows.into_iter().map(robot).collect()
 }
 
-/// Inserts robots by one statement, and looks up their ids in the same transaction.
+/// Inserts the robots whose names are free, and looks up their ids in the same transaction.
 pub(super) fn insert_all(
     connection: &mut MysqlConnection,
     drafts: &[&ValidDraft],
 ) -> QueryResult<HashMap<String, i64>> {
-    let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
-    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
-    connection.transaction(|connection| {
-        diesel::insert_into(robots::table)
-            .values(rows)
-            .execute(connection)?;
-        let inserted = robots::table.filter(robots::name.eq_any(names));
-        let inserted: Vec<_> = inserted
+    let insert = |connection: &mut MysqlConnection, drafts: &[&ValidDraft]| {
+        let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
+        let insert = diesel::insert_into(robots::table).values(rows);
+        insert.execute(connection)?;
+        let inserted = robots::table.filter(robots::name.eq_any(names(drafts)));
+        let inserted = inserted
             .select((robots::name, robots::id))
             .load(connection)?;
         Ok(inserted.into_iter().collect())
+    };
+    connection.transaction(|connection| match insert(connection, drafts) {
+        Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
+            let taken = robots::table.filter(robots::name.eq_any(names(drafts)));
+            let taken: HashSet<String> = taken
+                .select(robots::name)
+                .load(connection)?
+                .into_iter()
+                .collect();
+            let is_free = |draft: &&ValidDraft| !taken.contains(draft.name());
+            let free: Vec<_> = drafts.iter().copied().filter(is_free).collect();
+            if free.is_empty() {
+                return Ok(HashMap::new());
+            }
+            insert(connection, &free)
+        }
+        result => result,
     })
+}
+
+fn names<'a>(drafts: &[&'a ValidDraft]) -> Vec<&'a str> {
+    drafts.iter().map(|draft| draft.name()).collect()
 }
