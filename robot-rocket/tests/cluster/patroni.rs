@@ -15,7 +15,7 @@ use crate::{
 /// primary, and the rest for the promotion and new connections.
 const FAILOVER_LIMIT: Duration = Duration::from_secs(15);
 
-/// Generous limit for a node to become a synchronous standby: a base backup at worst.
+/// Generous limit for a node to become a standby: a base backup at worst.
 const REJOIN_LIMIT: Duration = Duration::from_secs(60);
 
 const BOTH: [usize; 2] = [0, 1];
@@ -42,23 +42,22 @@ impl Cluster {
 
     /// The number of the node that is the primary.
     fn primary(&self) -> usize {
-        let mut primaries = (1..=2).filter(|node| self.has_role(*node, "primary"));
+        let mut primaries = (1..=2).filter(|node| self.role(*node) == "primary");
         primaries.next().unwrap()
     }
 
-    fn has_role(&self, node: usize, role: &str) -> bool {
-        let printed = self.nodes.run(&["role", &format!("nodes/{node}")]);
-        printed.concat() == role
+    fn role(&self, node: usize) -> String {
+        self.nodes.run(&["role", &format!("nodes/{node}")]).concat()
     }
 
     fn signal(&self, name: &str, node: usize) {
         self.nodes.run(&["signal", name, &format!("nodes/{node}")]);
     }
 
-    /// Waits until a node is a synchronous standby.
+    /// Waits until a node is a standby that follows the primary.
     fn wait_until_rejoined(&self, node: usize) -> Duration {
         wait_for("the node rejoins", REJOIN_LIMIT, || {
-            self.has_role(node, "synchronous")
+            ["synchronous", "replica"].contains(&self.role(node).as_str())
         })
     }
 }
