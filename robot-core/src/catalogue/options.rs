@@ -70,8 +70,8 @@ impl OpenOptions {
     }
 
     /// The maximum number of connections (for SQLite, of reading connections): by default 4 per
-    /// core, from 4 to 32. Values are limited to 1 to 1000. A database server has at least three:
-    /// for look-ups, for changes, and for lists and restorations.
+    /// core, from 4 to 32. Values are limited to 1 to 1000. A database server has at least five:
+    /// one for look-ups, two for changes, and two for lists and restorations.
     ///
     /// ```
     /// # use robot_core::OpenOptions;

@@ -11,7 +11,9 @@ use super::{
     backend::{Backend, check_deadline},
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{LOCK_FACTOR, Limits, OVERLAP_DELAY, WRITE_MARGIN, lock_timeout, whole_seconds},
+    limits::{
+        LOCK_FACTOR, Limits, OVERLAP_DELAY, Plans, WRITE_MARGIN, lock_timeout, whole_seconds,
+    },
 };
 use crate::{
     catalogue::{Change, Error, Result},
@@ -69,6 +71,7 @@ impl<B: Backend> Work<B> for Changes {
             statement: limit,
             lock,
             lock_seconds,
+            plans: Plans::Index,
         })?;
         match changes {
             [change] => Ok(vec![connection.apply(change)?]),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The time limits of the statements of a connection.
+/// The limits of the statements of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// Of a whole statement.
@@ -11,6 +11,18 @@ pub(super) struct Limits {
     pub(super) lock: Duration,
     /// The same for a server that counts in seconds: 0 does not wait.
     pub(super) lock_seconds: u64,
+    /// Which plans PostgreSQL may make.
+    pub(super) plans: Plans,
+}
+
+/// How statements find their rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Plans {
+    /// As the planner decides.
+    Any,
+    /// By an index. A statement that was prepared while the table was small would read a large one
+    /// completely, until the server has analysed it.
+    Index,
 }
 
 /// How many times shorter than its timeout a change waits for a lock, before it is executed again behind

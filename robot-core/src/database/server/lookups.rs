@@ -8,7 +8,7 @@ use super::{
     backend::Backend,
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, OVERLAP_DELAY, READ_MARGIN, whole_seconds},
+    limits::{Limits, OVERLAP_DELAY, Plans, READ_MARGIN, whole_seconds},
 };
 use crate::{
     catalogue::Result,
@@ -64,6 +64,7 @@ impl<B: Backend> Work<B> for Lookups {
             statement: self.timeout,
             lock: self.timeout,
             lock_seconds: whole_seconds(self.timeout),
+            plans: Plans::Index,
         })?;
         let robots = match keys {
             [Key::Id(id)] => vec![connection.get(*id)?],

@@ -9,7 +9,7 @@ use super::{
     backend::Backend,
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
+    limits::{Limits, Plans, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
 };
 use crate::catalogue::Result;
 
@@ -94,6 +94,7 @@ impl<B: Backend> Work<B> for Tasks {
                 },
                 lock: self.timeout,
                 lock_seconds: whole_seconds(self.timeout),
+                plans: Plans::Any,
             })?;
             (task.statement)(connection)?;
             results.push(Ok(()));

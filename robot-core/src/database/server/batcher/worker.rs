@@ -11,7 +11,7 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{
     Attempt, Shared, Work,
-    state::{Caller, Job, Turn},
+    state::{Caller, Job, State, Turn},
 };
 use crate::{
     catalogue::{Error, Result},
@@ -144,29 +144,38 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
 
     /// Takes the jobs. `None` if others have taken them, or they have expired.
     fn begin_execution(&self, turn: Turn) -> Option<Batch<W::Item>> {
-        let Shared { work, .. } = &**self.shared;
         let now = Instant::now();
         let mut state = self.shared.state();
         let expired = state.take_expired(now);
         let jobs = state.take_batch(turn);
-        let batch = jobs.first().map(|first| {
-            let limit = work.execution_limit(&first.item);
-            let attempts = first.caller.attempts;
-            let is_write = jobs.iter().any(|job| work.is_write(&job.item));
-            (limit, attempts, is_write)
-        });
-        let token = Arc::downgrade(&self.token);
-        let batch = batch.map(|(limit, attempts, is_write)| Batch {
-            items: state.begin_execution(turn, jobs, limit, is_write, token, now),
-            attempts,
-            is_write,
-        });
+        let batch = self.batch(&mut state, turn, jobs, now);
         // There may be more for another worker.
         self.shared.wake_worker(state, now);
         for sender in expired {
             let _ = sender.send(Err(Error::unavailable(NoAnswer)));
         }
         batch
+    }
+
+    /// Registers the jobs as a batch; `None` if there are none.
+    fn batch(
+        &self,
+        state: &mut State<W::Item, W::Output>,
+        turn: Turn,
+        jobs: Vec<Job<W::Item, W::Output>>,
+        now: Instant,
+    ) -> Option<Batch<W::Item>> {
+        let work = &self.shared.work;
+        let first = jobs.first()?;
+        let attempts = first.caller.attempts;
+        let limit = work.execution_limit(&first.item);
+        let is_write = jobs.iter().any(|job| work.is_write(&job.item));
+        let token = Arc::downgrade(&self.token);
+        Some(Batch {
+            items: state.begin_execution(turn, jobs, limit, is_write, token, now),
+            attempts,
+            is_write,
+        })
     }
 
     fn execute(

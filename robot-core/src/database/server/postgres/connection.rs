@@ -17,7 +17,7 @@ use crate::{
         search_index::ensure_search_index,
         server::{
             backend::{Backend, ConnectFailure, Purpose},
-            limits::{Limits, MIGRATION_LOCK_TIMEOUT},
+            limits::{Limits, MIGRATION_LOCK_TIMEOUT, Plans},
             postgres::pooler::{self, check_sessions},
         },
     },
@@ -66,10 +66,16 @@ impl Backend for PgConnection {
     }
 
     fn set_limits(&mut self, limits: Limits) -> QueryResult<()> {
+        let others = match limits.plans {
+            Plans::Any => "on",
+            Plans::Index => "off",
+        };
         self.batch_execute(&format!(
-            "SET statement_timeout = {}; SET lock_timeout = {}",
-            limits.statement.as_millis(),
-            limits.lock.as_millis()
+            "SET statement_timeout = {statement}; SET lock_timeout = {lock};
+             SET enable_seqscan = {others}; SET enable_hashjoin = {others};
+             SET enable_mergejoin = {others}",
+            statement = limits.statement.as_millis(),
+            lock = limits.lock.as_millis()
         ))
     }
 
