@@ -69,7 +69,7 @@ fn recorded_bugs_have_their_tests() {
         let cell = row.trim_end_matches("` |").rsplit(" | `").next().unwrap();
         let (function, file) = cell.split_once("`, `").unwrap();
         let path = match file.split_once('/') {
-            Some(("server" | "serving" | "faults" | "page", _)) => tests.join(file),
+            Some(("server" | "serving" | "faults" | "cluster" | "page", _)) => tests.join(file),
             _ => Path::new(ROOT).join(file),
         };
         let text = fs::read_to_string(&path).unwrap_or_default();
