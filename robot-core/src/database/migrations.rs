@@ -1,6 +1,6 @@
 //! Migrations: brings the tables of a database up to date when it is opened.
 
-use std::{error::Error as StdError, time::Duration};
+use std::{error::Error as StdError, mem, time::Duration};
 
 use diesel::{
     Connection, QueryResult,
@@ -71,20 +71,7 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     database: &str,
 ) -> Result<(), MigrationError> {
     let state = match state(connection) {
-        Ok(State::Outdated) => {
-            // One process migrates at a time, and the others find that nothing is left to do.
-            let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
-                migrate(connection, database)
-            });
-            migrated.or_else(|failure| {
-                // The lock does not span the nodes of a cluster: the migration of one node may fail
-                // because that of another one succeeded.
-                match self::state(connection) {
-                    Ok(State::Current) => Ok(State::Current),
-                    _ => Err(failure),
-                }
-            })
-        }
+        Ok(State::Outdated) => migrate_exclusively(connection, database),
         other => other,
     };
     match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
@@ -92,6 +79,34 @@ pub(super) fn bring_up_to_date<C: Migrate>(
         State::Foreign => Err(MigrationError::Foreign),
         State::Current | State::Outdated => Ok(()),
     }
+}
+
+/// Runs the pending migrations while no other process does.
+fn migrate_exclusively<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Failure> {
+    let mut applied = applied(connection);
+    loop {
+        // One process migrates at a time, and the others find that nothing is left to do.
+        let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
+            migrate(connection, database)
+        });
+        let Err(failure) = migrated else {
+            return migrated;
+        };
+        // The lock does not span the nodes of a cluster: the migration of one node may fail because
+        // another one has made progress.
+        let before = mem::replace(&mut applied, self::applied(connection));
+        match state(connection) {
+            Ok(State::Current) => return Ok(State::Current),
+            Ok(State::Outdated) if applied > before => {}
+            _ => return Err(failure),
+        }
+    }
+}
+
+/// The number of migrations that were applied.
+fn applied<C: Migrate>(connection: &mut C) -> usize {
+    let versions = connection.texts("SELECT version FROM __diesel_schema_migrations");
+    versions.map_or(0, |versions| versions.len())
 }
 
 /// The state of a database relative to the migrations of this program.
