@@ -14,8 +14,9 @@ pub(crate) fn assert_agreement(servers: &[&Server], ledger: Ledger, random: &mut
     while workload.writes(Outcome::NameTaken) < conflicts + 30 {
         workload.wait_for_writes(50);
     }
-    assert_eq!(workload.failed_calls(), 0);
+    let failed = workload.failed_calls();
     let mut ledger = workload.stop();
+    assert_eq!(failed, 0, "{ledger}");
     for server in servers {
         ledger.assert_consistent_with(server);
     }

@@ -62,8 +62,11 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// The robots with these names, in any order, by one statement.
     fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
 
+    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
+    const INSERTS_BY_ONE_STATEMENT: bool;
+
     /// Inserts those of the robots, which have different names, whose names are free, and returns their
-    /// ids by name. Atomic, also outside of a transaction.
+    /// ids by name.
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
 
     /// Changes robots with different ids, and returns the ids of those that exist. By default with a

@@ -89,7 +89,7 @@ fn apply_all<B: Backend>(
     deadline: Instant,
 ) -> QueryResult<Vec<Result<RobotId>>> {
     let groups = Groups::of(changes);
-    let mut applied = if groups.are_only_inserts() {
+    let mut applied = if B::INSERTS_BY_ONE_STATEMENT && groups.are_only_inserts() {
         groups.apply(connection, deadline)?
     } else {
         connection.transaction(|connection| groups.apply(connection, deadline))?

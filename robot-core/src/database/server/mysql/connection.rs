@@ -75,6 +75,8 @@ impl Backend for MysqlConnection {
         statements::find_all(self, names)
     }
 
+    const INSERTS_BY_ONE_STATEMENT: bool = false;
+
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)
     }

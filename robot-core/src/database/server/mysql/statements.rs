@@ -97,7 +97,8 @@ pub(super) fn find_all(
     rows.into_iter().map(robot).collect()
 }
 
-/// Inserts the robots whose names are free, and looks up their ids in the same transaction.
+/// Inserts the robots whose names are free, and looks up their ids, in the transaction of the caller: a
+/// cluster may roll it back as a whole, so that a savepoint would not help.
 pub(super) fn insert_all(
     connection: &mut MysqlConnection,
     drafts: &[&ValidDraft],
@@ -112,7 +113,7 @@ pub(super) fn insert_all(
             .load(connection)?;
         Ok(inserted.into_iter().collect())
     };
-    connection.transaction(|connection| match insert(connection, drafts) {
+    match insert(connection, drafts) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
             let taken = robots::table.filter(robots::name.eq_any(names(drafts)));
             let taken: HashSet<String> = taken
@@ -128,7 +129,7 @@ pub(super) fn insert_all(
             insert(connection, &free)
         }
         result => result,
-    })
+    }
 }
 
 fn names<'a>(drafts: &[&'a ValidDraft]) -> Vec<&'a str> {

@@ -87,6 +87,8 @@ impl Backend for PgConnection {
         statements::find_all(self, names)
     }
 
+    const INSERTS_BY_ONE_STATEMENT: bool = true;
+
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)
     }
