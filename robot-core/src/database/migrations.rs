@@ -1,6 +1,6 @@
 //! Migrations: brings the tables of a database up to date when it is opened.
 
-use std::{error::Error as StdError, mem, time::Duration};
+use std::{error::Error as StdError, time::Duration};
 
 use diesel::{
     Connection, QueryResult,
@@ -71,19 +71,22 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     database: &str,
 ) -> Result<(), MigrationError> {
     let state = match state(connection) {
-        Ok(State::Outdated) => migrate_exclusively(connection, database),
+        Ok(State::Outdated { applied }) => migrate_exclusively(connection, database, applied),
         other => other,
     };
     match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
         State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
         State::Foreign => Err(MigrationError::Foreign),
-        State::Current | State::Outdated => Ok(()),
+        State::Current | State::Outdated { .. } => Ok(()),
     }
 }
 
-/// Runs the pending migrations while no other process does.
-fn migrate_exclusively<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Failure> {
-    let mut applied = applied(connection);
+/// Runs the pending migrations of a database with so many `applied` ones, while no other process does.
+fn migrate_exclusively<C: Migrate>(
+    connection: &mut C,
+    database: &str,
+    mut applied: usize,
+) -> Result<State, Failure> {
     loop {
         // One process migrates at a time, and the others find that nothing is left to do.
         let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
@@ -94,25 +97,21 @@ fn migrate_exclusively<C: Migrate>(connection: &mut C, database: &str) -> Result
         };
         // The lock does not span the nodes of a cluster: the migration of one node may fail because
         // another one has made progress.
-        let before = mem::replace(&mut applied, self::applied(connection));
         match state(connection) {
             Ok(State::Current) => return Ok(State::Current),
-            Ok(State::Outdated) if applied > before => {}
+            Ok(State::Outdated { applied: now }) if now > applied => applied = now,
             _ => return Err(failure),
         }
     }
 }
 
-/// The number of migrations that were applied.
-fn applied<C: Migrate>(connection: &mut C) -> usize {
-    let versions = connection.texts("SELECT version FROM __diesel_schema_migrations");
-    versions.map_or(0, |versions| versions.len())
-}
-
 /// The state of a database relative to the migrations of this program.
 enum State {
     Current,
-    Outdated,
+    /// So many of its migrations were applied.
+    Outdated {
+        applied: usize,
+    },
     /// It has this migration, which is unknown to this program.
     TooNew(String),
     /// Its tables belong to another program.
@@ -123,7 +122,7 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
     // Diesel would create its table of migrations in order to read it.
     let tables = connection.texts(C::TABLES)?;
     if tables.is_empty() {
-        return Ok(State::Outdated);
+        return Ok(State::Outdated { applied: 0 });
     }
     if !tables
         .iter()
@@ -144,7 +143,9 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
             Some(_) if !known.iter().any(|version| applied.contains(version)) => State::Foreign,
             Some(unknown) => State::TooNew(unknown.to_string()),
             None if known.iter().all(|version| applied.contains(version)) => State::Current,
-            None => State::Outdated,
+            None => State::Outdated {
+                applied: applied.len(),
+            },
         },
     )
 }
@@ -152,7 +153,7 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
 /// Runs the pending migrations, unless another process has, or a newer version.
 fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Failure> {
     match state(connection)? {
-        State::Outdated => {
+        State::Outdated { .. } => {
             // Not for a new database, where it takes no time.
             if !connection.texts(C::TABLES)?.is_empty() {
                 log::warn!(

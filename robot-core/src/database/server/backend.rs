@@ -43,6 +43,9 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// What the operator can do about a server that cannot be used, unless its error says more.
     const REMEDY: &'static str;
 
+    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
+    const INSERTS_BY_ONE_STATEMENT: bool;
+
     /// The URL to connect to, with parameters that it does not set itself.
     fn complete_url(url: &str, options: &OpenOptions) -> String;
 
@@ -62,11 +65,8 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// The robots with these names, in any order, by one statement.
     fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
 
-    /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
-    const INSERTS_BY_ONE_STATEMENT: bool;
-
-    /// Inserts those of the robots, which have different names, whose names are free, and returns their
-    /// ids by name.
+    /// Inserts robots with different names, except those whose names are taken, and returns the new ids
+    /// by name.
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
 
     /// Changes robots with different ids, and returns the ids of those that exist. By default with a
@@ -114,3 +114,29 @@ pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
         "the changes of a batch take too long",
     )))
 }
+
+/// Implements the look-ups of a [`Backend`]. A macro for the reason that
+/// [`impl_statements`](crate::database::statements::impl_statements) is one.
+macro_rules! impl_look_ups {
+    () => {
+        fn get_all(&mut self, ids: &[i64]) -> diesel::QueryResult<Vec<$crate::model::Robot>> {
+            $crate::database::server::backend::load_robots!(self, id, ids)
+        }
+
+        fn find_all(&mut self, names: &[&str]) -> diesel::QueryResult<Vec<$crate::model::Robot>> {
+            $crate::database::server::backend::load_robots!(self, name, names)
+        }
+    };
+}
+
+/// Loads the robots of which a column has one of these values.
+macro_rules! load_robots {
+    ($connection:expr, $column:ident, $values:expr) => {{
+        use $crate::database::schema::{Row, robot, robots};
+        let rows = robots::table.filter(robots::$column.eq_any($values));
+        let rows = rows.select(Row::as_select()).load($connection)?;
+        rows.into_iter().map(robot).collect()
+    }};
+}
+
+pub(super) use {impl_look_ups, load_robots};

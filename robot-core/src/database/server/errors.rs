@@ -10,16 +10,13 @@ use crate::{
 /// The message when another process migrates the tables for too long.
 pub(super) const MIGRATING: &str = "another process is migrating the tables";
 
-/// Messages of retryable errors: conflicts with other transactions, and role changes.
+/// Messages of retryable errors other than conflicts: waits that were too long, and role changes.
 const TRANSIENT: &[&str] = &[
-    // PostgreSQL: 40P01, 55P03, 57014.
-    "deadlock detected",
+    // PostgreSQL: 55P03, 57014.
     "canceling statement due to lock timeout",
     "canceling statement due to statement timeout",
-    // MariaDB and MySQL: 1205, 1213, 1020, 1047, 1969 and 3024, 1290.
+    // MariaDB and MySQL: 1205, 1047, 1969 and 3024, 1290.
     "Lock wait timeout exceeded",
-    "Deadlock found when trying to get lock",
-    "Record has changed since last read",
     "WSREP has not yet prepared node",
     "maximum statement execution time exceeded",
     "max_statement_time exceeded",
@@ -27,7 +24,7 @@ const TRANSIENT: &[&str] = &[
     MIGRATING,
 ];
 
-/// Messages of conflicts: PostgreSQL's 40P01, MariaDB's and MySQL's 1020 and, at a commit, 1213.
+/// Messages of conflicts with other transactions: PostgreSQL's 40P01, MariaDB's and MySQL's 1020 and, at a commit, 1213.
 const CONFLICTS: &[&str] = &[
     "deadlock detected",
     "Record has changed since last read",
@@ -51,12 +48,22 @@ pub(super) fn classify(error: DieselError) -> Error {
     errors::classify(error, |error| is_transient(error), is_disk_full)
 }
 
-/// Whether the server's disk is full. The messages of other kinds may quote a name.
+/// The message of an error without a kind. Those of other kinds may quote a name: MariaDB quotes the one
+/// that is taken.
+fn message_without_name(error: &DieselError) -> Option<&str> {
+    match error {
+        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
+            Some(information.message())
+        }
+        _ => None,
+    }
+}
+
+/// Whether the server's disk is full.
 fn is_disk_full(error: &DieselError) -> bool {
-    let DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) = error else {
+    let Some(message) = message_without_name(error) else {
         return false;
     };
-    let message = information.message();
     // MariaDB and MySQL: 1114.
     let is_table_full = message.starts_with("The table '") && message.ends_with("' is full");
     is_table_full || FULL.iter().any(|part| message.contains(part))
@@ -76,32 +83,26 @@ pub(super) fn is_transient(error: &(dyn std::error::Error + 'static)) -> bool {
         )
     };
     let mut causes = std::iter::successors(Some(error), |error| error.source());
-    causes.any(is_transient_kind) || has_message(error, TRANSIENT)
+    causes.any(is_transient_kind) || has_message(error, TRANSIENT) || has_message(error, CONFLICTS)
 }
 
 /// Whether the server rejects writes, and another one may accept them: roles change in a failover.
 pub(super) fn is_read_only(error: &DieselError) -> bool {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _) => true,
-        // The messages of other kinds may quote a name: MariaDB quotes the one that is taken.
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            information.message().contains("read-only option")
+        error => {
+            message_without_name(error).is_some_and(|message| message.contains("read-only option"))
         }
-        _ => false,
     }
 }
 
-/// Whether transactions conflicted, so that it may succeed if it is repeated whole: a deadlock, or a
-/// commit that a cluster rejected.
+/// Whether the transaction conflicted with another one and may succeed if it is repeated: a deadlock, or
+/// a commit that a cluster rejected.
 pub(super) fn is_conflict(error: &DieselError) -> bool {
     match error {
         DieselError::DatabaseError(DatabaseErrorKind::SerializationFailure, _) => true,
-        // The messages of other kinds may quote a name.
-        DieselError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
-            let message = information.message();
-            CONFLICTS.iter().any(|part| message.contains(part))
-        }
-        _ => false,
+        error => message_without_name(error)
+            .is_some_and(|message| CONFLICTS.iter().any(|part| message.contains(part))),
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
     #[test]
     fn duplicate_key_error_quoting_a_message_is_not_transient() {
         let error = |kind, message: String| DieselError::DatabaseError(kind, Box::new(message));
-        for name in TRANSIENT {
+        for name in TRANSIENT.iter().chain(CONFLICTS) {
             let message = format!("Duplicate entry '{name}' for key 'robots_name'");
             let taken = error(DatabaseErrorKind::UniqueViolation, message);
             assert!(!is_read_only(&taken), "{name}");

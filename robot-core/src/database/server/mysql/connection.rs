@@ -13,11 +13,11 @@ use crate::{
     database::{
         migrations::Migrate,
         server::{
-            backend::{Backend, ConnectFailure, Purpose},
+            backend::{Backend, ConnectFailure, Purpose, impl_look_ups},
             limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
     },
-    model::{Robot, ValidDraft},
+    model::ValidDraft,
 };
 
 /// What the operator can do about most servers that cannot be used.
@@ -35,6 +35,8 @@ impl Backend for MysqlConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str = REMEDY;
+
+    const INSERTS_BY_ONE_STATEMENT: bool = false;
 
     fn complete_url(url: &str, _: &OpenOptions) -> String {
         url.to_owned()
@@ -67,15 +69,7 @@ impl Backend for MysqlConnection {
         ))
     }
 
-    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        statements::get_all(self, ids)
-    }
-
-    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        statements::find_all(self, names)
-    }
-
-    const INSERTS_BY_ONE_STATEMENT: bool = false;
+    impl_look_ups!();
 
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)

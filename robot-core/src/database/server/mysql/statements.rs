@@ -1,7 +1,7 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     hash::{BuildHasher, RandomState},
 };
 
@@ -18,7 +18,7 @@ use crate::{
     catalogue::Error,
     database::{
         errors::wrap,
-        schema::{DraftRow, RobotRow, Row, robot, robots},
+        schema::{DraftRow, RobotRow, robots},
         statements::{Contains, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
@@ -80,58 +80,43 @@ impl Dialect for MysqlConnection {
     }
 }
 
-/// The robots with these ids.
-pub(super) fn get_all(connection: &mut MysqlConnection, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-    let rows = robots::table.filter(robots::id.eq_any(ids));
-    let rows = rows.select(Row::as_select()).load(connection)?;
-    rows.into_iter().map(robot).collect()
-}
-
-/// The robots with these names.
-pub(super) fn find_all(
-    connection: &mut MysqlConnection,
-    names: &[&str],
-) -> QueryResult<Vec<Robot>> {
-    let rows = robots::table.filter(robots::name.eq_any(names));
-    let rows = rows.select(Row::as_select()).load(connection)?;
-    rows.into_iter().map(robot).collect()
-}
-
-/// Inserts the robots whose names are free, and looks up their ids, in the transaction of the caller: a
-/// cluster may roll it back as a whole, so that a savepoint would not help.
+/// Inserts the robots whose names are free, in the transaction of the caller. Without a savepoint: in a
+/// cluster, a conflict rolls back the whole transaction.
 pub(super) fn insert_all(
     connection: &mut MysqlConnection,
     drafts: &[&ValidDraft],
 ) -> QueryResult<HashMap<String, i64>> {
-    let insert = |connection: &mut MysqlConnection, drafts: &[&ValidDraft]| {
-        let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
-        let insert = diesel::insert_into(robots::table).values(rows);
-        insert.execute(connection)?;
-        let inserted = robots::table.filter(robots::name.eq_any(names(drafts)));
-        let inserted = inserted
-            .select((robots::name, robots::id))
-            .load(connection)?;
-        Ok(inserted.into_iter().collect())
-    };
-    match insert(connection, drafts) {
+    match insert_and_find(connection, drafts) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            let taken = robots::table.filter(robots::name.eq_any(names(drafts)));
-            let taken: HashSet<String> = taken
-                .select(robots::name)
-                .load(connection)?
-                .into_iter()
-                .collect();
-            let is_free = |draft: &&ValidDraft| !taken.contains(draft.name());
+            let taken = ids_by_name(connection, drafts)?;
+            let is_free = |draft: &&ValidDraft| !taken.contains_key(draft.name());
             let free: Vec<_> = drafts.iter().copied().filter(is_free).collect();
             if free.is_empty() {
                 return Ok(HashMap::new());
             }
-            insert(connection, &free)
+            insert_and_find(connection, &free)
         }
         result => result,
     }
 }
 
-fn names<'a>(drafts: &[&'a ValidDraft]) -> Vec<&'a str> {
-    drafts.iter().map(|draft| draft.name()).collect()
+fn insert_and_find(
+    connection: &mut MysqlConnection,
+    drafts: &[&ValidDraft],
+) -> QueryResult<HashMap<String, i64>> {
+    let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
+    let insert = diesel::insert_into(robots::table).values(rows);
+    insert.execute(connection)?;
+    ids_by_name(connection, drafts)
+}
+
+/// The ids of the robots that have the names of these drafts.
+fn ids_by_name(
+    connection: &mut MysqlConnection,
+    drafts: &[&ValidDraft],
+) -> QueryResult<HashMap<String, i64>> {
+    let names = drafts.iter().map(|draft| draft.name());
+    let found = robots::table.filter(robots::name.eq_any(names));
+    let found: Vec<_> = found.select((robots::name, robots::id)).load(connection)?;
+    Ok(found.into_iter().collect())
 }

@@ -16,12 +16,12 @@ use crate::{
     database::{
         search_index::ensure_search_index,
         server::{
-            backend::{Backend, ConnectFailure, Purpose},
+            backend::{Backend, ConnectFailure, Purpose, impl_look_ups},
             limits::{Limits, MIGRATION_LOCK_TIMEOUT, Plans},
             postgres::pooler::{self, check_sessions},
         },
     },
-    model::{Robot, RobotId, ValidChanges, ValidDraft},
+    model::{RobotId, ValidChanges, ValidDraft},
 };
 
 /// What the operator can do about most servers that cannot be used.
@@ -43,6 +43,8 @@ impl Backend for PgConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str = REMEDY;
+
+    const INSERTS_BY_ONE_STATEMENT: bool = true;
 
     fn complete_url(url: &str, options: &OpenOptions) -> String {
         with_defaults(url, options)
@@ -79,15 +81,7 @@ impl Backend for PgConnection {
         ))
     }
 
-    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        statements::get_all(self, ids)
-    }
-
-    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        statements::find_all(self, names)
-    }
-
-    const INSERTS_BY_ONE_STATEMENT: bool = true;
+    impl_look_ups!();
 
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)

@@ -15,7 +15,7 @@ use diesel::{
 
 use crate::{
     database::{
-        schema::{DraftRow, RobotRow, Row, robot, robots},
+        schema::{DraftRow, RobotRow, robots},
         statements::{Contains, Dialect, impl_statements},
         trigrams::trigrams,
     },
@@ -77,20 +77,6 @@ impl Dialect for PgConnection {
     fn lock_ids(&mut self) -> QueryResult<()> {
         self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
     }
-}
-
-/// The robots with these ids.
-pub(super) fn get_all(connection: &mut PgConnection, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-    let rows = robots::table.filter(robots::id.eq_any(ids));
-    let rows = rows.select(Row::as_select()).load(connection)?;
-    rows.into_iter().map(robot).collect()
-}
-
-/// The robots with these names.
-pub(super) fn find_all(connection: &mut PgConnection, names: &[&str]) -> QueryResult<Vec<Robot>> {
-    let rows = robots::table.filter(robots::name.eq_any(names));
-    let rows = rows.select(Row::as_select()).load(connection)?;
-    rows.into_iter().map(robot).collect()
 }
 
 /// Inserts the robots whose names are free, by one statement.
