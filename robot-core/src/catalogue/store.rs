@@ -173,7 +173,7 @@ pub trait Catalogue: Send + Sync {
 
     /// Starts a change without blocking the caller, if the store can. The result is the id of the
     /// robot that was added, changed or deleted. Dropping the [`Pending`] does not cancel the
-    /// change. Changes that are submitted before the results of others may take effect in any order.
+    /// change. Changes of which none waits for the result of another may take effect in any order.
     ///
     /// Callers use [`CatalogueExt::start`](crate::CatalogueExt::start), which works on every
     /// store.

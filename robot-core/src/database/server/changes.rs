@@ -11,9 +11,7 @@ use super::{
     backend::{Backend, check_deadline},
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{
-        LOCK_FACTOR, Limits, OVERLAP_DELAY, Plans, WRITE_MARGIN, lock_timeout, whole_seconds,
-    },
+    limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
 use crate::{
     catalogue::{Change, Error, Result},
@@ -30,21 +28,8 @@ impl<B: Backend> Work<B> for Changes {
     type Item = Change;
     type Output = RobotId;
 
-    const BATCH_LIMIT: usize = 256;
-
-    const OVERLAP_DELAY: Duration = OVERLAP_DELAY;
-
     fn timeout(&self) -> Duration {
         self.timeout
-    }
-
-    fn first_attempt(&self, _: &Change) -> Attempt {
-        Attempt::InBatch
-    }
-
-    /// The caller needs to know what became of its change.
-    fn expiry(&self, _: &Change) -> Option<Duration> {
-        None
     }
 
     fn execution_limit(&self, _: &Change) -> Duration {

@@ -162,7 +162,7 @@ impl<B: Backend> Connector<B> {
     }
 
     /// Whether the connection can be used without a ping.
-    pub(super) fn is_valid(&self, connection: &Connection<B>) -> bool {
+    fn is_valid(&self, connection: &Connection<B>) -> bool {
         connection.opened >= *lock(&self.last_demotion)
             && connection.answered.elapsed() < VALIDATION_INTERVAL
             && connection.answered > *lock(&self.last_loss)
@@ -254,8 +254,8 @@ impl<B: Backend> Connection<B> {
     }
 }
 
-/// Threads that wait for a server and whose result nobody waits for any more. A driver waits for an
-/// answer without a time limit, and a frozen server sends none.
+/// Threads that still wait for a server although their callers have given up. A driver waits for an answer
+/// without a time limit, and a frozen server sends none.
 #[derive(Debug)]
 pub(super) struct AbandonedThreads {
     /// Each thread holds the strong reference of its token.

@@ -64,8 +64,3 @@ pub(super) const WRITE_MARGIN: Duration = Duration::from_secs(1);
 /// Extra time that a caller waits for a look-up, so that the server's own error arrives first. Shorter
 /// than for a write, because a look-up that timed out can be repeated.
 pub(super) const READ_MARGIN: Duration = Duration::from_millis(300);
-
-/// How long a batch may take before another connection executes what is queued. Shorter, and more
-/// connections share what one could do in larger batches; longer, and requests wait behind a batch that
-/// waits for a lock.
-pub(super) const OVERLAP_DELAY: Duration = Duration::from_millis(20);

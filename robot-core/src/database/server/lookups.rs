@@ -8,7 +8,7 @@ use super::{
     backend::Backend,
     batcher::{Attempt, Work},
     connector::Connection,
-    limits::{Limits, OVERLAP_DELAY, Plans, READ_MARGIN, whole_seconds},
+    limits::{Limits, Plans, READ_MARGIN, whole_seconds},
 };
 use crate::{
     catalogue::Result,
@@ -30,16 +30,8 @@ impl<B: Backend> Work<B> for Lookups {
     type Item = Key;
     type Output = Option<Robot>;
 
-    const BATCH_LIMIT: usize = 256;
-
-    const OVERLAP_DELAY: Duration = OVERLAP_DELAY;
-
     fn timeout(&self) -> Duration {
         self.timeout
-    }
-
-    fn first_attempt(&self, _: &Key) -> Attempt {
-        Attempt::InBatch
     }
 
     fn expiry(&self, _: &Key) -> Option<Duration> {

@@ -20,7 +20,7 @@ const IDLE_CHECKS: u32 = 100;
 
 /// Something that has time limits.
 pub(super) trait Supervised: Send + Sync {
-    /// Enforces them. Returns whether there is anything whose time is limited.
+    /// Enforces the time limits. Returns whether there is anything whose time is limited.
     fn supervise(self: Arc<Self>) -> bool;
 }
 

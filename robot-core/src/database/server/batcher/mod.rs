@@ -41,21 +41,27 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     type Output: Send + 'static;
 
     /// The maximum number of items in a batch.
-    const BATCH_LIMIT: usize;
+    const BATCH_LIMIT: usize = 256;
 
     /// How long a batch may take before another worker takes what is queued. Shorter, and more
     /// connections share what one could do in larger batches; longer, and items wait for a batch that
     /// waits for a lock.
-    const OVERLAP_DELAY: Duration;
+    const OVERLAP_DELAY: Duration = Duration::from_millis(20);
 
     /// How long an item may wait until it is executed.
     fn timeout(&self) -> Duration;
 
     /// How an item is executed first.
-    fn first_attempt(&self, item: &Self::Item) -> Attempt;
+    fn first_attempt(&self, item: &Self::Item) -> Attempt {
+        let _ = item;
+        Attempt::InBatch
+    }
 
     /// How long an item may take in all, if its result is not needed after that: for reads.
-    fn expiry(&self, item: &Self::Item) -> Option<Duration>;
+    fn expiry(&self, item: &Self::Item) -> Option<Duration> {
+        let _ = item;
+        None
+    }
 
     /// How long a batch with this first item may take before the connection counts as lost.
     fn execution_limit(&self, first: &Self::Item) -> Duration;
@@ -85,7 +91,7 @@ pub(super) enum Attempt {
 /// A queue, and the workers that execute what is in it. Dropping it waits for them.
 pub(super) struct Batcher<B: Backend, W: Work<B>>(Arc<Shared<B, W>>);
 
-/// What the callers, the workers and the watchdog share.
+/// The data that callers, workers and the watchdog share.
 struct Shared<B: Backend, W: Work<B>> {
     work: W,
     connector: Arc<Connector<B>>,
@@ -115,7 +121,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
         }))
     }
 
-    /// For the watchdog.
+    /// What the watchdog supervises.
     pub(super) fn supervised(&self) -> Arc<dyn Supervised> {
         let Self(shared) = self;
         Arc::clone(shared) as Arc<dyn Supervised>
@@ -160,12 +166,10 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
         // The threads that are left wait for a silent server.
         let mut state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
         let queued = state.take_rest();
-        // Their results are lost.
         let executed = state.abandon_all();
         drop(state);
-        for job in queued {
-            job.caller.send(Err(Error::unavailable(NoAnswer)));
-        }
+        reject(queued);
+        // Their results are lost.
         drop(executed);
     }
 }
@@ -221,10 +225,7 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
         let overdue = state.take_overdue(now);
         let is_busy = state.is_busy();
         self.wake_worker(state, now);
-        for sender in expired {
-            // The caller may have dropped its receiver.
-            let _ = sender.send(Err(Error::unavailable(NoAnswer)));
-        }
+        reject(expired);
         for batch in overdue {
             self.connector.abandoned().add(batch.token);
             self.connector.validate_all();
@@ -238,6 +239,13 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
             }
         }
         is_busy
+    }
+}
+
+/// Sends the error of items that were not executed in time.
+fn reject<O>(callers: impl IntoIterator<Item = Caller<O>>) {
+    for caller in callers {
+        caller.send(Err(Error::unavailable(NoAnswer)));
     }
 }
 

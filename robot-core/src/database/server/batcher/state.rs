@@ -18,13 +18,13 @@ const CONNECT_DELAY: Duration = Duration::from_millis(500);
 
 pub(super) type Sender<O> = oneshot::Sender<Result<O>>;
 
-/// An item, and who waits for its result.
+/// An item and its caller.
 pub(super) struct Job<I, O> {
     pub(super) item: I,
     pub(super) caller: Caller<O>,
 }
 
-/// Who waits for a result.
+/// The caller of an item: where the result is sent, and until when.
 pub(super) struct Caller<O> {
     /// `None` once the result is not needed any more.
     pub(super) sender: Option<Sender<O>>,
@@ -37,6 +37,14 @@ pub(super) struct Caller<O> {
 }
 
 impl<O> Caller<O> {
+    /// The caller, of which this one remains without a sender.
+    fn split_off(&mut self) -> Self {
+        Self {
+            sender: self.sender.take(),
+            ..*self
+        }
+    }
+
     pub(super) fn send(self, result: Result<O>) {
         if let Some(sender) = self.sender {
             // The caller may have dropped its receiver.
@@ -210,12 +218,13 @@ impl<I, O> State<I, O> {
         self.is_closed && self.queue.is_empty() && self.alone.is_empty()
     }
 
-    /// Everything that is queued, if the batcher was dropped.
-    pub(super) fn take_rest(&mut self) -> Vec<Job<I, O>> {
+    /// Empties the queue if the batcher was dropped, and returns the callers.
+    pub(super) fn take_rest(&mut self) -> Vec<Caller<O>> {
         if !self.is_closed {
             return Vec::new();
         }
-        self.queue.drain(..).chain(self.alone.drain(..)).collect()
+        let jobs = self.queue.drain(..).chain(self.alone.drain(..));
+        jobs.map(|job| job.caller).collect()
     }
 
     /// Removes the workers that have not ended, and returns the callers of their batches.
@@ -301,27 +310,28 @@ impl<I, O> State<I, O> {
         !(self.queue.is_empty() && self.alone.is_empty() && self.running.is_empty())
     }
 
-    /// The senders of jobs that could not be executed in time, or are not needed any more.
-    pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Sender<O>> {
+    /// The callers of items that were not executed in time, or whose results are not needed any more.
+    pub(super) fn take_expired(&mut self, now: Instant) -> Vec<Caller<O>> {
         let mut expired = Vec::new();
         let is_expired = |job: &Job<I, O>| job.caller.deadline <= now;
         // In the order of their deadlines.
         while self.queue.front().is_some_and(is_expired) {
-            expired.extend(self.queue.pop_front().and_then(|job| job.caller.sender));
+            expired.extend(self.queue.pop_front().map(|job| job.caller));
         }
         if self.alone.iter().any(is_expired) {
             let jobs = self.alone.drain(..);
             let (over, left): (VecDeque<_>, _) = jobs.partition(is_expired);
             self.alone = left;
-            expired.extend(over.into_iter().filter_map(|job| job.caller.sender));
+            expired.extend(over.into_iter().map(|job| job.caller));
         }
         let executing = self
             .running
             .iter_mut()
             .filter_map(|each| each.batch.as_mut());
         for caller in executing.flat_map(|batch| &mut batch.callers) {
-            if caller.expiry.is_some_and(|expiry| expiry <= now) {
-                expired.extend(caller.sender.take());
+            let is_expired = caller.expiry.is_some_and(|expiry| expiry <= now);
+            if is_expired && caller.sender.is_some() {
+                expired.push(caller.split_off());
             }
         }
         expired

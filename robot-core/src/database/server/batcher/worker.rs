@@ -10,14 +10,14 @@ use std::{
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{
-    Attempt, Shared, Work,
+    Attempt, Shared, Work, reject,
     state::{Caller, Job, State, Turn},
 };
 use crate::{
     catalogue::{Error, Result},
     database::server::{
         backend::Backend,
-        connector::{Connection, NoAnswer},
+        connector::Connection,
         errors::{Effect, classify, effect, is_conflict, is_read_only},
     },
 };
@@ -112,9 +112,8 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             thread::sleep(CONNECT_PAUSE);
             self.end_turn(turn);
             // After the batcher was dropped, no worker tries again.
-            for job in self.shared.state().take_rest() {
-                job.caller.send(Err(Error::unavailable(NoAnswer)));
-            }
+            let rest = self.shared.state().take_rest();
+            reject(rest);
             return;
         };
         let Some(batch) = self.begin_execution(turn) else {
@@ -131,7 +130,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             thread::sleep(pause(batch.attempts + 1));
         }
         if let Some(callers) = self.end_turn(turn) {
-            self.respond(end, batch, callers);
+            self.respond(turn, end, batch, callers);
         }
     }
 
@@ -151,9 +150,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         let batch = self.batch(&mut state, turn, jobs, now);
         // There may be more for another worker.
         self.shared.wake_worker(state, now);
-        for sender in expired {
-            let _ = sender.send(Err(Error::unavailable(NoAnswer)));
-        }
+        reject(expired);
         batch
     }
 
@@ -229,7 +226,13 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         callers
     }
 
-    fn respond(&self, end: End<W::Output>, batch: Batch<W::Item>, callers: Vec<Caller<W::Output>>) {
+    fn respond(
+        &self,
+        turn: Turn,
+        end: End<W::Output>,
+        batch: Batch<W::Item>,
+        callers: Vec<Caller<W::Output>>,
+    ) {
         let error = match end {
             End::Done(results) => {
                 for (caller, result) in callers.into_iter().zip(results) {
@@ -239,7 +242,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             }
             End::Again(attempt) => return self.queue_again(batch.items, callers, attempt),
             End::Lost(_) if !batch.is_write => {
-                return self.queue_again(batch.items, callers, Attempt::InBatch);
+                return self.queue_again(batch.items, callers, turn.attempt);
             }
             End::Lost(error) => Error::unknown(error),
             End::Failed(error) => error,
@@ -274,7 +277,7 @@ impl<B: Backend, W: Work<B>> Drop for Worker<'_, B, W> {
         }
         drop(state);
         self.shared.ended.notify_all();
-        // If the batcher was dropped, this was the last job for which the others waited.
+        // If the batcher was dropped, the idle workers end when nothing is queued any more.
         self.shared.queued.notify_all();
     }
 }
