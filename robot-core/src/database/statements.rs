@@ -9,17 +9,24 @@ use crate::{
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
-/// The condition that a name contains a text.
-pub(super) type Contains<'a, B> = Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
+/// A condition that robots meet.
+pub(super) type Condition<'a, B> =
+    Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
+
+/// [`Statements::page`] or [`Statements::entries`].
+pub(super) type PageQuery<C, T> = for<'a> fn(
+    &mut C,
+    PageRequest<'a>,
+    Option<Condition<'a, <C as Connection>::Backend>>,
+) -> QueryResult<Vec<T>>;
 
 /// The statements that differ between backends.
 pub(super) trait Dialect: Connection {
     /// Inserts a robot, and returns its id.
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
 
-    /// The condition that a name contains a text that is not empty. It is valid only in the
-    /// transaction that created it.
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Self::Backend>;
+    /// The condition that a name contains a text.
+    fn contains(text: &str) -> Condition<'_, Self::Backend>;
 
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
@@ -45,11 +52,20 @@ pub(super) trait Statements: Dialect {
     /// The robot with this name.
     fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
 
-    /// A page of robots.
-    fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Robot>>;
+    /// A page of the robots that meet a condition, whatever text the request has.
+    fn page<'a>(
+        &mut self,
+        request: PageRequest<'a>,
+        condition: Option<Condition<'a, Self::Backend>>,
+    ) -> QueryResult<Vec<Robot>>;
 
-    /// A page of entries, read from the index of the names alone.
-    fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Entry>>;
+    /// As [`page`](Self::page), entries only: without a condition, read from the index of the names
+    /// alone.
+    fn entries<'a>(
+        &mut self,
+        request: PageRequest<'a>,
+        condition: Option<Condition<'a, Self::Backend>>,
+    ) -> QueryResult<Vec<Entry>>;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
@@ -89,7 +105,7 @@ macro_rules! impl_statements {
                 catalogue::PageRequest,
                 database::{
                     schema::{ChangedColumns, Row, entry, robot, robots},
-                    statements::{Statements, collect, load_page},
+                    statements::{Condition, Statements, collect, load_page},
                 },
                 model::{Entry, Robot, RobotId, ValidChanges},
             };
@@ -108,12 +124,21 @@ macro_rules! impl_statements {
                     row.get_result(self).and_then(robot).optional()
                 }
 
-                fn page(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Robot>> {
-                    load_page!(self, request, Row::as_select(), robot $(, $limit)?)
+                fn page<'a>(
+                    &mut self,
+                    request: PageRequest<'a>,
+                    condition: Option<Condition<'a, Self::Backend>>,
+                ) -> QueryResult<Vec<Robot>> {
+                    load_page!(self, request, condition, Row::as_select(), robot $(, $limit)?)
                 }
 
-                fn entries(&mut self, request: PageRequest<'_>) -> QueryResult<Vec<Entry>> {
-                    load_page!(self, request, (robots::id, robots::name), entry $(, $limit)?)
+                fn entries<'a>(
+                    &mut self,
+                    request: PageRequest<'a>,
+                    condition: Option<Condition<'a, Self::Backend>>,
+                ) -> QueryResult<Vec<Entry>> {
+                    let columns = (robots::id, robots::name);
+                    load_page!(self, request, condition, columns, entry $(, $limit)?)
                 }
 
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
@@ -134,18 +159,17 @@ macro_rules! impl_statements {
 
 /// Loads columns of a page, in the order of the names, and converts each row.
 macro_rules! load_page {
-    ($connection:expr, $request:expr, $columns:expr, $convert:expr $(, $limit:ident)?) => {{
+    ($connection:expr, $request:expr, $condition:expr, $columns:expr, $convert:expr $(, $limit:ident)?) => {{
         let page = robots::table
             .select($columns)
             .filter(robots::name.gt($request.after))
             .order(robots::name.asc())
             $(.$limit(i64::try_from($request.limit).unwrap_or(i64::MAX)))?;
-        if $request.containing.is_empty() {
+        if let Some(condition) = $condition {
+            let page = page.filter(condition);
             let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
             collect(rows, $request.limit, $convert)
         } else {
-            let contains = $connection.contains($request.containing);
-            let page = page.filter(contains);
             let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
             collect(rows, $request.limit, $convert)
         }

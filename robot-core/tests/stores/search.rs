@@ -16,7 +16,10 @@ use crate::backend::Mysql;
 use crate::backend::Postgres;
 use crate::names;
 #[cfg(feature = "sqlite")]
-use crate::{backend::Sqlite, sqlite::index_all_names};
+use crate::{
+    backend::Sqlite,
+    sqlite::{LEADING, add_leading_names, index_all_names},
+};
 
 /// Parts of names: few, so that names contain each other, and some that have a special meaning in a
 /// query language.
@@ -173,7 +176,9 @@ fn assert_searches_after(
             apply(step, &catalogue, &mut ids);
         }
         prepare(number);
-        let names = names(&catalogue, "");
+        let mut names = names(&catalogue, "");
+        #[cfg(feature = "sqlite")]
+        names.retain(|name| !name.starts_with(LEADING));
         for (text, position) in searches {
             let text = text.resolve(&names);
             assert_finds_every_match(&catalogue, &text, &position);
@@ -214,14 +219,18 @@ proptest! {
     #[test]
     fn sqlite_search_equals_full_comparison(rounds in rounds()) {
         let database = Sqlite::new();
-        assert_searches(database.open(), rounds);
+        let catalogue = database.open();
+        add_leading_names(&database);
+        assert_searches(catalogue, rounds);
     }
 
     #[cfg(feature = "sqlite")]
     #[test]
     fn sqlite_search_of_unindexed_names_equals_full_comparison(rounds in rounds()) {
         let database = Sqlite::new();
-        assert_searches_after(database.open(), rounds, |number| {
+        let catalogue = database.open();
+        add_leading_names(&database);
+        assert_searches_after(catalogue, rounds, |number| {
             if number % 2 == 0 {
                 index_all_names(&database);
             }

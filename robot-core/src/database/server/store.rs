@@ -18,7 +18,10 @@ use crate::{
     catalogue::{
         Catalogue, Change, Error, OpenError, OpenOptions, PageRequest, Pending, Restoration, Result,
     },
-    database::{restore::restore, statements::without_nul},
+    database::{
+        restore::restore,
+        statements::{PageQuery, without_nul},
+    },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -87,7 +90,7 @@ impl<B: Backend> ServerStore<B> {
     fn read_page<T: Send + 'static>(
         &self,
         request: PageRequest<'_>,
-        query: fn(&mut B, PageRequest<'_>) -> QueryResult<Vec<T>>,
+        page: PageQuery<B, T>,
     ) -> Result<Vec<T>> {
         let Some(request) = without_nul(request) else {
             return Ok(Vec::new());
@@ -106,7 +109,8 @@ impl<B: Backend> ServerStore<B> {
                 after: &after,
                 limit,
             };
-            query(connection, request)
+            let contains = (!containing.is_empty()).then(|| B::contains(&containing));
+            page(connection, request, contains)
         })
     }
 }

@@ -17,6 +17,7 @@ mod search;
 mod statements;
 mod store;
 mod suspension;
+mod trigram_index;
 mod write_session;
 mod writer;
 

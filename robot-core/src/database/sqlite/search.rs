@@ -1,57 +1,117 @@
-//! Search in SQLite: an FTS5 index of trigrams yields candidates, and the exact comparison decides.
-//!
-//! Texts without a trigram, or with too many candidates, are compared with every name in order: with
-//! many matches a page fills early.
+//! Search in SQLite. If many names contain a text, a page fills soonest by reading all names in their
+//! order; if few do, by comparing the candidates of the search index. A search reads names until it
+//! expects the index to be faster.
 
 use diesel::{
     SqliteConnection,
     dsl::sql,
     prelude::*,
-    sql_types::{BigInt, Text},
+    sql_types::{Bool, Text},
     sqlite::Sqlite,
 };
 
-use crate::database::{schema::robots, statements::Contains, trigrams::trigrams};
+use super::trigram_index::IndexQuery;
+use crate::{
+    catalogue::PageRequest,
+    database::{
+        schema::robots,
+        statements::{Condition, Dialect, PageQuery},
+    },
+};
 
-diesel::define_sql_function! {
-    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
-    fn instr(whole: Text, part: Text) -> Integer;
+/// The number of names that are read first. Each further chunk is twice as long.
+const FIRST_CHUNK: usize = 512;
+
+/// The number of names that are read in the time in which an [`IndexQuery`] is created.
+const PLANNING_COST: usize = 2_000;
+
+/// The number of names that are read in the time in which a candidate is found and compared.
+const CANDIDATE_COST: usize = 20;
+
+/// How many times the cost of the index the expected cost of reading must be, since both are estimates.
+const ADVANTAGE: usize = 4;
+
+/// Reads a page of the robots whose names contain the text of the request.
+pub(super) fn search<T>(
+    connection: &mut SqliteConnection,
+    request: PageRequest<'_>,
+    page: PageQuery<SqliteConnection, T>,
+) -> QueryResult<Vec<T>> {
+    let contains = || SqliteConnection::contains(request.containing);
+    let mut found = Vec::new();
+    let mut after = request.after.to_owned();
+    let mut names_read = 0;
+    let mut chunk = FIRST_CHUNK;
+    let mut index = None;
+    let condition = loop {
+        let missing = request.limit - found.len();
+        let Some(last) = nth_name(connection, &after, chunk)? else {
+            break contains();
+        };
+        let in_chunk = Box::new(contains().and(robots::name.le(last.clone())));
+        found.extend(page(
+            connection,
+            part(request, &after, missing),
+            Some(in_chunk),
+        )?);
+        let missing = request.limit - found.len();
+        if missing == 0 {
+            return Ok(found);
+        }
+        after = last;
+        names_read += chunk;
+        chunk *= 2;
+        // If the other matches are as far from each other as these.
+        let names_left = (names_read / (found.len() + 1)).saturating_mul(missing);
+        if names_left < ADVANTAGE * PLANNING_COST {
+            continue;
+        }
+        let index = index.get_or_insert_with(|| IndexQuery::new(connection, request.containing));
+        let Some(index) = index else {
+            break contains();
+        };
+        if names_left / ADVANTAGE >= index.cost {
+            break match index.candidates(connection, names_left / CANDIDATE_COST) {
+                Some(ids) => Box::new(is_one_of(&ids).and(contains())),
+                None => contains(),
+            };
+        }
+    };
+    let missing = request.limit - found.len();
+    found.extend(page(
+        connection,
+        part(request, &after, missing),
+        Some(condition),
+    )?);
+    Ok(found)
 }
 
-/// The maximum number of candidates that are compared one by one. Above it, reading all names in
-/// their order is about as fast, and faster the more candidates there are.
-const CANDIDATE_LIMIT: usize = 4096;
-
-/// The condition that a name contains a text.
-pub(super) fn contains<'a>(
-    connection: &mut SqliteConnection,
-    text: &'a str,
-) -> Contains<'a, Sqlite> {
-    let contains = instr(robots::name, text).gt(0);
-    match fts_query(text).and_then(|query| candidates(connection, &query)) {
-        Some(ids) => Box::new(robots::id.eq_any(ids).and(contains)),
-        None => Box::new(contains),
+/// The part of a request that is left after a name.
+fn part<'a>(request: PageRequest<'a>, after: &'a str, limit: usize) -> PageRequest<'a> {
+    PageRequest {
+        after,
+        limit,
+        ..request
     }
 }
 
-/// The FTS5 query for the trigrams of a text, each quoted; `None` if the text has none.
-fn fts_query(text: &str) -> Option<String> {
-    let quoted = trigrams(text)
-        .into_iter()
-        .map(|trigram| format!("\"{}\"", trigram.replace('"', "\"\"")));
-    let query = quoted.collect::<Vec<_>>().join(" AND ");
-    (!query.is_empty()).then_some(query)
+/// The name at this position, from 1, among those that are greater than `after`.
+fn nth_name(
+    connection: &mut SqliteConnection,
+    after: &str,
+    position: usize,
+) -> QueryResult<Option<String>> {
+    let name = robots::table
+        .select(robots::name)
+        .filter(robots::name.gt(after));
+    let name = name.order(robots::name.asc()).limit(1);
+    let offset = i64::try_from(position).unwrap_or(i64::MAX) - 1;
+    name.offset(offset).get_result(connection).optional()
 }
 
-/// The ids of robots whose names match the query or are not indexed yet; `None` if there are too
-/// many of them, or the index fails.
-fn candidates(connection: &mut SqliteConnection, query: &str) -> Option<Vec<i64>> {
-    let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
-        .bind::<Text, _>(query)
-        .sql(&format!(
-            " UNION ALL SELECT id FROM robots_unindexed LIMIT {}",
-            CANDIDATE_LIMIT + 1
-        ))
-        .load::<i64>(connection);
-    ids.ok().filter(|ids| ids.len() <= CANDIDATE_LIMIT)
+/// The condition that the id of a robot is one of these.
+fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
+    let json = serde_json::Value::from(ids).to_string();
+    let condition = sql::<Bool>("robots.id IN (SELECT value FROM json_each(");
+    Box::new(condition.bind::<Text, _>(json).sql("))"))
 }

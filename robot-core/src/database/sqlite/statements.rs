@@ -1,10 +1,9 @@
 //! Statements in SQLite's dialect.
 
-use super::search;
 use crate::{
     database::{
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
-        statements::{Contains, Dialect, impl_statements},
+        statements::{Condition, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
 };
@@ -16,6 +15,11 @@ use diesel::{
     sql_types::{BigInt, Text},
     sqlite::Sqlite,
 };
+
+diesel::define_sql_function! {
+    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
+    fn instr(whole: Text, part: Text) -> Integer;
+}
 
 // Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
 // reading 40 entries.
@@ -29,8 +33,8 @@ impl Dialect for SqliteConnection {
             .get_result(self)
     }
 
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Sqlite> {
-        search::contains(self, text)
+    fn contains(text: &str) -> Condition<'_, Sqlite> {
+        Box::new(instr(robots::name, text).gt(0))
     }
 
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {

@@ -10,6 +10,7 @@ use super::{
     files::Files,
     inline_reads::InlineReads,
     readers::Readers,
+    search::search,
     writer::{Work, Writer},
 };
 use crate::{
@@ -20,7 +21,7 @@ use crate::{
     database::{
         migrations::bring_up_to_date,
         search_index::ensure_search_index,
-        statements::{Dialect, Statements, without_nul},
+        statements::{Dialect, PageQuery, Statements, without_nul},
     },
     files::StoreFiles,
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
@@ -126,17 +127,17 @@ impl SqliteCatalogue {
     fn read_page<T>(
         &self,
         request: PageRequest<'_>,
-        query: fn(&mut SqliteConnection, PageRequest<'_>) -> diesel::QueryResult<Vec<T>>,
+        page: PageQuery<SqliteConnection, T>,
     ) -> Result<Vec<T>> {
         let Some(request) = without_nul(request) else {
             return Ok(Vec::new());
         };
         self.readers.read(|connection| {
             if request.containing.is_empty() {
-                query(connection, request)
+                page(connection, request, None)
             } else {
-                // The candidates of the index and the rows belong to one snapshot.
-                connection.transaction(|connection| query(connection, request))
+                // All statements of a search read one snapshot.
+                connection.transaction(|connection| search(connection, request, page))
             }
         })
     }

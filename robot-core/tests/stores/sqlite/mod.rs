@@ -10,4 +10,4 @@ mod search_index;
 mod upgrade;
 mod visibility;
 
-pub(crate) use search_index::index_all_names;
+pub(crate) use search_index::{LEADING, add_leading_names, index_all_names};

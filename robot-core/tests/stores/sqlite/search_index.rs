@@ -27,6 +27,20 @@ pub(crate) fn index_all_names(database: &Sqlite) {
     );
 }
 
+/// The beginning of [`add_leading_names`].
+pub(crate) const LEADING: &str = "\u{1}";
+
+/// Adds names before all others, so many that every search for a part of another name uses the index.
+pub(crate) fn add_leading_names(database: &Sqlite) {
+    database.execute(&format!(
+        "WITH RECURSIVE numbers (number) AS
+             (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < 1500)
+         INSERT INTO robots (name, type, year)
+         SELECT '{LEADING}' || number, 'droid', 1 FROM numbers"
+    ));
+    index_all_names(database);
+}
+
 /// Checks by FTS5 itself that the index is consistent.
 pub(super) fn check_integrity(database: &Sqlite) {
     database.execute("INSERT INTO robots_search (robots_search) VALUES ('integrity-check')");
@@ -39,8 +53,10 @@ pub(super) fn check_completeness(database: &Sqlite) {
         .execute("INSERT INTO robots_search (robots_search, rank) VALUES ('integrity-check', 1)");
 }
 
+/// A catalogue of two robots with the ids 1501 and 1502, after the leading names.
 fn with_two_robots(database: &Sqlite) -> Arc<dyn Catalogue> {
     let catalogue = database.open();
+    add_leading_names(database);
     for name in ["R2-D2", "R5-D4"] {
         catalogue.add(draft(name)).unwrap();
     }
@@ -63,6 +79,7 @@ fn names_are_indexed_in_batches_of_256() {
     for (count, expected) in [(255, None), (256, Some("many 7"))] {
         let database = Sqlite::new();
         let catalogue = database.open();
+        add_leading_names(&database);
         database.execute(&format!(
             "WITH RECURSIVE numbers (number) AS
                  (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {count})
@@ -113,8 +130,8 @@ fn changes_of_another_program_are_found() {
         database.execute(
             "INSERT INTO robots (name, type, year) VALUES ('T-800', 'droid', 1984);
              UPDATE robots SET name = 'BB-8' WHERE name = 'R2-D2';
-             UPDATE robots SET id = 70 WHERE name = 'BB-8';
-             INSERT OR REPLACE INTO robots (id, name, type, year) VALUES (2, 'R6-D5', 'droid', 1);",
+             UPDATE robots SET id = 7000 WHERE name = 'BB-8';
+             INSERT OR REPLACE INTO robots (id, name, type, year) VALUES (1502, 'R6-D5', 'droid', 1);",
         );
         for (containing, expected) in [
             ("T-800", &["T-800"][..]),
@@ -140,7 +157,7 @@ fn replaced_robots_are_found_and_the_index_repairable() {
     let catalogue = with_two_robots(&database);
     index_all_names(&database);
     database.execute(
-        "REPLACE INTO robots (id, name, type, year) VALUES (1, 'T-800', 'droid', 1);
+        "REPLACE INTO robots (id, name, type, year) VALUES (1501, 'T-800', 'droid', 1);
          REPLACE INTO robots (name, type, year) VALUES ('R5-D4', 'droid', 1);",
     );
     let assert_found = || {

@@ -19,7 +19,7 @@ use crate::{
     database::{
         errors::wrap,
         schema::{DraftRow, RobotRow, robots},
-        statements::{Contains, Dialect, impl_statements},
+        statements::{Condition, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
 };
@@ -48,7 +48,7 @@ impl Dialect for MysqlConnection {
     }
 
     /// MariaDB and MySQL have no index for parts of names.
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Mysql> {
+    fn contains(text: &str) -> Condition<'_, Mysql> {
         Box::new(instr(robots::name, text).gt(0))
     }
 

@@ -16,7 +16,7 @@ use diesel::{
 use crate::{
     database::{
         schema::{DraftRow, RobotRow, robots},
-        statements::{Contains, Dialect, impl_statements},
+        statements::{Condition, Dialect, impl_statements},
         trigrams::trigrams,
     },
     model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft},
@@ -40,12 +40,10 @@ impl Dialect for PgConnection {
             .get_result(self)
     }
 
-    /// PostgreSQL's planner decides whether to use the index.
-    fn contains<'a>(&mut self, text: &'a str) -> Contains<'a, Pg> {
+    /// PostgreSQL's planner decides whether to use the index. Without the pattern, which tells it how
+    /// many names may match, it would read all of them in their order.
+    fn contains(text: &str) -> Condition<'_, Pg> {
         let contains = strpos(robots::name, text).gt(0);
-        if trigrams(text).is_empty() {
-            return Box::new(contains);
-        }
         // Diesel does not prepare hand-written SQL, so each pattern gets a plan of its own.
         let is_candidate = sql::<Bool>("robots.name LIKE ").bind::<Text, _>(pattern(text));
         Box::new(is_candidate.and(contains))
@@ -199,17 +197,27 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
     }
 }
 
-/// A LIKE pattern that matches every name with this text: that of its longest word. PostgreSQL also
-/// looks up the beginnings of words, of which short words have many.
+/// A LIKE pattern that matches every name with this text. In place of a character that is no part of a
+/// word, it has a placeholder: for words whose beginning or end it knows, PostgreSQL also looks those up,
+/// which many names have. The planner estimates from the pattern how many names have the whole text.
 fn pattern(text: &str) -> String {
-    let words = text.split(|character: char| !character.is_alphanumeric());
-    let longest = words.max_by_key(|word| word.chars().count());
-    let part = longest.filter(|word| !trigrams(word).is_empty());
-    let escaped = part.unwrap_or(text).chars().flat_map(|character| {
-        let escape = matches!(character, '%' | '_' | '\\').then_some('\\');
-        escape.into_iter().chain([character])
-    });
-    ["%", &escaped.collect::<String>(), "%"].concat()
+    let is_separator = |character: char| !character.is_alphanumeric();
+    let has_long_word = text
+        .split(is_separator)
+        .any(|word| !trigrams(word).is_empty());
+    let mut pattern = String::from("%");
+    for character in text.chars() {
+        if has_long_word && is_separator(character) {
+            pattern.push('_');
+            continue;
+        }
+        if matches!(character, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(character);
+    }
+    pattern.push('%');
+    pattern
 }
 
 #[cfg(test)]
@@ -217,10 +225,10 @@ mod tests {
     use super::pattern;
 
     #[test]
-    fn pattern_is_the_longest_word_or_the_whole_text() {
+    fn pattern_has_long_words_or_the_whole_text() {
         for (text, expected) in [
-            ("r-r00123", "%r00123%"),
-            ("one two3", "%two3%"),
+            ("r-r00123", "%r_r00123%"),
+            ("one two3", "%one_two3%"),
             ("a-b_%\\", "%a-b\\_\\%\\\\%"),
             ("äöü", "%äöü%"),
         ] {
