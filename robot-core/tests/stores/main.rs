@@ -8,6 +8,8 @@
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod backend;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod lost_connections;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod model;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]

@@ -1,4 +1,4 @@
-//! Sessions on database servers: lost connections, deadlocks, limits, and unreachable servers.
+//! Sessions on database servers: locks, batches, limits, and unreachable servers.
 
 use std::{
     thread,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Queries for the sessions of a database.
-trait Server: Backend {
+pub(crate) trait Server: Backend {
     /// The other sessions.
     const OTHERS: &'static str;
 
@@ -26,6 +26,10 @@ trait Server: Backend {
 
     /// Statements after which the server soon has no room for more robots.
     const FULL_DISK: &'static str;
+
+    /// Statements after which changes of a robot wait for a lock, also in a batch, until the session
+    /// ends.
+    fn block(id: RobotId) -> String;
 
     /// A statement that terminates a session.
     fn terminate(session: &str) -> String;
@@ -64,6 +68,10 @@ impl Server for crate::backend::Postgres {
         USING ERRCODE = 'disk_full'; END $$; \
         CREATE TRIGGER full_disk BEFORE INSERT ON robots EXECUTE FUNCTION full_disk()";
 
+    fn block(id: RobotId) -> String {
+        Self::lock(id)
+    }
+
     fn terminate(session: &str) -> String {
         format!("SELECT pg_terminate_backend({session})")
     }
@@ -80,6 +88,16 @@ impl Server for crate::backend::Mysql {
     const FULL_DISK: &'static str =
         "SET SESSION max_heap_table_size = 16384; ALTER TABLE robots ENGINE = MEMORY";
 
+    /// A batch does not wait for the lock of a row.
+    fn block(id: RobotId) -> String {
+        const LOCK: &str = "CONCAT(DATABASE(), '.test')";
+        format!(
+            "CREATE TRIGGER wait BEFORE UPDATE ON robots FOR EACH ROW \
+             SET @wait = IF(NEW.id = {id}, GET_LOCK({LOCK}, 60) + RELEASE_LOCK({LOCK}), 0); \
+             DO GET_LOCK({LOCK}, 0)"
+        )
+    }
+
     fn terminate(session: &str) -> String {
         format!("KILL {session}")
     }
@@ -91,8 +109,6 @@ server_tests![
     lock_delays_no_change_of_the_same_batch,
     changes_of_a_batch_have_results_of_their_own,
     deadlock_is_retried_or_reported_as_taken_name,
-    lost_connections_are_replaced,
-    connection_lost_during_a_write_is_unknown,
     callers_wait_for_the_only_connection,
     unreachable_server_is_reported,
     full_disk_is_reported_as_such,
@@ -191,12 +207,15 @@ fn successes<const N: usize>(catalogue: &dyn Catalogue, changes: [Change; N]) ->
     successes.collect::<Vec<_>>().try_into().unwrap()
 }
 
-fn valid(name: &str) -> ValidDraft {
+pub(crate) fn valid(name: &str) -> ValidDraft {
     ValidDraft::new(draft(name)).unwrap()
 }
 
 /// Submits changes, and waits for all results.
-fn submit_all(catalogue: &dyn Catalogue, changes: Vec<Change>) -> Vec<robot_core::Result<RobotId>> {
+pub(crate) fn submit_all(
+    catalogue: &dyn Catalogue,
+    changes: Vec<Change>,
+) -> Vec<robot_core::Result<RobotId>> {
     let submitted = changes
         .into_iter()
         .map(|change| catalogue.submit(change).unwrap());
@@ -235,46 +254,6 @@ fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
         names.dedup();
         assert_eq!(names.len(), 2);
     }
-}
-
-fn lost_connections_are_replaced<S: Server>() {
-    let database = S::new();
-    let catalogue = database.open();
-    let mut other = database.connect();
-    for round in 0..3 {
-        // Opens several connections.
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| catalogue.list().unwrap());
-            }
-        });
-        S::terminate_all(&mut other, S::OTHERS);
-        catalogue.list().unwrap();
-        catalogue.add(draft(&round.to_string())).unwrap();
-    }
-    // A write as the first call, after the interval at which idle connections are validated.
-    S::terminate_all(&mut other, S::OTHERS);
-    thread::sleep(Duration::from_millis(1100));
-    catalogue.add(draft("3")).unwrap();
-    assert_eq!(names(&catalogue, ""), ["0", "1", "2", "3"]);
-}
-
-fn connection_lost_during_a_write_is_unknown<S: Server>() {
-    let database = S::new();
-    let options = OpenOptions::new().timeout(Duration::from_secs(30));
-    let catalogue = options.open(database.url()).unwrap();
-    let robot = catalogue.add(draft("R2-D2")).unwrap();
-    let mut locking = database.connect();
-    locking.batch_execute(&S::lock(robot.id())).unwrap();
-    thread::scope(|scope| {
-        let write = scope.spawn(|| catalogue.delete(robot.id()));
-        let mut other = database.connect();
-        S::await_lock_wait(&mut other);
-        S::terminate_all(&mut other, S::WAITING);
-        let error = write.join().unwrap().unwrap_err();
-        assert!(matches!(error, Error::Unknown(_)), "{error:?}");
-    });
-    assert_eq!(names(&catalogue, ""), ["R2-D2"]);
 }
 
 fn callers_wait_for_the_only_connection<S: Server>() {

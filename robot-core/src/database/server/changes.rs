@@ -9,7 +9,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::{Backend, check_deadline},
-    batcher::{Attempt, Work},
+    batcher::{Attempt, Failure, Work, transaction},
     connector::Connection,
     limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
@@ -45,7 +45,7 @@ impl<B: Backend> Work<B> for Changes {
         connection: &mut Connection<B>,
         changes: &[Change],
         attempt: Attempt,
-    ) -> QueryResult<Vec<Result<RobotId>>> {
+    ) -> Result<Vec<Result<RobotId>>, Failure> {
         let lock = self.timeout / LOCK_FACTOR;
         // In a batch, waits for several locks add up.
         let (limit, lock_seconds) = match attempt {
@@ -72,12 +72,12 @@ fn apply_all<B: Backend>(
     connection: &mut B,
     changes: &[Change],
     deadline: Instant,
-) -> QueryResult<Vec<Result<RobotId>>> {
+) -> Result<Vec<Result<RobotId>>, Failure> {
     let groups = Groups::of(changes);
     let mut applied = if B::INSERTS_BY_ONE_STATEMENT && groups.are_only_inserts() {
         groups.apply(connection, deadline)?
     } else {
-        connection.transaction(|connection| groups.apply(connection, deadline))?
+        transaction(connection, |connection| groups.apply(connection, deadline))?
     };
     Ok(changes.iter().map(|change| applied.take(change)).collect())
 }

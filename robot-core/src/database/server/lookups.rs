@@ -6,7 +6,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, Work},
+    batcher::{Attempt, Failure, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, whole_seconds},
 };
@@ -51,7 +51,7 @@ impl<B: Backend> Work<B> for Lookups {
         connection: &mut Connection<B>,
         keys: &[Key],
         _: Attempt,
-    ) -> QueryResult<Vec<Result<Option<Robot>>>> {
+    ) -> Result<Vec<Result<Option<Robot>>>, Failure> {
         let connection = connection.limited(Limits {
             statement: self.timeout,
             lock: self.timeout,

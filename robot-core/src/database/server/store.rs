@@ -7,7 +7,7 @@ use diesel::QueryResult;
 use super::{
     address::Address,
     backend::Backend,
-    batcher::Batcher,
+    batcher::{Batcher, Failure, transaction},
     changes::Changes,
     connector::Connector,
     lookups::{Key, Lookups},
@@ -62,15 +62,15 @@ impl<B: Backend> ServerStore<B> {
     }
 
     /// Executes a statement that is a transaction of its own.
-    fn execute<T: Send + 'static>(
+    fn execute<T: Send + 'static, E: Into<Failure>>(
         &self,
         kind: Kind,
-        statement: impl Fn(&mut B) -> QueryResult<T> + Send + 'static,
+        statement: impl Fn(&mut B) -> Result<T, E> + Send + 'static,
     ) -> Result<T> {
         let result = Arc::new(Mutex::new(None));
         let kept = Arc::clone(&result);
         let statement = move |connection: &mut B| {
-            let value = statement(connection)?;
+            let value = statement(connection).map_err(Into::into)?;
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
             Ok(())
         };
@@ -154,7 +154,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         let restoration = restoration.clone();
         self.execute(Kind::Restore, move |connection: &mut B| {
-            connection.transaction(|connection| restore(connection, &restoration))
+            transaction(connection, |connection| restore(connection, &restoration))
         })
     }
 

@@ -3,11 +3,9 @@
 
 use std::time::Duration;
 
-use diesel::QueryResult;
-
 use super::{
     backend::Backend,
-    batcher::{Attempt, Work},
+    batcher::{Attempt, Failure, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
 };
@@ -30,7 +28,7 @@ pub(super) struct Task<B> {
     pub(super) statement: Statement<B>,
 }
 
-type Statement<B> = Box<dyn Fn(&mut B) -> QueryResult<()> + Send>;
+type Statement<B> = Box<dyn Fn(&mut B) -> Result<(), Failure> + Send>;
 
 /// Statements with this timeout.
 pub(super) struct Tasks {
@@ -84,7 +82,7 @@ impl<B: Backend> Work<B> for Tasks {
         connection: &mut Connection<B>,
         tasks: &[Task<B>],
         _: Attempt,
-    ) -> QueryResult<Vec<Result<()>>> {
+    ) -> Result<Vec<Result<()>>, Failure> {
         let mut results = Vec::with_capacity(tasks.len());
         for task in tasks {
             let connection = connection.limited(Limits {

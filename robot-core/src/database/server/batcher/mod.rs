@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::QueryResult;
+use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
 use self::state::{Caller, Job, State, Wake};
@@ -69,14 +69,47 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     /// Whether an item may change the database.
     fn is_write(&self, item: &Self::Item) -> bool;
 
-    /// Executes a batch. The inner results are those of the items, in their order. An error means that
-    /// no item has taken effect, unless the connection was lost.
+    /// Executes a batch. The inner results are those of the items, in their order.
     fn execute(
         &self,
         connection: &mut Connection<B>,
         items: &[Self::Item],
         attempt: Attempt,
-    ) -> QueryResult<Vec<Result<Self::Output>>>;
+    ) -> Result<Vec<Result<Self::Output>>, Failure>;
+}
+
+/// Why a batch failed. No item has taken effect, unless the connection was lost.
+pub(super) struct Failure {
+    error: DieselError,
+    /// Whether no item has taken effect although the connection may be lost.
+    is_uncommitted: bool,
+}
+
+impl From<DieselError> for Failure {
+    fn from(error: DieselError) -> Self {
+        Self {
+            error,
+            is_uncommitted: false,
+        }
+    }
+}
+
+/// Executes statements in a transaction. A server rolls it back if the connection is lost before the
+/// commit.
+pub(super) fn transaction<B: Backend, T>(
+    connection: &mut B,
+    statements: impl FnOnce(&mut B) -> QueryResult<T>,
+) -> Result<T, Failure> {
+    let mut is_uncommitted = true;
+    let result = connection.transaction(|connection| {
+        let value = statements(connection)?;
+        is_uncommitted = false;
+        Ok(value)
+    });
+    result.map_err(|error| Failure {
+        error,
+        is_uncommitted,
+    })
 }
 
 /// How an item is executed.

@@ -10,7 +10,7 @@ use std::{
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{
-    Attempt, Shared, Work, reject,
+    Attempt, Failure, Shared, Work, reject,
     state::{Caller, Job, State, Turn},
 };
 use crate::{
@@ -74,12 +74,10 @@ struct Batch<I> {
 /// The outcome of a batch.
 enum End<O> {
     Done(Vec<Result<O>>),
-    /// No item has taken effect, and each fails with this error.
+    /// Each fails with this error.
     Failed(Error),
     /// No item has taken effect, and they are queued again.
     Again(Attempt),
-    /// The connection was lost.
-    Lost(DieselError),
 }
 
 impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
@@ -108,7 +106,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
 
     /// Executes a batch, on a connection that works as far as is known.
     fn take_turn(&mut self, turn: Turn) {
-        let Some(mut connection) = self.usable_connection() else {
+        let Some(connection) = self.usable_connection() else {
             thread::sleep(CONNECT_PAUSE);
             self.end_turn(turn);
             // After the batcher was dropped, no worker tries again.
@@ -121,16 +119,12 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             self.end_turn(turn);
             return;
         };
-        let end = self.execute(turn, &mut connection, &batch);
-        match &end {
-            End::Lost(_) => self.shared.connector.validate_all(),
-            _ => self.connection = Some(connection),
-        }
+        let end = self.execute(turn, connection, &batch);
         if matches!(end, End::Again(_)) {
             thread::sleep(pause(batch.attempts + 1));
         }
         if let Some(callers) = self.end_turn(turn) {
-            self.respond(turn, end, batch, callers);
+            self.respond(end, batch, callers);
         }
     }
 
@@ -175,39 +169,43 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         })
     }
 
+    /// Executes a batch, and keeps the connection unless it is lost.
     fn execute(
-        &self,
+        &mut self,
         turn: Turn,
-        connection: &mut Connection<B>,
+        mut connection: Connection<B>,
         batch: &Batch<W::Item>,
     ) -> End<W::Output> {
         let Shared {
             work, connector, ..
         } = &**self.shared;
-        let error = match work.execute(connection, &batch.items, turn.attempt) {
-            Ok(results) => {
-                connection.note_answer();
-                return End::Done(results);
-            }
-            Err(error) => error,
-        };
-        let is_without_effect = match effect(&error) {
-            Effect::None => true,
-            Effect::NoneIfConnected => connection.inner().ping().is_ok(),
-            Effect::Unknown => false,
-        };
-        // Broken: a rollback has failed.
-        if !is_without_effect || connection.inner().is_broken() {
-            return End::Lost(error);
+        let result = work.execute(&mut connection, &batch.items, turn.attempt);
+        let failure = result.as_ref().err();
+        let is_lost = failure.is_some_and(|failure| is_lost(&mut connection, &failure.error));
+        if is_lost {
+            connector.validate_all();
+        } else {
+            connection.note_answer();
+            self.connection = Some(connection);
         }
-        connection.note_answer();
+        let Failure {
+            error,
+            is_uncommitted,
+        } = match result {
+            Ok(results) => return End::Done(results),
+            Err(failure) => failure,
+        };
+        if is_lost && batch.is_write && !is_uncommitted {
+            return End::Failed(Error::unknown(error));
+        }
         if is_read_only(&error) {
             // New connections go to the server that is the primary now.
             connector.replace_all();
         }
-        if batch.items.len() > 1 {
-            let is_conflict = is_conflict(&error) && batch.attempts == 0;
-            return End::Again(if is_conflict {
+        if is_lost || batch.items.len() > 1 {
+            // Probably not caused by one of the items.
+            let is_external = is_lost || is_conflict(&error);
+            return End::Again(if is_external && batch.attempts == 0 {
                 turn.attempt
             } else {
                 Attempt::Alone
@@ -226,13 +224,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         callers
     }
 
-    fn respond(
-        &self,
-        turn: Turn,
-        end: End<W::Output>,
-        batch: Batch<W::Item>,
-        callers: Vec<Caller<W::Output>>,
-    ) {
+    fn respond(&self, end: End<W::Output>, batch: Batch<W::Item>, callers: Vec<Caller<W::Output>>) {
         let error = match end {
             End::Done(results) => {
                 for (caller, result) in callers.into_iter().zip(results) {
@@ -241,10 +233,6 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
                 return;
             }
             End::Again(attempt) => return self.queue_again(batch.items, callers, attempt),
-            End::Lost(_) if !batch.is_write => {
-                return self.queue_again(batch.items, callers, turn.attempt);
-            }
-            End::Lost(error) => Error::unknown(error),
             End::Failed(error) => error,
         };
         for caller in callers {
@@ -280,6 +268,17 @@ impl<B: Backend, W: Work<B>> Drop for Worker<'_, B, W> {
         // If the batcher was dropped, the idle workers end when nothing is queued any more.
         self.shared.queued.notify_all();
     }
+}
+
+/// Whether a connection cannot be used after an error.
+fn is_lost<B: Backend>(connection: &mut Connection<B>, error: &DieselError) -> bool {
+    let is_lost = match effect(error) {
+        Effect::None => false,
+        Effect::NoneIfConnected => connection.inner().ping().is_err(),
+        Effect::Unknown => true,
+    };
+    // Broken: a rollback has failed.
+    is_lost || connection.inner().is_broken()
 }
 
 /// Whether a statement that failed is repeated.
