@@ -9,8 +9,12 @@ use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connectio
 
 use super::limits::Limits;
 use crate::{
-    catalogue::{Error, OpenOptions},
-    database::{errors::wrap, migrations::Migrate, statements::Statements},
+    catalogue::{Error, OpenOptions, Result},
+    database::{
+        errors::{taken, wrap},
+        migrations::Migrate,
+        statements::Statements,
+    },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -69,19 +73,23 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     /// by name.
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
 
-    /// Changes robots with different ids, and returns the ids of those that exist. By default with a
-    /// statement for each, the last one before the deadline.
+    /// Changes robots with different ids, except those whose new names are taken, and returns the
+    /// results of those that exist. By default with a statement for each, the last one before the
+    /// deadline; one that fails must not roll back the others.
     fn update_all(
         &mut self,
         updates: &[(RobotId, &ValidChanges)],
         deadline: Instant,
-    ) -> QueryResult<HashSet<RobotId>> {
-        let mut updated = HashSet::new();
+    ) -> QueryResult<HashMap<RobotId, Result<()>>> {
+        let mut updated = HashMap::new();
         for (id, changes) in updates {
             check_deadline(deadline)?;
-            if self.update(*id, changes)? > 0 {
-                updated.insert(*id);
-            }
+            let result = match self.update(*id, changes) {
+                Ok(0) => continue,
+                Ok(_) => Ok(()),
+                Err(error) => Err(taken(&error).ok_or(error)?.into()),
+            };
+            updated.insert(*id, result);
         }
         Ok(updated)
     }

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry},
+    mem,
     time::{Duration, Instant},
 };
 
@@ -96,7 +97,7 @@ struct Groups<'a> {
 #[derive(Default)]
 struct Applied {
     inserted: HashMap<String, i64>,
-    updated: HashSet<RobotId>,
+    updated: HashMap<RobotId, Result<()>>,
     deleted: HashSet<RobotId>,
 }
 
@@ -149,16 +150,83 @@ impl<'a> Groups<'a> {
 }
 
 impl Applied {
-    /// The result of a change. Of several equal inserts or deletes, the first one succeeded.
+    /// The result of a change. Of several equal inserts or deletes, the first one succeeded. Of several
+    /// updates of a robot, each but the first one did.
     fn take(&mut self, change: &Change) -> Result<RobotId> {
         match change {
             Change::Insert(draft) => match self.inserted.remove(draft.name()) {
                 Some(id) => assigned(id),
                 None => Err(Violation::NameTaken.into()),
             },
-            Change::Update(id, _) if self.updated.contains(id) => Ok(*id),
+            Change::Update(id, _) => match self.updated.get_mut(id) {
+                Some(result) => mem::replace(result, Ok(())).map(|()| *id),
+                None => Err(Error::NotFound(*id)),
+            },
             Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
-            Change::Update(id, _) | Change::Delete(id) => Err(Error::NotFound(*id)),
+            Change::Delete(id) => Err(Error::NotFound(*id)),
         }
+    }
+}
+
+#[cfg(all(test, feature = "conformance"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions,
+        conformance::scratch_database,
+        database::server::{address::Address, connector::Connector},
+        model::{Draft, Robot},
+    };
+
+    fn valid(name: &str) -> ValidDraft {
+        ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap()
+    }
+
+    fn taken_name_fails_only_its_change_of_a_batch<B: Backend>(variable: &str) {
+        let options = OpenOptions::new();
+        let address = Address::<B>::from_url(&scratch_database(variable), &options).unwrap();
+        let mut connection = Connector::open(address, &options)
+            .unwrap()
+            .connect()
+            .unwrap();
+        let changes = Changes {
+            timeout: options.get_timeout(),
+        };
+        let mut execute = |batch: &[Change]| {
+            let result = changes.execute(&mut connection, batch, Attempt::InBatch);
+            result.ok().unwrap()
+        };
+        let added = execute(&["a", "b", "c"].map(|name| Change::Insert(valid(name))));
+        let ids: Vec<_> = added.into_iter().map(Result::unwrap).collect();
+        let [a, b, c] = ids[..].try_into().unwrap();
+        let renamed = execute(&[
+            Change::Update(a, valid("b").into()),
+            Change::Update(b, valid("b2").into()),
+            Change::Update(a, valid("a2").into()),
+            Change::Update(c, valid("c").into()),
+            Change::Update(RobotId::new(99).unwrap(), valid("c").into()),
+        ]);
+        let rejected = renamed.iter().map(|result| match result {
+            Ok(_) => "",
+            Err(Error::Rejected(_)) => "rejected",
+            Err(_) => "not found",
+        });
+        assert!(rejected.eq(["rejected", "", "", "", "not found"]));
+        let robots = [a, b, c].map(|id| connection.inner().get(id).unwrap().unwrap());
+        let names: Vec<_> = robots.iter().map(Robot::name).collect();
+        assert_eq!(names, ["a2", "b2", "c"]);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_taken_name_fails_only_its_change_of_a_batch() {
+        taken_name_fails_only_its_change_of_a_batch::<diesel::PgConnection>("TEST_POSTGRES_URL");
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn mysql_taken_name_fails_only_its_change_of_a_batch() {
+        taken_name_fails_only_its_change_of_a_batch::<diesel::MysqlConnection>("TEST_MYSQL_URL");
     }
 }

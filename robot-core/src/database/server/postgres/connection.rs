@@ -12,7 +12,7 @@ use diesel::{
 
 use super::statements;
 use crate::{
-    catalogue::OpenOptions,
+    catalogue::{OpenOptions, Result},
     database::{
         search_index::ensure_search_index,
         server::{
@@ -91,7 +91,7 @@ impl Backend for PgConnection {
         &mut self,
         updates: &[(RobotId, &ValidChanges)],
         _: Instant,
-    ) -> QueryResult<HashSet<RobotId>> {
+    ) -> QueryResult<HashMap<RobotId, Result<()>>> {
         statements::update_all(self, updates)
     }
 

@@ -14,12 +14,13 @@ use diesel::{
 };
 
 use crate::{
+    catalogue::Result,
     database::{
         schema::{DraftRow, RobotRow, robots},
         statements::{Condition, Dialect, impl_statements},
         trigrams::trigrams,
     },
-    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft},
+    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation},
 };
 
 /// The sequence that ids come from.
@@ -94,13 +95,13 @@ pub(super) fn insert_all(
     Ok(rows.into_iter().map(|(id, name)| (name, id)).collect())
 }
 
-/// Changes the robots that exist, by one statement.
+/// Changes the robots that exist and whose new names are free, by one statement.
 pub(super) fn update_all(
     connection: &mut PgConnection,
     updates: &[(RobotId, &ValidChanges)],
-) -> QueryResult<HashSet<RobotId>> {
+) -> QueryResult<HashMap<RobotId, Result<()>>> {
     let changes = || updates.iter().map(|(_, changes)| changes);
-    let ids = UpdateAll {
+    let rows: Vec<(i64, bool)> = UpdateAll {
         ids: updates.iter().map(|(id, _)| id.get()).collect(),
         names: changes().map(|changes| changes.name()).collect(),
         types: changes()
@@ -109,7 +110,15 @@ pub(super) fn update_all(
         years: changes().map(|changes| changes.year()).collect(),
     }
     .get_results(connection)?;
-    Ok(robot_ids(ids))
+    let result = |(id, is_updated)| {
+        let result = if is_updated {
+            Ok(())
+        } else {
+            Err(Violation::NameTaken.into())
+        };
+        Some((RobotId::new(id)?, result))
+    };
+    Ok(rows.into_iter().filter_map(result).collect())
 }
 
 /// Deletes the robots that exist, by one statement.
@@ -118,14 +127,10 @@ pub(super) fn delete_all(
     ids: &[RobotId],
 ) -> QueryResult<HashSet<RobotId>> {
     let ids: Vec<_> = ids.iter().map(|id| id.get()).collect();
-    let ids = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
+    let ids: Vec<_> = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
         .returning(robots::id)
         .get_results(connection)?;
-    Ok(robot_ids(ids))
-}
-
-fn robot_ids(ids: Vec<i64>) -> HashSet<RobotId> {
-    ids.into_iter().filter_map(RobotId::new).collect()
+    Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }
 
 /// The statement of [`insert_all`]: the same for any number of rows, so that it is prepared once.
@@ -171,18 +176,14 @@ impl QueryId for UpdateAll<'_> {
 }
 
 impl Query for UpdateAll<'_> {
-    type SqlType = BigInt;
+    type SqlType = (BigInt, Bool);
 }
 
 impl RunQueryDsl<PgConnection> for UpdateAll<'_> {}
 
 impl QueryFragment<Pg> for UpdateAll<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        pass.push_sql(
-            "UPDATE robots SET name = coalesce(new.name, robots.name), \
-             type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
-             revision = robots.revision + 1 FROM unnest(",
-        );
+        pass.push_sql("WITH new AS (SELECT * FROM unnest(");
         pass.push_bind_param::<Array<BigInt>, _>(&self.ids)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.names)?;
@@ -191,7 +192,15 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<BigInt>>, _>(&self.years)?;
         pass.push_sql(
-            ") AS new (id, name, type, year) WHERE robots.id = new.id RETURNING robots.id",
+            ") AS new (id, name, type, year)), \
+             taken AS (SELECT new.id FROM new JOIN robots USING (id) \
+                 JOIN robots AS other ON other.name = new.name AND other.id <> new.id), \
+             updated AS (UPDATE robots SET name = coalesce(new.name, robots.name), \
+                 type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
+                 revision = robots.revision + 1 \
+                 FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) \
+                 RETURNING robots.id) \
+             SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken",
         );
         Ok(())
     }
