@@ -10,7 +10,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::{Backend, check_deadline},
-    batcher::{Attempt, Failure, Work, transaction},
+    batcher::{Attempt, Failure, Terms, Work, transaction},
     connector::Connection,
     limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
@@ -29,16 +29,12 @@ impl<B: Backend> Work<B> for Changes {
     type Item = Change;
     type Output = RobotId;
 
-    fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
-    fn execution_limit(&self, _: &Change) -> Duration {
-        lock_timeout(self.timeout) + WRITE_MARGIN
-    }
-
-    fn is_write(&self, _: &Change) -> bool {
-        true
+    fn terms(&self, _: &Change) -> Terms {
+        Terms {
+            first_attempt: Attempt::InBatch,
+            limit: lock_timeout(self.timeout) + WRITE_MARGIN,
+            is_write: true,
+        }
     }
 
     fn execute(

@@ -98,6 +98,11 @@ impl<B: Backend> Connector<B> {
         Ok(connector)
     }
 
+    /// How long a request waits until it is executed.
+    pub(super) fn timeout(&self) -> Duration {
+        self.address.timeout()
+    }
+
     /// Connects, and logs the beginning and the end of an outage.
     pub(super) fn connect(&self) -> Result<Connection<B>, OpenError> {
         let connected = self.prepare().and_then(|()| self.establish(Purpose::Use));

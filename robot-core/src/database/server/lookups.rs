@@ -6,7 +6,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, Failure, Work},
+    batcher::{Attempt, Failure, Terms, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, whole_seconds},
 };
@@ -30,20 +30,12 @@ impl<B: Backend> Work<B> for Lookups {
     type Item = Key;
     type Output = Option<Robot>;
 
-    fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
-    fn expiry(&self, _: &Key) -> Option<Duration> {
-        Some(self.timeout + READ_MARGIN)
-    }
-
-    fn execution_limit(&self, _: &Key) -> Duration {
-        self.timeout + READ_MARGIN
-    }
-
-    fn is_write(&self, _: &Key) -> bool {
-        false
+    fn terms(&self, _: &Key) -> Terms {
+        Terms {
+            first_attempt: Attempt::InBatch,
+            limit: self.timeout + READ_MARGIN,
+            is_write: false,
+        }
     }
 
     fn execute(

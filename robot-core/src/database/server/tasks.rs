@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, Failure, Work},
+    batcher::{Attempt, Failure, Terms, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
 };
@@ -36,8 +36,12 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    fn long_limit(&self) -> Duration {
-        self.timeout * SCAN_FACTOR
+    /// How long a statement may take.
+    fn limit(&self, kind: Kind) -> Duration {
+        match kind {
+            Kind::Page => self.timeout,
+            Kind::Scan | Kind::Restore => self.timeout * SCAN_FACTOR,
+        }
     }
 }
 
@@ -47,34 +51,18 @@ impl<B: Backend> Work<B> for Tasks {
 
     const BATCH_LIMIT: usize = 1;
 
-    const OVERLAP_DELAY: Duration = Duration::ZERO;
-
-    fn timeout(&self) -> Duration {
-        self.timeout
-    }
-
     /// Those that may take long leave a connection to the others.
-    fn first_attempt(&self, task: &Task<B>) -> Attempt {
-        match task.kind {
-            Kind::Page => Attempt::InBatch,
-            Kind::Scan | Kind::Restore => Attempt::Alone,
+    fn terms(&self, task: &Task<B>) -> Terms {
+        let (first_attempt, margin) = match task.kind {
+            Kind::Page => (Attempt::InBatch, READ_MARGIN),
+            Kind::Scan => (Attempt::Alone, READ_MARGIN),
+            Kind::Restore => (Attempt::Alone, WRITE_MARGIN),
+        };
+        Terms {
+            first_attempt,
+            limit: self.limit(task.kind) + margin,
+            is_write: task.kind == Kind::Restore,
         }
-    }
-
-    fn expiry(&self, task: &Task<B>) -> Option<Duration> {
-        (task.kind == Kind::Page).then(|| self.timeout + READ_MARGIN)
-    }
-
-    fn execution_limit(&self, task: &Task<B>) -> Duration {
-        match task.kind {
-            Kind::Page => self.timeout + READ_MARGIN,
-            Kind::Scan => self.long_limit(),
-            Kind::Restore => self.long_limit() + WRITE_MARGIN,
-        }
-    }
-
-    fn is_write(&self, task: &Task<B>) -> bool {
-        task.kind == Kind::Restore
     }
 
     fn execute(
@@ -86,10 +74,7 @@ impl<B: Backend> Work<B> for Tasks {
         let mut results = Vec::with_capacity(tasks.len());
         for task in tasks {
             let connection = connection.limited(Limits {
-                statement: match task.kind {
-                    Kind::Page => self.timeout,
-                    Kind::Scan | Kind::Restore => self.long_limit(),
-                },
+                statement: self.limit(task.kind),
                 lock: self.timeout,
                 lock_seconds: whole_seconds(self.timeout),
                 plans: Plans::Any,

@@ -43,31 +43,8 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     /// The maximum number of items in a batch.
     const BATCH_LIMIT: usize = 256;
 
-    /// How long a batch may take before another worker takes what is queued. Shorter, and more
-    /// connections share what one could do in larger batches; longer, and items wait for a batch that
-    /// waits for a lock.
-    const OVERLAP_DELAY: Duration = Duration::from_millis(20);
-
-    /// How long an item may wait until it is executed.
-    fn timeout(&self) -> Duration;
-
-    /// How an item is executed first.
-    fn first_attempt(&self, item: &Self::Item) -> Attempt {
-        let _ = item;
-        Attempt::InBatch
-    }
-
-    /// How long an item may take in all, if its result is not needed after that: for reads.
-    fn expiry(&self, item: &Self::Item) -> Option<Duration> {
-        let _ = item;
-        None
-    }
-
-    /// How long a batch with this first item may take before the connection counts as lost.
-    fn execution_limit(&self, first: &Self::Item) -> Duration;
-
-    /// Whether an item may change the database.
-    fn is_write(&self, item: &Self::Item) -> bool;
+    /// How an item is executed.
+    fn terms(&self, item: &Self::Item) -> Terms;
 
     /// Executes a batch. The inner results are those of the items, in their order.
     fn execute(
@@ -76,6 +53,17 @@ pub(super) trait Work<B>: Send + Sync + 'static {
         items: &[Self::Item],
         attempt: Attempt,
     ) -> Result<Vec<Result<Self::Output>>, Failure>;
+}
+
+/// How an item is executed. The items of a batch have equal terms.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Terms {
+    pub(super) first_attempt: Attempt,
+    /// How long its batch may take before the connection counts as lost. The result of a read is not
+    /// needed once this has passed since it was submitted.
+    pub(super) limit: Duration,
+    /// Whether it may change the database.
+    pub(super) is_write: bool,
 }
 
 /// Why a batch failed. No item has taken effect, unless the connection was lost.
@@ -148,7 +136,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             work,
             connector: Arc::clone(connector),
             alarm: Arc::clone(alarm),
-            state: Mutex::new(State::new(connections, W::BATCH_LIMIT, W::OVERLAP_DELAY)),
+            state: Mutex::new(State::new(connections, W::BATCH_LIMIT)),
             queued: Condvar::new(),
             ended: Condvar::new(),
         }))
@@ -165,23 +153,23 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
         let Self(shared) = self;
         let now = Instant::now();
         let (sender, receiver) = oneshot::channel();
-        let is_write = shared.work.is_write(&item);
+        let terms = shared.work.terms(&item);
         let caller = Caller {
             sender: Some(sender),
-            deadline: now + shared.work.timeout(),
-            expiry: shared.work.expiry(&item).map(|expiry| now + expiry),
+            submitted: now,
+            deadline: now + shared.connector.timeout(),
+            terms,
             attempts: 0,
         };
-        let attempt = shared.work.first_attempt(&item);
         let job = Job { item, caller };
         let mut state = shared.state();
         if state.queue_length() >= CAPACITY {
             return Pending::ready(Err(too_many()));
         }
-        state.queue(job, attempt);
+        state.queue(job, terms.first_attempt);
         shared.wake_worker(state, now);
         shared.alarm.wake();
-        Pending::awaited(async move { receiver.await.unwrap_or_else(|_| Err(lost(is_write))) })
+        Pending::awaited(async move { receiver.await.unwrap_or_else(|_| Err(lost(terms))) })
     }
 }
 
@@ -262,13 +250,13 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
         for batch in overdue {
             self.connector.abandoned().add(batch.token);
             self.connector.validate_all();
-            let error = if batch.is_write {
-                Error::unknown(NoAnswer)
-            } else {
-                Error::unavailable(NoAnswer)
-            };
             for caller in batch.callers {
-                caller.send(Err(error.clone()));
+                let error = if caller.terms.is_write {
+                    Error::unknown(NoAnswer)
+                } else {
+                    Error::unavailable(NoAnswer)
+                };
+                caller.send(Err(error));
             }
         }
         is_busy
@@ -287,9 +275,9 @@ fn too_many() -> Error {
 }
 
 /// The error of an item whose worker has ended without a result.
-fn lost(is_write: bool) -> Error {
+fn lost(terms: Terms) -> Error {
     let message = "a database thread terminated unexpectedly";
-    if is_write {
+    if terms.is_write {
         Error::unknown(message)
     } else {
         Error::store(message)

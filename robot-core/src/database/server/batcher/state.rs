@@ -8,8 +8,13 @@ use std::{
 
 use futures_channel::oneshot;
 
-use super::Attempt;
+use super::{Attempt, Terms};
 use crate::catalogue::Result;
+
+/// How long a batch may take before another worker takes what is queued, unless each batch has one item.
+/// Shorter, and more connections share what one could do in larger batches; longer, and items wait for a
+/// batch that waits for a lock.
+pub(super) const OVERLAP_DELAY: Duration = Duration::from_millis(20);
 
 /// How long a worker may take to connect before another one tries. Shorter, and more workers connect at
 /// the same time during an outage; longer, and items wait for a host that does not answer although
@@ -28,15 +33,20 @@ pub(super) struct Job<I, O> {
 pub(super) struct Caller<O> {
     /// `None` once the result is not needed any more.
     pub(super) sender: Option<Sender<O>>,
+    pub(super) submitted: Instant,
     /// When the execution must have begun.
     pub(super) deadline: Instant,
-    /// When the result is not needed any more.
-    pub(super) expiry: Option<Instant>,
+    pub(super) terms: Terms,
     /// How often the item was executed.
     pub(super) attempts: u32,
 }
 
 impl<O> Caller<O> {
+    /// Whether the result is not needed any more.
+    fn is_expired(&self, now: Instant) -> bool {
+        !self.terms.is_write && self.submitted + self.terms.limit <= now
+    }
+
     /// The caller, of which this one remains without a sender.
     fn split_off(&mut self) -> Self {
         Self {
@@ -68,19 +78,18 @@ struct Running<O> {
     batch: Option<Executing<O>>,
 }
 
-struct Executing<O> {
-    callers: Vec<Caller<O>>,
-    limit: Duration,
-    is_write: bool,
+/// A batch that is executed.
+pub(super) struct Executing<O> {
+    pub(super) callers: Vec<Caller<O>>,
     /// Alive as long as the thread.
-    token: Weak<()>,
+    pub(super) token: Weak<()>,
 }
 
-/// A batch that has exceeded its time limit.
-pub(super) struct Overdue<O> {
-    pub(super) callers: Vec<Caller<O>>,
-    pub(super) is_write: bool,
-    pub(super) token: Weak<()>,
+impl<O> Executing<O> {
+    fn limit(&self) -> Duration {
+        let first = self.callers.first();
+        first.map_or(Duration::ZERO, |caller| caller.terms.limit)
+    }
 }
 
 /// How a worker is obtained.
@@ -108,11 +117,10 @@ pub(super) struct State<I, O> {
     is_closed: bool,
     connections: usize,
     batch_limit: usize,
-    overlap_delay: Duration,
 }
 
 impl<I, O> State<I, O> {
-    pub(super) fn new(connections: usize, batch_limit: usize, overlap_delay: Duration) -> Self {
+    pub(super) fn new(connections: usize, batch_limit: usize) -> Self {
         Self {
             queue: VecDeque::new(),
             alone: VecDeque::new(),
@@ -124,7 +132,6 @@ impl<I, O> State<I, O> {
             is_closed: false,
             connections,
             batch_limit,
-            overlap_delay,
         }
     }
 
@@ -156,7 +163,8 @@ impl<I, O> State<I, O> {
             let delay = match &running.batch {
                 // An idle worker probably has a connection.
                 None if self.idle == 0 => CONNECT_DELAY,
-                _ => self.overlap_delay,
+                _ if self.batch_limit == 1 => Duration::ZERO,
+                _ => OVERLAP_DELAY,
             };
             running.turn.attempt == Attempt::InBatch && now < running.since + delay
         };
@@ -274,20 +282,13 @@ impl<I, O> State<I, O> {
         &mut self,
         turn: Turn,
         jobs: Vec<Job<I, O>>,
-        limit: Duration,
-        is_write: bool,
         token: Weak<()>,
         now: Instant,
     ) -> Vec<I> {
         let (items, callers) = jobs.into_iter().map(|job| (job.item, job.caller)).unzip();
         if let Some(running) = self.running(turn) {
             running.since = now;
-            running.batch = Some(Executing {
-                callers,
-                limit,
-                is_write,
-                token,
-            });
+            running.batch = Some(Executing { callers, token });
         }
         items
     }
@@ -329,29 +330,22 @@ impl<I, O> State<I, O> {
             .iter_mut()
             .filter_map(|each| each.batch.as_mut());
         for caller in executing.flat_map(|batch| &mut batch.callers) {
-            let is_expired = caller.expiry.is_some_and(|expiry| expiry <= now);
-            if is_expired && caller.sender.is_some() {
+            if caller.is_expired(now) && caller.sender.is_some() {
                 expired.push(caller.split_off());
             }
         }
         expired
     }
 
-    /// Removes the workers that have exceeded the time limit of their batch.
-    pub(super) fn take_overdue(&mut self, now: Instant) -> Vec<Overdue<O>> {
-        let mut overdue = Vec::new();
+    /// Removes the workers that have exceeded the time limit of their batch, and returns the batches.
+    pub(super) fn take_overdue(&mut self, now: Instant) -> Vec<Executing<O>> {
         let is_overdue = |each: &mut Running<O>| {
             let batch = each.batch.as_ref();
-            batch.is_some_and(|batch| each.since + batch.limit <= now)
+            batch.is_some_and(|batch| each.since + batch.limit() <= now)
         };
-        for running in self.running.extract_if(.., is_overdue) {
-            self.workers -= 1;
-            overdue.extend(running.batch.map(|batch| Overdue {
-                callers: batch.callers,
-                is_write: batch.is_write,
-                token: batch.token,
-            }));
-        }
+        let overdue = self.running.extract_if(.., is_overdue);
+        let overdue: Vec<_> = overdue.filter_map(|running| running.batch).collect();
+        self.workers -= overdue.len();
         overdue
     }
 }

@@ -8,26 +8,29 @@ use std::{
 use futures_channel::oneshot;
 
 use super::{
-    Attempt,
-    state::{Caller, Job, State, Turn, Wake},
+    Attempt, Terms,
+    state::{Caller, Job, OVERLAP_DELAY, State, Turn, Wake},
 };
-
-const OVERLAP_DELAY: Duration = Duration::from_millis(20);
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 const LIMIT: Duration = Duration::from_secs(3);
 
 fn state(connections: usize) -> State<u8, u8> {
-    State::new(connections, 3, OVERLAP_DELAY)
+    State::new(connections, 3)
 }
 
 fn job(item: u8, now: Instant) -> Job<u8, u8> {
     let (sender, _) = oneshot::channel();
     let caller = Caller {
         sender: Some(sender),
+        submitted: now,
         deadline: now + TIMEOUT,
-        expiry: None,
+        terms: Terms {
+            first_attempt: Attempt::InBatch,
+            limit: LIMIT,
+            is_write: true,
+        },
         attempts: 0,
     };
     Job { item, caller }
@@ -37,7 +40,7 @@ fn job(item: u8, now: Instant) -> Job<u8, u8> {
 fn begin(state: &mut State<u8, u8>, now: Instant) -> Option<(Turn, Vec<u8>)> {
     let turn = state.begin_turn(now)?;
     let jobs = state.take_batch(turn);
-    let items = state.begin_execution(turn, jobs, LIMIT, true, Weak::new(), now);
+    let items = state.begin_execution(turn, jobs, Weak::new(), now);
     Some((turn, items))
 }
 
@@ -108,7 +111,8 @@ fn only_connection_executes_both_kinds_by_their_age() {
 fn jobs_expire_in_the_queue_and_reads_while_they_are_executed() {
     let (mut state, now) = (state(2), Instant::now());
     let mut read = job(0, now);
-    read.caller.expiry = Some(now + TIMEOUT);
+    read.caller.terms.is_write = false;
+    read.caller.terms.limit = TIMEOUT;
     state.queue(read, Attempt::InBatch);
     let (turn, _) = begin(&mut state, now).unwrap();
     state.queue(job(1, now), Attempt::InBatch);
@@ -130,7 +134,7 @@ fn worker_that_exceeds_the_limit_is_abandoned_and_replaced() {
     assert!(state.take_overdue(now + LIMIT / 2).is_empty());
     let overdue = state.take_overdue(now + LIMIT);
     assert_eq!(overdue.len(), 1);
-    assert!(overdue[0].is_write && overdue[0].callers.len() == 1);
+    assert_eq!(overdue[0].callers.len(), 1);
     assert!(state.end_turn(turn).is_none());
     assert!(matches!(state.wake(now), Wake::New));
     assert_eq!(items(begin(&mut state, now + LIMIT)), [1]);
@@ -138,7 +142,7 @@ fn worker_that_exceeds_the_limit_is_abandoned_and_replaced() {
 
 #[test]
 fn one_worker_is_woken_at_a_time() {
-    let (mut state, now) = (State::<u8, u8>::new(2, 1, Duration::ZERO), Instant::now());
+    let (mut state, now) = (State::<u8, u8>::new(2, 1), Instant::now());
     state.queue(job(0, now), Attempt::InBatch);
     state.queue(job(1, now), Attempt::InBatch);
     assert!(matches!(state.wake(now), Wake::New));
@@ -163,7 +167,7 @@ fn closed_batcher_finishes_what_is_queued() {
     let token = Arc::new(());
     let turn = state.begin_turn(now).unwrap();
     let jobs = state.take_batch(turn);
-    state.begin_execution(turn, jobs, LIMIT, false, Arc::downgrade(&token), now);
+    state.begin_execution(turn, jobs, Arc::downgrade(&token), now);
     assert!(state.is_finished() && state.is_busy());
     state.end_turn(turn).unwrap();
     assert!(!state.is_busy());

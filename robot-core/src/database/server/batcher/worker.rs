@@ -156,14 +156,12 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         jobs: Vec<Job<W::Item, W::Output>>,
         now: Instant,
     ) -> Option<Batch<W::Item>> {
-        let work = &self.shared.work;
-        let first = jobs.first()?;
-        let attempts = first.caller.attempts;
-        let limit = work.execution_limit(&first.item);
-        let is_write = jobs.iter().any(|job| work.is_write(&job.item));
+        let first = &jobs.first()?.caller;
+        let attempts = first.attempts;
+        let is_write = first.terms.is_write;
         let token = Arc::downgrade(&self.token);
         Some(Batch {
-            items: state.begin_execution(turn, jobs, limit, is_write, token, now),
+            items: state.begin_execution(turn, jobs, token, now),
             attempts,
             is_write,
         })
