@@ -166,9 +166,9 @@ fn assert_few_threads(server: &Server) {
             *threads.entry(name).or_insert(0) += 1;
         }
     }
-    let sessions = threads.get("robot-session\n").copied().unwrap_or_default();
-    // The pool connects on three threads, which may exceed the limit together.
-    assert!(sessions <= 2 * CONNECTIONS + 2, "{threads:?}");
+    // One connects, and each connection may be validated.
+    let connecting = threads.get("robot-connect\n").copied().unwrap_or_default();
+    assert!(connecting <= CONNECTIONS + 2, "{threads:?}");
     let all: usize = threads.values().sum();
     assert!(all <= 2 * (CALLS + CONNECTIONS) + 20, "{threads:?}");
 }

@@ -2,6 +2,7 @@
 //! out whether a connection still works.
 
 use std::{
+    fmt::Display,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         mpsc::{self, RecvTimeoutError},
@@ -27,6 +28,10 @@ use crate::{
 /// Chosen for a few hosts with libpq's timeout of at least 2 s each. Requests have their own, shorter
 /// limit.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// The pause after a failure to connect. Shorter costs more during an outage; longer delays the first
+/// requests after it.
+const CONNECT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Time limit of all migrations. Shorter, and a start with a very large table never succeeds; longer,
 /// and a server that hangs is reported later. Chosen for hundreds of millions of robots at some
@@ -59,10 +64,10 @@ pub(super) struct Connector<B> {
     /// When the server last rejected a write because it is no longer the primary.
     last_demotion: Mutex<Instant>,
     /// When an outage that lasts was last logged.
-    outage_logged: Mutex<Option<Instant>>,
+    outage: Mutex<Option<Instant>>,
     abandoned: AbandonedThreads,
-    /// Held by the only thread that connects while too many are abandoned.
-    last_attempt: Mutex<()>,
+    /// Held by the only thread that connects during an outage, also during the pause after it.
+    attempt: Mutex<()>,
 }
 
 /// There was no answer in time.
@@ -81,11 +86,11 @@ impl<B: Backend> Connector<B> {
             is_prepared: Mutex::new(false),
             last_loss: Mutex::new(Instant::now()),
             last_demotion: Mutex::new(Instant::now()),
-            outage_logged: Mutex::new(None),
+            outage: Mutex::default(),
             abandoned: AbandonedThreads::new(
                 ABANDONED_PER_CONNECTION * options.get_connections() as usize,
             ),
-            last_attempt: Mutex::default(),
+            attempt: Mutex::default(),
         };
         match connector.prepare() {
             Err(error)
@@ -103,14 +108,34 @@ impl<B: Backend> Connector<B> {
         self.address.timeout()
     }
 
-    /// Connects, and logs the beginning and the end of an outage.
-    pub(super) fn connect(&self) -> Result<Connection<B>, OpenError> {
-        let connected = self.prepare().and_then(|()| self.establish(Purpose::Use));
-        match &connected {
-            Ok(_) => self.log_recovery(),
-            Err(error) => self.log_outage(error),
+    /// Connects. During an outage, or while too many threads are abandoned, one thread at a time tries,
+    /// and the others fail. A failure takes a while.
+    pub(super) fn connect(&self) -> Option<Connection<B>> {
+        let attempt = self.attempt.try_lock();
+        let is_outage = lock(&self.outage).is_some() || self.abandoned.are_too_many();
+        let connection = if is_outage && attempt.is_err() {
+            None
+        } else {
+            self.connect_and_log()
+        };
+        if connection.is_none() {
+            thread::sleep(CONNECT_PAUSE);
         }
-        connected.map(Connection::new)
+        connection
+    }
+
+    /// Connects, and logs the beginning and the end of an outage.
+    fn connect_and_log(&self) -> Option<Connection<B>> {
+        match self.prepare().and_then(|()| self.establish(Purpose::Use)) {
+            Ok(connection) => {
+                self.log_recovery();
+                Some(Connection::new(connection))
+            }
+            Err(error) => {
+                self.log_outage(&error);
+                None
+            }
+        }
     }
 
     /// Checks the database and brings its tables up to date, once.
@@ -142,13 +167,6 @@ impl<B: Backend> Connector<B> {
         limit: Duration,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, OpenError> {
-        // One thread tries even if many are abandoned, so that the end of an outage is noticed.
-        let _trying = if self.abandoned.are_too_many() {
-            let trying = self.last_attempt.try_lock().ok();
-            Some(trying.ok_or_else(|| self.address.unreachable(NoAnswer))?)
-        } else {
-            None
-        };
         let result = self.abandoned.run_within(limit, work);
         result.map_err(|error| self.address.unreachable(error))
     }
@@ -193,18 +211,18 @@ impl<B: Backend> Connector<B> {
         &self.abandoned
     }
 
-    /// Logs an outage, at most once per interval.
-    fn log_outage(&self, error: &OpenError) {
-        let mut logged = lock(&self.outage_logged);
+    /// Logs an outage, or another reason why there are too few connections, at most once per interval.
+    pub(super) fn log_outage(&self, reason: &dyn Display) {
+        let mut logged = lock(&self.outage);
         if logged.is_none_or(|logged| logged.elapsed() > LOG_INTERVAL) {
-            log::warn!("{error}");
+            log::warn!("{reason}");
             *logged = Some(Instant::now());
         }
     }
 
     /// Logs the end of an outage, if there was one.
     fn log_recovery(&self) {
-        if lock(&self.outage_logged).take().is_some() {
+        if lock(&self.outage).take().is_some() {
             // They may wait for a server that another one has replaced.
             self.abandoned.forget();
             log::warn!("the database {} is available again", self.address.name());
@@ -322,4 +340,47 @@ impl AbandonedThreads {
 /// No code panics while it holds one of these locks, so the values are consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_is_abandoned_until_its_work_ends() {
+        let threads = AbandonedThreads::new(1);
+        let limit = Duration::from_secs(60);
+        assert_eq!(threads.run_within(limit, || 1).ok(), Some(1));
+        assert!(!threads.are_too_many());
+        let (end, ended) = mpsc::channel::<()>();
+        let work = move || ended.recv().is_ok();
+        assert!(threads.run_within(Duration::ZERO, work).is_err());
+        assert!(threads.are_too_many());
+        drop(end);
+        let started = Instant::now();
+        while threads.are_too_many() {
+            assert!(started.elapsed() < limit, "the thread has not ended");
+            thread::yield_now();
+        }
+    }
+
+    /// The server accepts connections, and does not answer for the 2 s that libpq waits.
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn one_thread_at_a_time_connects_during_an_outage() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://{}/robots", server.local_addr().unwrap());
+        let options = OpenOptions::new().wait_for_server();
+        let address = Address::<diesel::PgConnection>::from_url(&url, &options).unwrap();
+        let connector = Connector::open(address, &options).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert!(connector.connect().is_none()));
+            }
+        });
+        server.set_nonblocking(true).unwrap();
+        // That of `open`, and one more; a second one if a thread started late.
+        let attempts = std::iter::from_fn(|| server.accept().ok()).count();
+        assert!((2..=3).contains(&attempts), "{attempts}");
+    }
 }

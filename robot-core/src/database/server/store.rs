@@ -115,6 +115,15 @@ impl<B: Backend> ServerStore<B> {
     }
 }
 
+impl<B: Backend> Drop for ServerStore<B> {
+    /// Closes the batchers together: dropping each of them waits for its workers.
+    fn drop(&mut self) {
+        self.lookups.close();
+        self.changes.close();
+        self.tasks.close();
+    }
+}
+
 impl<B: Backend> Catalogue for ServerStore<B> {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
         let id = self.write(Change::Insert(draft.clone()))?;

@@ -148,6 +148,14 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
         Arc::clone(shared) as Arc<dyn Supervised>
     }
 
+    /// Lets each worker end when nothing is queued any more. Returns until when a drop waits for them.
+    pub(super) fn close(&self) -> Instant {
+        let Self(shared) = self;
+        let deadline = shared.state().close(Instant::now() + SHUTDOWN_TIMEOUT);
+        shared.queued.notify_all();
+        deadline
+    }
+
     /// Queues an item. The result is an error if it cannot be executed in time.
     pub(super) fn submit(&self, item: W::Item) -> Pending<Result<W::Output>> {
         let Self(shared) = self;
@@ -177,13 +185,11 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
     /// The client library frees its state when the process exits. Threads that still use it could
     /// crash, so wait for them.
     fn drop(&mut self) {
+        let limit = self.close().saturating_duration_since(Instant::now());
         let Self(shared) = self;
-        let mut state = shared.state();
-        state.close();
-        shared.queued.notify_all();
         let waited = shared
             .ended
-            .wait_timeout_while(state, SHUTDOWN_TIMEOUT, |state| state.has_workers());
+            .wait_timeout_while(shared.state(), limit, |state| state.has_workers());
         // The threads that are left wait for a silent server.
         let mut state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
         let queued = state.take_rest();
@@ -232,7 +238,8 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
             .name("robot-database".to_owned())
             .spawn(move || worker::run(&shared));
         if let Err(error) = &spawned {
-            log::error!("cannot start a thread for the database: {error}");
+            let reason = format_args!("cannot start a thread for the database: {error}");
+            self.connector.log_outage(&reason);
         }
         spawned.is_ok()
     }

@@ -16,8 +16,8 @@ use crate::catalogue::Result;
 /// batch that waits for a lock.
 pub(super) const OVERLAP_DELAY: Duration = Duration::from_millis(20);
 
-/// How long a worker may take to connect before another one tries. Shorter, and more workers connect at
-/// the same time during an outage; longer, and items wait for a host that does not answer although
+/// How long a worker may take to connect before another one tries. Shorter, and a burst of requests opens
+/// more connections than it needs; longer, and items wait for a host that does not answer although
 /// another worker has a connection.
 const CONNECT_DELAY: Duration = Duration::from_millis(500);
 
@@ -114,7 +114,8 @@ pub(super) struct State<I, O> {
     idle: usize,
     /// Whether a worker was woken or started, and has not looked at the queue yet.
     is_waking: bool,
-    is_closed: bool,
+    /// Until when the workers may finish, if the batcher is closed.
+    end: Option<Instant>,
     connections: usize,
     batch_limit: usize,
 }
@@ -129,7 +130,7 @@ impl<I, O> State<I, O> {
             workers: 0,
             idle: 0,
             is_waking: false,
-            is_closed: false,
+            end: None,
             connections,
             batch_limit,
         }
@@ -199,7 +200,7 @@ impl<I, O> State<I, O> {
             self.is_waking = true;
             return Wake::Idle;
         }
-        if self.workers < self.connections && !self.is_closed {
+        if self.workers < self.connections && self.end.is_none() {
             self.is_waking = true;
             self.workers += 1;
             return Wake::New;
@@ -217,18 +218,19 @@ impl<I, O> State<I, O> {
         self.workers > 0
     }
 
-    pub(super) fn close(&mut self) {
-        self.is_closed = true;
+    /// Starts no more workers. Returns until when they may finish: the deadline of the first call.
+    pub(super) fn close(&mut self, deadline: Instant) -> Instant {
+        *self.end.get_or_insert(deadline)
     }
 
-    /// Whether the batcher was dropped, and what was queued is done.
+    /// Whether the batcher is closed, and what was queued is done.
     pub(super) fn is_finished(&self) -> bool {
-        self.is_closed && self.queue.is_empty() && self.alone.is_empty()
+        self.end.is_some() && self.queue.is_empty() && self.alone.is_empty()
     }
 
-    /// Empties the queue if the batcher was dropped, and returns the callers.
+    /// Empties the queue if the batcher is closed, and returns the callers.
     pub(super) fn take_rest(&mut self) -> Vec<Caller<O>> {
-        if !self.is_closed {
+        if self.end.is_none() {
             return Vec::new();
         }
         let jobs = self.queue.drain(..).chain(self.alone.drain(..));

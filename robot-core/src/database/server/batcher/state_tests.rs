@@ -162,7 +162,9 @@ fn closed_batcher_finishes_what_is_queued() {
     let (mut state, now) = (state(1), Instant::now());
     state.queue(job(0, now), Attempt::InBatch);
     assert!(state.take_rest().is_empty());
-    state.close();
+    let end = now + LIMIT;
+    assert_eq!(state.close(end), end);
+    assert_eq!(state.close(end + LIMIT), end);
     assert!(!state.is_finished());
     let token = Arc::new(());
     let turn = state.begin_turn(now).unwrap();

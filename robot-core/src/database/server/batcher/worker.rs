@@ -26,10 +26,6 @@ use crate::{
 /// for a while connect again; longer, and the server keeps connections that were needed once.
 const IDLE_LIMIT: Duration = Duration::from_secs(300);
 
-/// The pause after a failure to connect. Shorter costs more during an outage; longer delays the first
-/// requests after it.
-const CONNECT_PAUSE: Duration = Duration::from_millis(100);
-
 /// Maximum number of repetitions of an item that conflicts with other transactions. Fewer, and writes
 /// fail under contention; more, and conflicting writes add load to a server that is overloaded. The
 /// pauses between eight take a seventh of a second, a fraction of the default timeout.
@@ -107,9 +103,8 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
     /// Executes a batch, on a connection that works as far as is known.
     fn take_turn(&mut self, turn: Turn) {
         let Some(connection) = self.usable_connection() else {
-            thread::sleep(CONNECT_PAUSE);
             self.end_turn(turn);
-            // After the batcher was dropped, no worker tries again.
+            // After the batcher was closed, no worker tries again.
             let rest = self.shared.state().take_rest();
             reject(rest);
             return;
@@ -132,7 +127,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         let connector = &self.shared.connector;
         let connection = self.connection.take();
         let validated = connection.and_then(|connection| connector.validate(connection));
-        validated.or_else(|| connector.connect().ok())
+        validated.or_else(|| connector.connect())
     }
 
     /// Takes the jobs. `None` if others have taken them, or they have expired.
@@ -263,7 +258,7 @@ impl<B: Backend, W: Work<B>> Drop for Worker<'_, B, W> {
         }
         drop(state);
         self.shared.ended.notify_all();
-        // If the batcher was dropped, the idle workers end when nothing is queued any more.
+        // If the batcher is closed, the idle workers end when nothing is queued any more.
         self.shared.queued.notify_all();
     }
 }
