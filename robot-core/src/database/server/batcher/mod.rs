@@ -9,6 +9,8 @@ mod state;
 #[cfg(test)]
 mod state_tests;
 mod worker;
+#[cfg(all(test, feature = "conformance", feature = "postgres"))]
+mod worker_tests;
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},

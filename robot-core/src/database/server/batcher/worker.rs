@@ -29,7 +29,7 @@ const IDLE_LIMIT: Duration = Duration::from_secs(300);
 /// Maximum number of repetitions of an item that conflicts with other transactions. Fewer, and writes
 /// fail under contention; more, and conflicting writes add load to a server that is overloaded. The
 /// pauses between eight take a seventh of a second, a fraction of the default timeout.
-const ATTEMPTS: u32 = 8;
+pub(super) const ATTEMPTS: u32 = 8;
 
 /// Executes batches until the batcher is dropped, or there is nothing to do for long.
 pub(super) fn run<B: Backend, W: Work<B>>(shared: &Arc<Shared<B, W>>) {
