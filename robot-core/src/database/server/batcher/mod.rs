@@ -45,7 +45,7 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     /// The maximum number of items in a batch.
     const BATCH_LIMIT: usize = 256;
 
-    /// How an item is executed.
+    /// The terms of an item.
     fn terms(&self, item: &Self::Item) -> Terms;
 
     /// Executes a batch. The inner results are those of the items, in their order.
@@ -57,7 +57,7 @@ pub(super) trait Work<B>: Send + Sync + 'static {
     ) -> Result<Vec<Result<Self::Output>>, Failure>;
 }
 
-/// How an item is executed. The items of a batch have equal terms.
+/// What limits the execution of an item. The items of a batch have equal terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms {
     pub(super) first_attempt: Attempt,
@@ -68,10 +68,11 @@ pub(super) struct Terms {
     pub(super) is_write: bool,
 }
 
-/// Why a batch failed. No item has taken effect, unless the connection was lost.
+/// Why a batch failed. No item has taken effect, unless the connection was lost during a statement that
+/// is a transaction of its own, or during a commit.
 pub(super) struct Failure {
     error: DieselError,
-    /// Whether no item has taken effect although the connection may be lost.
+    /// Whether the commit was not sent, so that no item has taken effect even if the connection was lost.
     is_uncommitted: bool,
 }
 
