@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use diesel::QueryResult;
-
 use super::{
     address::Address,
     backend::Backend,
