@@ -3,7 +3,8 @@
 #
 #   servers.sh start postgres|mariadb DIR   starts a server, a new one if there is none in DIR;
 #                                           prints its URL, which never changes
-#   servers.sh standby PRIMARY DIR          adds a synchronous standby to PostgreSQL; its URL
+#   servers.sh standby PRIMARY DIR [PORT]   adds a synchronous standby to PostgreSQL, which connects to
+#                                           this port (of a relay) instead of the primary's; its URL
 #   servers.sh promote DIR                  makes a standby the primary
 #   servers.sh galera DIR COUNT             a Galera cluster, in DIR/1 and so on; all URLs
 #   servers.sh patroni DIR                  a Patroni cluster with two nodes, in DIR/1 and DIR/2; a
@@ -285,7 +286,7 @@ run() {
         [[ $2 =~ ^(postgres|mariadb)$ ]] || usage
         set -- "$2" "$(realpath -m "$3")"
         ;;
-    "standby 3") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" ;;
+    "standby 3" | "standby 4") set -- "$(realpath -m "$2")" "$(realpath -m "$3")" "${@:4}" ;;
     "galera 3" | "join 3") set -- "$(realpath -m "$2")" "$3" ;;
     "pgbouncer 4")
         [[ $4 =~ ^(session|transaction|statement)$ ]] || usage

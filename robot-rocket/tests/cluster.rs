@@ -21,6 +21,7 @@ mod workload;
 mod cluster {
     mod galera;
     mod patroni;
+    mod relay;
     mod standby;
 }
 

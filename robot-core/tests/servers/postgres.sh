@@ -46,9 +46,9 @@ random_password() {
     (umask 077 && od -An -N16 -tx1 /dev/urandom | tr -d ' ' >"$1/password")
 }
 
-# The connection string of PostgreSQL's superuser.
+# The connection string of PostgreSQL's superuser, through another port if there is a second argument.
 superuser() {
-    echo "host=127.0.0.1 port=$(cat "$1/port") user=postgres password=$(cat "$1/password")"
+    echo "host=127.0.0.1 port=${2-$(cat "$1/port")} user=postgres password=$(cat "$1/password")"
 }
 
 ask() {
@@ -94,15 +94,16 @@ reconfigure_postgres() {
 }
 
 standby() {
-    local primary=$1 dir=$2 name
+    local primary=$1 dir=$2 name connection
     choose postgres
     main "$primary" >/dev/null || fail "no server runs in $primary."
     [ ! -e "$dir/kind" ] || fail "there is a server in $dir already."
     prepare postgres "$dir"
     free_port >"$dir/port"
     name=standby_$(cat "$dir/port")
+    connection="$(superuser "$primary" "${@:3}") application_name=$name"
     cp -p "$primary/password" "$dir/password"
-    "${as[@]}" "$bin/pg_basebackup" --pgdata="$dir/new" --dbname="$(superuser "$primary") application_name=$name" \
+    "${as[@]}" "$bin/pg_basebackup" --pgdata="$dir/new" --dbname="$connection" \
         --write-recovery-conf --checkpoint=fast --no-sync >>"$dir/log" 2>&1 ||
         fail_with_log "$dir" "pg_basebackup failed."
     # Once promoted, it must not wait for a standby. The last of such lines counts.
