@@ -12,8 +12,19 @@
 //! With `--store postgres`, each server has a new schema, and only the first one has the extension
 //! `pg_trgm`. To compare searches, give the baseline an empty database of its own:
 //! `--baseline-env DATABASE_URL=postgres://...`.
+//!
+//! The stores `standby` and `distant-standby` are private PostgreSQL servers, whose commits wait for a
+//! synchronous standby without or with a delay of the network. This measures what the delay costs:
+//!
+//! ```text
+//! cargo bench -p robot-rocket --all-features --bench http -- \
+//!     --only post --store distant-standby --baseline-store standby
+//! ```
 
+#[path = "../../tests/cluster/relay.rs"]
+mod relay;
 mod server;
+mod standby;
 mod table;
 mod wrk;
 
@@ -60,6 +71,9 @@ struct Arguments {
     /// Store of the robots; postgres is the server in `TEST_POSTGRES_URL`
     #[arg(long, default_value = "sqlite", value_parser = STORES)]
     store: String,
+    /// Store of the baseline, by default the same
+    #[arg(long, value_name = "STORE", value_parser = STORES)]
+    baseline_store: Option<String>,
     /// Runs for each row
     #[arg(long, value_name = "COUNT", default_value = "5")]
     rounds: NonZero<u32>,
@@ -111,10 +125,17 @@ fn check() -> Result<(), String> {
 
 fn measure(arguments: &Arguments) -> Result<(), String> {
     let own = PathBuf::from(PROGRAM);
-    let mut servers = vec![start(&own, &arguments.env, arguments)?];
-    if arguments.baseline.is_some() || !arguments.baseline_env.is_empty() {
-        let program = arguments.baseline.as_ref().unwrap_or(&own);
-        servers.push(start(program, &arguments.baseline_env, arguments)?);
+    let mut servers = vec![start(&own, &arguments.store, &arguments.env)?];
+    let Arguments {
+        baseline,
+        baseline_env,
+        baseline_store,
+        ..
+    } = arguments;
+    if baseline.is_some() || baseline_store.is_some() || !baseline_env.is_empty() {
+        let program = baseline.as_ref().unwrap_or(&own);
+        let store = baseline_store.as_ref().unwrap_or(&arguments.store);
+        servers.push(start(program, store, baseline_env)?);
     }
     let mut results = Vec::new();
     for row in ROWS {
@@ -123,8 +144,11 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
         }
     }
     println!(
-        "{}, {} robots, medians of {} runs of {} s, {} CPUs shared with wrk:\n\n{}",
+        "{}{}, {} robots, medians of {} runs of {} s, {} CPUs shared with wrk:\n\n{}",
         arguments.store,
+        baseline_store
+            .as_ref()
+            .map_or_else(String::new, |store| format!(" (baseline: {store})")),
         count(ROBOTS.into()),
         arguments.rounds,
         arguments.seconds,
@@ -137,12 +161,8 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     }
 }
 
-fn start(
-    program: &Path,
-    settings: &[(String, String)],
-    arguments: &Arguments,
-) -> Result<Server, String> {
-    let server = Server::start(program, &arguments.store, settings)?;
+fn start(program: &Path, store: &str, settings: &[(String, String)]) -> Result<Server, String> {
+    let server = Server::start(program, store, settings)?;
     server.fill(ROBOTS)?;
     Ok(server)
 }

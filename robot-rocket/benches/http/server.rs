@@ -6,13 +6,19 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::{Child, Command, Stdio},
+    time::Duration,
 };
 
 use robot_core::conformance::{Call, Client, TcpClient};
 use tempfile::TempDir;
 
+use crate::standby::Pair;
+
 /// Stores that a server can be measured with.
-pub(crate) const STORES: [&str; 3] = ["sqlite", "memory", "postgres"];
+pub(crate) const STORES: [&str; 5] = ["sqlite", "memory", "postgres", "standby", "distant-standby"];
+
+/// Round trip between a primary and its distant standby.
+const ROUND_TRIP: Duration = Duration::from_millis(1);
 
 /// Number of robots in one import.
 const IMPORTED: usize = 5000;
@@ -21,6 +27,8 @@ const IMPORTED: usize = 5000;
 pub(crate) struct Server {
     child: Child,
     pub(crate) address: SocketAddr,
+    /// Private database servers.
+    _pair: Option<Pair>,
     _folder: TempDir,
 }
 
@@ -36,10 +44,15 @@ impl Server {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).map_err(failure)?;
         // A relative path would be looked up in that folder.
         let program = program.canonicalize().map_err(failure)?;
+        let pair = pair(store, folder.path())?;
+        let url = match &pair {
+            Some(pair) => pair.url.clone(),
+            None => url(store, folder.path())?,
+        };
         let child = Command::new(&program)
             .current_dir(folder.path())
             .env_clear()
-            .env("DATABASE_URL", url(store, folder.path())?)
+            .env("DATABASE_URL", url)
             .env("ROCKET_PORT", "0")
             .envs(settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
@@ -49,6 +62,7 @@ impl Server {
         let mut server = Self {
             child,
             address: (Ipv4Addr::LOCALHOST, 0).into(),
+            _pair: pair,
             _folder: folder,
         };
         let mut line = String::new();
@@ -105,7 +119,17 @@ impl Drop for Server {
     }
 }
 
-/// URL of an empty store.
+/// Private database servers, if the store needs them.
+fn pair(store: &str, folder: &Path) -> Result<Option<Pair>, String> {
+    let round_trip = match store {
+        "standby" => Duration::ZERO,
+        "distant-standby" => ROUND_TRIP,
+        _ => return Ok(None),
+    };
+    Pair::start(folder, round_trip).map(Some)
+}
+
+/// URL of an empty store in the folder, in memory or on a shared server.
 fn url(store: &str, folder: &Path) -> Result<String, String> {
     const SERVER: &str = "TEST_POSTGRES_URL";
     match store {
