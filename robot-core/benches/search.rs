@@ -30,7 +30,7 @@ const TEXTS: [(&str, &str); 15] = [
     ("a long text of one name", "r0012345"),
     ("few, of common trigrams", "titan-titan-r001"),
     ("few, of common and rare trigrams", "ta-vega-r0012"),
-    ("one in 4,000", "vega-titan-r0"),
+    ("one in 400, common trigrams", "vega-titan-r0"),
     ("one in 400", "titan-titan"),
     ("one in 400, last names", "zephyr-zephyr"),
     ("one in 10", "titan"),
