@@ -22,6 +22,7 @@ mod body;
 mod catchers;
 mod files;
 mod forms;
+mod health;
 mod page;
 mod permits;
 mod reply;
@@ -38,6 +39,7 @@ use rocket::{Build, Rocket, fairing::AdHoc};
 
 use permits::BlockingPermits;
 
+pub use health::mount_health;
 pub use runtime::execute;
 #[cfg(feature = "tls")]
 pub use serve::Certificates;

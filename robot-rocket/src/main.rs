@@ -10,7 +10,9 @@ use std::{
 
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
-use robot_rocket::{ServeError, ServeOptions, ServerSettings, Settings, execute, mount, serve};
+use robot_rocket::{
+    ServeError, ServeOptions, ServerSettings, Settings, execute, mount, mount_health, serve,
+};
 use rocket::{Orbit, Rocket, fairing::AdHoc};
 
 /// Serve a catalogue of robots over HTTP.
@@ -99,8 +101,8 @@ fn run() -> Result<(), String> {
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
-    let rocket = mount(rocket::custom(figment), "/", catalogue, &settings)
-        .attach(greeting(redact(&url), &settings));
+    let rocket = mount_health(rocket::custom(figment), catalogue.clone());
+    let rocket = mount(rocket, "/", catalogue, &settings).attach(greeting(redact(&url), &settings));
     execute(&config, serve(rocket, options))
         .map_err(|error| {
             format!("cannot start the server: {error}; allow it more open files (ulimit -n)")

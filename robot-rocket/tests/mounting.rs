@@ -5,7 +5,7 @@
 use std::{fs, path::Path, sync::Arc};
 
 use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue};
-use robot_rocket::{Settings, mount};
+use robot_rocket::{Settings, mount, mount_health};
 use rocket::{
     Build, Rocket, error::ErrorKind, fs::FileServer, get, http::Status, local::blocking::Client,
     routes,
@@ -184,4 +184,15 @@ fn static_dir_can_be_any_path_to_the_folder() {
         let rocket = mount(rocket::build(), "/x", catalogue("R2-D2"), &settings);
         assert_eq!(get(&launch(rocket), "/x/a.txt"), "a", "{path}");
     }
+}
+
+#[test]
+fn stopping_application_is_alive_and_not_ready() {
+    let client = launch(mount_health(rocket::build(), catalogue("R2-D2")));
+    assert_eq!(get(&client, "/readyz"), "ready\n");
+    client.rocket().shutdown().notify();
+    assert_eq!(get(&client, "/readyz"), "the server is stopping\n");
+    let response = client.get("/readyz").dispatch();
+    assert_eq!(response.status(), Status::ServiceUnavailable);
+    assert_eq!(get(&client, "/livez"), "alive\n");
 }

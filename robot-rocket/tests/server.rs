@@ -18,6 +18,7 @@ mod server {
     mod documents;
     mod files;
     mod framing;
+    mod health;
     mod hosts;
     mod imports;
     mod links;

@@ -28,6 +28,9 @@ const CONNECTIONS: usize = 8;
 const READ_LIMIT: Duration = Duration::from_secs(8);
 const WRITE_LIMIT: Duration = Duration::from_secs(8);
 
+/// Three times what a check of the health may take.
+const HEALTH_LIMIT: Duration = Duration::from_secs(3);
+
 /// Outcomes of the calls of a crowd.
 #[derive(Debug, Default)]
 struct Counts {
@@ -52,6 +55,7 @@ pub(crate) fn frozen_database_blocks_no_other_requests(run: &Run, kind: Kind) {
         let took = wait_until_available(&server);
         println!("{kind:?}: available {took:?} after the freeze");
         wait_until_writable(&server, &ledger);
+        assert_eq!(call(&server.client(), "GET", "/readyz", "").status, 200);
         assert_eq!(crowd(&server, &ledger).not_done, 0);
         let mut ledger = ledger.into_inner().unwrap();
         println!("{kind:?}: {ledger}");
@@ -131,6 +135,7 @@ fn wait_until_writable(server: &Server, ledger: &Mutex<Ledger>) {
 fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
     thread::scope(|scope| {
         let crowd = scope.spawn(|| crowd(server, ledger));
+        scope.spawn(|| assert_health_without_database(server));
         let mut answered_meanwhile = 0;
         while !crowd.is_finished() {
             assert_served_without_database(server);
@@ -142,6 +147,27 @@ fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
         assert!(answered_meanwhile > 3, "{answered_meanwhile}");
         crowd.join().unwrap()
     })
+}
+
+/// The checks of several clients are answered meanwhile.
+fn assert_health_without_database(server: &Server) {
+    let asked = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..10 {
+            scope.spawn(|| {
+                let live = call(&server.client(), "GET", "/livez", "");
+                assert_eq!(live.status, 200);
+                let ready = call(&server.client(), "GET", "/readyz", "");
+                assert_eq!(ready.status, 503);
+                assert!(
+                    ready.text().starts_with("the database "),
+                    "{}",
+                    ready.text()
+                );
+            });
+        }
+    });
+    assert!(asked.elapsed() < HEALTH_LIMIT, "{:?}", asked.elapsed());
 }
 
 fn assert_served_without_database(server: &Server) {

@@ -1,0 +1,172 @@
+//! Health checks for supervisors and load balancers: `/livez` and `/readyz`. They take no permit, so that
+//! they are answered while all blocking threads are busy.
+
+use std::{
+    io::Cursor,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use robot_core::{Catalogue, RobotId};
+use rocket::{
+    Build, Data, Request, Response, Rocket, Route,
+    http::{Method, Status},
+    route::{Handler, Outcome},
+    tokio::{sync::watch, time::timeout},
+};
+
+use crate::{routes, serve::READS_FROM_CONNECTION};
+
+/// Before static files, which must not replace the checks, and after the routes of applications.
+const RANK: isize = 1500;
+
+/// How long a read of the store may take. With the rest of the request, the answer takes less than a
+/// second, the default time limit of Kubernetes.
+const READ_TIMEOUT: Duration = Duration::from_millis(800);
+
+const METHODS: &str = "GET, HEAD, OPTIONS";
+
+/// Mounts health checks at `/livez` and `/readyz`. The first one answers 200 as long as the process
+/// answers. The second one answers 200 if the catalogue can be read, and otherwise, or while the
+/// application stops, 503 with the reason. They need no token and accept every `Host`.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::MemoryCatalogue;
+/// use robot_rocket::mount_health;
+/// use rocket::{http::Status, local::blocking::Client};
+///
+/// let rocket = mount_health(rocket::build(), Arc::new(MemoryCatalogue::new()));
+/// let client = Client::untracked(rocket)?;
+/// let response = client.get("/readyz").dispatch();
+/// assert_eq!(response.status(), Status::Ok);
+/// assert_eq!(response.into_string().as_deref(), Some("ready\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Rocket<Build> {
+    let readiness = Arc::new(Readiness {
+        catalogue,
+        read: Mutex::default(),
+        was_ready: AtomicBool::new(true),
+    });
+    let checks = [
+        ("/livez", Check::Live),
+        ("/readyz", Check::Ready(readiness)),
+    ];
+    let routes = checks.into_iter().flat_map(|(path, check)| {
+        routes::METHODS.map(|method| {
+            let mut route = Route::ranked(RANK, method, path, check.clone());
+            route.name = Some(format!("{READS_FROM_CONNECTION}health").into());
+            route
+        })
+    });
+    rocket.mount("/", routes.collect::<Vec<_>>())
+}
+
+#[derive(Clone)]
+enum Check {
+    Live,
+    Ready(Arc<Readiness>),
+}
+
+#[rocket::async_trait]
+impl Handler for Check {
+    async fn handle<'r>(&self, request: &'r Request<'_>, _: Data<'r>) -> Outcome<'r> {
+        let response = match request.method() {
+            Method::Get | Method::Head => self.response(request).await,
+            Method::Options => without_body(Status::NoContent),
+            _ => without_body(Status::MethodNotAllowed),
+        };
+        Outcome::Success(response)
+    }
+}
+
+impl Check {
+    async fn response(&self, request: &Request<'_>) -> Response<'static> {
+        let state = match self {
+            Self::Live => Ok("alive\n"),
+            Self::Ready(_) if request.rocket().shutdown().now_or_never().is_some() => {
+                Err("the server is stopping\n")
+            }
+            Self::Ready(readiness) => readiness.state().await,
+        };
+        let (status, text) = match state {
+            Ok(text) => (Status::Ok, text),
+            Err(reason) => (Status::ServiceUnavailable, reason),
+        };
+        Response::build()
+            .status(status)
+            .raw_header("content-type", "text/plain; charset=utf-8")
+            .raw_header("cache-control", "no-store")
+            .sized_body(text.len(), Cursor::new(text))
+            .finalize()
+    }
+}
+
+fn without_body(status: Status) -> Response<'static> {
+    Response::build()
+        .status(status)
+        .raw_header("allow", METHODS)
+        .raw_header("cache-control", "no-store")
+        .finalize()
+}
+
+/// Whether the store can be read.
+struct Readiness {
+    catalogue: Arc<dyn Catalogue>,
+    /// The last read, of which the result may not be known yet. Checks at the same time share it, so that
+    /// a store that does not answer takes one thread.
+    read: Mutex<Option<Read>>,
+    /// The result of the read before, so that only changes are logged.
+    was_ready: AtomicBool,
+}
+
+/// The result of a read, once it is known.
+type Read = watch::Receiver<Option<bool>>;
+
+impl Readiness {
+    /// What `/readyz` answers: an error if the store is not ready.
+    async fn state(self: &Arc<Self>) -> Result<&'static str, &'static str> {
+        let mut read = self.read();
+        match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
+            Ok(Ok(result)) if *result == Some(true) => Ok("ready\n"),
+            Ok(_) => Err("the database cannot be read; the log has the cause\n"),
+            Err(_) => Err("the database has not answered within 0.8 seconds\n"),
+        }
+    }
+
+    /// The read under way, or a new one.
+    fn read(self: &Arc<Self>) -> Read {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        // A read whose sender is gone has a result, or has panicked.
+        if let Some(read) = read.as_ref().filter(|read| read.has_changed().is_ok()) {
+            return read.clone();
+        }
+        let (sender, receiver) = watch::channel(None);
+        let readiness = Arc::clone(self);
+        let thread = thread::Builder::new().name("robot-health".to_owned());
+        let spawned = thread.spawn(move || sender.send_replace(Some(readiness.can_read())));
+        if let Err(error) = spawned {
+            log::warn!("cannot start a thread to check whether the store is ready: {error}");
+        }
+        read.insert(receiver).clone()
+    }
+
+    fn can_read(&self) -> bool {
+        let result = RobotId::new(1).map_or(Ok(None), |id| self.catalogue.get(id));
+        let is_ready = result.is_ok();
+        if self.was_ready.swap(is_ready, Ordering::Relaxed) != is_ready {
+            match result {
+                Ok(_) => log::warn!("the store is ready again"),
+                Err(error) => log::warn!("the store is not ready: {error:?}"),
+            }
+        }
+        is_ready
+    }
+}
