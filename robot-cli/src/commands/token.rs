@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use clap::{Subcommand, ValueEnum};
-use robot_core::http::{self, AccessToken};
+use robot_core::http::{self, AccessToken, TokenName};
 use serde_json::json;
 
 use crate::{context::Context, failure::Failure, format::Format};
@@ -13,10 +13,11 @@ use crate::{context::Context, failure::Failure, format::Format};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   robot-cli token new write                  For a client that changes robots
+  robot-cli token new write --name ci        The same, with a name by which it is revoked
   robot-cli token new read --format json     For a client that only reads, as a JSON object";
 
 /// Subcommands of `token`.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Create a token and print it with its entry for the server configuration
     ///
@@ -28,6 +29,9 @@ pub(crate) enum TokenCommand {
         /// read: get, list and search robots; write: change robots, too
         #[arg(hide_possible_values = true)]
         permission: Permission,
+        /// Name in logs and in the configuration: 1 to 32 characters of a-z, 0-9, '-', '_', '.'
+        #[arg(long)]
+        name: Option<TokenName>,
     },
 }
 
@@ -45,15 +49,18 @@ const PREFIX: &str = "robots_";
 
 /// Creates a token and prints it.
 pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), Failure> {
-    let TokenCommand::New { permission } = command;
+    let TokenCommand::New { permission, name } = command;
     let text = random_token()?;
-    let token = AccessToken::of(
+    let mut token = AccessToken::of(
         &text,
         match permission {
             Permission::Read => http::Permission::Read,
             Permission::Write => http::Permission::Write,
         },
     );
+    if let Some(name) = name {
+        token = token.named(name);
+    }
     let format = context.print_format();
     print(&text, permission, &token, format, context.output).map_err(Failure::Output)
 }

@@ -49,3 +49,25 @@ fn token_json_matches_its_server_entry() {
         assert_eq!(object["api_token"], token.to_string());
     }
 }
+
+#[test]
+fn token_name_is_in_its_server_entry() {
+    let sandbox = Sandbox::new();
+    let text = sandbox.stdout(&["token", "new", "write", "--name", "ci", "--format", "json"]);
+    let object: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let token = AccessToken::of(object["token"].as_str().unwrap(), Permission::Write);
+    let token = token.named("ci".parse().unwrap());
+    assert_eq!(object["api_token"], token.to_string());
+    let table = sandbox.stdout(&["token", "new", "write", "--name", "ci"]);
+    assert!(
+        table.contains("ROCKET_API_TOKENS=write:ci:sha256:"),
+        "{table}"
+    );
+}
+
+#[test]
+fn invalid_token_name_is_a_usage_error() {
+    let arguments = ["token", "new", "write", "--name", "CI"];
+    let error = Sandbox::new().stderr(&arguments, 2);
+    assert!(error.contains("1 to 32 characters"), "{error}");
+}

@@ -1,10 +1,14 @@
 //! Permissions of clients: those of access tokens, and the permission without a token.
 
-use std::fmt;
+use std::{
+    fmt,
+    sync::{Arc, PoisonError, RwLock},
+};
 
-use super::token::{AccessToken, Permission, hash};
+use super::token::{AccessToken, Permission, TokenName, hash};
 
-/// The permissions of all clients.
+/// The permissions of all clients. Clones share them, so that [`replace`](Self::replace) also affects
+/// the [`Api`](super::Api) that has a clone.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -22,8 +26,14 @@ use super::token::{AccessToken, Permission, hash};
 /// request.header("Authorization", b"Bearer robots_of_my_own");
 /// assert_eq!(api.handle(request).status, 201);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Access {
+    current: Arc<RwLock<Arc<Rules>>>,
+}
+
+/// The permissions at one time.
+#[derive(Debug, PartialEq, Eq)]
+struct Rules {
     tokens: Vec<AccessToken>,
     anonymous: Option<Permission>,
 }
@@ -31,21 +41,62 @@ pub struct Access {
 impl Default for Access {
     /// Every client may write.
     fn default() -> Self {
-        Self {
-            tokens: Vec::new(),
-            anonymous: Some(Permission::Write),
-        }
+        Self::new(Vec::new(), Some(Permission::Write))
     }
 }
+
+impl PartialEq for Access {
+    fn eq(&self, other: &Self) -> bool {
+        self.rules() == other.rules()
+    }
+}
+
+impl Eq for Access {}
 
 impl Access {
     /// Clients with one of these tokens have its permission, and those without a token have
     /// `anonymous`.
     #[must_use]
     pub fn new(tokens: Vec<AccessToken>, anonymous: Option<Permission>) -> Self {
-        Self { tokens, anonymous }
+        Self {
+            current: Arc::new(RwLock::new(Arc::new(Rules { tokens, anonymous }))),
+        }
     }
 
+    /// Replaces the permissions by those of another. Requests that are received from then on have
+    /// them, also on open connections.
+    ///
+    /// ```
+    /// use robot_core::http::{Access, Permission};
+    ///
+    /// let access = Access::default();
+    /// let clone = access.clone();
+    /// access.replace(&Access::new(Vec::new(), Some(Permission::Read)));
+    /// assert_eq!(clone.to_string(), "anyone may read, no client may write");
+    /// ```
+    pub fn replace(&self, other: &Self) {
+        let rules = other.rules();
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Checks the credentials of a request (the header `Authorization`); see [`Rules::check`].
+    pub(super) fn check(&self, credentials: Option<&str>, needed: Permission) -> Checked {
+        self.rules().check(credentials, needed)
+    }
+}
+
+/// The result of a check.
+pub(super) struct Checked {
+    /// The name of the token, also of one that permits too little.
+    pub(super) token: Option<TokenName>,
+    pub(super) permitted: Result<(), AccessError>,
+}
+
+impl Rules {
     /// The clients that have a permission.
     fn holders(&self, needed: Permission) -> String {
         if self.anonymous >= Some(needed) {
@@ -59,43 +110,45 @@ impl Access {
         }
     }
 
-    /// Checks whether these credentials (the header `Authorization`) give the permission that is
-    /// needed. If there are tokens, an unknown one is rejected even if none is needed, because its
-    /// sender believes that it is valid.
-    pub(super) fn check(
-        &self,
-        credentials: Option<&str>,
-        needed: Permission,
-    ) -> Result<(), AccessError> {
+    /// Checks whether credentials give the permission that is needed. If there are tokens, an
+    /// unknown one is rejected even if none is needed, because its sender believes that it is valid.
+    fn check(&self, credentials: Option<&str>, needed: Permission) -> Checked {
         let presented = credentials.filter(|_| !self.tokens.is_empty());
-        let token = presented.and_then(bearer);
-        let permitted = match token {
-            Some(token) => self.permitted(token).ok_or(AccessError::UnknownToken)?,
-            None => self.anonymous.ok_or(AccessError::NoToken)?,
+        let Some(text) = presented.and_then(bearer) else {
+            let is_permitted = self.anonymous >= Some(needed);
+            return Checked {
+                token: None,
+                permitted: is_permitted.then_some(()).ok_or(AccessError::NoToken),
+            };
         };
-        match token {
-            _ if permitted >= needed => Ok(()),
-            Some(_) => Err(AccessError::ReadOnlyToken),
-            None => Err(AccessError::NoToken),
+        let token = self.find(text);
+        Checked {
+            token: token.and_then(|token| token.name.clone()),
+            permitted: match token {
+                None => Err(AccessError::UnknownToken),
+                Some(token) if token.permission < needed => Err(AccessError::ReadOnlyToken),
+                Some(_) => Ok(()),
+            },
         }
     }
 
-    /// The permission of a token, if it is known.
+    /// The token with this text that permits most, if it is known.
     ///
     /// The comparison need not take constant time: its duration reveals at most how long a prefix of
     /// a hash is right, which does not help to find the 32 random
     /// bytes of a token.
-    fn permitted(&self, token: &str) -> Option<Permission> {
-        let hash = hash(token);
+    fn find(&self, text: &str) -> Option<&AccessToken> {
+        let hash = hash(text);
         let tokens = self.tokens.iter().filter(|known| known.hash == hash);
-        tokens.map(|known| known.permission).max()
+        tokens.max_by_key(|known| known.permission)
     }
 }
 
 impl fmt::Display for Access {
     /// Which clients may read and write: `anyone may read, holders of 2 tokens may write`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [readers, writers] = Permission::ALL.map(|needed| self.holders(needed));
+        let rules = self.rules();
+        let [readers, writers] = Permission::ALL.map(|needed| rules.holders(needed));
         if readers == writers {
             write!(formatter, "{readers} may read and write")
         } else {
@@ -138,6 +191,14 @@ mod tests {
     const READER: &str = "robots_reader";
     const WRITER: &str = "robots_writer";
 
+    fn check(
+        access: &Access,
+        credentials: Option<&str>,
+        needed: Permission,
+    ) -> Result<(), AccessError> {
+        access.check(credentials, needed).permitted
+    }
+
     fn access(anonymous: Option<Permission>) -> Access {
         let tokens = [(READER, Permission::Read), (WRITER, Permission::Write)];
         let tokens = tokens.map(|(text, permission)| AccessToken::of(text, permission));
@@ -147,7 +208,7 @@ mod tests {
     #[test]
     fn token_gives_its_permission() {
         let access = access(None);
-        let check = |token: &str, needed| access.check(Some(&format!("Bearer {token}")), needed);
+        let check = |token: &str, needed| check(&access, Some(&format!("Bearer {token}")), needed);
         assert_eq!(check(READER, Permission::Read), Ok(()));
         assert_eq!(
             check(READER, Permission::Write),
@@ -155,6 +216,39 @@ mod tests {
         );
         assert_eq!(check(WRITER, Permission::Read), Ok(()));
         assert_eq!(check(WRITER, Permission::Write), Ok(()));
+    }
+
+    #[test]
+    fn check_returns_the_name_of_the_token() {
+        let named = AccessToken::of(READER, Permission::Read).named("ci".parse().unwrap());
+        let unnamed = AccessToken::of(WRITER, Permission::Write);
+        let access = Access::new(vec![named, unnamed], Some(Permission::Read));
+        let name = |credentials, needed| {
+            let token = access.check(credentials, needed).token;
+            token.map(|name| name.to_string())
+        };
+        let reader = Some("Bearer robots_reader");
+        assert_eq!(name(reader, Permission::Read).as_deref(), Some("ci"));
+        // The request is rejected, and its client known.
+        assert_eq!(name(reader, Permission::Write).as_deref(), Some("ci"));
+        for other in [None, Some("Bearer robots_writer"), Some("Bearer x")] {
+            assert_eq!(name(other, Permission::Read), None);
+        }
+    }
+
+    #[test]
+    fn replaced_permissions_apply_to_clones() {
+        let first = access(None);
+        let clone = first.clone();
+        let writer = Some("Bearer robots_writer");
+        assert_eq!(check(&clone, writer, Permission::Write), Ok(()));
+        let reader = AccessToken::of(READER, Permission::Read);
+        first.replace(&Access::new(vec![reader], None));
+        assert_eq!(
+            check(&clone, writer, Permission::Write),
+            Err(AccessError::UnknownToken)
+        );
+        assert_eq!(clone, first);
     }
 
     #[test]
@@ -168,7 +262,7 @@ mod tests {
                 "bearer ROBOTS_WRITER",
                 "Bearer robots_writer, Bearer robots_writer",
             ] {
-                let checked = access.check(Some(unknown), needed);
+                let checked = check(&access, Some(unknown), needed);
                 assert_eq!(checked, Err(AccessError::UnknownToken), "{unknown}");
             }
             for none in [
@@ -178,11 +272,11 @@ mod tests {
                 Some("robots_writer"),
                 Some("Basic cm9ib3RzX3dyaXRlcg=="),
             ] {
-                assert_eq!(access.check(none, needed), Err(AccessError::NoToken));
+                assert_eq!(check(&access, none, needed), Err(AccessError::NoToken));
             }
         }
         assert_eq!(
-            access.check(Some("bEARER   robots_writer "), Permission::Write),
+            check(&access, Some("bEARER   robots_writer "), Permission::Write),
             Ok(()),
             "the scheme is case-insensitive"
         );
@@ -191,19 +285,19 @@ mod tests {
     #[test]
     fn anonymous_clients_may_be_allowed_to_read() {
         let access = access(Some(Permission::Read));
-        assert_eq!(access.check(None, Permission::Read), Ok(()));
+        assert_eq!(check(&access, None, Permission::Read), Ok(()));
         for none in [None, Some("Basic x")] {
             assert_eq!(
-                access.check(none, Permission::Write),
+                check(&access, none, Permission::Write),
                 Err(AccessError::NoToken)
             );
         }
         assert_eq!(
-            access.check(Some("Bearer wrong"), Permission::Read),
+            check(&access, Some("Bearer wrong"), Permission::Read),
             Err(AccessError::UnknownToken)
         );
         assert_eq!(
-            access.check(Some("Bearer robots_writer"), Permission::Write),
+            check(&access, Some("Bearer robots_writer"), Permission::Write),
             Ok(())
         );
     }
@@ -212,7 +306,7 @@ mod tests {
     fn credentials_are_ignored_without_tokens() {
         let access = Access::default();
         for credentials in [None, Some("Bearer whatever"), Some("Basic x")] {
-            assert_eq!(access.check(credentials, Permission::Write), Ok(()));
+            assert_eq!(check(&access, credentials, Permission::Write), Ok(()));
         }
     }
 

@@ -16,7 +16,7 @@ use super::{
     route::{Call, Handler, Route, Started},
     routes,
     service::Service,
-    token::Permission,
+    token::{Permission, TokenName},
 };
 use crate::catalogue::Pending;
 
@@ -41,6 +41,8 @@ pub struct Exchange {
     context: ResponseContext,
     /// `None` if the path is unknown.
     route: Option<&'static Route>,
+    /// The name of the client's token.
+    token: Option<TokenName>,
     /// How the request is answered, or why it is rejected whatever its body is.
     admitted: Result<Admitted, Failure>,
 }
@@ -70,10 +72,12 @@ impl Exchange {
     pub(super) fn new(service: Arc<Service>, request: Request) -> Self {
         let path = request.path().strip_prefix(service.base.as_str());
         let matched = path.and_then(routes::find);
+        let mut token = None;
         Self {
             context: ResponseContext::new(&request.headers, service.behaviour, &service.origins),
             route: matched.as_ref().map(|(route, _)| *route),
-            admitted: guarded(|| admit(&service, &request, matched)),
+            admitted: guarded(|| admit(&service, &request, matched, &mut token)),
+            token,
             service,
             request,
         }
@@ -92,6 +96,24 @@ impl Exchange {
     #[must_use]
     pub fn route(&self) -> Option<&'static str> {
         self.route.map(|route| route.path)
+    }
+
+    /// The name of the token that the client sent, for logs and metrics; `None` if the token is
+    /// unknown or has no name, or the request was rejected before its token was checked.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
+    /// let token = AccessToken::of("robots_of_my_own", Permission::Write).named("ci".parse()?);
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(vec![token], None));
+    /// let mut request = Request::new("GET", "/api/robots");
+    /// request.header("Authorization", b"Bearer robots_of_my_own");
+    /// assert_eq!(api.receive(request).token_name(), Some("ci"));
+    /// # Ok::<(), robot_core::http::ParseTokenNameError>(())
+    /// ```
+    #[must_use]
+    pub fn token_name(&self) -> Option<&str> {
+        self.token.as_ref().map(TokenName::as_str)
     }
 
     /// How the body is to be read.
@@ -211,6 +233,7 @@ fn admit(
     service: &Service,
     request: &Request,
     matched: Option<(&'static Route, Vec<u8>)>,
+    token: &mut Option<TokenName>,
 ) -> Result<Admitted, Failure> {
     if !service.hosts.include(request.headers.host.as_deref()) {
         return Err(Failure::ForeignHost);
@@ -220,15 +243,16 @@ fn admit(
     Ok(Admitted {
         route,
         parameter,
-        handler: permitted_handler(service, request, route)?,
+        handler: permitted_handler(service, request, route, token)?,
     })
 }
 
-/// The handler of a method, if the client may call it.
+/// The handler of a method, if the client may call it. Sets the name of its token.
 fn permitted_handler(
     service: &Service,
     request: &Request,
     route: &'static Route,
+    token: &mut Option<TokenName>,
 ) -> Result<Handler, Failure> {
     let headers = &request.headers;
     let handler = route
@@ -246,7 +270,11 @@ fn permitted_handler(
     };
     let credentials = headers.authorization.as_deref();
     let checked = service.access.check(credentials, needed);
-    checked.map_err(Failure::NotPermitted).and(handler)
+    *token = checked.token;
+    checked
+        .permitted
+        .map_err(Failure::NotPermitted)
+        .and(handler)
 }
 
 /// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the

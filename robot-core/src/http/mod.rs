@@ -72,4 +72,4 @@ pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};
-pub use token::{AccessToken, ParseTokenError, Permission};
+pub use token::{AccessToken, ParseTokenError, ParseTokenNameError, Permission, TokenName};

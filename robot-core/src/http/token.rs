@@ -3,7 +3,7 @@
 //! The service stores only the SHA-256 hashes of tokens, so its configuration reveals none. A slow
 //! hash is unnecessary, because a token consists of 32 random bytes.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use sha2::{Digest, Sha256};
 
@@ -42,9 +42,66 @@ impl fmt::Display for Permission {
     }
 }
 
-/// An access token as the service stores it: its permission, and the hash of its text.
+/// The name of an access token, which logs show, and by which it is revoked: 1 to 32 characters of
+/// `a-z`, `0-9`, `-`, `_` and `.`.
 ///
-/// A configuration has it as `read:sha256:` or `write:sha256:` with 64 hexadecimal digits:
+/// ```
+/// use robot_core::http::TokenName;
+///
+/// assert_eq!("ci-2".parse::<TokenName>()?.as_str(), "ci-2");
+/// assert!("CI 2".parse::<TokenName>().is_err());
+/// # Ok::<(), robot_core::http::ParseTokenNameError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenName(Arc<str>);
+
+impl TokenName {
+    const MAXIMUM_LENGTH: usize = 32;
+
+    /// The name as a text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for TokenName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A text is not the name of a token. The message does not repeat the text, which may be a secret.
+///
+/// ```
+/// use robot_core::http::TokenName;
+///
+/// let error = "".parse::<TokenName>().unwrap_err();
+/// assert!(error.to_string().contains("1 to 32 characters"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the name of a token has 1 to 32 characters of a-z, 0-9, '-', '_' and '.'; choose another")]
+#[non_exhaustive]
+pub struct ParseTokenNameError;
+
+impl FromStr for TokenName {
+    type Err = ParseTokenNameError;
+
+    fn from_str(text: &str) -> Result<Self, ParseTokenNameError> {
+        let is_permitted = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
+        if (1..=Self::MAXIMUM_LENGTH).contains(&text.len()) && text.bytes().all(is_permitted) {
+            Ok(Self(text.into()))
+        } else {
+            Err(ParseTokenNameError)
+        }
+    }
+}
+
+/// An access token as the service stores it: its permission, the hash of its text, and perhaps a
+/// name.
+///
+/// A configuration has it as `read:sha256:` or `write:sha256:` with 64 hexadecimal digits. A name
+/// stands after the permission, as in `write:ci:sha256:`.
 ///
 /// ```
 /// use robot_core::http::{AccessToken, Permission};
@@ -53,11 +110,15 @@ impl fmt::Display for Permission {
 /// let written = token.to_string();
 /// assert!(written.starts_with("write:sha256:"));
 /// assert_eq!(written.parse::<AccessToken>()?, token);
-/// # Ok::<(), robot_core::http::ParseTokenError>(())
+///
+/// let token = token.named("ci".parse()?);
+/// assert!(token.to_string().starts_with("write:ci:sha256:"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     pub(super) permission: Permission,
+    pub(super) name: Option<TokenName>,
     /// In lowercase hexadecimal digits.
     pub(super) hash: String,
 }
@@ -69,7 +130,41 @@ impl AccessToken {
     pub fn of(text: &str, permission: Permission) -> Self {
         Self {
             permission,
+            name: None,
             hash: hash(text),
+        }
+    }
+
+    /// The same token with this name.
+    #[must_use]
+    pub fn named(mut self, name: TokenName) -> Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// The permission.
+    #[must_use]
+    pub fn permission(&self) -> Permission {
+        self.permission
+    }
+
+    /// The name, if it has one.
+    #[must_use]
+    pub fn name(&self) -> Option<&TokenName> {
+        self.name.as_ref()
+    }
+
+    /// Whether both have the same text. Names and permissions may differ.
+    #[must_use]
+    pub fn has_text_of(&self, other: &Self) -> bool {
+        self.hash == other.hash
+    }
+
+    /// What stands before the hash: `write:ci:sha256:`.
+    fn prefix(&self) -> String {
+        match &self.name {
+            Some(name) => format!("{}:{name}:sha256:", self.permission),
+            None => format!("{}:sha256:", self.permission),
         }
     }
 }
@@ -81,13 +176,13 @@ pub(super) fn hash(text: &str) -> String {
 
 impl fmt::Display for AccessToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:sha256:{}", self.permission, self.hash)
+        write!(formatter, "{}{}", self.prefix(), self.hash)
     }
 }
 
 impl fmt::Debug for AccessToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:sha256:…", self.permission)
+        write!(formatter, "{}…", self.prefix())
     }
 }
 
@@ -101,27 +196,41 @@ impl fmt::Debug for AccessToken {
 /// assert!(!error.to_string().contains("of_my_own"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a token is written read:sha256:HASH or write:sha256:HASH, with 64 hexadecimal digits; \
-     'robot-cli token new' makes one"
-)]
 #[non_exhaustive]
-pub struct ParseTokenError;
+pub enum ParseTokenError {
+    /// The text does not have the form of a token.
+    #[error(
+        "a token is written read:sha256:HASH or write:sha256:HASH, or with a name \
+         write:NAME:sha256:HASH, with 64 hexadecimal digits; 'robot-cli token new' makes one"
+    )]
+    Form,
+    /// The name is invalid.
+    #[error(transparent)]
+    Name(#[from] ParseTokenNameError),
+}
 
 impl FromStr for AccessToken {
     type Err = ParseTokenError;
 
     fn from_str(text: &str) -> Result<Self, ParseTokenError> {
-        let (permission, digits) = text.split_once(":sha256:").ok_or(ParseTokenError)?;
+        let parts: Vec<_> = text.split(':').collect();
+        let (permission, name, digits) = match parts[..] {
+            [permission, "sha256", digits] => (permission, None, digits),
+            [permission, name, "sha256", digits] => (permission, Some(name), digits),
+            _ => return Err(ParseTokenError::Form),
+        };
         let permission = Permission::ALL
             .into_iter()
             .find(|known| known.name() == permission)
-            .ok_or(ParseTokenError)?;
+            .ok_or(ParseTokenError::Form)?;
         if digits.len() != 64 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(ParseTokenError);
+            return Err(ParseTokenError::Form);
         }
-        let hash = digits.to_ascii_lowercase();
-        Ok(Self { permission, hash })
+        Ok(Self {
+            permission,
+            name: name.map(str::parse).transpose()?,
+            hash: digits.to_ascii_lowercase(),
+        })
     }
 }
 
@@ -156,10 +265,37 @@ mod tests {
         ] {
             assert_eq!(
                 wrong.parse::<AccessToken>(),
-                Err(ParseTokenError),
+                Err(ParseTokenError::Form),
                 "{wrong}"
             );
         }
+    }
+
+    #[test]
+    fn named_tokens_are_parsed_again() {
+        let token = AccessToken::of(WRITER, Permission::Write);
+        let longest = "a".repeat(32);
+        for name in ["ci", "a", "0.9_x-", "sha256", &longest] {
+            let named = token.clone().named(name.parse().unwrap());
+            let written = named.to_string();
+            assert!(written.starts_with(&format!("write:{name}:sha256:")));
+            let parsed: AccessToken = written.parse().unwrap();
+            assert_eq!(parsed, named);
+            assert_eq!(parsed.name().map(TokenName::as_str), Some(name));
+        }
+    }
+
+    #[test]
+    fn invalid_names_are_rejected_without_repeating_them() {
+        let too_long = "a".repeat(33);
+        for name in ["", "CI", "a b", "é", "a/b", "a\n", &too_long] {
+            let text = format!("write:{name}:sha256:{}", hash(WRITER));
+            let error = text.parse::<AccessToken>().unwrap_err();
+            assert_eq!(error, ParseTokenError::Name(ParseTokenNameError), "{name}");
+            assert!(error.to_string().contains("choose another"));
+        }
+        let two_names = format!("write:a:b:sha256:{}", hash(WRITER));
+        assert_eq!(two_names.parse::<AccessToken>(), Err(ParseTokenError::Form));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{fmt, io, net::IpAddr};
 
 use robot_core::http::{
-    ParseBehaviourError, ParseHostNameError, ParseOriginError, ParseTokenError,
+    ParseBehaviourError, ParseHostNameError, ParseOriginError, ParseTokenError, TokenName,
 };
 use rocket::figment::{
     self, Metadata, Profile,
@@ -103,6 +103,12 @@ pub enum SettingProblem {
     /// A token is invalid.
     #[error("api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
     Tokens(#[from] ParseTokenError),
+    /// A name or a named token occurs twice, so that a token cannot be revoked by its name.
+    #[error(
+        "api_tokens has the name or the token of '{0}' twice; remove one entry, or create a token \
+         with another name by 'robot-cli token new write --name NAME'"
+    )]
+    RepeatedToken(TokenName),
     /// The list of tokens is empty.
     #[error(
         "api_tokens is empty, which would turn authentication off; set it to the entry that \

@@ -22,7 +22,10 @@ use std::{
 
 use robot_core::{
     DEFAULT_URL, OpenOptions, StoreFiles,
-    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
+    http::{
+        Access, AccessToken, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits,
+        TokenName,
+    },
 };
 use rocket::{
     Config,
@@ -328,6 +331,9 @@ fn access(figment: &Figment) -> Result<Access, SettingsError> {
         return Err(SettingProblem::NoTokens.into());
     }
     let tokens = tokens.unwrap_or_default();
+    if let Some(name) = repeated(&tokens) {
+        return Err(SettingProblem::RepeatedToken(name.clone()).into());
+    }
     match (anonymous(figment)?, tokens.is_empty()) {
         (Some(Anonymous::Everything), true) => Ok(Access::default()),
         (Some(Anonymous::Everything), false) => Err(SettingProblem::UnusedTokens.into()),
@@ -339,6 +345,20 @@ fn access(figment: &Figment) -> Result<Access, SettingsError> {
             Some(address) => Err(SettingProblem::PermissionsNotSet(address).into()),
         },
     }
+}
+
+/// The name of a token that occurs twice, or whose text another entry has: without that entry, the
+/// token would still be valid.
+fn repeated(tokens: &[AccessToken]) -> Option<&TokenName> {
+    let is_repeated = |(index, token): &(usize, &AccessToken)| {
+        token.name().is_some_and(|name| {
+            tokens.iter().enumerate().any(|(other_index, other)| {
+                other_index != *index && (other.name() == Some(name) || other.has_text_of(token))
+            })
+        })
+    };
+    let found = tokens.iter().enumerate().find(is_repeated);
+    found.and_then(|(_, token)| token.name())
 }
 
 /// The permission without a token.

@@ -127,6 +127,11 @@ fn contradictory_settings_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
     let token = tokens.split(',').next().unwrap();
+    let named = token.replacen("read:", "read:ci:", 1);
+    let other = AccessToken::of(WRITER, Permission::Write).to_string();
+    let same_name = format!("{named},{}", other.replacen("write:", "write:ci:", 1));
+    let same_token = format!("{named},{token}");
+    let wrong_name = token.replacen("read:", "read:C I:", 1);
     for (settings, words) in [
         (
             &[("ROCKET_API_TOKENS", "robots_writer")][..],
@@ -143,6 +148,9 @@ fn contradictory_settings_are_named() {
             ],
             "the api_tokens have no effect",
         ),
+        (&[("ROCKET_API_TOKENS", &same_name)], "'ci' twice"),
+        (&[("ROCKET_API_TOKENS", &same_token)], "'ci' twice"),
+        (&[("ROCKET_API_TOKENS", &wrong_name)], "1 to 32 characters"),
         // An environment variable that expands to nothing.
         (&[("ROCKET_API_TOKENS", "")], "api_tokens is empty"),
         (&[("ROCKET_API_TOKENS", " , ")], "api_tokens is empty"),
