@@ -44,11 +44,11 @@ pub use runtime::execute;
 #[cfg(feature = "tls")]
 pub use serve::Certificates;
 pub use serve::{ServeError, ServeOptions, serve};
-#[cfg(feature = "server")]
-pub use settings::ServerSettings;
 pub use settings::{
     ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options,
 };
+#[cfg(feature = "server")]
+pub use settings::{ServerSettings, SettingsTable};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

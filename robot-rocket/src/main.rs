@@ -11,9 +11,10 @@ use std::{
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
 use robot_rocket::{
-    ServeError, ServeOptions, ServerSettings, Settings, execute, mount, mount_health, serve,
+    ServeError, ServeOptions, ServerSettings, Settings, SettingsTable, execute, mount, mount_health,
+    serve,
 };
-use rocket::{Orbit, Rocket, fairing::AdHoc};
+use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
 /// Serve a catalogue of robots over HTTP.
 ///
@@ -21,7 +22,14 @@ use rocket::{Orbit, Rocket, fairing::AdHoc};
 /// above.
 #[derive(Parser)]
 #[command(version, after_help = SETTINGS)]
-struct Arguments {}
+struct Arguments {
+    /// Check the settings, print them with their origin, and exit with status 0 or 1
+    ///
+    /// Reports every wrong setting that a start would report. Secrets are not shown, and the
+    /// database is not opened.
+    #[arg(long)]
+    check: bool,
+}
 
 const SETTINGS: &str = "\
 Settings:
@@ -65,19 +73,43 @@ Settings:
 
 Examples:
   robot-rocket
+  robot-rocket --check
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
 fn main() -> ExitCode {
-    let Arguments {} = Arguments::parse();
+    let Arguments { check } = Arguments::parse();
     logging::start();
-    match run() {
+    match if check { check_settings() } else { run() } {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("robot-rocket: {message}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints the settings of a start.
+fn check_settings() -> Result<(), String> {
+    let figment = robot_rocket::figment();
+    let table = SettingsTable::of(&read_settings(&figment)?, &figment);
+    writeln!(
+        io::stdout(),
+        "{table}\nThe settings are valid. The database was not opened, and the address not bound."
+    )
+    .map_err(|error| format!("cannot print the settings: {error}"))
+}
+
+/// Reads and checks all settings, before the store is opened, which may create it.
+fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
+    let settings = ServerSettings::read(figment).map_err(|error| error.to_string())?;
+    for warning in &settings.warnings {
+        log::warn!("{warning}");
+    }
+    let files = StoreFiles::of_url(&settings.database_url);
+    let checked = settings.catalogue.check_store(&files);
+    checked.map_err(|error| error.to_string())?;
+    Ok(settings)
 }
 
 fn run() -> Result<(), String> {
@@ -87,16 +119,8 @@ fn run() -> Result<(), String> {
         catalogue: settings,
         database_url: url,
         options: store,
-        warnings,
         ..
-    } = ServerSettings::read(&figment).map_err(|error| error.to_string())?;
-    for warning in warnings {
-        log::warn!("{warning}");
-    }
-    // Before the store is opened, which may create it.
-    settings
-        .check_store(&StoreFiles::of_url(&url))
-        .map_err(|error| error.to_string())?;
+    } = read_settings(&figment)?;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
     let catalogue = store
         .open(&url)

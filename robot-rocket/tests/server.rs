@@ -10,6 +10,7 @@ mod support;
 
 mod server {
     mod access;
+    mod check;
     mod concurrency;
     #[cfg(target_os = "linux")]
     mod connection_limits;

@@ -6,6 +6,8 @@ mod keys;
 #[cfg(feature = "server")]
 mod names;
 #[cfg(feature = "server")]
+mod report;
+#[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
@@ -38,6 +40,8 @@ use rocket::{
 
 pub use connections::ConnectionLimits;
 pub use error::{SettingProblem, SettingsError};
+#[cfg(feature = "server")]
+pub use report::SettingsTable;
 #[cfg(feature = "server")]
 pub use server::ServerSettings;
 
@@ -195,11 +199,16 @@ pub fn figment() -> Figment {
 /// # Ok::<(), robot_rocket::SettingsError>(())
 /// ```
 pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
-    let figment = figment
+    Ok(optional(&database_sources(figment), "database_url")?
+        .unwrap_or_else(|| DEFAULT_URL.to_owned()))
+}
+
+/// A figment with all sources of `database_url`.
+fn database_sources(figment: &Figment) -> Figment {
+    figment
         .clone()
         .merge(Env::raw().only(&["DATABASE_URL"]).global())
-        .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global());
-    Ok(optional(&figment, "database_url")?.unwrap_or_else(|| DEFAULT_URL.to_owned()))
+        .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global())
 }
 
 /// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default) and

@@ -1,0 +1,172 @@
+//! Table of the effective settings, with their origin, and without secrets.
+
+use std::fmt;
+
+use robot_core::{http::AccessToken, redact};
+use rocket::figment::{
+    Figment, Profile,
+    value::{Num, Value},
+};
+
+use super::{
+    ConnectionLimits, ServerSettings, SettingsError, database_sources, error::place, keys, list,
+};
+
+/// Number of characters of a hash that the table shows: enough to compare it with a list of tokens.
+const SHOWN_DIGITS: usize = 8;
+
+/// The settings that a start of the server program uses, as a table.
+///
+/// ```
+/// use robot_rocket::SettingsTable;
+///
+/// let figment = robot_rocket::figment().merge(("behaviour", "B"));
+/// let table = SettingsTable::read(&figment)?.to_string();
+/// assert!(table.lines().any(|line| line.starts_with("behaviour") && line.contains(" B ")));
+/// # Ok::<(), robot_rocket::SettingsError>(())
+/// ```
+#[derive(Debug)]
+pub struct SettingsTable(Vec<[String; 3]>);
+
+impl SettingsTable {
+    /// Reads and checks all settings, as [`ServerSettings::read`] does.
+    ///
+    /// # Errors
+    /// The settings have problems that would prevent a start.
+    pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
+        Ok(Self::of(&ServerSettings::read(figment)?, figment))
+    }
+
+    /// The settings that were read from a figment.
+    #[must_use]
+    pub fn of(settings: &ServerSettings, figment: &Figment) -> Self {
+        let figment = database_sources(figment);
+        let rows = keys::ALL.iter().filter_map(|key| {
+            let (value, origin) = match figment.find_value(key.name) {
+                Ok(value) => (shown(key, &value, &figment), origin(key, &value, &figment)),
+                Err(_) => (default(key.name, settings, &figment)?, "default".to_owned()),
+            };
+            Some([key.name.to_owned(), value, origin])
+        });
+        Self(rows.collect())
+    }
+}
+
+impl fmt::Display for SettingsTable {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = ["setting", "value", "origin"].map(str::to_owned);
+        let rows = || std::iter::once(&header).chain(&self.0);
+        let width = |column: usize| {
+            let lengths = rows().map(|row| row[column].chars().count());
+            // A long value moves only its own origin.
+            lengths.filter(|length| *length <= 40).max().unwrap_or(0)
+        };
+        let (names, values) = (width(0), width(1));
+        rows().try_for_each(|[name, value, origin]| {
+            writeln!(formatter, "{name:names$}  {value:values$}  {origin}")
+        })
+    }
+}
+
+/// The effective value of a setting that no source has; `None` if Rocket has no value either.
+fn default(name: &str, settings: &ServerSettings, figment: &Figment) -> Option<String> {
+    let catalogue = &settings.catalogue;
+    let limits = ConnectionLimits::read(figment).ok()?;
+    let seconds = |duration: std::time::Duration| duration.as_secs().to_string();
+    Some(match name {
+        "allow_anonymous" => format!("not set: {}", catalogue.access),
+        "allowed_hosts" if catalogue.hosts == robot_core::http::Hosts::Any => "any".to_owned(),
+        "allowed_hosts" => "loopback names".to_owned(),
+        "behaviour" => catalogue.behaviour.to_string(),
+        "database_connections" => settings.options.get_connections().to_string(),
+        "database_timeout" => seconds(settings.options.get_timeout()),
+        "database_url" => redact(&settings.database_url),
+        "header_timeout" => seconds(limits.header_timeout),
+        "write_timeout" => seconds(limits.write_timeout),
+        "import_minimum_rate" => catalogue.stream_limits.minimum_rate.to_string(),
+        "import_timeout" => seconds(catalogue.stream_limits.timeout),
+        "max_connections" => limits.connections.to_string(),
+        "max_connections_per_address" => limits.connections_per_address.to_string(),
+        "allowed_origins" | "api_tokens" | "api_tokens_file" | "static_dir" | "tls" => {
+            "none".to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// The value without secrets.
+fn shown(key: &keys::Key, value: &Value, figment: &Figment) -> String {
+    match key.name {
+        "api_tokens" => tokens(&list(figment, key.name).ok().flatten().unwrap_or_default()),
+        "database_url" => redact(value.as_str().unwrap_or_default()),
+        "tls" => plain(value),
+        _ if key.is_secret => "(not shown)".to_owned(),
+        _ => plain(value),
+    }
+}
+
+fn tokens(entries: &[String]) -> String {
+    let shown = entries
+        .iter()
+        .map(|entry| match entry.parse::<AccessToken>() {
+            Ok(token) => {
+                let text = token.to_string();
+                let (prefix, hash) = text.rsplit_once(':').unwrap_or_default();
+                format!("{prefix}:{}…", &hash[..SHOWN_DIGITS.min(hash.len())])
+            }
+            Err(_) => "(invalid)".to_owned(),
+        });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(_, text) => text.escape_debug().to_string(),
+        Value::Char(_, character) => character.escape_debug().to_string(),
+        Value::Bool(_, value) => value.to_string(),
+        Value::Num(_, number) => number_text(*number),
+        Value::Empty(..) => "none".to_owned(),
+        Value::Dict(_, members) => {
+            let members = members.iter().map(|(name, value)| match name.as_str() {
+                // The setting may have the content of the file instead of its path.
+                "certs" | "key" if value.as_str().is_none_or(|path| path.contains('\n')) => {
+                    format!("{name}=(not shown)")
+                }
+                _ => format!("{name}={}", plain(value)),
+            });
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(_, values) => {
+            let values: Vec<_> = values.iter().map(plain).collect();
+            format!("[{}]", values.join(","))
+        }
+    }
+}
+
+fn number_text(number: Num) -> String {
+    if let Some(number) = number.to_u128() {
+        number.to_string()
+    } else if let Some(number) = number.to_i128() {
+        number.to_string()
+    } else {
+        number
+            .to_f64()
+            .map_or_else(String::new, |number| number.to_string())
+    }
+}
+
+/// The source of a value: `default`, a file with its profile, or a variable.
+fn origin(key: &keys::Key, value: &Value, figment: &Figment) -> String {
+    let metadata = figment.get_metadata(value.tag());
+    let file = metadata.and_then(|metadata| metadata.source.as_ref()?.file_path());
+    if let Some(file) = file {
+        let selected = figment.profile();
+        let profile = value.tag().profile().unwrap_or_else(|| selected.clone());
+        return format!("{} [{profile}]", file.display());
+    }
+    let is_variable = metadata.is_some_and(|metadata| metadata.name.contains("environment"));
+    if is_variable {
+        return place(metadata, &Profile::Default, &[key.name.to_owned()]);
+    }
+    "default".to_owned()
+}
