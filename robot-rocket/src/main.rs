@@ -1,6 +1,8 @@
 //! The server program: the catalogue of a database at `/`.
 
 mod logging;
+#[cfg(unix)]
+mod reload;
 
 use std::{
     io::{self, Write},
@@ -39,6 +41,7 @@ Settings:
   ROCKET_ADDRESS                      127.0.0.1 (default), or 0.0.0.0 for all networks
   ROCKET_API_TOKENS                   entries that 'robot-cli token new' prints, separated by
                                       commas (required unless the address is a loopback address)
+  ROCKET_API_TOKENS_FILE              file with one such entry per line, instead of ROCKET_API_TOKENS
   ROCKET_ALLOW_ANONYMOUS              permissions without a token: true (all), read, false (none)
   ROCKET_ALLOWED_HOSTS                accepted host names: robots.example,robots (default: on a
                                       loopback address localhost, otherwise any)
@@ -70,6 +73,8 @@ Settings:
                                       3600)
   ROCKET_IMPORT_MINIMUM_RATE          bytes per second that it must send on average (default: 1000)
   RUST_LOG                            log level: error, warn, info (default: warn, without Rocket's)
+
+SIGHUP reloads the tokens and the files of ROCKET_TLS.
 
 Examples:
   robot-rocket
@@ -114,14 +119,26 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
 
 fn run() -> Result<(), String> {
     let figment = robot_rocket::figment();
+    let settings = read_settings(&figment)?;
+    #[cfg(unix)]
+    let at_start = SettingsTable::of(&settings, &figment);
     let ServerSettings {
         config,
         catalogue: settings,
         database_url: url,
         options: store,
         ..
-    } = read_settings(&figment)?;
+    } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
+    #[cfg(unix)]
+    reload::Reload {
+        access: settings.access.clone(),
+        #[cfg(feature = "tls")]
+        certificates: options.certificates().cloned(),
+        at_start,
+    }
+    .at_signals(&config)
+    .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;

@@ -32,6 +32,8 @@ mod server {
     mod read_only;
     mod readme;
     mod refusals;
+    #[cfg(unix)]
+    mod reload;
     mod setting_names;
     mod shutdown;
     pub(crate) mod slow_disk;

@@ -22,8 +22,8 @@ pub(crate) enum TokenCommand {
     /// Create a token and print it with its entry for the server configuration
     ///
     /// The server stores only a hash, so its configuration does not reveal the token. If a token
-    /// is lost or leaked, create a new one, replace the hash in the configuration and restart the
-    /// server.
+    /// is lost or leaked, create a new one and replace the entry in the configuration. The server
+    /// reads it again at a restart, or, except for its environment, at SIGHUP.
     #[command(after_help = EXAMPLES)]
     New {
         /// read: get, list and search robots; write: change robots, too
@@ -89,7 +89,8 @@ fn print(
              Environment of the server (separate several tokens by commas):\n  \
              ROCKET_API_TOKENS={token}\n\
              or its Rocket.toml, under [default]:\n  \
-             api_tokens = [\"{token}\"]",
+             api_tokens = [\"{token}\"]\n\
+             or a line of the file ROCKET_API_TOKENS_FILE",
             actions = match permission {
                 Permission::Read => "read",
                 Permission::Write => "read and write",

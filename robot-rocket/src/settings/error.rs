@@ -103,6 +103,38 @@ pub enum SettingProblem {
     /// A token is invalid.
     #[error("api_tokens: {0} (set them with ROCKET_API_TOKENS or in Rocket.toml)")]
     Tokens(#[from] ParseTokenError),
+    /// A line of the file of tokens is invalid.
+    #[error("line {line} of the file '{file}' of api_tokens_file: {cause}")]
+    TokensFileLine {
+        /// The file.
+        file: String,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        #[source]
+        cause: ParseTokenError,
+    },
+    /// The file of tokens cannot be read.
+    #[error(
+        "the file '{file}' of api_tokens_file cannot be read: {cause}; correct the path, or the \
+         permissions of the file"
+    )]
+    TokensFile {
+        /// The file.
+        file: String,
+        /// The error of the system.
+        #[source]
+        cause: io::Error,
+    },
+    /// The file of tokens has no token.
+    #[error(
+        "the file '{0}' of api_tokens_file has no token; add the entry that 'robot-cli token new' \
+         prints as a line, or remove the setting"
+    )]
+    EmptyTokensFile(String),
+    /// Tokens are in the settings and in a file.
+    #[error("api_tokens and api_tokens_file are both set; move all tokens to one of them")]
+    TokensTwice,
     /// A name or a named token occurs twice, so that a token cannot be revoked by its name.
     #[error(
         "api_tokens has the name or the token of '{0}' twice; remove one entry, or create a token \

@@ -27,11 +27,12 @@ const fn secret(name: &'static str, expected: &'static str) -> Key {
 }
 
 /// The settings of the catalogue, and those of Rocket.
-pub(super) const ALL: [Key; 29] = [
+pub(super) const ALL: [Key; 30] = [
     key("allow_anonymous", "true, false or read"),
     key("allowed_hosts", "names, as in robots.example,robots"),
     key("allowed_origins", "origins, as in https://app.example"),
     secret("api_tokens", "entries that 'robot-cli token new' prints"),
+    key("api_tokens_file", "the path of a file"),
     key("behaviour", "A or B"),
     key("database_connections", "a number, 1 or more"),
     key("database_timeout", "a whole number of seconds, 1 or more"),

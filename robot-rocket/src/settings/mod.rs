@@ -11,6 +11,7 @@ mod report;
 mod server;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
+mod tokens;
 
 use std::{
     fs,
@@ -24,10 +25,7 @@ use std::{
 
 use robot_core::{
     DEFAULT_URL, OpenOptions, StoreFiles,
-    http::{
-        Access, AccessToken, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits,
-        TokenName,
-    },
+    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
 };
 use rocket::{
     Config,
@@ -64,7 +62,7 @@ pub struct Settings {
     /// The host names that the catalogue accepts (`allowed_hosts`). By default any, or only loopback
     /// names if the application listens on a loopback address.
     pub hosts: Hosts,
-    /// The permissions of clients (`api_tokens`, `allow_anonymous`). By default every client may
+    /// The permissions of clients (`api_tokens` or `api_tokens_file`, `allow_anonymous`). By default every client may
     /// write if the application listens on a loopback address; otherwise they must be set.
     pub access: Access,
     /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
@@ -93,8 +91,8 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `allow_anonymous`, `allowed_origins`,
-    /// `import_timeout`, `import_minimum_rate` and `static_dir`.
+    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `api_tokens_file`, `allow_anonymous`,
+    /// `allowed_origins`, `import_timeout`, `import_minimum_rate` and `static_dir`.
     ///
     /// # Errors
     /// A value is invalid, the folder cannot be read, or the application is reachable from a network
@@ -335,14 +333,7 @@ fn hosts(figment: &Figment) -> Result<Hosts, SettingsError> {
 }
 
 fn access(figment: &Figment) -> Result<Access, SettingsError> {
-    let tokens = parsed_list(figment, "api_tokens")?;
-    if tokens.as_ref().is_some_and(Vec::is_empty) {
-        return Err(SettingProblem::NoTokens.into());
-    }
-    let tokens = tokens.unwrap_or_default();
-    if let Some(name) = repeated(&tokens) {
-        return Err(SettingProblem::RepeatedToken(name.clone()).into());
-    }
+    let tokens = tokens::read(figment)?.unwrap_or_default();
     match (anonymous(figment)?, tokens.is_empty()) {
         (Some(Anonymous::Everything), true) => Ok(Access::default()),
         (Some(Anonymous::Everything), false) => Err(SettingProblem::UnusedTokens.into()),
@@ -354,20 +345,6 @@ fn access(figment: &Figment) -> Result<Access, SettingsError> {
             Some(address) => Err(SettingProblem::PermissionsNotSet(address).into()),
         },
     }
-}
-
-/// The name of a token that occurs twice, or whose text another entry has: without that entry, the
-/// token would still be valid.
-fn repeated(tokens: &[AccessToken]) -> Option<&TokenName> {
-    let is_repeated = |(index, token): &(usize, &AccessToken)| {
-        token.name().is_some_and(|name| {
-            tokens.iter().enumerate().any(|(other_index, other)| {
-                other_index != *index && (other.name() == Some(name) || other.has_text_of(token))
-            })
-        })
-    };
-    let found = tokens.iter().enumerate().find(is_repeated);
-    found.and_then(|(_, token)| token.name())
 }
 
 /// The permission without a token.

@@ -37,6 +37,18 @@ impl SettingsTable {
         Ok(Self::of(&ServerSettings::read(figment)?, figment))
     }
 
+    /// The names of settings whose value differs from that in another table. Of secrets, only the
+    /// parts that the table shows are compared.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<&str> {
+        let has_same = |[name, value, _]: &&[String; 3]| {
+            let mut others = other.0.iter();
+            others.any(|[other_name, other_value, _]| other_name == name && other_value == value)
+        };
+        let differing = self.0.iter().filter(|row| !has_same(row));
+        differing.map(|[name, ..]| name.as_str()).collect()
+    }
+
     /// The settings that were read from a figment.
     #[must_use]
     pub fn of(settings: &ServerSettings, figment: &Figment) -> Self {

@@ -130,6 +130,7 @@ fn unit_file_agrees_with_the_instructions() {
         assert!(UNIT.lines().any(|line| line == section), "{section}");
     }
     assert_eq!(values("ExecStart"), ["/usr/local/bin/robot-rocket"]);
+    assert_eq!(values("ExecReload"), ["kill -HUP $MAINPID"]);
     assert!(
         OPERATIONS.contains("target/release/robot-rocket target/release/robot-cli /usr/local/bin/")
     );

@@ -119,13 +119,22 @@ impl Server {
         self.process.child.id()
     }
 
-    /// Sends a signal and waits for the end; returns the exit status and the log.
-    pub(crate) fn stop(self, signal: &str) -> (ExitStatus, String) {
+    /// The log so far.
+    pub(crate) fn log(&self) -> String {
+        self.process.log.text()
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
         let sent = Command::new("kill")
             .args([format!("-{signal}"), self.id().to_string()])
             .status()
             .unwrap();
         assert!(sent.success());
+    }
+
+    /// Sends a signal and waits for the end; returns the exit status and the log.
+    pub(crate) fn stop(self, signal: &str) -> (ExitStatus, String) {
+        self.signal(signal);
         let output = self.process.end();
         (output.status, String::from_utf8(output.stderr).unwrap())
     }

@@ -1,0 +1,77 @@
+//! Reload of tokens and certificates by SIGHUP, while connections stay open.
+
+use std::{io, thread};
+
+use robot_core::http::Access;
+#[cfg(feature = "tls")]
+use robot_rocket::Certificates;
+use robot_rocket::SettingsTable;
+use rocket::{
+    config::{Config, Sig},
+    tokio::{
+        runtime::Builder,
+        signal::unix::{SignalKind, signal},
+    },
+};
+
+/// The settings that a reload replaces.
+const RELOADED: [&str; 3] = ["allow_anonymous", "api_tokens", "api_tokens_file"];
+
+/// What a reload replaces, and the settings at the start.
+pub(crate) struct Reload {
+    pub(crate) access: Access,
+    #[cfg(feature = "tls")]
+    pub(crate) certificates: Option<Certificates>,
+    pub(crate) at_start: SettingsTable,
+}
+
+impl Reload {
+    /// Reloads at each SIGHUP from now on, on a thread of its own; unless that is a signal to shut
+    /// down. From now on, SIGHUP does not end the process.
+    pub(crate) fn at_signals(self, config: &Config) -> io::Result<()> {
+        if config.shutdown.signals.contains(&Sig::Hup) {
+            return Ok(());
+        }
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let mut hangups = {
+            let _entered = runtime.enter();
+            signal(SignalKind::hangup())?
+        };
+        let receive = move || {
+            while runtime.block_on(hangups.recv()).is_some() {
+                self.run();
+            }
+        };
+        thread::Builder::new()
+            .name("reload".to_owned())
+            .spawn(receive)
+            .map(drop)
+    }
+
+    fn run(&self) {
+        if let Err(problem) = self.replace() {
+            log::error!(
+                "the reload was refused, and the tokens and certificates stay as they were: {problem}"
+            );
+        }
+    }
+
+    /// Replaces everything, or nothing if there is a problem.
+    fn replace(&self) -> Result<(), String> {
+        let figment = robot_rocket::figment();
+        let settings = super::read_settings(&figment)?;
+        #[cfg(feature = "tls")]
+        if let Some(certificates) = &self.certificates {
+            certificates.reload().map_err(|error| error.to_string())?;
+        }
+        self.access.replace(&settings.catalogue.access);
+        log::info!("tokens and certificates were reloaded; {}", self.access);
+        let table = SettingsTable::of(&settings, &figment);
+        for name in table.differences(&self.at_start) {
+            if !RELOADED.contains(&name) {
+                log::warn!("{name} has changed, which has an effect only after a restart");
+            }
+        }
+        Ok(())
+    }
+}
