@@ -70,6 +70,7 @@ need_clusters() {
 
 need_test_programs() {
     need strace strace
+    need sqlite3 sqlite3
     need openssl openssl
     need curl curl
     need /usr/sbin/nginx nginx-light

@@ -7,6 +7,7 @@ use crate::{
     commands::{
         add::AddArgs,
         backup::BackupArgs,
+        check::CheckArgs,
         completions::CompletionsArgs,
         copy::CopyArgs,
         delete::DeleteArgs,
@@ -126,6 +127,13 @@ pub(crate) enum Command {
     /// and synced, and renamed into place when complete. The command supports SQLite only; use
     /// the tools of the database server for other stores.
     Backup(BackupArgs),
+
+    /// Check the catalogue for damages
+    ///
+    /// Prints the result of each check: the integrity of an SQLite file and its search index, the
+    /// rules of all robots, the order of their names, the last id, and the number of names and robots.
+    /// An SQLite file is not changed, and may be in use.
+    Check(CheckArgs),
 
     /// Create access tokens for the server
     #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]

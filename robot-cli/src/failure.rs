@@ -14,6 +14,9 @@ use crate::{printable::printable, progress::robot_count};
 /// The style of `error:` in clap's messages.
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 
+/// The exit status of `check` if a check failed.
+const PROBLEMS_STATUS: u8 = 3;
+
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -116,6 +119,11 @@ pub(crate) enum Failure {
     },
     #[error(transparent)]
     Backup(#[from] BackupError),
+    /// A check failed. Its findings have been printed.
+    #[error(
+        "problems were found; restore a backup, or see 'Damaged catalogue' in the operations document"
+    )]
+    ProblemsFound,
     /// Several failures of one command.
     #[error("several failures")]
     Several(Vec<Failure>),
@@ -161,6 +169,7 @@ impl Failure {
     fn status(&self) -> ExitCode {
         match self {
             Self::CopyIncomplete { status, .. } => *status,
+            Self::ProblemsFound => ExitCode::from(PROBLEMS_STATUS),
             _ => ExitCode::FAILURE,
         }
     }

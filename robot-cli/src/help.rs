@@ -12,7 +12,10 @@ use crate::arguments::Arguments;
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Read", &["list", "search", "get"]),
     ("Change", &["add", "update", "delete"]),
-    ("Move data", &["import", "export", "copy", "backup"]),
+    (
+        "Move data",
+        &["import", "export", "copy", "backup", "check"],
+    ),
 ];
 
 const OTHER: &str = "Other";
@@ -36,6 +39,7 @@ Examples:
   robot-cli export robots.csv                      Save all robots to a file
   robot-cli copy --from URL --to URL               Copy all robots, with their ids
   robot-cli backup copy.db                         Back up ./robots.db while it is in use
+  robot-cli check                                  Check ./robots.db for damages
   robot-cli token new write                        Create a token for a client of the server
   robot-cli manual | man -l -                      Read the manual
 
@@ -59,6 +63,7 @@ Exit status:
     0  success
     1  failure, explained on standard error
     2  invalid command line
+    3  check: problems were found
   130  stopped by Ctrl-C
   143  stopped by SIGTERM
 

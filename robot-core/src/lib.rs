@@ -42,6 +42,7 @@
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
+//! | check a catalogue | [`OpenOptions::check`], [`transfer::check()`] |
 //! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
 //! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store | [`Catalogue`], whose documentation is the contract, `conformance`, which tests it, and [`Schemes`], which gives it a URL |
@@ -63,6 +64,7 @@
 //! | `conformance` | the test cases that every store and every frontend must pass |
 
 mod catalogue;
+mod check;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
@@ -81,9 +83,9 @@ pub mod transfer;
 struct Readmes;
 
 pub use catalogue::{
-    Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Error, Existing,
-    IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, PageItem, PageRequest, Pages,
-    Pending, Restoration, Result, Scheme, redact,
+    Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
+    CheckOutcome, CheckReport, Error, Existing, IfMissing, IfUnreachable, OpenError, OpenFn,
+    OpenOptions, PageItem, PageRequest, Pages, Pending, Restoration, Result, Scheme, redact,
 };
 #[cfg(feature = "mysql")]
 pub use database::MysqlCatalogue;

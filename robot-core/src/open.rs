@@ -2,6 +2,8 @@
 
 use std::{ops::ControlFlow, path::Path, sync::Arc};
 
+#[cfg(feature = "sqlite")]
+use crate::catalogue::{Check, CheckError, CheckReport};
 use crate::{
     catalogue::{
         Backup, BackupError, Catalogue, Existing, OpenError, OpenOptions, Scheme,
@@ -35,11 +37,20 @@ type BackupFn = fn(
     &mut (dyn FnMut() -> ControlFlow<()> + '_),
 ) -> Result<Backup, BackupError>;
 
+/// Checks the catalogue of a URL until the last argument breaks.
+#[cfg(feature = "sqlite")]
+pub(crate) type CheckFn = fn(
+    &str,
+    &OpenOptions,
+    &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
+) -> Result<CheckReport, CheckError>;
+
 /// How a catalogue is backed up.
 enum BackupMethod {
     #[cfg(feature = "sqlite")]
     File {
         backup: BackupFn,
+        check: CheckFn,
         /// The files of a URL.
         files: fn(&str) -> StoreFiles,
     },
@@ -82,6 +93,7 @@ const BUILTIN: &[Builtin] = &[
         scheme: crate::database::sqlite::SCHEME,
         backup: BackupMethod::File {
             backup: crate::database::sqlite::backup,
+            check: crate::database::sqlite::check,
             files: crate::database::sqlite::files,
         },
     },
@@ -337,6 +349,18 @@ impl OpenOptions {
                 })
             }
         }
+    }
+}
+
+/// How the file of a URL is checked; `None` if the URL names no file.
+#[cfg(feature = "sqlite")]
+pub(crate) fn file_check(url: &str) -> Option<CheckFn> {
+    let scheme = scheme_of(url);
+    let mut builtin = BUILTIN.iter();
+    let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme))?;
+    match found.backup {
+        BackupMethod::File { check, .. } => Some(check),
+        BackupMethod::Other(_) => None,
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod backup;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod copy;
 pub(crate) mod delete;

@@ -4,7 +4,7 @@ use robot_core::{DEFAULT_URL, RobotType};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "add",
     "list",
     "search",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 13] = [
     "export",
     "copy",
     "backup",
+    "check",
     "token",
     "completions",
     "manual",

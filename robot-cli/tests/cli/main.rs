@@ -6,6 +6,7 @@
 
 mod backup;
 mod changes;
+mod check;
 #[cfg(target_os = "linux")]
 mod color;
 mod command_line;

@@ -4,10 +4,11 @@ use std::{fs, path::Path, process::Command};
 
 use crate::sandbox::Sandbox;
 
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 15] = [
     "robot-cli",
     "robot-cli-add",
     "robot-cli-backup",
+    "robot-cli-check",
     "robot-cli-completions",
     "robot-cli-copy",
     "robot-cli-delete",

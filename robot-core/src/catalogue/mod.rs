@@ -9,12 +9,13 @@
 //! | `page`, `pages` | one page, and the iterator over all pages |
 //! | `pending` | [`Pending`], a result that may not be available yet |
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
-//! | `backup` | the types of a backup |
+//! | `backup`, `check` | the types of a backup and of a check |
 //! | `error` | [`Error`] and [`OpenError`] |
 //! | `options`, `scheme`, `url` | options for opening a catalogue, and its URL |
 
 pub(crate) mod backup;
 pub(crate) mod change;
+pub(crate) mod check;
 pub(crate) mod error;
 pub(crate) mod ext;
 pub(crate) mod options;
@@ -28,6 +29,7 @@ pub(crate) mod url;
 
 pub use backup::{Backup, BackupError, Existing};
 pub use change::Change;
+pub use check::{Check, CheckError, CheckOutcome, CheckReport};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
 pub use options::{IfMissing, IfUnreachable, OpenOptions};

@@ -81,6 +81,17 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     }
 }
 
+/// Fails if this version cannot read the database. It may have pending migrations: robots have the
+/// same columns in all versions.
+#[cfg(feature = "sqlite")]
+pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
+    match state(connection).map_err(|Failure(cause)| MigrationError::Failed(cause))? {
+        State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
+        State::Foreign | State::Outdated { applied: 0 } => Err(MigrationError::Foreign),
+        State::Current | State::Outdated { .. } => Ok(()),
+    }
+}
+
 /// Runs the pending migrations of a database with so many `applied` ones, while no other process does.
 fn migrate_exclusively<C: Migrate>(
     connection: &mut C,

@@ -2,7 +2,8 @@
 //!
 //! [`Records`] reads a file record by record, with their positions. [`import()`] stores records in a
 //! catalogue, and [`RobotWriter`] writes robots in the same formats: reading them again returns the
-//! same robots, byte for byte. [`copy()`] copies a catalogue to another store.
+//! same robots, byte for byte. [`copy()`] copies a catalogue to another store, and [`check()`] checks
+//! one.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -42,6 +43,7 @@
 //! and reading continues after it. A byte order mark at the start is ignored, and lines may end with
 //! a carriage return.
 
+mod check;
 mod copy;
 mod csv_reader;
 mod digest;
@@ -57,6 +59,7 @@ mod record;
 mod records;
 mod writer;
 
+pub use check::check;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use digest::{CatalogueDigest, Checksum, digest};
 pub use format::{Format, ParseFormatError};

@@ -1,13 +1,6 @@
 //! Backup of a database file, made by SQLite while other connections write to it.
 
-use std::{
-    fs, io,
-    ops::ControlFlow,
-    path::Path,
-    sync::mpsc::{self, RecvTimeoutError},
-    thread,
-    time::Duration,
-};
+use std::{fs, io, ops::ControlFlow, path::Path};
 
 use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
@@ -17,6 +10,7 @@ use diesel::{
 };
 
 use super::{
+    background::run_while,
     companions::{JOURNAL, LOG},
     connection::{Purpose, uri},
     file::DatabaseFile,
@@ -29,9 +23,6 @@ use crate::{
 
 /// Suffixes of the logs that SQLite keeps beside a database, and applies to it.
 const LOGS: [&str; 2] = [LOG, JOURNAL];
-
-/// Interval at which the caller is asked whether to continue: the longest delay of a cancellation.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The cause of a failure.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -110,32 +101,16 @@ fn copy(
     path: &str,
     next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
 ) -> Result<Option<Result<u64, BackupError>>, Failure> {
-    let (sender, result) = mpsc::channel();
     let (database, path) = (database.clone(), path.to_owned());
-    thread::Builder::new()
-        .name("robot-backup".to_owned())
-        .spawn(move || {
-            let copied = connection
-                .read(|connection| vacuum_into(connection, &path))
-                .map(|()| check_copy(&database, &path));
-            // The caller may be the last to use the database, and expects nothing beside it.
-            drop(connection);
-            // The receiver is gone after a cancellation.
-            let _ = sender.send(copied);
-        })?;
-    loop {
-        let copied = result.recv_timeout(POLL_INTERVAL);
-        if next().is_break() {
-            return Ok(None);
-        }
-        match copied {
-            Ok(copied) => return Ok(Some(copied?)),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err("the thread of the backup terminated unexpectedly".into());
-            }
-        }
-    }
+    let copied = run_while("robot-backup", next, move || {
+        let copied = connection
+            .read(|connection| vacuum_into(connection, &path))
+            .map(|()| check_copy(&database, &path));
+        // The caller may be the last to use the database, and expects nothing beside it.
+        drop(connection);
+        copied
+    })?;
+    Ok(copied.transpose()?)
 }
 
 /// Copies what is committed into an empty file, in one read transaction, which does not block

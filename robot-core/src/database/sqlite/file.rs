@@ -15,7 +15,7 @@ use super::{
     connection::{Purpose, establish, set_up, uri},
     errors::{is_disk_full, is_locked},
     log::Log,
-    reader::{Reader, is_read_only, state_without_log},
+    reader::{Reader, is_read_only, state_if_unused, state_without_log},
 };
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
@@ -35,6 +35,8 @@ pub(super) struct DatabaseFile {
     resolved: PathBuf,
     /// Whether the process may not write it.
     is_read_only: bool,
+    /// Whether it must not be changed, although the process may.
+    is_unchanged: bool,
     /// The identity of the file that every connection must be to, once one is in use.
     identity: Arc<OnceLock<Identity>>,
     timeout: Duration,
@@ -53,6 +55,7 @@ impl DatabaseFile {
         let resolved = resolve(path.as_ref()).unwrap_or_else(|_| PathBuf::from(&path));
         let file = Self {
             is_read_only: is_read_only(&resolved),
+            is_unchanged: false,
             path,
             resolved,
             identity: Arc::default(),
@@ -61,6 +64,14 @@ impl DatabaseFile {
         file.must_be_a_database()?;
         file.must_have_one_name()?;
         Ok(file)
+    }
+
+    /// The file, opened read-only: nothing of it is written, and it is not migrated.
+    pub(super) fn unchanged(self) -> Self {
+        Self {
+            is_unchanged: true,
+            ..self
+        }
     }
 
     /// Fails for a log or the shared memory of a database. SQLite would take an empty log for an
@@ -82,7 +93,10 @@ impl DatabaseFile {
     /// Fails for a file with several names. A program that opens another one begins a log beside
     /// that name, and both overwrite each other's changes.
     fn must_have_one_name(&self) -> Result<(), OpenError> {
-        let links = fs::metadata(&self.path).map_or(1, |found| link_count(&found));
+        let found = fs::metadata(&self.path).ok();
+        // A folder has a link for each folder in it.
+        let file = found.filter(|found| !found.is_dir());
+        let links = file.map_or(1, |found| link_count(&found));
         if links <= 1 {
             return Ok(());
         }
@@ -105,17 +119,21 @@ impl DatabaseFile {
     /// A connection that reads. A database that the process may not write is not changed, and no
     /// file is created beside it.
     pub(super) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
-        if !self.is_read_only {
+        if !self.is_read_only && !self.is_unchanged {
             return Ok(Reader::new(
                 self.connect(purpose)?,
                 None,
                 Log::of(&self.resolved),
             ));
         }
-        let state =
-            state_without_log(&self.resolved).map_err(|cause| self.cannot_open(cause.into()))?;
+        let state = if self.is_read_only {
+            state_without_log(&self.resolved)
+        } else {
+            state_if_unused(&self.resolved)
+        };
+        let state = state.map_err(|cause| self.cannot_open(cause.into()))?;
         // A backup writes another file through the connection; SQLite opens this one read-only.
-        let mode = if purpose == Purpose::Write {
+        let mode = if purpose == Purpose::Write && !self.is_unchanged {
             "rw"
         } else {
             "ro"
@@ -208,6 +226,8 @@ impl DatabaseFile {
         }
         let remedy = if self.path().is_dir() {
             "it is a folder; name a file in it"
+        } else if self.is_unchanged {
+            "check that it may be read and that it is a database of robots; or name another one"
         } else if self.is_read_only {
             "check that the database and its folder may be written, and that it is a database of \
              robots; or copy it with all files beside it to another folder"

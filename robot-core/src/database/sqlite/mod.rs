@@ -1,6 +1,8 @@
 //! Store in an SQLite file: connections that read, and one thread that writes.
 
+mod background;
 mod backup;
+mod check;
 mod checkpoints;
 mod commit_queue;
 mod companions;
@@ -22,6 +24,7 @@ mod write_session;
 mod writer;
 
 pub(crate) use backup::backup;
+pub(crate) use check::check;
 pub(crate) use file::files;
 pub(crate) use store::SCHEME;
 pub use store::SqliteCatalogue;

@@ -92,6 +92,14 @@ pub(super) fn state_without_log(path: &Path) -> io::Result<Option<State>> {
     Ok(None)
 }
 
+/// As [`state_without_log`], if no program has opened the database; `None` if it must be read with
+/// locks.
+pub(super) fn state_if_unused(path: &Path) -> io::Result<Option<State>> {
+    let state = State::of(path)?;
+    let is_unused = state.has_no_log() && !with_suffix(path, SHARED_MEMORY).exists();
+    Ok(is_unused.then_some(state))
+}
+
 /// The state of a database that no program is changing.
 pub(super) struct State {
     path: PathBuf,

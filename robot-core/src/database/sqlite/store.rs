@@ -111,6 +111,20 @@ impl SqliteCatalogue {
         })
     }
 
+    /// Opens a file to read it, as it is: not migrated, and without a writer.
+    pub(super) fn open_unchanged(
+        file: DatabaseFile,
+        options: &OpenOptions,
+    ) -> Result<Self, OpenError> {
+        file.pin().map_err(|error| file.cannot_open(error.into()))?;
+        Ok(Self {
+            readers: Readers::new(&file, options.get_connections()),
+            inline_reads: InlineReads::new(&file, 0),
+            writer: None,
+            file,
+        })
+    }
+
     /// Queues work, unless the file is read-only.
     fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
         match &self.writer {

@@ -1,0 +1,126 @@
+//! `check`: whether the catalogue is undamaged.
+
+use std::{
+    io::{self, Write},
+    ops::ControlFlow,
+};
+
+use clap::Args;
+use robot_core::{Check, CheckError, CheckOutcome, CheckReport};
+use serde_json::json;
+
+use crate::{
+    context::Context,
+    failure::Failure,
+    format::Format,
+    interrupt::Interrupt,
+    printable::printable,
+    progress::{Progress, robot_count},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli check                                Check ./robots.db, also while a server uses it
+  robot-cli check --database sqlite://copy.db    Check a backup
+  robot-cli check --format json                  Print the result for a program
+
+The file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be
+checked.";
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CheckArgs {}
+
+/// Checks the catalogue and prints the outcome of each check.
+pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
+    if context.database == "memory:" {
+        return Err(Failure::Usage(
+            "a catalogue in memory is empty at the start; check a file or a server".to_owned(),
+        ));
+    }
+    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let progress = Progress::new(None, "checking");
+    let report = context.options.check(&context.database, |_, robots| {
+        if robots > 0 {
+            progress.update(robots, robots, "checked");
+        }
+        if interrupt.is_set() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
+    drop(progress);
+    let report = report.map_err(|error| match error {
+        CheckError::Open(error) => error.into(),
+        CheckError::Catalogue(error) => error.into(),
+        _ => {
+            let _ = writeln!(io::stderr(), "Stopped; the check is incomplete");
+            Failure::Interrupted(interrupt.status())
+        }
+    })?;
+    print(&report, context.print_format(), context.output).map_err(Failure::Output)?;
+    if report.is_passed() {
+        Ok(())
+    } else {
+        Err(Failure::ProblemsFound)
+    }
+}
+
+/// Result and findings of a check, as programs get them.
+fn parts(outcome: &CheckOutcome) -> (&'static str, Vec<&str>) {
+    match outcome {
+        CheckOutcome::Failed(findings) => ("failed", findings.iter().map(String::as_str).collect()),
+        CheckOutcome::NotMade(reason) => ("not made", vec![reason]),
+        _ => ("ok", Vec::new()),
+    }
+}
+
+fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Table => print_lines(report, output)?,
+        Format::Json | Format::Ndjson => {
+            let checks = report.outcomes.iter().map(|(check, outcome)| {
+                let (result, findings) = parts(outcome);
+                json!({ "check": check.as_str(), "result": result, "findings": findings })
+            });
+            let checks: Vec<_> = checks.collect();
+            let passed = report.is_passed();
+            let object = json!({ "passed": passed, "robots": report.robots, "checks": checks });
+            writeln!(output, "{object}")?;
+        }
+        Format::Csv => {
+            let mut writer = csv::Writer::from_writer(&mut *output);
+            writer.write_record(["check", "result", "findings"])?;
+            for (check, outcome) in &report.outcomes {
+                let (result, findings) = parts(outcome);
+                writer.write_record([check.as_str(), result, &findings.join("; ")])?;
+            }
+            writer.flush()?;
+        }
+    }
+    output.flush()
+}
+
+fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
+    for (check, outcome) in &report.outcomes {
+        let (result, findings) = parts(outcome);
+        let line = format!("{}: {result}", check.as_str());
+        let line = if findings.is_empty() {
+            line
+        } else {
+            format!("{line}: {}", findings.join("; "))
+        };
+        writeln!(output, "{}", printable(&line))?;
+    }
+    let failed = |(_, outcome): &&(Check, CheckOutcome)| outcome.is_failed();
+    let failed = report.outcomes.iter().filter(failed).count();
+    let robots = match report.robots {
+        Some(count) => robot_count(count),
+        None => "the robots were not read".to_owned(),
+    };
+    match failed {
+        0 => writeln!(output, "No problems found: {robots}."),
+        _ => writeln!(output, "Failed checks: {failed}; {robots}."),
+    }
+}

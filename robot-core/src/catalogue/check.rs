@@ -1,0 +1,136 @@
+//! The types of a check: whether a catalogue is undamaged and keeps its rules.
+
+use super::error::{Error, OpenError};
+
+/// The number of findings that each check reports.
+pub(crate) const FINDING_LIMIT: usize = 10;
+
+/// One of the checks of a catalogue.
+///
+/// ```
+/// assert_eq!(robot_core::Check::SearchIndex.as_str(), "search index");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Check {
+    /// SQLite's integrity check: pages, indexes, constraints, and the text of names.
+    File,
+    /// The search index has every name that is not marked as not indexed yet.
+    SearchIndex,
+    /// Each robot keeps the rules for name, type and year.
+    Rules,
+    /// The names are in ascending order, and so unique.
+    Names,
+    /// No id is greater than the last one, so that none is assigned again.
+    LastId,
+    /// As many names are read as robots.
+    Count,
+}
+
+impl Check {
+    /// Its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::SearchIndex => "search index",
+            Self::Rules => "rules",
+            Self::Names => "names",
+            Self::LastId => "last id",
+            Self::Count => "count",
+        }
+    }
+}
+
+/// The outcome of a check.
+///
+/// ```
+/// use robot_core::CheckOutcome;
+///
+/// assert!(CheckOutcome::of(vec!["robot 7: name is required".into()]).is_failed());
+/// assert_eq!(CheckOutcome::of(Vec::new()), CheckOutcome::Passed);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CheckOutcome {
+    /// Nothing was found.
+    Passed,
+    /// The first findings, for people.
+    Failed(Vec<String>),
+    /// The check was not made, for this reason.
+    NotMade(String),
+}
+
+impl CheckOutcome {
+    /// Failed, or passed if there are no findings.
+    #[must_use]
+    pub fn of(findings: Vec<String>) -> Self {
+        if findings.is_empty() {
+            Self::Passed
+        } else {
+            Self::Failed(findings)
+        }
+    }
+
+    /// Whether there are findings.
+    #[must_use]
+    pub fn is_failed(&self) -> bool {
+        matches!(self, Self::Failed(_))
+    }
+}
+
+/// The result of all checks of a catalogue.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::check};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let report = check(&catalogue, |_, _| std::ops::ControlFlow::Continue(()))?;
+/// assert!(report.is_passed());
+/// assert_eq!(report.robots, Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// The outcome of each check.
+    pub outcomes: Vec<(Check, CheckOutcome)>,
+    /// The number of robots, if all of them were read.
+    pub robots: Option<u64>,
+}
+
+impl CheckReport {
+    /// Whether no check has findings.
+    #[must_use]
+    pub fn is_passed(&self) -> bool {
+        self.outcomes
+            .iter()
+            .all(|(_, outcome)| !outcome.is_failed())
+    }
+}
+
+/// Why a catalogue could not be checked.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use robot_core::{CheckError, MemoryCatalogue, transfer::check};
+///
+/// // An empty catalogue has no page after which the check could be stopped.
+/// assert!(check(&MemoryCatalogue::new(), |_, _| ControlFlow::Break(())).is_ok());
+/// assert_eq!(CheckError::Cancelled.to_string(), "the check was stopped");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The catalogue cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The store is busy or unreachable.
+    #[error(transparent)]
+    Catalogue(#[from] Error),
+    /// The caller stopped it.
+    #[error("the check was stopped")]
+    Cancelled,
+}

@@ -1,0 +1,53 @@
+//! Check of the catalogue of a URL.
+
+use std::ops::ControlFlow;
+
+use crate::{
+    catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions},
+    transfer,
+};
+
+impl OpenOptions {
+    /// Checks the catalogue of a URL, also while other programs use it. An SQLite file is not changed:
+    /// it is checked by SQLite, and whether its search index is complete. The robots of every store are
+    /// checked as by [`transfer::check`](crate::transfer::check()).
+    ///
+    /// `next` is called with the current check and the number of robots that were read, some times per
+    /// second or after some thousand robots, and can stop the check.
+    ///
+    /// # Errors
+    /// A [`CheckError`] if the catalogue cannot be checked. Damages are findings of the report.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use std::ops::ControlFlow;
+    /// use robot_core::OpenOptions;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// robot_core::open(&url)?;
+    /// let report = OpenOptions::new().check(&url, |_, _| ControlFlow::Continue(()))?;
+    /// assert!(report.is_passed());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn check(
+        &self,
+        url: &str,
+        next: impl FnMut(Check, u64) -> ControlFlow<()>,
+    ) -> Result<CheckReport, CheckError> {
+        #[cfg(feature = "sqlite")]
+        if let Some(check) = crate::open::file_check(url) {
+            let mut next = next;
+            return check(url, self, &mut next);
+        }
+        let catalogue = self.clone().must_exist().open(url)?;
+        let mut report = transfer::check(&catalogue, next)?;
+        let reason = "only SQLite files have one that can be checked";
+        let not_made = |check| (check, CheckOutcome::NotMade(reason.to_owned()));
+        report
+            .outcomes
+            .splice(0..0, [Check::File, Check::SearchIndex].map(not_made));
+        Ok(report)
+    }
+}

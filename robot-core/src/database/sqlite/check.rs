@@ -1,0 +1,218 @@
+//! Check of a database file, which is not changed: SQLite's own check, and the search index.
+
+use std::{collections::BTreeSet, ops::ControlFlow};
+
+use diesel::{
+    Connection, QueryResult, RunQueryDsl, SqliteConnection,
+    connection::{DefaultLoadingMode, SimpleConnection},
+    dsl::sql,
+    sql_types::{BigInt, Binary, Bool, Text},
+};
+
+use super::{
+    background::run_while, connection::Purpose, errors::is_locked, file::DatabaseFile,
+    store::SqliteCatalogue,
+};
+use crate::{
+    catalogue::{
+        Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
+        check::FINDING_LIMIT,
+    },
+    database::{
+        errors::has_message,
+        migrations::{MigrationError, must_be_readable},
+        search_index::SearchIndex,
+    },
+    transfer,
+};
+
+/// How often the check of a file begins again because another program changed it while it was read
+/// without locks. That program has created the files for locks then, so that once is enough.
+const ATTEMPTS: usize = 3;
+
+/// The message of `SQLITE_CORRUPT`.
+const MALFORMED: &[&str] = &["malformed"];
+
+/// Checks the database of a URL until `next` breaks.
+pub(crate) fn check(
+    url: &str,
+    options: &OpenOptions,
+    next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
+) -> Result<CheckReport, CheckError> {
+    let file = DatabaseFile::from_url(url, options)?.unchanged();
+    file.must_exist()?;
+    let mut report = CheckReport {
+        outcomes: check_file(&file, next)?,
+        robots: None,
+    };
+    if matches!(
+        report.outcomes[..],
+        [(Check::File, CheckOutcome::Failed(_)), ..]
+    ) {
+        let reason = || CheckOutcome::NotMade("the file is damaged".to_owned());
+        let checks = [Check::Rules, Check::Names, Check::LastId, Check::Count];
+        report
+            .outcomes
+            .extend(checks.map(|check| (check, reason())));
+        return Ok(report);
+    }
+    let catalogue = SqliteCatalogue::open_unchanged(file, options)?;
+    let of_robots = transfer::check(&catalogue, next)?;
+    report.outcomes.extend(of_robots.outcomes);
+    report.robots = of_robots.robots;
+    Ok(report)
+}
+
+/// The checks of the file alone.
+fn check_file(
+    file: &DatabaseFile,
+    next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
+) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
+    let mut attempt = 1;
+    loop {
+        let of_thread = file.clone();
+        let outcomes = run_while(
+            "robot-check",
+            || next(Check::File, 0),
+            move || check_once(&of_thread),
+        );
+        let outcomes = outcomes
+            .map_err(|error| CheckError::Open(file.cannot_open(error.into())))?
+            .ok_or(CheckError::Cancelled)?;
+        match outcomes {
+            Err(CheckError::Catalogue(Error::Unavailable(_))) if attempt < ATTEMPTS => attempt += 1,
+            outcomes => return outcomes,
+        }
+    }
+}
+
+fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
+    // Not `Read`, which could not create the table of `count_entries`. The file is opened read-only.
+    let mut reader = match file.reader(Purpose::Write) {
+        Err(OpenError::Unusable { cause, .. }) if has_message(cause.as_ref(), MALFORMED) => {
+            return Ok(vec![failed(Check::File, cause.to_string())]);
+        }
+        reader => reader?,
+    };
+    match must_be_readable(reader.connection()) {
+        Err(MigrationError::Failed(cause)) if has_message(cause.as_ref(), MALFORMED) => {
+            return Ok(vec![failed(Check::File, cause.to_string())]);
+        }
+        readable => readable
+            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?,
+    }
+    let mut outcomes = None;
+    let checked = reader.read(|connection| {
+        // One snapshot: the index and the names belong together.
+        connection.transaction(|connection| {
+            outcomes = Some(check_contents(connection)?);
+            Ok(())
+        })
+    });
+    match (checked, outcomes) {
+        (Ok(()), Some(outcomes)) => Ok(outcomes),
+        (Err(error), _) if is_locked(&error) => {
+            let database = file.name();
+            Err(OpenError::Busy { database }.into())
+        }
+        (Err(error), _) => match super::errors::classify(error) {
+            Error::Store(cause) => Ok(vec![failed(Check::File, cause.to_string())]),
+            error => Err(error.into()),
+        },
+        (Ok(()), None) => Err(Error::store("the check has no result").into()),
+    }
+}
+
+fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, CheckOutcome)>> {
+    let findings = sql::<Text>(&format!("PRAGMA integrity_check({FINDING_LIMIT})"))
+        .load::<String>(connection)?;
+    // SQLite reports the damages of the index with the name of its module.
+    let (of_index, of_file): (Vec<_>, Vec<_>) = findings
+        .into_iter()
+        .filter(|finding| finding != "ok")
+        .partition(|finding| finding.contains("FTS5"));
+    if !of_file.is_empty() {
+        return Ok(vec![(Check::File, CheckOutcome::Failed(of_file))]);
+    }
+    let expected = match count_trigrams(connection)? {
+        Ok(expected) => expected,
+        Err(finding) => return Ok(vec![failed(Check::File, finding)]),
+    };
+    let index = if of_index.is_empty() {
+        check_index(connection, expected)?
+    } else {
+        CheckOutcome::Failed(of_index)
+    };
+    Ok(vec![
+        (Check::File, CheckOutcome::Passed),
+        (Check::SearchIndex, index),
+    ])
+}
+
+fn failed(check: Check, finding: String) -> (Check, CheckOutcome) {
+    (check, CheckOutcome::Failed(vec![finding]))
+}
+
+/// Whether the index has as many entries as it should. Further entries, of names that another program
+/// replaced, do no harm, and are not counted.
+fn check_index(connection: &mut SqliteConnection, expected: i64) -> QueryResult<CheckOutcome> {
+    let objects = sql::<Text>(SqliteConnection::OBJECTS).load::<String>(connection)?;
+    if objects.len() != SqliteConnection::OBJECT_COUNT {
+        let reason = "a part of it is missing; it is created when a program opens the catalogue";
+        return Ok(CheckOutcome::NotMade(reason.to_owned()));
+    }
+    let found = match count_entries(connection) {
+        Ok(found) => found,
+        Err(error) if is_locked(&error) => return Err(error),
+        Err(error) => return Ok(CheckOutcome::Failed(vec![error.to_string()])),
+    };
+    let missing = expected - found;
+    Ok(CheckOutcome::of(if missing == 0 {
+        Vec::new()
+    } else {
+        vec![format!("{missing} of {expected} entries are missing")]
+    }))
+}
+
+/// The number of entries that names of the index should have: their trigrams. The inner error is a name
+/// that is not text.
+fn count_trigrams(connection: &mut SqliteConnection) -> QueryResult<Result<i64, String>> {
+    let tables = "SELECT name FROM sqlite_master WHERE name = 'robots_unindexed'";
+    let has_index = !sql::<Text>(tables).load::<String>(connection)?.is_empty();
+    let indexed = if has_index {
+        "id NOT IN (SELECT id FROM robots_unindexed)"
+    } else {
+        "true"
+    };
+    let query = format!("SELECT id, CAST(name AS BLOB), {indexed} FROM robots");
+    let rows = sql::<(BigInt, Binary, Bool)>(&query);
+    let mut expected = 0;
+    for row in rows.load_iter::<(i64, Vec<u8>, bool), DefaultLoadingMode>(connection)? {
+        let (id, name, is_indexed) = row?;
+        let Ok(name) = String::from_utf8(name) else {
+            return Ok(Err(format!("the name of robot {id} is not UTF-8")));
+        };
+        if is_indexed {
+            expected += distinct_trigrams(&name);
+        }
+    }
+    Ok(Ok(expected))
+}
+
+fn distinct_trigrams(name: &str) -> i64 {
+    let characters: Vec<char> = name.chars().collect();
+    let trigrams: BTreeSet<&[char]> = characters.windows(3).collect();
+    i64::try_from(trigrams.len()).unwrap_or(i64::MAX)
+}
+
+/// The number of entries that belong to names.
+fn count_entries(connection: &mut SqliteConnection) -> QueryResult<i64> {
+    connection.batch_execute(
+        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, robots_search, instance)",
+    )?;
+    sql::<BigInt>(
+        "SELECT count(*) FROM temp.entries CROSS JOIN robots ON id = doc
+         WHERE instr(name, term) > 0 AND id NOT IN (SELECT id FROM robots_unindexed)",
+    )
+    .get_result(connection)
+}

@@ -1,0 +1,208 @@
+//! Checks of a catalogue through its trait: rules, names, the last id and counts.
+
+use std::ops::ControlFlow;
+
+use super::digest::count;
+use crate::{
+    catalogue::{
+        Catalogue, Check, CheckError, CheckOutcome, CheckReport, Error, PageItem, Pages, Result,
+        check::FINDING_LIMIT,
+    },
+    model::{Draft, Entry, Robot, RobotId, ValidDraft},
+};
+
+/// Number of robots per page. Lower, and more queries; higher, and the caller can stop the check less
+/// often.
+const PAGE: usize = 4000;
+
+/// Reads all robots of a catalogue, and checks that each keeps the rules, that names are unique and in
+/// order, that no id is greater than the last one, and that as many names as robots are read. Other
+/// programs may change the catalogue meanwhile. Memory is constant.
+///
+/// `next` is called after each page with the number of robots that were read, and can stop the check.
+///
+/// # Errors
+/// [`CheckError::Catalogue`] if the store is busy or unreachable, or [`CheckError::Cancelled`]. A store
+/// that fails to read robots is a finding.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::check};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let report = check(&catalogue, |_, _| ControlFlow::Continue(()))?;
+/// assert!(report.is_passed());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn check<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    mut next: impl FnMut(Check, u64) -> ControlFlow<()>,
+) -> Result<CheckReport, CheckError> {
+    let mut reading = Reading {
+        catalogue,
+        next: &mut next,
+    };
+    let before = catalogue.last_id().map_err(CheckError::Catalogue)?;
+    let mut rules = Findings::default();
+    let mut greatest = None;
+    let robots = reading.read::<Robot>(Check::Rules, |robot| {
+        greatest = greatest.max(Some(robot.id()));
+        for message in violations(robot) {
+            rules.add(format!("robot {}: {message}", robot.id()));
+        }
+    })?;
+    let robots = match robots {
+        Ok(robots) => robots,
+        Err(finding) => return Ok(unreadable(rules, finding)),
+    };
+    let entries = match reading.read::<Entry>(Check::Count, |_| ())? {
+        Ok(entries) => entries,
+        Err(finding) => return Ok(unreadable(rules, finding)),
+    };
+    let counted = reading.compare(&robots, &entries, before)?;
+    // After the robots: it only grows.
+    let last_id = catalogue.last_id().map_err(CheckError::Catalogue)?;
+    let names = [robots.disorder, entries.disorder];
+    Ok(CheckReport {
+        outcomes: vec![
+            (Check::Rules, rules.outcome()),
+            (Check::Names, CheckOutcome::of(names.concat())),
+            (Check::LastId, compare_ids(greatest, last_id)),
+            (Check::Count, counted),
+        ],
+        robots: Some(robots.count),
+    })
+}
+
+/// The messages of the rules that a stored robot violates.
+fn violations(robot: &Robot) -> Vec<String> {
+    let draft = Draft::new(robot.name(), robot.robot_type().as_str(), robot.year());
+    let violations = ValidDraft::new(draft).err();
+    violations.map_or_else(Vec::new, |rejection| {
+        let violations = rejection.violations().iter();
+        violations.map(|violation| violation.to_string()).collect()
+    })
+}
+
+fn compare_ids(greatest: Option<RobotId>, last_id: Option<RobotId>) -> CheckOutcome {
+    match (greatest, last_id) {
+        (Some(greatest), last_id) if last_id < Some(greatest) => {
+            let last_id = last_id.map_or(0, RobotId::get);
+            CheckOutcome::Failed(vec![format!(
+                "a robot has the id {greatest}, but new ids begin after {last_id}"
+            )])
+        }
+        _ => CheckOutcome::Passed,
+    }
+}
+
+/// The report if the store fails to read robots.
+fn unreadable(mut rules: Findings, finding: String) -> CheckReport {
+    rules.add(finding);
+    let not_made = |check| {
+        let reason = "the robots cannot be read".to_owned();
+        (check, CheckOutcome::NotMade(reason))
+    };
+    let mut outcomes = vec![(Check::Rules, rules.outcome())];
+    outcomes.extend([Check::Names, Check::LastId, Check::Count].map(not_made));
+    CheckReport {
+        outcomes,
+        robots: None,
+    }
+}
+
+/// The first findings of a check, and how many there are.
+#[derive(Default)]
+struct Findings {
+    first: Vec<String>,
+    count: usize,
+}
+
+impl Findings {
+    fn add(&mut self, finding: String) {
+        self.count += 1;
+        if self.first.len() < FINDING_LIMIT {
+            self.first.push(finding);
+        }
+    }
+
+    fn outcome(mut self) -> CheckOutcome {
+        if self.count > self.first.len() {
+            let more = self.count - self.first.len();
+            self.first.push(format!("and {more} more"));
+        }
+        CheckOutcome::of(self.first)
+    }
+}
+
+/// What a pass over all pages found.
+struct Pass {
+    count: u64,
+    /// The first name that is not greater than the one before it.
+    disorder: Vec<String>,
+}
+
+/// The catalogue that is read.
+struct Reading<'a, C: ?Sized> {
+    catalogue: &'a C,
+    next: &'a mut dyn FnMut(Check, u64) -> ControlFlow<()>,
+}
+
+impl<C: Catalogue + ?Sized> Reading<'_, C> {
+    /// Reads all items. The inner error is the finding that the store fails.
+    fn read<T: PageItem>(
+        &mut self,
+        check: Check,
+        mut process: impl FnMut(&T),
+    ) -> Result<Result<Pass, String>, CheckError> {
+        let mut pass = Pass {
+            count: 0,
+            disorder: Vec::new(),
+        };
+        let mut last = String::new();
+        let pages = Pages::<_, T>::of(self.catalogue, String::new(), String::new());
+        for page in pages.page_size(PAGE) {
+            let page = match page {
+                Ok(page) => page,
+                Err(Error::Store(cause)) => return Ok(Err(format!("{cause}"))),
+                Err(error) => return Err(error.into()),
+            };
+            for item in &page {
+                if item.name() <= last.as_str() && pass.disorder.is_empty() {
+                    let finding = format!("'{}' is listed after '{last}'", item.name());
+                    pass.disorder.push(finding);
+                }
+                item.name().clone_into(&mut last);
+                process(item);
+            }
+            pass.count += count(&page);
+            if (self.next)(check, pass.count).is_break() {
+                return Err(CheckError::Cancelled);
+            }
+        }
+        Ok(Ok(pass))
+    }
+
+    /// Compares the counts of two passes. If they differ, the robots are counted again: only if no
+    /// robot was added since the last id was `before`, and none deleted, is the difference a finding.
+    fn compare(
+        &mut self,
+        robots: &Pass,
+        entries: &Pass,
+        before: Option<RobotId>,
+    ) -> Result<CheckOutcome, CheckError> {
+        if robots.count == entries.count {
+            return Ok(CheckOutcome::Passed);
+        }
+        let again = self.read::<Robot>(Check::Count, |_| ())?;
+        let last_id = self.catalogue.last_id().map_err(CheckError::Catalogue)?;
+        if last_id != before || again.is_ok_and(|again| again.count != robots.count) {
+            let reason = "robots were added or deleted meanwhile".to_owned();
+            return Ok(CheckOutcome::NotMade(reason));
+        }
+        let (robots, names) = (robots.count, entries.count);
+        let finding = format!("{robots} robots are listed, but {names} names");
+        Ok(CheckOutcome::Failed(vec![finding]))
+    }
+}
