@@ -23,8 +23,8 @@ const WORDS: [&str; 20] = [
     "orion", "probe", "rover", "scout", "sigma", "solar", "titan", "turbo", "vega", "zephyr",
 ];
 
-/// What names like `vega-titan-r0012345` have of each text.
-const TEXTS: [(&str, &str); 15] = [
+/// Texts, and in which names like `vega-titan-r0012345` they are.
+const TEXTS: [(&str, &str); 16] = [
     ("one name", "-r0012345"),
     ("its number alone", "0012345"),
     ("a long text of one name", "r0012345"),
@@ -33,6 +33,7 @@ const TEXTS: [(&str, &str); 15] = [
     ("one in 400, common trigrams", "vega-titan-r0"),
     ("one in 400", "titan-titan"),
     ("one in 400, last names", "zephyr-zephyr"),
+    ("one in 400, soon in order", "astro-titan"),
     ("one in 10", "titan"),
     ("every name", "-r0"),
     ("absent, of common trigrams", "titan-titan-titan"),

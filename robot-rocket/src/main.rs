@@ -13,8 +13,8 @@ use std::{
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
 use robot_rocket::{
-    ServeError, ServeOptions, ServerSettings, Settings, SettingsTable, execute, mount, mount_health,
-    serve,
+    ServeError, ServeOptions, ServerSettings, Settings, SettingsTable, execute, mount,
+    mount_health, serve,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 

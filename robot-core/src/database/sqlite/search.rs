@@ -28,8 +28,14 @@ const PLANNING_COST: usize = 2_000;
 /// The number of names that are read in the time in which a candidate is found and compared.
 const CANDIDATE_COST: usize = 20;
 
-/// How many times the cost of the index the expected cost of reading must be, since both are estimates.
+/// The index is used if reading is expected to cost at least this many times as much, since both are
+/// estimates. Lower, and frequent texts are looked up in the index in vain; higher, and rare ones are
+/// looked up later.
 const ADVANTAGE: usize = 4;
+
+/// The maximum cost of the index for each name that was read. Higher, and a text takes longer if its
+/// matches follow each other a little further on; lower, and rare texts of frequent trigrams take longer.
+const COST_PER_NAME_READ: usize = 4;
 
 /// Reads a page of the robots whose names contain the text of the request.
 pub(super) fn search<T>(
@@ -42,7 +48,7 @@ pub(super) fn search<T>(
     let mut after = request.after.to_owned();
     let mut names_read = 0;
     let mut chunk = FIRST_CHUNK;
-    let mut index = None;
+    let mut query = None;
     let condition = loop {
         let missing = request.limit - found.len();
         let Some(last) = nth_name(connection, &after, chunk)? else {
@@ -61,17 +67,17 @@ pub(super) fn search<T>(
         after = last;
         names_read += chunk;
         chunk *= 2;
-        // If the other matches are as far from each other as these.
-        let names_left = (names_read / (found.len() + 1)).saturating_mul(missing);
-        if names_left < ADVANTAGE * PLANNING_COST {
+        // The names to read until the page is full, if its matches are spread evenly.
+        let expected_cost = (names_read / (found.len() + 1)).saturating_mul(missing);
+        if expected_cost < ADVANTAGE * PLANNING_COST {
             continue;
         }
-        let index = index.get_or_insert_with(|| IndexQuery::new(connection, request.containing));
-        let Some(index) = index else {
+        let query = query.get_or_insert_with(|| IndexQuery::new(connection, request.containing));
+        let Some(query) = query else {
             break contains();
         };
-        if names_left / ADVANTAGE >= index.cost {
-            break match index.candidates(connection, names_left / CANDIDATE_COST) {
+        if query.cost <= (expected_cost / ADVANTAGE).min(names_read * COST_PER_NAME_READ) {
+            break match query.candidates(connection, expected_cost / CANDIDATE_COST) {
                 Some(ids) => Box::new(is_one_of(&ids).and(contains())),
                 None => contains(),
             };

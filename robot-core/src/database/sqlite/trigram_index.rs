@@ -52,7 +52,7 @@ impl IndexQuery {
         terms
             .first()
             .filter(|rarest| rarest.gap >= RAREST_MIN_GAP)?;
-        // As many as leave no candidate, if each id had them independently.
+        // As many as leave less than one candidate, if trigrams were independent of each other.
         let mut expected = last_id;
         let used = terms.iter().take_while(|term| {
             let is_needed = expected > 0;
@@ -60,7 +60,8 @@ impl IndexQuery {
             is_needed
         });
         let used: Vec<_> = used.collect();
-        let ids: i64 = used.iter().map(|term| last_id / term.gap).sum();
+        let ids = used.iter().map(|term| last_id / term.gap);
+        let ids = ids.fold(0, i64::saturating_add);
         let expression: Vec<_> = used.iter().map(|term| term.quoted.as_str()).collect();
         Some(Self {
             expression: expression.join(" AND "),

@@ -30,7 +30,8 @@ pub(crate) fn index_all_names(database: &Sqlite) {
 /// The beginning of [`add_leading_names`].
 pub(crate) const LEADING: &str = "\u{1}";
 
-/// Adds names before all others, so many that every search for a part of another name uses the index.
+/// Adds names before all others, so many that a search for a part of another name, with pages of 1,000,
+/// uses the index.
 pub(crate) fn add_leading_names(database: &Sqlite) {
     database.execute(&format!(
         "WITH RECURSIVE numbers (number) AS
