@@ -117,12 +117,20 @@ impl Connection {
 
     /// Reads up to a text.
     pub(crate) fn until(&mut self, end: &str) -> String {
-        let (mut received, mut byte) = (Vec::new(), [0]);
+        let (mut received, mut arrived) = (Vec::new(), [0; 4096]);
         while !received.ends_with(end.as_bytes()) {
-            let read = self.0.read(&mut byte).unwrap();
+            let count = self.0.peek(&mut arrived).unwrap();
             let so_far = String::from_utf8_lossy(&received);
-            assert_eq!(read, 1, "the connection ended: {so_far}");
-            received.push(byte[0]);
+            assert!(count > 0, "the connection ended: {so_far}");
+            let before = received.len();
+            for byte in &arrived[..count] {
+                received.push(*byte);
+                if received.ends_with(end.as_bytes()) {
+                    break;
+                }
+            }
+            let used = received.len() - before;
+            self.0.read_exact(&mut arrived[..used]).unwrap();
         }
         String::from_utf8(received).unwrap()
     }
