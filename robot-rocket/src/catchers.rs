@@ -7,7 +7,12 @@ use rocket::{
     http::Status,
 };
 
-use crate::{permits::BlockingPermits, reply, routes::core_request, serve::Refusal};
+use crate::{
+    permits::BlockingPermits,
+    reply,
+    routes::core_request,
+    serve::{Labels, Received, Refusal},
+};
 
 /// The catchers for the errors that occur under the base.
 pub(crate) fn all(api: &Api, permits: &BlockingPermits) -> Vec<Catcher> {
@@ -24,6 +29,9 @@ impl Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> Result<'r> {
         let Self(api, permits) = self;
         let exchange = api.receive(core_request("unknown", request));
+        if let Some(received) = Received::of(request) {
+            received.set_labels(|| Labels::of(&exchange));
+        }
         if let Some(refusal) = Refusal::of_request(request) {
             let failure = Failure::Malformed(vec![refusal.message.into()]);
             let mut reply = exchange.reject(failure);

@@ -59,7 +59,7 @@ pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
             return Ok(rocket);
         }
         let problem = SettingProblem::StoreInStaticDir(folder.display().to_string());
-        log::error!("wrong setting: {problem}");
+        tracing::error!("wrong setting: {problem}");
         Err(rocket)
     })
 }

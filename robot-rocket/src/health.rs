@@ -153,7 +153,7 @@ impl Readiness {
         let thread = thread::Builder::new().name("robot-health".to_owned());
         let spawned = thread.spawn(move || sender.send_replace(Some(readiness.can_read())));
         if let Err(error) = spawned {
-            log::warn!("cannot start a thread to check whether the store is ready: {error}");
+            tracing::warn!("cannot start a thread to check whether the store is ready: {error}");
         }
         read.insert(receiver).clone()
     }
@@ -163,8 +163,8 @@ impl Readiness {
         let is_ready = result.is_ok();
         if self.was_ready.swap(is_ready, Ordering::Relaxed) != is_ready {
             match result {
-                Ok(_) => log::warn!("the store is ready again"),
-                Err(error) => log::warn!("the store is not ready: {error:?}"),
+                Ok(_) => tracing::warn!("the store is ready again"),
+                Err(error) => tracing::warn!("the store is not ready: {error:?}"),
             }
         }
         is_ready

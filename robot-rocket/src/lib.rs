@@ -48,7 +48,7 @@ pub use settings::{
     ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options,
 };
 #[cfg(feature = "server")]
-pub use settings::{ServerSettings, SettingsTable};
+pub use settings::{LogFormat, ServerSettings, SettingsTable};
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///
@@ -121,7 +121,7 @@ pub fn mount(
 /// A fairing that stops the launch, because the threads of lists cannot be created.
 fn no_launch(error: io::Error) -> AdHoc {
     AdHoc::try_on_ignite("threads of lists", |rocket| async move {
-        log::error!("cannot create the threads of lists: {error}");
+        tracing::error!("cannot create the threads of lists: {error}");
         Err(rocket)
     })
 }

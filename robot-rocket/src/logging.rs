@@ -1,44 +1,83 @@
 //! The log of the server, on standard error.
 
-use env_logger::{Builder, Env, Logger};
-use log::{Level, Log, Metadata, Record};
+use std::{
+    io::{self, IsTerminal},
+    panic,
+};
 
-/// The default filter: warnings, except those of Rocket (its indented lines have the target `_`),
-/// which are for developers. Its errors are reported by `main`.
-const DEFAULT_FILTER: &str = "warn,rocket=off,_=off";
+use robot_rocket::LogFormat;
+use rocket::figment::Figment;
+use tracing::{Level, Metadata};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::{
+    EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
+
+/// The filter without `RUST_LOG`.
+const DEFAULT_FILTER: &str = "warn";
+
+/// The filter of Rocket's records (its indented lines have the target `_`), which are for developers.
+/// `main` reports its errors.
+const WITHOUT_ROCKET: &str = "rocket=off,_=off";
 
 /// The libraries that log whole requests, including tokens, and the level at which they do.
-const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::Debug), ("hyper", Level::Trace)];
+const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper", Level::TRACE)];
 
-/// Installs the logger: the filter of `RUST_LOG`, without log records that contain secrets.
-pub(crate) fn start() {
-    let logger = Builder::from_env(Env::default().default_filter_or(DEFAULT_FILTER)).build();
-    let level = logger.filter();
-    // No other logger was installed before.
-    if log::set_boxed_logger(Box::new(WithoutSecrets(logger))).is_ok() {
-        log::set_max_level(level);
+/// The number of lines that wait while standard error is blocked; further ones are lost, so that a log
+/// that nobody reads does not block requests. Lower, and lines are lost in bursts of requests; higher,
+/// and a blocked log takes more memory: about 3 MB with this number.
+const BUFFERED_LINES: usize = 10_000;
+
+/// Writes what is buffered when it is dropped.
+#[must_use]
+pub(crate) struct Log(#[expect(dead_code, reason = "dropped at the end")] WorkerGuard);
+
+/// Installs the log: the events and records that `RUST_LOG` chooses, without those that contain secrets.
+pub(crate) fn start(figment: &Figment) -> Log {
+    let (writer, guard) = NonBlockingBuilder::default()
+        .buffered_lines_limit(BUFFERED_LINES)
+        .finish(io::stderr());
+    let lines = fmt::layer().with_writer(writer);
+    // A wrong format is reported with the other settings.
+    let lines: Box<dyn Layer<_> + Send + Sync> = match LogFormat::read(figment).unwrap_or_default()
+    {
+        LogFormat::Text => lines.with_ansi(is_colourful()).boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false)
+            .boxed(),
+    };
+    let installed = Registry::default()
+        .with(lines)
+        .with(filter())
+        .with(filter_fn(|metadata| !is_sensitive(metadata)))
+        .try_init();
+    // Fails if another log was installed before, which the program does not do.
+    if installed.is_ok() {
+        panic::set_hook(Box::new(|panic| tracing::error!("a bug: {panic}")));
     }
+    Log(guard)
 }
 
-struct WithoutSecrets(Logger);
+/// The filter of `RUST_LOG`, whose wrong directives are ignored.
+fn filter() -> EnvFilter {
+    let chosen =
+        std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_else(|_| DEFAULT_FILTER.to_owned());
+    // Of two directives for one target, the last one counts.
+    EnvFilter::builder().parse_lossy(format!("{WITHOUT_ROCKET},{chosen}"))
+}
 
-impl Log for WithoutSecrets {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let is_sensitive = SENSITIVE_TARGETS.iter().any(|(library, level)| {
-            let path = metadata.target().strip_prefix(library);
-            metadata.level() >= *level
-                && path.is_some_and(|path| path.is_empty() || path.starts_with("::"))
-        });
-        !is_sensitive && self.0.enabled(metadata)
-    }
+fn is_sensitive(metadata: &Metadata<'_>) -> bool {
+    SENSITIVE_TARGETS.iter().any(|(library, level)| {
+        let path = metadata.target().strip_prefix(library);
+        metadata.level() >= level
+            && path.is_some_and(|path| path.is_empty() || path.starts_with("::"))
+    })
+}
 
-    fn log(&self, record: &Record<'_>) {
-        if self.enabled(record.metadata()) {
-            self.0.log(record);
-        }
-    }
-
-    fn flush(&self) {
-        self.0.flush();
-    }
+fn is_colourful() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }

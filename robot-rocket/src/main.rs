@@ -72,7 +72,11 @@ Settings:
   ROCKET_IMPORT_TIMEOUT               seconds that a client may take to send an import (default:
                                       3600)
   ROCKET_IMPORT_MINIMUM_RATE          bytes per second that it must send on average (default: 1000)
-  RUST_LOG                            log level: error, warn, info (default: warn, without Rocket's)
+  ROCKET_LOG_FORMAT                   text (default), or json: one object per line
+  ROCKET_SLOW_STATEMENT               milliseconds from which statements are logged (default:
+                                      500)
+  RUST_LOG                            log level: error, warn, info (with a line for each request)
+                                      (default: warn)
 
 SIGHUP reloads the tokens and the files of ROCKET_TLS.
 
@@ -84,8 +88,16 @@ Examples:
 
 fn main() -> ExitCode {
     let Arguments { check } = Arguments::parse();
-    logging::start();
-    match if check { check_settings() } else { run() } {
+    let figment = robot_rocket::figment();
+    let log = logging::start(&figment);
+    let result = if check {
+        check_settings(&figment)
+    } else {
+        run(figment)
+    };
+    // Before the last message.
+    drop(log);
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("robot-rocket: {message}");
@@ -95,9 +107,8 @@ fn main() -> ExitCode {
 }
 
 /// Prints the settings of a start.
-fn check_settings() -> Result<(), String> {
-    let figment = robot_rocket::figment();
-    let table = SettingsTable::of(&read_settings(&figment)?, &figment);
+fn check_settings(figment: &Figment) -> Result<(), String> {
+    let table = SettingsTable::of(&read_settings(figment)?, figment);
     writeln!(
         io::stdout(),
         "{table}\nThe settings are valid. The database was not opened, and the address not bound."
@@ -109,7 +120,7 @@ fn check_settings() -> Result<(), String> {
 fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
     let settings = ServerSettings::read(figment).map_err(|error| error.to_string())?;
     for warning in &settings.warnings {
-        log::warn!("{warning}");
+        tracing::warn!("{warning}");
     }
     let files = StoreFiles::of_url(&settings.database_url);
     let checked = settings.catalogue.check_store(&files);
@@ -117,8 +128,7 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
     Ok(settings)
 }
 
-fn run() -> Result<(), String> {
-    let figment = robot_rocket::figment();
+fn run(figment: Figment) -> Result<(), String> {
     let settings = read_settings(&figment)?;
     #[cfg(unix)]
     let at_start = SettingsTable::of(&settings, &figment);

@@ -122,7 +122,7 @@ impl BlockingPermits {
 /// What a blocking thread returned.
 async fn outcome<T>(thread: JoinHandle<T>) -> Result<T, Failure> {
     thread.await.map_err(|error| {
-        log::error!("the thread of a request failed: {error}");
+        tracing::error!("the thread of a request failed: {error}");
         Failure::Internal
     })
 }

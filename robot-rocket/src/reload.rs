@@ -50,7 +50,7 @@ impl Reload {
 
     fn run(&self) {
         if let Err(problem) = self.replace() {
-            log::error!(
+            tracing::error!(
                 "the reload was refused, and the tokens and certificates stay as they were: {problem}"
             );
         }
@@ -65,11 +65,11 @@ impl Reload {
             certificates.reload().map_err(|error| error.to_string())?;
         }
         self.access.replace(&settings.catalogue.access);
-        log::info!("tokens and certificates were reloaded; {}", self.access);
+        tracing::info!("tokens and certificates were reloaded; {}", self.access);
         let table = SettingsTable::of(&settings, &figment);
         for name in table.differences(&self.at_start) {
             if !RELOADED.contains(&name) {
-                log::warn!("{name} has changed, which has an effect only after a restart");
+                tracing::warn!("{name} has changed, which has an effect only after a restart");
             }
         }
         Ok(())

@@ -17,7 +17,7 @@ use crate::{
     permits::BlockingPermits,
     rank,
     reply::response,
-    serve::{READS_FROM_CONNECTION, Received},
+    serve::{Labels, READS_FROM_CONNECTION, Received},
 };
 
 /// After the routes of applications and the static files.
@@ -70,6 +70,7 @@ impl Handler for ApiHandler {
         let method = true_method(request, &mut data).await;
         let exchange = self.api.receive(core_request(method.as_str(), request));
         if let Some(received) = Received::of(request) {
+            received.set_labels(|| Labels::of(&exchange));
             received.release_head();
         }
         let reply = if exchange.body_mode() == BodyMode::Streamed {
@@ -119,8 +120,8 @@ impl ApiHandler {
 
 /// The core's request, without a body.
 pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::http::Request {
-    let received = Received::of(request).and_then(|received| received.core_request(method));
-    if let Some(core_request) = received {
+    let received = Received::of(request);
+    if let Some(core_request) = received.and_then(|received| received.core_request(method)) {
         return core_request;
     }
     let uri = request.uri();
@@ -132,6 +133,9 @@ pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::h
     let mut core_request = robot_core::http::Request::new(method, target);
     for header in request.headers().iter() {
         core_request.header(header.name.as_str(), header.value.as_bytes());
+    }
+    if let Some(received) = received {
+        core_request.set_id(received.request_id().clone());
     }
     // HTTP/2, which an application may enable in Rocket, has the host outside of the headers.
     if !request.headers().contains("host")

@@ -50,7 +50,7 @@ impl Fairing for Wakeups {
             }
         });
         if let Err(error) = spawned {
-            log::warn!("a slow disk may delay all requests: cannot start a thread: {error}");
+            tracing::warn!("a slow disk may delay all requests: cannot start a thread: {error}");
         }
     }
 

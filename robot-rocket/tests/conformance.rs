@@ -23,9 +23,7 @@ use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
 
 fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
-    env_logger::builder()
-        .filter_level(log::LevelFilter::Off)
-        .init();
+    env_logger::builder().parse_filters("off").init();
     let suite = Suite::new()
         .http("rocket_memory", memory(), at_the_root)
         .http("rocket_under_a_base", memory(), under_a_base)

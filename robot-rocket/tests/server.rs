@@ -23,6 +23,7 @@ mod server {
     mod hosts;
     mod imports;
     mod links;
+    mod log;
     #[cfg(target_os = "linux")]
     mod memory;
     mod overload;

@@ -18,6 +18,7 @@ use std::time::Duration;
 #[must_use]
 pub struct OpenOptions {
     timeout: Duration,
+    slow_statement: Duration,
     connections: Option<u32>,
     workers: Option<usize>,
     if_unreachable: IfUnreachable,
@@ -53,6 +54,7 @@ impl OpenOptions {
     pub fn new() -> Self {
         Self {
             timeout: Duration::from_secs(2),
+            slow_statement: Duration::from_millis(500),
             connections: None,
             workers: None,
             if_unreachable: IfUnreachable::Fail,
@@ -66,6 +68,22 @@ impl OpenOptions {
     /// ten times as long.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.clamp(Duration::from_millis(10), Duration::from_secs(3600));
+        self
+    }
+
+    /// Statements of a database that take this long or longer are logged as warnings, without their
+    /// values: 500 ms by default. With zero, every statement is logged.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use robot_core::OpenOptions;
+    ///
+    /// let options = OpenOptions::new().slow_statement(Duration::from_millis(50));
+    /// let catalogue = options.open("memory:")?;
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
+    pub fn slow_statement(mut self, limit: Duration) -> Self {
+        self.slow_statement = limit;
         self
     }
 
@@ -131,6 +149,12 @@ impl OpenOptions {
     #[must_use]
     pub fn get_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// The duration of a [`slow_statement`](Self::slow_statement).
+    #[must_use]
+    pub fn get_slow_statement(&self) -> Duration {
+        self.slow_statement
     }
 
     /// The maximum number of [`connections`](Self::connections).

@@ -167,7 +167,7 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
         State::Outdated { .. } => {
             // Not for a new database, where it takes no time.
             if !connection.texts(C::TABLES)?.is_empty() {
-                log::warn!(
+                tracing::warn!(
                     "{database}: migrating to this version, which may take some seconds per million \
                      robots"
                 );

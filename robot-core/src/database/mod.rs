@@ -12,6 +12,7 @@ mod schema;
 mod search_index;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(crate) mod server;
+mod slow_statements;
 #[cfg(feature = "sqlite")]
 pub(crate) mod sqlite;
 mod statements;

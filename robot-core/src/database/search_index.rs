@@ -36,7 +36,7 @@ pub(super) fn ensure_search_index<C: SearchIndex>(
 }
 
 fn warn<C: SearchIndex>(database: &str, cause: &str) {
-    log::warn!(
+    tracing::warn!(
         "{database}: searches read every name, because the search index cannot be created: \
          {cause}; {}, and restart the program",
         C::REMEDY
@@ -52,7 +52,7 @@ fn create_if_incomplete<C: SearchIndex>(
     if is_complete(connection)? {
         return Ok(true);
     }
-    log::warn!("{database}: creating the search index, some seconds per million robots");
+    tracing::warn!("{database}: creating the search index, some seconds per million robots");
     connection.exclusively(database, timeout, |connection| {
         // Another process may have created it.
         if !is_complete(connection)? {

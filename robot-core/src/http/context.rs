@@ -5,16 +5,18 @@ use std::borrow::Cow;
 use super::{
     accept::content_type,
     behaviour::Behaviour,
-    failure::Failure,
     origin::{self, Origin},
     render::{Envelope, json},
     reply::Reply,
-    request::Headers,
+    request::Request,
+    request_id::RequestId,
+    route::HandlerResult,
 };
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
     behaviour: Behaviour,
+    request_id: RequestId,
     content_type: &'static str,
     vary: &'static str,
     /// The origin of the page that sent the request, if it is another origin and allowed.
@@ -22,10 +24,16 @@ pub(super) struct ResponseContext {
 }
 
 impl ResponseContext {
-    /// The context of a request with these headers, if pages of these origins may use the service.
-    pub(super) fn new(headers: &Headers, behaviour: Behaviour, origins: &[Origin]) -> Self {
+    pub(super) fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// The context of a request, if pages of these origins may use the service.
+    pub(super) fn new(request: &Request, behaviour: Behaviour, origins: &[Origin]) -> Self {
+        let headers = &request.headers;
         Self {
             behaviour,
+            request_id: request.id.clone().unwrap_or_else(RequestId::random),
             content_type: content_type(headers.accept.as_deref()),
             vary: if origins.is_empty() {
                 "Accept"
@@ -36,14 +44,17 @@ impl ResponseContext {
         }
     }
 
-    /// The reply for a result, with the headers that every reply has.
-    pub(super) fn reply(&self, result: Result<Reply, Failure>) -> Reply {
-        let mut reply = result.unwrap_or_else(|failure| Reply {
-            headers: failure.header().into_iter().collect(),
-            ..Reply::whole(
-                failure.status(self.behaviour),
-                json(&Envelope::error(failure.messages())),
-            )
+    /// The reply for a result, with the headers that every reply has. Logs errors of the store.
+    pub(super) fn reply(&self, result: HandlerResult) -> Reply {
+        let mut reply = result.unwrap_or_else(|error| {
+            let failure = error.into_failure(&self.request_id);
+            Reply {
+                headers: failure.header().into_iter().collect(),
+                ..Reply::whole(
+                    failure.status(self.behaviour),
+                    json(&Envelope::error(failure.messages())),
+                )
+            }
         });
         // A reply that is a file has its own content type.
         for (name, value) in self.headers() {
@@ -65,15 +76,18 @@ impl ResponseContext {
             ),
         ];
         let always = always.map(|(name, value)| (name, Cow::Borrowed(value)));
+        let request_id = self.request_id.as_str().to_owned();
+        let request_id = (RequestId::HEADER, Cow::Owned(request_id));
         let cross_origin = self.origin.clone().map(|origin| {
             [
                 ("access-control-allow-origin", Cow::Owned(origin)),
                 (
                     "access-control-expose-headers",
-                    Cow::Borrowed("Allow, Link, Retry-After, WWW-Authenticate"),
+                    Cow::Borrowed("Allow, Link, Retry-After, WWW-Authenticate, X-Request-Id"),
                 ),
             ]
         });
-        always.into_iter().chain(cross_origin.into_iter().flatten())
+        let always = always.into_iter().chain([request_id]);
+        always.chain(cross_origin.into_iter().flatten())
     }
 }

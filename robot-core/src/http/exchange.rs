@@ -13,6 +13,7 @@ use super::{
     origin,
     reply::Reply,
     request::{BodyError, Pieces, Request},
+    request_id::RequestId,
     route::{Call, Handler, Route, Started},
     routes,
     service::Service,
@@ -74,7 +75,7 @@ impl Exchange {
         let matched = path.and_then(routes::find);
         let mut token = None;
         Self {
-            context: ResponseContext::new(&request.headers, service.behaviour, &service.origins),
+            context: ResponseContext::new(&request, service.behaviour, &service.origins),
             route: matched.as_ref().map(|(route, _)| *route),
             admitted: guarded(|| admit(&service, &request, matched, &mut token)),
             token,
@@ -108,12 +109,19 @@ impl Exchange {
     /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(vec![token], None));
     /// let mut request = Request::new("GET", "/api/robots");
     /// request.header("Authorization", b"Bearer robots_of_my_own");
-    /// assert_eq!(api.receive(request).token_name(), Some("ci"));
+    /// assert_eq!(api.receive(request).token_name(), Some(&"ci".parse()?));
     /// # Ok::<(), robot_core::http::ParseTokenNameError>(())
     /// ```
     #[must_use]
-    pub fn token_name(&self) -> Option<&str> {
-        self.token.as_ref().map(TokenName::as_str)
+    pub fn token_name(&self) -> Option<&TokenName> {
+        self.token.as_ref()
+    }
+
+    /// The id of the request, which the reply has in the header `X-Request-Id`, and which log entries
+    /// about the request have.
+    #[must_use]
+    pub fn request_id(&self) -> &RequestId {
+        self.context.request_id()
     }
 
     /// How the body is to be read.
@@ -199,7 +207,7 @@ impl Exchange {
     /// The reply for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
     pub fn reject(&self, failure: Failure) -> Reply {
-        self.context.reply(Err(failure))
+        self.context.reply(Err(failure.into()))
     }
 
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
@@ -208,6 +216,7 @@ impl Exchange {
             let call = Call {
                 service: &self.service,
                 request: &self.request,
+                request_id: self.context.request_id(),
                 route: admitted.route,
                 parameter: &admitted.parameter,
             };
@@ -219,7 +228,7 @@ impl Exchange {
             Ok(pending) => pending
                 .wrap_work(|work| Box::new(move || guarded(work)))
                 .map(finish),
-            Err(failure) => Pending::ready(finish(Err(failure))),
+            Err(failure) => Pending::ready(finish(Err(failure.into()))),
         }
     }
 }
@@ -299,6 +308,6 @@ fn options(call: &Call<'_>) -> Started {
 
 /// Turns a panic into a failure of this request alone. Stores stay consistent, because each of
 /// their methods takes effect at one moment or not at all.
-fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Failure::Internal))
+fn guarded<T, E: From<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::Internal.into()))
 }

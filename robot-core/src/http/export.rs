@@ -6,11 +6,11 @@
 use std::{iter, mem, slice, sync::Arc};
 
 use super::{
-    failure::logged,
     list::{self, PAGE_SIZE, PIECE_SIZE},
     query::Query,
     render::{Envelope, json},
     reply::Reply,
+    request_id::RequestId,
     route::{Call, HandlerResult, Started},
 };
 use crate::{
@@ -26,6 +26,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
         pages: Pages::new(Arc::clone(&call.service.catalogue), "").page_size(PAGE_SIZE),
         columns: fields.len(),
         writer: writer.fields(fields),
+        request_id: call.request_id.clone(),
     };
     Ok(Pending::blocking(move || file.reply()))
 }
@@ -36,6 +37,7 @@ struct File {
     writer: RobotWriter,
     /// The number of fields.
     columns: usize,
+    request_id: RequestId,
 }
 
 /// The state of a file that is being sent.
@@ -50,7 +52,7 @@ impl File {
     /// failure of the store. A file of one page is not streamed.
     fn reply(mut self) -> HandlerResult {
         let first = self.pages.next();
-        let opening = piece(first, &mut self.pages, &mut self.writer).map_err(logged)?;
+        let opening = piece(first, &mut self.pages, &mut self.writer)?;
         let format = self.writer.format();
         let mut reply = if self.pages.is_finished() {
             Reply::whole(200, opening)
@@ -79,7 +81,8 @@ impl File {
                         bytes
                     }
                     Err(error) => {
-                        log::error!("an export was not sent completely: {error:?}");
+                        let request_id = &self.request_id;
+                        tracing::error!(%request_id, "an export was not sent completely: {error:?}");
                         next = Next::Failure(error);
                         error_mark(self.writer.format(), self.columns)
                     }

@@ -6,6 +6,7 @@ use super::{
     access::AccessError,
     behaviour::Behaviour,
     request::{BODY_LIMIT, BodyError},
+    request_id::RequestId,
 };
 use crate::{
     catalogue::Error,
@@ -202,34 +203,63 @@ fn challenge(error: AccessError) -> &'static str {
     }
 }
 
+/// Why a handler has no reply. The error of a store is logged when the reply is made.
+#[derive(Debug)]
+pub(super) enum HandlerError {
+    Failure(Failure),
+    Store(Error),
+}
+
+impl From<Failure> for HandlerError {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+impl From<Error> for HandlerError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl HandlerError {
+    /// The failure for the client.
+    pub(super) fn into_failure(self, request_id: &RequestId) -> Failure {
+        match self {
+            Self::Failure(failure) => failure,
+            Self::Store(error) => logged(error, request_id),
+        }
+    }
+}
+
 /// The failure for the client. Logs the cause, which the client does not get.
-pub(super) fn logged(error: Error) -> Failure {
+pub(super) fn logged(error: Error, request_id: &RequestId) -> Failure {
     match error {
         Error::Rejected(violations) => Failure::Rejected(violations),
         Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),
         Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
         Error::ReadOnly(cause) => {
-            log::warn!("a change was rejected: {cause}");
+            tracing::warn!(%request_id, "a change was rejected: {cause}");
             Failure::ReadOnly
         }
         Error::Unavailable(cause) => {
-            log::warn!("the store is unavailable: {cause}");
+            tracing::warn!(%request_id, "the store is unavailable: {cause}");
             Failure::Unavailable
         }
         Error::RestartRequired(cause) => {
-            log::warn!("a change was rejected, because a restart is required: {cause}");
+            tracing::warn!(%request_id, "a change was rejected, because a restart is required: {cause}");
             Failure::RestartRequired
         }
         Error::DiskFull(cause) => {
-            log::error!("the disk of the store is full: {cause}");
+            tracing::error!(%request_id, "the disk of the store is full: {cause}");
             Failure::DiskFull
         }
         Error::Unknown(cause) => {
-            log::error!("the outcome of a write is unknown: {cause}");
+            tracing::error!(%request_id, "the outcome of a write is unknown: {cause}");
             Failure::OutcomeUnknown
         }
         Error::Store(cause) => {
-            log::error!("the store failed: {cause}");
+            tracing::error!(%request_id, "the store failed: {cause}");
             Failure::Internal
         }
     }

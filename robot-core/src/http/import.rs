@@ -18,7 +18,8 @@ use super::{
     render::{Envelope, json},
     reply::Reply,
     request::{BodyError, Pieces},
-    route::{Call, HandlerResult, Started},
+    request_id::RequestId,
+    route::{Call, Started},
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
@@ -84,9 +85,11 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let pieces = pieces.map_err(Failure::Body)?;
     let catalogue = Arc::clone(&call.service.catalogue);
     let behaviour = call.service.behaviour;
+    let report = Report::new(limit, call.request_id.clone());
     Ok(Pending::blocking(move || {
         let records = Records::new(Body::new(pieces, limit), format);
-        run(catalogue, records, options, limit).into_answer(options, behaviour)
+        let report = run(catalogue, records, options, report);
+        Ok(report.into_answer(options, behaviour)?)
     }))
 }
 
@@ -95,12 +98,11 @@ fn run(
     catalogue: Arc<dyn Catalogue>,
     records: Records<Body>,
     options: ImportOptions,
-    limit: u64,
+    mut report: Report,
 ) -> Report {
-    let mut report = Report::default();
     let mut outcomes = import(catalogue, records, options).in_flight(IN_FLIGHT);
     for outcome in outcomes.by_ref() {
-        report.add(outcome, limit);
+        report.add(outcome);
     }
     // Otherwise the reply has no counts, and the rest of the body need not be read.
     if report.stop.is_some() && report.has_counts() {
@@ -110,8 +112,10 @@ fn run(
 }
 
 /// The outcome of an import for the reply.
-#[derive(Default)]
 struct Report {
+    /// The maximum number of bytes in the body.
+    limit: u64,
+    request_id: RequestId,
     summary: Summary,
     /// The first failure of a record.
     first: Option<Failure>,
@@ -136,14 +140,28 @@ struct Counts {
 }
 
 impl Report {
-    fn add(&mut self, outcome: Outcome, limit: u64) {
+    fn new(limit: u64, request_id: RequestId) -> Self {
+        Self {
+            limit,
+            request_id,
+            summary: Summary::default(),
+            first: None,
+            stop: None,
+            not_tried: None,
+            messages: Vec::new(),
+            omitted: 0,
+            has_name_conflict: false,
+        }
+    }
+
+    fn add(&mut self, outcome: Outcome) {
         self.summary.count(&outcome);
         let Err(error) = outcome.result else {
             return;
         };
         self.has_name_conflict |= is_name_conflict(&error);
         let is_stop = self.stop.is_none() && is_stop(&error);
-        let failure = failure(error, limit);
+        let failure = self.failure(error);
         let messages = failure.messages().into_iter();
         let messages = messages.map(|message| format!("{}: {message}", outcome.position));
         if is_stop {
@@ -160,12 +178,35 @@ impl Report {
         self.first.get_or_insert(failure);
     }
 
+    /// The failure of a record, the body or the store, for the client.
+    fn failure(&self, error: ImportError) -> Failure {
+        match error {
+            ImportError::Malformed(messages) => Failure::Malformed(messages),
+            ImportError::Store(error) => logged(error, &self.request_id),
+            ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
+                Failure::Malformed(vec![message])
+            }
+            ImportError::Unreadable(ReadError::Input { cause, .. }) => {
+                let body_error = cause.get_ref().and_then(|cause| cause.downcast_ref());
+                match body_error {
+                    Some(BodyError::TooLarge) => Failure::ImportTooLarge(self.limit),
+                    Some(error) => Failure::Body(*error),
+                    None => Failure::Body(BodyError::Incomplete),
+                }
+            }
+        }
+    }
+
     /// Whether the reply has the counts even if the import was stopped.
     fn has_counts(&self) -> bool {
         self.summary.records() > self.summary.failed
     }
 
-    fn into_answer(mut self, options: ImportOptions, behaviour: Behaviour) -> HandlerResult {
+    fn into_answer(
+        mut self,
+        options: ImportOptions,
+        behaviour: Behaviour,
+    ) -> Result<Reply, Failure> {
         let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
@@ -250,25 +291,6 @@ fn stopped(stop: &Failure, counts: Counts, messages: Vec<String>, behaviour: Beh
             stop.status(behaviour),
             json(&Envelope::stopped(counts, messages)),
         )
-    }
-}
-
-/// The failure of a record, the body or the store, for the client.
-fn failure(error: ImportError, limit: u64) -> Failure {
-    match error {
-        ImportError::Malformed(messages) => Failure::Malformed(messages),
-        ImportError::Store(error) => logged(error),
-        ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
-            Failure::Malformed(vec![message])
-        }
-        ImportError::Unreadable(ReadError::Input { cause, .. }) => {
-            let body_error = cause.get_ref().and_then(|cause| cause.downcast_ref());
-            match body_error {
-                Some(BodyError::TooLarge) => Failure::ImportTooLarge(limit),
-                Some(error) => Failure::Body(*error),
-                None => Failure::Body(BodyError::Incomplete),
-            }
-        }
     }
 }
 

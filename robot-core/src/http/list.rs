@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{failure::logged, render::elements, reply::Reply, route::HandlerResult};
+use super::{render::elements, reply::Reply, request_id::RequestId, route::HandlerResult};
 use crate::{
     catalogue::{Catalogue, Error, PageItem, Pages, Result},
     model::{Field, Visible},
@@ -31,13 +31,15 @@ const PAGE_ATTEMPTS: u32 = 5;
 const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
 /// The array of all robots of the pages. The first page is read before the reply starts, so that the
-/// status reports a failure of the store. A list of one page is not streamed.
+/// status reports a failure of the store. A list of one page is not streamed. Later failures are logged
+/// with the id of the request.
 pub(super) fn stream<T: Visible + PageItem + 'static>(
     pages: Pages<Arc<dyn Catalogue>, T>,
     fields: Vec<Field>,
+    request_id: RequestId,
 ) -> HandlerResult {
     let mut pages = pages.page_size(PAGE_SIZE);
-    let Some(first) = pages.next().transpose().map_err(logged)? else {
+    let Some(first) = pages.next().transpose()? else {
         return Ok(Reply::whole(200, b"[]".to_vec()));
     };
     let opening = piece(&mut pages, &first, &fields, b'[');
@@ -51,7 +53,7 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
         Some(match next_page(&mut pages) {
             Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
             Some(Err(error)) => {
-                log::error!("a list was not sent completely: {error:?}");
+                tracing::error!(%request_id, "a list was not sent completely: {error:?}");
                 Err(error)
             }
             None => Ok(b"]".to_vec()),

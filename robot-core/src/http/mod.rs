@@ -37,6 +37,7 @@
 //! | `behaviour` | the status codes that can be configured |
 //! | `body_timer` | the time limits of streamed bodies |
 //! | `request`, `reply` | [`Request`] and [`Reply`] |
+//! | `request_id` | [`RequestId`], by which a reply is found in the log |
 
 mod accept;
 mod access;
@@ -55,6 +56,7 @@ mod query;
 mod render;
 mod reply;
 mod request;
+mod request_id;
 mod robots;
 mod route;
 mod routes;
@@ -72,4 +74,5 @@ pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
 pub use reply::{Body, Chunks, Reply};
 pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};
+pub use request_id::{ParseRequestIdError, RequestId};
 pub use token::{AccessToken, ParseTokenError, ParseTokenNameError, Permission, TokenName};

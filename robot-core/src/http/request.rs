@@ -4,6 +4,8 @@ use std::{fmt, time::Duration};
 
 use memchr::memchr;
 
+use super::request_id::RequestId;
+
 /// The maximum number of bytes in a request body that is not streamed.
 ///
 /// A frontend may stop reading after one byte more: [`Exchange::answer`](super::Exchange::answer)
@@ -67,6 +69,8 @@ pub struct Request {
     pub(super) method: String,
     pub(super) headers: Headers,
     pub(super) body: Vec<u8>,
+    /// The id that the client has sent or the frontend has set.
+    pub(super) id: Option<RequestId>,
     target: String,
 }
 
@@ -102,12 +106,18 @@ impl Request {
             method: method.into(),
             headers: Headers::default(),
             body: Vec::new(),
+            id: None,
             target: target.into(),
         }
     }
 
     /// Adds a header. A frontend passes all headers that it received, in order.
     pub fn header(&mut self, name: &str, value: &[u8]) {
+        if name.eq_ignore_ascii_case(RequestId::HEADER) {
+            let received = str::from_utf8(value).ok().and_then(|id| id.parse().ok());
+            self.id = self.id.take().or(received);
+            return;
+        }
         let headers = &mut self.headers;
         let known = [
             ("accept", &mut headers.accept),
@@ -130,6 +140,21 @@ impl Request {
             Some(first) => *field = Some(format!("{first}, {value}")),
             None => *field = Some(value.into_owned()),
         }
+    }
+
+    /// Sets the id. Otherwise, it is that of the header `X-Request-Id`, or random.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Request, RequestId}};
+    /// let id = RequestId::random();
+    /// let mut request = Request::new("GET", "/api/robots");
+    /// request.set_id(id.clone());
+    /// let reply = Api::new(Arc::new(MemoryCatalogue::new())).handle(request);
+    /// assert_eq!(reply.header("x-request-id"), Some(id.as_str()));
+    /// ```
+    pub fn set_id(&mut self, id: RequestId) {
+        self.id = Some(id);
     }
 
     /// Sets the body, for [`Api::handle`](super::Api::handle). Other frontends pass it to

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use percent_encoding::utf8_percent_encode;
 
 use super::{
-    failure::{Failure, logged},
+    failure::Failure,
     list,
     query::{ENCODED, Query},
     render::{Envelope, array, json},
     reply::Reply,
+    request_id::RequestId,
     route::{Call, HandlerResult, Started},
     service::Service,
 };
@@ -43,9 +44,10 @@ fn list_of<T: Visible + PageItem + 'static>(
     query: Query,
 ) -> Pending<HandlerResult> {
     let (service, containing) = (Arc::clone(call.service), containing.to_owned());
+    let request_id = call.request_id.clone();
     Pending::blocking(move || match query.limit {
         Some(limit) => page::<T>(&service, &containing, limit.get(), &query),
-        None => all::<T>(&service, containing, query),
+        None => all::<T>(&service, containing, query, request_id),
     })
 }
 
@@ -53,11 +55,12 @@ fn all<T: Visible + PageItem + 'static>(
     service: &Service,
     containing: String,
     query: Query,
+    request_id: RequestId,
 ) -> HandlerResult {
     let after = query.after.unwrap_or_default();
     let fields = query.fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
     let pages = Pages::<_, T>::of(Arc::clone(&service.catalogue), containing, after);
-    list::stream(pages, fields)
+    list::stream(pages, fields, request_id)
 }
 
 fn page<T: Visible + PageItem>(
@@ -72,7 +75,7 @@ fn page<T: Visible + PageItem>(
         // One more than is returned shows whether there is a next page.
         limit: limit + 1,
     };
-    let mut robots = T::page(&service.catalogue, request).map_err(logged)?;
+    let mut robots = T::page(&service.catalogue, request)?;
     let has_next = robots.len() > limit;
     robots.truncate(limit);
     let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
@@ -101,7 +104,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
         return Ok(Pending::ready(Ok(found(None, &query))));
     };
     let robot = call.service.catalogue.start_get(id);
-    Ok(robot.map(move |robot| Ok(found(robot.map_err(logged)?.as_ref(), &query))))
+    Ok(robot.map(move |robot| Ok(found(robot?.as_ref(), &query))))
 }
 
 fn found(robot: Option<&Robot>, query: &Query) -> Reply {
@@ -118,7 +121,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let status = call.service.behaviour.created();
     let robot = call.service.catalogue.start_add(draft(body)?);
     Ok(robot.map(move |robot| {
-        let robot = &robot.map_err(logged)?;
+        let robot = &robot?;
         let fields = Field::CREATED_VIEW;
         let bytes = json(&Envelope::ok(View { robot, fields }));
         Ok(Reply::whole(status, bytes))
@@ -147,6 +150,6 @@ fn draft(body: &[u8]) -> std::result::Result<Draft, Failure> {
 }
 
 fn confirm(changed: Result<()>) -> HandlerResult {
-    changed.map_err(logged)?;
+    changed?;
     Ok(Reply::whole(200, json(&Envelope::OK)))
 }

@@ -5,9 +5,10 @@ use std::{borrow::Cow, sync::Arc};
 use percent_encoding::percent_decode;
 
 use super::{
-    failure::Failure,
+    failure::{Failure, HandlerError},
     reply::Reply,
     request::{BodyError, Pieces, Request},
+    request_id::RequestId,
     service::Service,
 };
 use crate::{catalogue::Pending, model::RobotId};
@@ -34,7 +35,7 @@ pub(super) enum Handler {
 }
 
 /// The outcome of a request.
-pub(super) type HandlerResult = Result<Reply, Failure>;
+pub(super) type HandlerResult = Result<Reply, HandlerError>;
 
 /// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
 pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
@@ -43,6 +44,7 @@ pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 pub(super) struct Call<'a> {
     pub(super) service: &'a Arc<Service>,
     pub(super) request: &'a Request,
+    pub(super) request_id: &'a RequestId,
     pub(super) route: &'static Route,
     /// The decoded parameter in the path.
     pub(super) parameter: &'a [u8],

@@ -69,7 +69,7 @@ impl Acceptor {
             });
         } else if let Ok(permit) = Arc::clone(&self.rejections).try_acquire_owned() {
             self.connections.spawn(async move {
-                connection::reject(&server, stream).await;
+                connection::reject(&server, stream, remote).await;
                 drop(permit);
             });
         }
@@ -85,7 +85,9 @@ impl Acceptor {
             .last_warning
             .is_none_or(|last| last.elapsed() > WARNING_INTERVAL)
         {
-            log::warn!("new connections have to wait: {error}; allow more open files (ulimit -n)");
+            tracing::warn!(
+                "new connections have to wait: {error}; allow more open files (ulimit -n)"
+            );
             self.last_warning = Some(Instant::now());
         }
         sleep(PAUSE).await;

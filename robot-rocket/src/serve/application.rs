@@ -13,6 +13,7 @@ use rocket::{http::Status, local::asynchronous::Client};
 use super::{
     activity::Answer,
     buffering::{BufferedBody, Buffering},
+    record::RequestRecord,
     refusal::Refusal,
     request::{self, Received},
     response::{self, BodyReader, ResponseBody},
@@ -40,25 +41,34 @@ impl Application {
         answer: Answer,
     ) -> (Response<ResponseBody>, Option<BodyReader<'_>>) {
         let (parts, body) = request.into_parts();
+        let mut record = RequestRecord::start(&parts.method, &parts.headers, remote);
         let method = parts.method.clone();
         let mut local = request::local(&self.client, &parts, remote);
+        record.set_real_ip(local.real_ip());
         match self.buffering.read(&parts, &local, body).await {
             Ok(BufferedBody::Read(bytes)) => {
                 local.set_body(bytes);
-                Received::new(parts, None).attach(&local);
+                Received::new(parts, None, &record).attach(&local);
             }
-            Ok(BufferedBody::Unread(body)) => Received::new(parts, Some(body)).attach(&local),
+            Ok(BufferedBody::Unread(body)) => {
+                Received::new(parts, Some(body), &record).attach(&local);
+            }
             Err(refusal) => {
-                let response = self.refusal(refusal).await;
-                return (response.map(|body| ResponseBody::whole(body, answer)), None);
+                let response = self.refusal(refusal, &mut record).await;
+                let response = response.map(|body| ResponseBody::whole(body, answer, record));
+                return (response, None);
             }
         }
-        response::convert(local.dispatch().await, &method, answer).await
+        response::convert(local.dispatch().await, &method, answer, record).await
     }
 
     /// The answer without a request: that of the catcher for 400, or a text if this catcher does not
     /// know refusals.
-    pub(super) async fn refusal(&self, refusal: Refusal) -> Response<Bytes> {
+    pub(super) async fn refusal(
+        &self,
+        refusal: Refusal,
+        record: &mut RequestRecord,
+    ) -> Response<Bytes> {
         let local = request::invalid(&self.client, "/");
         refusal.attach(&local);
         let caught = local.dispatch().await;
@@ -76,6 +86,7 @@ impl Application {
             let headers = response.headers_mut();
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
+        record.start_response(refusal.status, response.headers_mut());
         response
     }
 

@@ -26,6 +26,7 @@ use rocket::tokio::{
 use super::tls::Certificates;
 use super::{
     activity::{Activity, Timer},
+    record::RequestRecord,
     refusal::Refusal,
     response::BodyReader,
     server::Server,
@@ -69,17 +70,17 @@ async fn serve_https(
 }
 
 /// Rejects a connection beyond a limit with 503.
-pub(super) async fn reject(server: &Server, stream: TcpStream) {
+pub(super) async fn reject(server: &Server, stream: TcpStream, remote: SocketAddr) {
     let refusal = Refusal::TOO_MANY_CONNECTIONS;
     #[cfg(feature = "tls")]
     if let Some(certificates) = &server.certificates {
         let handshake = timeout(CLOSE_TIMEOUT, certificates.accept(stream));
         if let Ok(Ok(stream)) = handshake.await {
-            refuse(server, stream, refusal).await;
+            refuse(server, stream, remote, refusal).await;
         }
         return;
     }
-    refuse(server, stream, refusal).await;
+    refuse(server, stream, remote, refusal).await;
 }
 
 async fn serve_http<S>(server: &Server, stream: S, remote: SocketAddr)
@@ -113,7 +114,7 @@ where
     match end {
         End::Closed => close(server, stream).await,
         End::Failed(error) => match Refusal::of(&error) {
-            Some(refusal) => Box::pin(refuse(server, stream, refusal)).await,
+            Some(refusal) => Box::pin(refuse(server, stream, remote, refusal)).await,
             None if is_write_timeout(&error) => stream.discard_unread(),
             None => {}
         },
@@ -191,14 +192,17 @@ where
 }
 
 /// Sends an answer without reading a request, and closes the connection.
-async fn refuse<S>(server: &Server, mut stream: S, refusal: Refusal)
+async fn refuse<S>(server: &Server, mut stream: S, remote: SocketAddr, refusal: Refusal)
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     // Hyper writes a response only to a request, so it reads this one.
     let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
     let service = service_fn(async |_| {
-        let response = server.application.refusal(refusal).await;
+        let mut record = RequestRecord::refused(remote);
+        let response = server.application.refusal(refusal, &mut record).await;
+        record.add_bytes(response.body().len());
+        record.set_sent();
         Ok::<_, Infallible>(response.map(Full::new))
     });
     let connection = http1::Builder::new()

@@ -12,6 +12,7 @@ mod buffering;
 mod connection;
 pub(crate) mod open_files;
 mod options;
+mod record;
 mod refusal;
 mod request;
 mod response;
@@ -39,6 +40,7 @@ pub use options::ServeOptions;
 pub use tls::Certificates;
 
 pub(crate) use self::{
+    record::Labels,
     refusal::Refusal,
     request::{READS_FROM_CONNECTION, Received},
 };
@@ -105,6 +107,7 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         .merge(("address", options.address.ip()))
         .merge(("port", options.address.port()));
     let rocket = rocket.configure(figment).attach(response::sizes());
+    let rocket = rocket.attach(record::routes());
     let not_launched = |error| ServeError::Launch(Box::new(error));
     let rocket = rocket.ignite().await.map_err(not_launched)?;
     // Before the fairings for liftoff, after which a signal may come.
@@ -121,9 +124,10 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let connections = accept_until(shutdown.received(), listener, &server).await;
     server.stopping.start();
     shutdown.finish(connections).await;
-    match Arc::into_inner(server) {
-        Some(server) => server.application.terminate().await,
-        None => log::warn!("shutdown fairings do not run, because a handler blocks its thread"),
+    if let Some(server) = Arc::into_inner(server) {
+        server.application.terminate().await;
+    } else {
+        tracing::warn!("shutdown fairings do not run, because a handler blocks its thread");
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub(super) fn raise_limit() {
         if limit != raised
             && let Err(cause) = setrlimit(Resource::Nofile, raised)
         {
-            log::warn!("cannot raise the number of open files: {cause}; set it with ulimit -n");
+            tracing::warn!("cannot raise the number of open files: {cause}; set it with ulimit -n");
         }
     }
 }

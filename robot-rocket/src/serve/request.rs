@@ -2,7 +2,7 @@
 
 use std::{
     net::SocketAddr,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use hyper::{
@@ -11,6 +11,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
+use robot_core::http::RequestId;
 use rocket::{
     Request,
     http::{
@@ -19,6 +20,8 @@ use rocket::{
     },
     local::asynchronous::{Client, LocalRequest},
 };
+
+use super::record::{Labels, RequestRecord};
 
 /// Start of the name of each route whose handler reads the body from the connection
 /// ([`Received::take_body`]). Rocket names routes after functions, whose names have no blanks.
@@ -46,12 +49,16 @@ pub(crate) struct Received {
     /// Until the core has the request.
     parts: Mutex<Option<Parts>>,
     body: Mutex<Option<Incoming>>,
+    request_id: RequestId,
+    labels: Arc<OnceLock<Labels>>,
 }
 
 impl Received {
     /// Without the body if it was buffered: Rocket's request has it then.
-    pub(super) fn new(parts: Parts, body: Option<Incoming>) -> Self {
+    pub(super) fn new(parts: Parts, body: Option<Incoming>, record: &RequestRecord) -> Self {
         Self {
+            request_id: record.request_id().clone(),
+            labels: record.labels(),
             parts: Mutex::new(Some(parts)),
             body: Mutex::new(body),
         }
@@ -75,7 +82,17 @@ impl Received {
         for (name, value) in &parts.headers {
             core_request.header(name.as_str(), value.as_bytes());
         }
+        core_request.set_id(self.request_id.clone());
         Some(core_request)
+    }
+
+    pub(crate) fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// Sets what the log says about the request, unless it was set before.
+    pub(crate) fn set_labels(&self, labels: impl FnOnce() -> Labels) {
+        self.labels.get_or_init(labels);
     }
 
     /// Frees the head, with the buffer of 8 KiB into which hyper read it.

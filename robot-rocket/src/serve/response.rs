@@ -19,7 +19,7 @@ use hyper::{
 use rocket::{fairing::AdHoc, local::asynchronous::LocalResponse, tokio::io::AsyncReadExt};
 use tokio_util::io::poll_read_buf;
 
-use super::activity::Answer;
+use super::{activity::Answer, record::RequestRecord};
 
 /// The maximum size of a body that is passed on as a whole, in bytes. Lower, and usual lists are passed
 /// on in pieces, which costs more; higher, and a client that does not read keeps more memory.
@@ -44,6 +44,7 @@ pub(super) async fn convert<'a>(
     mut response: LocalResponse<'a>,
     method: &Method,
     answer: Answer,
+    mut record: RequestRecord,
 ) -> (Response<ResponseBody>, Option<BodyReader<'a>>) {
     let status = StatusCode::from_u16(response.status().code);
     let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -64,8 +65,10 @@ pub(super) async fn convert<'a>(
             (Content::Streamed(handover), Some(reader))
         }
     };
+    record.start_response(status.as_u16(), &mut headers);
     let mut converted = Response::new(ResponseBody {
         content,
+        record,
         _answer: answer,
     });
     *converted.status_mut() = status;
@@ -79,11 +82,10 @@ pub(super) fn headers(response: &LocalResponse<'_>) -> HeaderMap {
     for header in response.headers().iter() {
         let name = HeaderName::from_bytes(header.name.as_str().as_bytes());
         let value = HeaderValue::from_str(header.value());
-        match (name, value) {
-            (Ok(name), Ok(value)) => {
-                headers.append(name, value);
-            }
-            _ => log::error!("the response has an invalid header: {}", header.name),
+        if let (Ok(name), Ok(value)) = (name, value) {
+            headers.append(name, value);
+        } else {
+            tracing::error!("the response has an invalid header: {}", header.name);
         }
     }
     headers
@@ -93,9 +95,9 @@ async fn whole(response: &mut LocalResponse<'_>, size: usize) -> Content {
     let mut bytes = Vec::with_capacity(size);
     while bytes.len() < size {
         match response.read_buf(&mut bytes).await {
-            Ok(0) => return Content::Failed(io::ErrorKind::UnexpectedEof.into()),
+            Ok(0) => return Content::Failed(Some(io::ErrorKind::UnexpectedEof.into())),
             Ok(_) => {}
-            Err(error) => return Content::Failed(error),
+            Err(error) => return Content::Failed(Some(error)),
         }
     }
     Content::Whole(bytes.into())
@@ -104,6 +106,7 @@ async fn whole(response: &mut LocalResponse<'_>, size: usize) -> Content {
 /// The body of a response, as hyper reads it.
 pub(super) struct ResponseBody {
     content: Content,
+    record: RequestRecord,
     _answer: Answer,
 }
 
@@ -112,14 +115,16 @@ enum Content {
     Stripped,
     Whole(Bytes),
     Streamed(Arc<Handover>),
-    Failed(io::Error),
+    /// The error, until hyper has it.
+    Failed(Option<io::Error>),
     /// Everything has been read.
     End,
 }
 
 impl ResponseBody {
-    pub(super) fn whole(bytes: Bytes, answer: Answer) -> Self {
+    pub(super) fn whole(bytes: Bytes, answer: Answer, record: RequestRecord) -> Self {
         Self {
+            record,
             content: Content::Whole(bytes),
             _answer: answer,
         }
@@ -134,17 +139,26 @@ impl Body for ResponseBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        match mem::replace(&mut self.content, Content::End) {
-            Content::Stripped | Content::End => Poll::Ready(None),
-            Content::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Content::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            Content::Failed(error) => Poll::Ready(Some(Err(error))),
+        let frame = match mem::replace(&mut self.content, Content::End) {
+            Content::Stripped | Content::End => None,
+            Content::Whole(bytes) if bytes.is_empty() => None,
+            Content::Whole(bytes) => Some(Ok(bytes)),
+            Content::Failed(error) => {
+                self.content = Content::Failed(None);
+                error.map(Err)
+            }
             Content::Streamed(handover) => {
                 let piece = handover.take();
-                self.content = Content::Streamed(handover);
-                piece.map(|piece| piece.map(|piece| piece.map(Frame::data)))
+                if !matches!(piece, Poll::Ready(None)) {
+                    self.content = Content::Streamed(handover);
+                }
+                ready!(piece)
             }
+        };
+        if let Some(Ok(bytes)) = &frame {
+            self.record.add_bytes(bytes.len());
         }
+        Poll::Ready(frame.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -165,8 +179,11 @@ impl Body for ResponseBody {
 
 impl Drop for ResponseBody {
     fn drop(&mut self) {
-        if let Content::Streamed(handover) = &self.content {
-            *handover.piece() = Piece::NoLongerNeeded;
+        match &self.content {
+            Content::Streamed(handover) => *handover.piece() = Piece::NoLongerNeeded,
+            Content::Stripped | Content::End => self.record.set_sent(),
+            Content::Whole(bytes) if bytes.is_empty() => self.record.set_sent(),
+            Content::Whole(_) | Content::Failed(_) => {}
         }
     }
 }

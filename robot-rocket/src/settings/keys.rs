@@ -27,7 +27,7 @@ const fn secret(name: &'static str, expected: &'static str) -> Key {
 }
 
 /// The settings of the catalogue, and those of Rocket.
-pub(super) const ALL: [Key; 30] = [
+pub(super) const ALL: [Key; 32] = [
     key("allow_anonymous", "true, false or read"),
     key("allowed_hosts", "names, as in robots.example,robots"),
     key("allowed_origins", "origins, as in https://app.example"),
@@ -43,8 +43,10 @@ pub(super) const ALL: [Key; 30] = [
         "a number of bytes per second; 0 means none",
     ),
     key("import_timeout", "a whole number of seconds, 1 or more"),
+    key("log_format", "text or json"),
     key("max_connections", "a number, 1 or more"),
     key("max_connections_per_address", "a number, 1 or more"),
+    key("slow_statement", "a whole number of milliseconds"),
     key("static_dir", "the path of a folder"),
     key("write_timeout", "a whole number of seconds, 1 or more"),
     // Rocket's.

@@ -4,6 +4,8 @@ mod connections;
 mod error;
 mod keys;
 #[cfg(feature = "server")]
+mod log_format;
+#[cfg(feature = "server")]
 mod names;
 #[cfg(feature = "server")]
 mod report;
@@ -38,6 +40,8 @@ use rocket::{
 
 pub use connections::ConnectionLimits;
 pub use error::{SettingProblem, SettingsError};
+#[cfg(feature = "server")]
+pub use log_format::LogFormat;
 #[cfg(feature = "server")]
 pub use report::SettingsTable;
 #[cfg(feature = "server")]
@@ -209,12 +213,12 @@ fn database_sources(figment: &Figment) -> Figment {
         .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global())
 }
 
-/// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default) and
-/// `database_connections` (see [`OpenOptions::connections`]), and Rocket's own `workers` (see
-/// [`OpenOptions::workers`]). If a database server is unreachable, opening waits for it.
+/// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default),
+/// `database_connections` (see [`OpenOptions::connections`]), `slow_statement` (milliseconds, 500 by
+/// default), and Rocket's own `workers` (see [`OpenOptions::workers`]). If a database server is unreachable, opening waits for it.
 ///
 /// # Errors
-/// A value is not a number greater than 0.
+/// A value is not a number in its range.
 ///
 /// ```
 /// let figment = rocket::Config::figment().merge(("database_timeout", 5));
@@ -227,6 +231,7 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
         optional::<NonZeroU32>(figment, "database_timeout"),
         &mut problems,
     );
+    let slow_statement = value(optional::<u32>(figment, "slow_statement"), &mut problems);
     let workers = value(optional(figment, "workers"), &mut problems);
     let connections = value(
         optional::<NonZeroU32>(figment, "database_connections"),
@@ -236,6 +241,9 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
     let mut options = OpenOptions::new().wait_for_server();
     if let Some(seconds) = timeout {
         options = options.timeout(Duration::from_secs(seconds.get().into()));
+    }
+    if let Some(milliseconds) = slow_statement {
+        options = options.slow_statement(Duration::from_millis(milliseconds.into()));
     }
     if let Some(workers) = workers {
         options = options.workers(workers);

@@ -302,7 +302,7 @@ mod tests {
             ("database", "database_url"),
             ("database_uri", "database_url"),
             ("tempdir", "temp_dir"),
-            ("log", "log_level"),
+            ("log_levle", "log_level"),
         ] {
             assert_eq!(suggested(name).as_deref(), Some(known), "{name}");
         }

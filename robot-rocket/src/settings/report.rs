@@ -94,9 +94,15 @@ fn default(name: &str, settings: &ServerSettings, figment: &Figment) -> Option<S
         "database_timeout" => seconds(settings.options.get_timeout()),
         "database_url" => redact(&settings.database_url),
         "header_timeout" => seconds(limits.header_timeout),
+        "slow_statement" => settings
+            .options
+            .get_slow_statement()
+            .as_millis()
+            .to_string(),
         "write_timeout" => seconds(limits.write_timeout),
         "import_minimum_rate" => catalogue.stream_limits.minimum_rate.to_string(),
         "import_timeout" => seconds(catalogue.stream_limits.timeout),
+        "log_format" => settings.log_format.to_string(),
         "max_connections" => limits.connections.to_string(),
         "max_connections_per_address" => limits.connections_per_address.to_string(),
         "allowed_origins" | "api_tokens" | "api_tokens_file" | "static_dir" | "tls" => {

@@ -17,8 +17,8 @@ use rocket::{
 };
 
 use super::{
-    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, names, open_options,
-    optional, value,
+    ConnectionLimits, LogFormat, SettingProblem, Settings, SettingsError, database_url, names,
+    open_options, optional, value,
 };
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
@@ -48,6 +48,8 @@ pub struct ServerSettings {
     pub database_url: String,
     /// How the store is opened.
     pub options: OpenOptions,
+    /// The format of the log.
+    pub log_format: LogFormat,
     /// Names that are not settings, one message for each.
     pub warnings: Vec<String>,
 }
@@ -70,6 +72,7 @@ impl ServerSettings {
         }
         let database_url = value(database_url(figment), &mut problems);
         let options = value(open_options(figment), &mut problems);
+        let log_format = value(LogFormat::read(figment), &mut problems);
         let config = match figment.extract::<Config>() {
             Ok(config) => config,
             Err(error) => {
@@ -85,6 +88,7 @@ impl ServerSettings {
             catalogue,
             database_url,
             options,
+            log_format,
             warnings,
         })
     }

@@ -4,6 +4,7 @@ use robot_core::{
     DEFAULT_URL, OpenOptions,
     http::{Behaviour, StreamLimits},
 };
+use robot_rocket::LogFormat;
 use rocket::Config;
 
 use crate::process::command;
@@ -55,6 +56,12 @@ fn default_of(setting: &str) -> String {
         "ROCKET_PORT" => config.port.to_string(),
         "ROCKET_BEHAVIOUR" => Behaviour::default().to_string(),
         "ROCKET_DATABASE_TIMEOUT" => OpenOptions::new().get_timeout().as_secs().to_string(),
+        "ROCKET_LOG_FORMAT" => LogFormat::default().to_string(),
+        "ROCKET_SLOW_STATEMENT" => {
+            let limit = OpenOptions::new().get_slow_statement();
+            limit.as_millis().to_string()
+        }
+        "RUST_LOG" => "warn".to_owned(),
         "ROCKET_MAX_BLOCKING" => config.max_blocking.to_string(),
         "ROCKET_SHUTDOWN" => {
             let shutdown = config.shutdown;

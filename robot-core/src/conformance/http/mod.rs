@@ -20,7 +20,7 @@ use std::{io, thread};
 pub(super) use faulty::Faulty;
 
 use super::{Answer, Call, Case, Client, Configuration, Framing, Pace};
-use crate::http::{BODY_DEADLINE, Behaviour};
+use crate::http::{BODY_DEADLINE, Behaviour, RequestId};
 
 /// Runs a case.
 pub(super) type Run = fn(&Session<'_>);
@@ -194,6 +194,8 @@ fn assert_common_headers(answer: &Answer, call: &str) {
     for (name, value) in [("vary", "Accept"), ("x-content-type-options", "nosniff")] {
         assert_eq!(answer.header(name), Some(value), "{call}: {name}");
     }
+    let id = answer.header(RequestId::HEADER).unwrap_or_default();
+    assert!(id.parse::<RequestId>().is_ok(), "{call}: request id '{id}'");
     let policy = answer.header("content-security-policy").unwrap_or_default();
     assert!(policy.contains("default-src 'none'"), "{call}: {policy}");
     let unsafe_bytes = answer.body.iter().filter(|byte| b"<>&".contains(byte));

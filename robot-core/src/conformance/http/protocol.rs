@@ -10,6 +10,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     head_answers_like_get_without_a_body,
     options_returns_the_methods,
     content_type_follows_the_accept_header,
+    request_id_is_returned_if_well_formed,
     write_from_another_origin_returns_403,
     read_from_another_origin_is_answered,
     form_field_does_not_override_the_method,
@@ -170,6 +171,35 @@ fn content_type_follows_the_accept_header(session: &Session<'_>) {
     ];
     let answer = session.call("GET", "/api/robots", &twice, b"");
     assert_eq!(answer.header("content-type"), Some("application/json"));
+}
+
+fn request_id_is_returned_if_well_formed(session: &Session<'_>) {
+    let request_id = |sent: &str, path: &str| {
+        let answer = session.call("GET", path, &[("X-Request-Id", sent)], b"");
+        answer.header("x-request-id").unwrap_or_default().to_owned()
+    };
+    let longest = "x".repeat(128);
+    let too_long = "x".repeat(129);
+    for path in ["/api/robots", "/api/robots/x", "/nothing"] {
+        for id in ["7", "b0a6-42f3", "A.b_c:d/e+f=g@h", longest.as_str()] {
+            assert_eq!(request_id(id, path), id, "{path}");
+        }
+        for other in [
+            "",
+            "two words",
+            "\"x\"",
+            "a,b",
+            "ä",
+            "<x>",
+            too_long.as_str(),
+        ] {
+            assert_ne!(request_id(other, path), other, "{path}");
+        }
+    }
+    assert_ne!(
+        session.get("/api/robots").header("x-request-id"),
+        session.get("/api/robots").header("x-request-id")
+    );
 }
 
 /// Headers of a browser for a page of another origin.

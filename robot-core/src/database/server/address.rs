@@ -8,12 +8,16 @@ use super::{
     backend::{Backend, ConnectFailure, Purpose},
     errors::is_transient,
 };
-use crate::catalogue::{Cause, OpenError, OpenOptions, redact};
+use crate::{
+    catalogue::{Cause, OpenError, OpenOptions, redact},
+    database::slow_statements,
+};
 
 /// The URL of a database on a server, and the timeout for its statements.
 pub(super) struct Address<B> {
     url: String,
     timeout: Duration,
+    slow_statement: Duration,
     backend: PhantomData<fn() -> B>,
 }
 
@@ -30,13 +34,17 @@ impl<B: Backend> Address<B> {
         Ok(Self {
             url: B::complete_url(url, options),
             timeout: options.get_timeout(),
+            slow_statement: options.get_slow_statement(),
             backend: PhantomData,
         })
     }
 
     /// A connection with all settings that the catalogue relies on.
     pub(super) fn connect(&self, purpose: Purpose) -> Result<B, OpenError> {
-        B::connect(&self.url, purpose, self.timeout).map_err(|error| self.rejected(&error))
+        let connected = B::connect(&self.url, purpose, self.timeout);
+        let mut connection = connected.map_err(|error| self.rejected(&error))?;
+        slow_statements::log_from(&mut connection, self.slow_statement);
+        Ok(connection)
     }
 
     /// How long a statement may take, unless it is known to take longer.
@@ -95,6 +103,7 @@ impl<B> Clone for Address<B> {
         Self {
             url: self.url.clone(),
             timeout: self.timeout,
+            slow_statement: self.slow_statement,
             backend: PhantomData,
         }
     }

@@ -215,7 +215,7 @@ impl<B: Backend> Connector<B> {
     pub(super) fn log_outage(&self, reason: &dyn Display) {
         let mut logged = lock(&self.outage);
         if logged.is_none_or(|logged| logged.elapsed() > LOG_INTERVAL) {
-            log::warn!("{reason}");
+            tracing::warn!("{reason}");
             *logged = Some(Instant::now());
         }
     }
@@ -225,7 +225,7 @@ impl<B: Backend> Connector<B> {
         if lock(&self.outage).take().is_some() {
             // They may wait for a server that another one has replaced.
             self.abandoned.forget();
-            log::warn!("the database {} is available again", self.address.name());
+            tracing::warn!("the database {} is available again", self.address.name());
         }
     }
 }

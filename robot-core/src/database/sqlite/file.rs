@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
+    database::slow_statements,
     files::{
         StoreFiles,
         identity::{Identity, identity, link_count},
@@ -40,6 +41,7 @@ pub(super) struct DatabaseFile {
     /// The identity of the file that every connection must be to, once one is in use.
     identity: Arc<OnceLock<Identity>>,
     timeout: Duration,
+    slow_statement: Duration,
 }
 
 impl DatabaseFile {
@@ -60,6 +62,7 @@ impl DatabaseFile {
             resolved,
             identity: Arc::default(),
             timeout: options.get_timeout(),
+            slow_statement: options.get_slow_statement(),
         };
         file.must_be_a_database()?;
         file.must_have_one_name()?;
@@ -156,6 +159,7 @@ impl DatabaseFile {
                 let message = "it was deleted, moved or replaced while it was in use";
                 return Err(ConnectionError::BadConnection(message.to_owned()));
             }
+            slow_statements::log_from(&mut connection, self.slow_statement);
             set_up(&mut connection, purpose, self.timeout)
                 .map_err(ConnectionError::CouldntSetupConfiguration)?;
             Ok(connection)

@@ -70,7 +70,7 @@ fn begin(connection: &mut SqliteConnection, database: &str, timeout: Duration) -
     let rest = timeout.saturating_sub(quiet);
     match retry_while_locked(quiet, |_| LOCK_PAUSE, &mut attempt) {
         Err(error) if is_locked(&error) && !rest.is_zero() => {
-            log::warn!(
+            tracing::warn!(
                 "{database}: waiting for another program that migrates it or writes to it, for up \
                  to {} seconds",
                 rest.as_secs_f32().ceil()

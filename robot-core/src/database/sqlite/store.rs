@@ -217,7 +217,7 @@ impl Catalogue for SqliteCatalogue {
 fn start_writer(file: &DatabaseFile) -> Result<Option<Writer>, OpenError> {
     if file.is_read_only() {
         // The command line does not show this target: each of its changes returns the same error.
-        log::warn!(target: "robot_core::read_only", "{}", read_only(file));
+        tracing::warn!(target: "robot_core::read_only", "{}", read_only(file));
         return Ok(None);
     }
     let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;

@@ -26,7 +26,7 @@ impl Suspension {
         file: &DatabaseFile,
         cause: DieselError,
     ) -> Self {
-        log::error!(
+        tracing::error!(
             "{}: a checkpoint failed, so changes are rejected; nothing is lost. Check the disk, stop \
              all programs that use the file, and start again: {cause}",
             file.name()

@@ -178,7 +178,7 @@ impl WriteSession {
             });
         }
         if needs_commit && let Err(error) = overwrite(&self.file, Duration::ZERO) {
-            log::debug!(
+            tracing::debug!(
                 "{}: the log cannot be maintained: {error}",
                 self.file.name()
             );

@@ -136,7 +136,9 @@ fn check_settings(connection: &mut MysqlConnection) -> ConnectionResult<()> {
          OR (@@log_bin AND @@sync_binlog <> 1 AND @@innodb_flush_log_at_trx_commit <> 3)",
     )?;
     for settings in may_lose {
-        log::warn!("the database server has {settings}: a power cut may lose acknowledged writes");
+        tracing::warn!(
+            "the database server has {settings}: a power cut may lose acknowledged writes"
+        );
     }
     Ok(())
 }

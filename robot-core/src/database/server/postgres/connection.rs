@@ -166,7 +166,9 @@ fn check_settings(connection: &mut PgConnection) -> ConnectionResult<()> {
         )));
     }
     if setting("fsync")? == "off" {
-        log::warn!("the database server has fsync = off: a power cut may lose acknowledged writes");
+        tracing::warn!(
+            "the database server has fsync = off: a power cut may lose acknowledged writes"
+        );
     }
     Ok(())
 }

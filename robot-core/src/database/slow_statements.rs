@@ -1,0 +1,82 @@
+//! Log of the statements that take long.
+
+use std::time::{Duration, Instant};
+
+use diesel::connection::{Connection, Instrumentation, InstrumentationEvent};
+
+/// The maximum number of characters of a statement in the log. Lower, and statements look alike; higher,
+/// and that of a large batch fills the log.
+const SHOWN: usize = 400;
+
+/// What Diesel writes between a statement and its values.
+const VALUES: &str = " -- binds: ";
+
+/// Logs the statements of a connection that take this long or longer, without their values.
+pub(super) fn log_from(connection: &mut impl Connection, limit: Duration) {
+    connection.set_instrumentation(Stopwatch { limit, start: None });
+}
+
+struct Stopwatch {
+    limit: Duration,
+    /// When the current statement started.
+    start: Option<Instant>,
+}
+
+impl Instrumentation for Stopwatch {
+    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
+        match event {
+            InstrumentationEvent::StartQuery { .. } => self.start = Some(Instant::now()),
+            InstrumentationEvent::FinishQuery { query, .. } => {
+                let duration = self.start.take().map(|start| start.elapsed());
+                if let Some(duration) = duration.filter(|duration| *duration >= self.limit) {
+                    let statement = without_values(&query.to_string());
+                    let duration_ms = duration.as_secs_f64() * 1000.0;
+                    tracing::warn!(duration_ms, "slow statement: {statement}");
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The start of a statement in one line, without comments before it.
+fn without_values(query: &str) -> String {
+    let (statement, _) = query.split_once(VALUES).unwrap_or((query, ""));
+    let lines = statement.lines();
+    let lines = lines.skip_while(|line| line.trim_start().starts_with("--"));
+    let words = lines.flat_map(str::split_whitespace);
+    let statement = words.collect::<Vec<_>>().join(" ");
+    match statement.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &statement[..end]),
+        None => statement,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::{debug_query, prelude::*};
+
+    use super::*;
+    use crate::database::schema::robots;
+
+    #[test]
+    #[cfg(feature = "sqlite")]
+    fn statement_has_no_values() {
+        let query = robots::table.filter(robots::name.eq("Secret -- binds: "));
+        let query = debug_query::<diesel::sqlite::Sqlite, _>(&query).to_string();
+        assert!(query.contains("Secret"), "{query}");
+        let statement = without_values(&query);
+        assert!(statement.starts_with("SELECT"), "{statement}");
+        assert!(!statement.contains("Secret"), "{statement}");
+    }
+
+    #[test]
+    fn statement_is_one_line_of_limited_length() {
+        assert_eq!(
+            without_values("-- a\n -- b\nBEGIN\n  IMMEDIATE"),
+            "BEGIN IMMEDIATE"
+        );
+        let statement = without_values(&"x".repeat(SHOWN + 1));
+        assert_eq!(statement.len(), SHOWN + "...".len());
+    }
+}

@@ -1,0 +1,64 @@
+//! Request ids, by which a reply is found in the log.
+
+use std::{fmt, str::FromStr};
+
+use compact_str::{CompactString, format_compact};
+
+/// The id of a request, in the header `X-Request-Id` of its reply and in the log: 1 to 128 characters
+/// of `A-Z`, `a-z`, `0-9`, `-`, `_`, `.`, `:`, `/`, `+`, `=` and `@`.
+///
+/// ```
+/// use robot_core::http::RequestId;
+///
+/// assert_eq!("7f3a-1".parse::<RequestId>()?.as_str(), "7f3a-1");
+/// assert!("two words".parse::<RequestId>().is_err());
+/// assert_ne!(RequestId::random(), RequestId::random());
+/// # Ok::<(), robot_core::http::ParseRequestIdError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(CompactString);
+
+impl RequestId {
+    /// The name of the header, in lower case.
+    pub const HEADER: &str = "x-request-id";
+
+    const MAXIMUM_LENGTH: usize = 128;
+
+    /// A new id of 16 hexadecimal digits. Two of a million ids are equal with a probability of less than
+    /// one in ten millions. Other programs may be able to guess it.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(format_compact!("{:016x}", fastrand::u64(..)))
+    }
+
+    /// The id as a text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// A text is not the id of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a request id has 1 to 128 letters, digits and characters of '-_.:/+=@'")]
+#[non_exhaustive]
+pub struct ParseRequestIdError;
+
+impl FromStr for RequestId {
+    type Err = ParseRequestIdError;
+
+    fn from_str(text: &str) -> Result<Self, ParseRequestIdError> {
+        let is_permitted = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=@".contains(&byte);
+        if (1..=Self::MAXIMUM_LENGTH).contains(&text.len()) && text.bytes().all(is_permitted) {
+            Ok(Self(text.into()))
+        } else {
+            Err(ParseRequestIdError)
+        }
+    }
+}
