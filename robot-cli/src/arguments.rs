@@ -15,6 +15,7 @@ use crate::{
         get::GetArgs,
         import_arguments::ImportArgs,
         manual::ManualArgs,
+        restore::RestoreArgs,
         search::SearchArgs,
         token::{self, TokenCommand},
         update::UpdateArgs,
@@ -127,6 +128,14 @@ pub(crate) enum Command {
     /// and synced, and renamed into place when complete. The command supports SQLite only; use
     /// the tools of the database server for other stores.
     Backup(BackupArgs),
+
+    /// Restore the catalogue file from a backup
+    ///
+    /// The backup is checked as by "check", and copied; the copy is checked and synced, and renamed
+    /// into place when complete. The backup is not changed. With --replace, the command fails while
+    /// another program uses the catalogue, and keeps the file that it replaces, with its log, as
+    /// robots.db.replaced-1, or with the next free number.
+    Restore(RestoreArgs),
 
     /// Check the catalogue for damages
     ///

@@ -7,7 +7,10 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{BackupError, Error, OpenError, OutputError, RobotId, transfer::Position};
+use robot_core::{
+    BackupError, CheckOutcome, CheckReport, Error, OpenError, OutputError, RestoreError, RobotId,
+    transfer::Position,
+};
 
 use crate::{printable::printable, progress::robot_count};
 
@@ -119,6 +122,8 @@ pub(crate) enum Failure {
     },
     #[error(transparent)]
     Backup(#[from] BackupError),
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
     /// A check failed. Its findings have been printed.
     #[error(
         "problems were found; restore a backup, or see 'Damaged catalogue' in the operations document"
@@ -206,6 +211,17 @@ impl Failure {
                 "'{}' exists; name another file, or replace it with --force",
                 file.display()
             ))],
+            Self::Restore(RestoreError::Exists(file)) => vec![error_line(&format!(
+                "'{}' exists; name another catalogue with --database, or replace it with --replace",
+                file.display()
+            ))],
+            Self::Restore(error @ RestoreError::Damaged { report, .. }) => {
+                vec![error_line(&format!("{error}: {}", first_finding(report)))]
+            }
+            Self::Restore(RestoreError::NoFile { database }) => vec![error_line(&format!(
+                "a backup is restored to an SQLite file only, and {database} is not one; use: \
+                 robot-cli copy --from sqlite://FILE --to URL"
+            ))],
             Self::NotConfirmed => vec![self.to_string()],
             Self::Records { .. } | Self::Interrupted(_) => Vec::new(),
             failure => vec![error_line(&failure.to_string())],
@@ -240,6 +256,17 @@ pub(crate) fn with_cause(error: &Error) -> String {
         | Error::Unknown(cause) => format!("{error}: {cause}"),
         error => error.to_string(),
     }
+}
+
+/// The first finding of a check that failed.
+fn first_finding(report: &CheckReport) -> String {
+    let findings = report.outcomes.iter().filter_map(|(check, outcome)| {
+        let CheckOutcome::Failed(findings) = outcome else {
+            return None;
+        };
+        Some(format!("{}: {}", check.as_str(), findings.first()?))
+    });
+    findings.take(1).collect()
 }
 
 /// `error:` and the message, escaped so that it stays on one line.

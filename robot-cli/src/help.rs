@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ("Change", &["add", "update", "delete"]),
     (
         "Move data",
-        &["import", "export", "copy", "backup", "check"],
+        &["import", "export", "copy", "backup", "restore", "check"],
     ),
 ];
 
@@ -39,6 +39,7 @@ Examples:
   robot-cli export robots.csv                      Save all robots to a file
   robot-cli copy --from URL --to URL               Copy all robots, with their ids
   robot-cli backup copy.db                         Back up ./robots.db while it is in use
+  robot-cli restore --replace copy.db              Restore ./robots.db from a backup
   robot-cli check                                  Check ./robots.db for damages
   robot-cli token new write                        Create a token for a client of the server
   robot-cli manual | man -l -                      Read the manual

@@ -5,6 +5,7 @@
 
 use std::{
     io::{self, Read},
+    ops::ControlFlow,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -56,6 +57,15 @@ impl Interrupt {
     /// Whether a signal has arrived.
     pub(crate) fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Relaxed)
+    }
+
+    /// Whether a long operation continues.
+    pub(crate) fn control_flow(&self) -> ControlFlow<()> {
+        if self.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 
     /// The exit status for the signal: 130 for Ctrl-C.

@@ -34,8 +34,8 @@ use robot_core::OpenOptions;
 use crate::{
     arguments::{Arguments, Command},
     commands::{
-        add, backup, check, completions, copy, delete, export, get, import, list, manual, search,
-        token, update,
+        add, backup, check, completions, copy, delete, export, get, import, list, manual, restore,
+        search, token, update,
     },
     context::Context,
     failure::Failure,
@@ -98,6 +98,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
             copy::run(&args, context)
         }
         Command::Backup(args) => backup::run(args, context),
+        Command::Restore(args) => restore::run(&args, context),
         Command::Check(_) => check::run(context),
         Command::Token(command) => token::run(command, context),
         Command::Completions(args) => completions::run(&args, help::command(), context),

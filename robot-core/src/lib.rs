@@ -42,6 +42,7 @@
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
+//! | restore a backup | [`OpenOptions::restore_backup`] |
 //! | check a catalogue | [`OpenOptions::check`], [`transfer::check()`] |
 //! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
 //! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
@@ -85,7 +86,8 @@ struct Readmes;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
     CheckOutcome, CheckReport, Error, Existing, IfMissing, IfUnreachable, OpenError, OpenFn,
-    OpenOptions, PageItem, PageRequest, Pages, Pending, Restoration, Result, Scheme, redact,
+    OpenOptions, PageItem, PageRequest, Pages, Pending, Restoration, RestoreError, RestoredBackup,
+    Result, Scheme, redact,
 };
 #[cfg(feature = "mysql")]
 pub use database::MysqlCatalogue;

@@ -6,7 +6,8 @@ use std::{ops::ControlFlow, path::Path, sync::Arc};
 use crate::catalogue::{Check, CheckError, CheckReport};
 use crate::{
     catalogue::{
-        Backup, BackupError, Catalogue, Existing, OpenError, OpenOptions, Scheme,
+        Backup, BackupError, Catalogue, Existing, OpenError, OpenOptions, RestoreError,
+        RestoredBackup, Scheme,
         url::{redact, scheme_of},
     },
     files::StoreFiles,
@@ -45,11 +46,22 @@ pub(crate) type CheckFn = fn(
     &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
 ) -> Result<CheckReport, CheckError>;
 
+/// Restores a backup to the catalogue of a URL until the last argument breaks.
+#[cfg(feature = "sqlite")]
+type RestoreFn = fn(
+    &Path,
+    &str,
+    &OpenOptions,
+    Existing,
+    &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
+) -> Result<RestoredBackup, RestoreError>;
+
 /// How a catalogue is backed up.
 enum BackupMethod {
     #[cfg(feature = "sqlite")]
     File {
         backup: BackupFn,
+        restore: RestoreFn,
         check: CheckFn,
         /// The files of a URL.
         files: fn(&str) -> StoreFiles,
@@ -93,6 +105,7 @@ const BUILTIN: &[Builtin] = &[
         scheme: crate::database::sqlite::SCHEME,
         backup: BackupMethod::File {
             backup: crate::database::sqlite::backup,
+            restore: crate::database::sqlite::restore_backup,
             check: crate::database::sqlite::check,
             files: crate::database::sqlite::files,
         },
@@ -237,10 +250,7 @@ impl StoreFiles {
     /// The files of the catalogue of a URL. None for a URL that names no file.
     #[must_use]
     pub fn of_url(url: &str) -> Self {
-        let scheme = scheme_of(url);
-        let mut builtin = BUILTIN.iter();
-        let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme));
-        found.map_or_else(Self::default, |builtin| builtin.backup.files(url))
+        backup_method(url).map_or_else(Self::default, |method| method.files(url))
     }
 }
 
@@ -330,12 +340,8 @@ impl OpenOptions {
         existing: Existing,
         next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Backup, BackupError> {
-        let scheme = scheme_of(url);
-        let builtin = BUILTIN
-            .iter()
-            .find(|builtin| builtin.scheme.names.contains(&scheme))
-            .ok_or_else(|| Schemes::new().unknown(scheme))?;
-        match builtin.backup {
+        let method = backup_method(url).ok_or_else(|| Schemes::new().unknown(scheme_of(url)))?;
+        match method {
             #[cfg(feature = "sqlite")]
             BackupMethod::File { backup, .. } => {
                 let mut next = next;
@@ -352,14 +358,69 @@ impl OpenOptions {
     }
 }
 
-/// How the file of a URL is checked; `None` if the URL names no file.
-#[cfg(feature = "sqlite")]
-pub(crate) fn file_check(url: &str) -> Option<CheckFn> {
+impl OpenOptions {
+    /// Restores a backup to the SQLite file of a URL, unless `next` breaks. It is called with the number
+    /// of robots that were checked, some times per second.
+    ///
+    /// The backup is checked as by [`check`](Self::check), and not changed. A copy of it is checked, too,
+    /// and on disk before it gets the name of the catalogue. With [`Existing::Replace`], the catalogue
+    /// that had the name is locked, and kept as `robots.db.replaced-1`, or with the next free number, so
+    /// that no change is lost. No catalogue of this process may have it open.
+    ///
+    /// # Errors
+    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", unix))] {
+    /// use std::ops::ControlFlow;
+    /// use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, backup};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let file = folder.path().join("copy.db");
+    /// robot_core::open(&url)?.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// backup(&url, &file, Existing::Keep)?;
+    /// robot_core::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?;
+    ///
+    /// let next = |_| ControlFlow::Continue(());
+    /// let restored = OpenOptions::new().restore_backup(&file, &url, Existing::Replace, next)?;
+    /// assert_eq!(restored.robots, 1);
+    /// assert_eq!(robot_core::open(&url)?.list()?.len(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn restore_backup(
+        &self,
+        file: impl AsRef<Path>,
+        url: &str,
+        existing: Existing,
+        next: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<RestoredBackup, RestoreError> {
+        #[cfg(feature = "sqlite")]
+        if let Some(BackupMethod::File { restore, .. }) = backup_method(url) {
+            let mut next = next;
+            return restore(file.as_ref(), url, self, existing, &mut next);
+        }
+        let _ = (file, existing, next);
+        Err(RestoreError::NoFile {
+            database: redact(url),
+        })
+    }
+}
+
+/// How the catalogue of a URL is backed up; `None` if its scheme is not one of this build.
+fn backup_method(url: &str) -> Option<&'static BackupMethod> {
     let scheme = scheme_of(url);
     let mut builtin = BUILTIN.iter();
     let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme))?;
-    match found.backup {
-        BackupMethod::File { check, .. } => Some(check),
+    Some(&found.backup)
+}
+
+/// How the file of a URL is checked; `None` if the URL names no file.
+#[cfg(feature = "sqlite")]
+pub(crate) fn file_check(url: &str) -> Option<CheckFn> {
+    match backup_method(url)? {
+        BackupMethod::File { check, .. } => Some(*check),
         BackupMethod::Other(_) => None,
     }
 }

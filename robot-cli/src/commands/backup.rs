@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
@@ -51,10 +50,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
     let backup = context
         .options
         .backup_while(&context.database, &file, existing, || {
-            if interrupt.is_set() {
-                return ControlFlow::Break(());
-            }
-            ControlFlow::Continue(())
+            interrupt.control_flow()
         });
     drop(progress);
     let backup = backup.map_err(|error| match error {

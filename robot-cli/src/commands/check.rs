@@ -1,9 +1,6 @@
 //! `check`: whether the catalogue is undamaged.
 
-use std::{
-    io::{self, Write},
-    ops::ControlFlow,
-};
+use std::io::{self, Write};
 
 use clap::Args;
 use robot_core::{Check, CheckError, CheckOutcome, CheckReport};
@@ -45,10 +42,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
         if robots > 0 {
             progress.update(robots, robots, "checked");
         }
-        if interrupt.is_set() {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+        interrupt.control_flow()
     });
     drop(progress);
     let report = report.map_err(|error| match error {

@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    ops::ControlFlow,
     process::ExitCode,
 };
 
@@ -70,10 +69,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     let mut display = StageProgress::default();
     let copied = transfer::copy(&source, &target, |progress| {
         display.update(progress);
-        if interrupt.is_set() {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+        interrupt.control_flow()
     });
     drop(display);
     let digest = copied.map_err(|error| match error {

@@ -130,6 +130,13 @@ fn check_finds_robots_that_violate_rules() {
     let stdout = problems(&sandbox);
     let line = "\nrules: failed: robot 2: The year cannot be less than zero\n";
     assert!(stdout.contains(line), "{stdout}");
+    execute(
+        &sandbox,
+        "PRAGMA ignore_check_constraints = ON; UPDATE robots SET name = '' WHERE id = 1",
+    );
+    let stdout = problems(&sandbox);
+    let line = "file: failed: the name of robot 1 is empty\n";
+    assert!(stdout.contains(line), "{stdout}");
 }
 
 #[test]

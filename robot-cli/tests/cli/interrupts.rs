@@ -142,6 +142,12 @@ fn interrupted_command_leaves_the_file_as_it_was() {
     for arguments in [
         &["export", "file.csv"][..],
         &["backup", "--force", "file.csv"],
+        &[
+            "restore",
+            "--replace",
+            "robots.db",
+            "--database=sqlite://file.csv",
+        ],
     ] {
         for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
             let (status, files, content) = stopped_while_writing(&sandbox, arguments, signal);

@@ -21,6 +21,7 @@ mod import;
 mod interrupts;
 mod manual;
 mod names;
+mod nightly_backup;
 mod output_failures;
 #[cfg(unix)]
 mod own_files;
@@ -28,6 +29,7 @@ mod processes;
 #[cfg(unix)]
 mod read_only;
 mod readme;
+mod restore;
 mod rules;
 mod sandbox;
 #[cfg(target_os = "linux")]

@@ -9,7 +9,7 @@
 //! | `page`, `pages` | one page, and the iterator over all pages |
 //! | `pending` | [`Pending`], a result that may not be available yet |
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
-//! | `backup`, `check` | the types of a backup and of a check |
+//! | `backup`, `restored_backup`, `check` | the types of a backup, of restoring it, and of a check |
 //! | `error` | [`Error`] and [`OpenError`] |
 //! | `options`, `scheme`, `url` | options for opening a catalogue, and its URL |
 
@@ -23,6 +23,7 @@ pub(crate) mod page;
 pub(crate) mod pages;
 pub(crate) mod pending;
 pub(crate) mod restoration;
+pub(crate) mod restored_backup;
 pub(crate) mod scheme;
 pub(crate) mod store;
 pub(crate) mod url;
@@ -37,6 +38,7 @@ pub use page::PageRequest;
 pub use pages::{PageItem, Pages};
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
+pub use restored_backup::{RestoreError, RestoredBackup};
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
 pub use url::redact;

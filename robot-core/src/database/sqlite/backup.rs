@@ -95,7 +95,7 @@ fn create(
 
 /// Copies and checks the database on a thread of its own, and returns the number of robots; `None`
 /// if `next` broke. The thread then ends when SQLite has written everything to the deleted file.
-fn copy(
+pub(super) fn copy(
     database: &DatabaseFile,
     mut connection: Reader,
     path: &str,

@@ -258,7 +258,7 @@ impl fmt::Debug for DatabaseFile {
 }
 
 /// The path in a URL: everything after `sqlite://`, literally; `None` if it cannot be a file.
-fn path_of_url(url: &str) -> Option<String> {
+pub(super) fn path_of_url(url: &str) -> Option<String> {
     let path = url
         .strip_prefix("sqlite://")
         .filter(|path| !path.is_empty() && !path.ends_with('/') && !path.contains('\0'))

@@ -1,12 +1,28 @@
 //! Upgrade of SQLite files of the first version, whose search index was not a migration.
 
-use robot_core::CatalogueExt;
+use std::{fs, ops::ControlFlow};
+
+use robot_core::{CatalogueExt, Existing, OpenOptions};
 
 use super::search_index::{check_completeness, check_integrity};
 use crate::{
-    backend::{Backend, Sqlite, version},
+    backend::{Backend, Sqlite, previous, version},
     draft, names,
 };
+
+#[test]
+fn backup_of_the_previous_version_is_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/robots.db", folder.path().display());
+    let restored =
+        OpenOptions::new().restore_backup(previous("robots.db"), &url, Existing::Keep, |_| {
+            ControlFlow::Continue(())
+        });
+    let robots = robot_core::open(&url).unwrap().list().unwrap();
+    assert_eq!(restored.unwrap().robots, robots.len() as u64);
+    let expected = fs::read_to_string(previous("robots.ndjson")).unwrap();
+    assert_eq!(robots.len(), expected.lines().count());
+}
 
 /// Creates the tables of the first migration, with its record, and more than 256 robots.
 fn first_version(search_objects: &str) -> Sqlite {

@@ -1,0 +1,89 @@
+//! Test of the commands of the systemd unit that backs up a catalogue every night.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::sandbox::Sandbox;
+
+const UNIT: &str = include_str!("../../../robot-rocket/deploy/robot-backup.service");
+
+/// The folder of the backups in the unit.
+const BACKUPS: &str = "/var/lib/robot-backups";
+
+/// Executes the commands of the unit, with the folder `backups` of a sandbox, until one fails. Returns
+/// its number.
+fn execute(sandbox: &Sandbox) -> Option<usize> {
+    let program = Path::new(env!("CARGO_BIN_EXE_robot-cli"));
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{path}", program.parent().unwrap().display());
+    let folder = sandbox.path().join("backups");
+    let commands = UNIT
+        .lines()
+        .filter_map(|line| line.strip_prefix("ExecStart="));
+    let commands: Vec<_> = commands.collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    commands.iter().position(|command| {
+        let command = command.replace(BACKUPS, folder.to_str().unwrap());
+        // systemd expands %% itself, and passes patterns unchanged, as the option -f does.
+        let status = Command::new("sh")
+            .args(["-efc", &command.replace("%%", "%")])
+            .current_dir(sandbox.path())
+            .env("PATH", &path)
+            .env("DATABASE_URL", "sqlite://robots.db")
+            .status();
+        !status.unwrap().success()
+    })
+}
+
+fn backups(sandbox: &Sandbox) -> Vec<String> {
+    let entries = fs::read_dir(sandbox.path().join("backups")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn unit_makes_a_backup_and_deletes_old_ones() {
+    let sandbox = Sandbox::with_three_robots();
+    fs::create_dir(sandbox.path().join("backups")).unwrap();
+    for (name, age) in [
+        ("robots-2020-01-01.db", "15 days ago"),
+        ("robots-2020-01-02.db", "1 day ago"),
+        ("other.db", "15 days ago"),
+    ] {
+        let file = sandbox.path().join("backups").join(name);
+        let touched = Command::new("touch").args(["-d", age]).arg(&file).status();
+        assert!(touched.unwrap().success());
+    }
+    // The second one replaces that of the same day.
+    for _ in 0..2 {
+        assert_eq!(execute(&sandbox), None);
+        let names = backups(&sandbox);
+        let [kept, old, new] = &names[..] else {
+            panic!("{names:?}");
+        };
+        assert_eq!(
+            (kept.as_str(), old.as_str()),
+            ("other.db", "robots-2020-01-02.db")
+        );
+        let database = format!("--database=sqlite://backups/{new}");
+        let listed = sandbox.stdout(&["list", "--format=ndjson", &database]);
+        assert_eq!(listed, sandbox.stdout(&["list", "--format=ndjson"]));
+    }
+}
+
+#[test]
+fn damaged_catalogue_deletes_no_backup() {
+    let sandbox = Sandbox::new();
+    sandbox.write("robots.db", "not a database");
+    fs::create_dir(sandbox.path().join("backups")).unwrap();
+    let old = sandbox.path().join("backups/robots-2020-01-01.db");
+    fs::write(&old, "").unwrap();
+    let touched = Command::new("touch")
+        .args(["-d", "15 days ago"])
+        .arg(&old)
+        .status();
+    assert!(touched.unwrap().success());
+    assert_eq!(execute(&sandbox), Some(0));
+    assert_eq!(backups(&sandbox), ["robots-2020-01-01.db"]);
+}

@@ -1,0 +1,193 @@
+//! Tests of `restore`.
+
+use std::{collections::BTreeMap, fs, path::Path};
+
+use robot_core::{CatalogueExt, Draft};
+
+use crate::sandbox::Sandbox;
+
+/// A sandbox with a backup of three robots, `copy.db`, and a catalogue that has another robot.
+fn with_backup() -> Sandbox {
+    let sandbox = Sandbox::with_three_robots();
+    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    sandbox.add([Draft::new("Marvin", "droid", 1978)]);
+    sandbox
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().display().to_string();
+        (name, fs::read(&path).unwrap())
+    });
+    files.collect()
+}
+
+fn list(sandbox: &Sandbox, file: &str) -> String {
+    let database = format!("--database=sqlite://{file}");
+    sandbox.stdout(&["list", "--format=ndjson", &database])
+}
+
+/// Asserts that a restoration fails with this message and changes nothing.
+#[track_caller]
+fn is_refused(sandbox: &Sandbox, arguments: &[&str], message: &str) {
+    let before = files(sandbox.path());
+    let error = sandbox.stderr(&[&["restore"], arguments].concat(), 1);
+    assert!(
+        error.starts_with("error: ") && error.contains(message),
+        "{error}"
+    );
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(files(sandbox.path()) == before, "{error}");
+}
+
+#[test]
+fn backup_is_restored_to_a_new_catalogue() {
+    let sandbox = Sandbox::with_three_robots();
+    let _ = sandbox.run(&["delete", "3"]).success();
+    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    let backup = fs::read(sandbox.path().join("copy.db")).unwrap();
+    let printed = sandbox.stdout(&["restore", "copy.db", "--database=sqlite://new.db"]);
+    assert!(
+        printed.starts_with("Restored 2 robots to 'new.db' ("),
+        "{printed}"
+    );
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    assert_eq!(list(&sandbox, "new.db"), list(&sandbox, "robots.db"));
+    let added = sandbox.stdout(&[
+        "add",
+        "Marvin",
+        "--type=droid",
+        "--year=1978",
+        "--format=csv",
+        "--database=sqlite://new.db",
+    ]);
+    assert!(
+        added.contains("\n4,Marvin"),
+        "an id was assigned again: {added}"
+    );
+    assert!(fs::read(sandbox.path().join("copy.db")).unwrap() == backup);
+}
+
+#[test]
+fn existing_catalogue_is_replaced_only_on_request() {
+    let sandbox = with_backup();
+    let expected = "'./robots.db' exists; name another catalogue with --database, or replace it with \
+                    --replace";
+    is_refused(&sandbox, &["copy.db"], expected);
+    let before = list(&sandbox, "robots.db");
+    let printed = sandbox.stdout(&["restore", "--replace", "copy.db"]);
+    let replaced = sandbox.path().join("robots.db.replaced-1");
+    let end = format!(
+        "The catalogue before is '{}'; delete it when it is no longer needed.\n",
+        replaced.display()
+    );
+    assert!(printed.ends_with(&end), "{printed}");
+    assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
+    assert_eq!(list(&sandbox, "robots.db.replaced-1"), before);
+    let json = sandbox.stdout(&["restore", "--replace", "copy.db", "--format=json"]);
+    assert!(json.contains(".replaced-2\",\"robots\":3}"), "{json}");
+}
+
+#[test]
+fn replaced_catalogue_keeps_the_changes_in_its_log() {
+    let crashed = with_backup();
+    let running = Sandbox::with_three_robots();
+    let catalogue = running.open("robots.db");
+    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    // What a process that is killed leaves behind.
+    for file in ["robots.db", "robots.db-wal"] {
+        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+    }
+    let _ = crashed.run(&["restore", "--replace", "copy.db"]).success();
+    assert!(!crashed.path().join("robots.db-wal").exists());
+    assert_eq!(list(&crashed, "robots.db").lines().count(), 3);
+    assert_eq!(list(&crashed, "robots.db.replaced-1").lines().count(), 4);
+}
+
+#[test]
+fn catalogue_in_use_is_not_replaced() {
+    let sandbox = with_backup();
+    let catalogue = sandbox.open("robots.db");
+    let expected = "robots.db' is in use; stop the server and all other programs that use it";
+    let error = sandbox.stderr(&["restore", "--replace", "copy.db"], 1);
+    assert!(error.contains(expected), "{error}");
+    assert_eq!(catalogue.list().unwrap().len(), 4);
+    drop(catalogue);
+    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+}
+
+#[test]
+fn unreadable_catalogue_is_replaced() {
+    let sandbox = with_backup();
+    sandbox.write("robots.db", "not a database");
+    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+    assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
+    assert_eq!(sandbox.read("robots.db.replaced-1"), "not a database");
+    // Only a log is left of the catalogue.
+    fs::remove_file(sandbox.path().join("robots.db")).unwrap();
+    sandbox.write("robots.db-wal", "a log");
+    is_refused(&sandbox, &["copy.db"], "robots.db-wal' exists");
+    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+    assert_eq!(sandbox.read("robots.db.replaced-2-wal"), "a log");
+}
+
+#[test]
+fn damaged_backup_is_not_restored() {
+    let sandbox = with_backup();
+    let backup = fs::read(sandbox.path().join("copy.db")).unwrap();
+    sandbox.write("half.db", &backup[..backup.len() / 2]);
+    sandbox.write("text.db", "not a database");
+    for (file, message) in [
+        (
+            "half.db",
+            "the backup 'half.db' is damaged; choose another one: file: ",
+        ),
+        ("text.db", "'text.db'"),
+        ("missing.db", "'missing.db'"),
+        (
+            "robots.db",
+            "belongs to the catalogue itself; choose another backup",
+        ),
+    ] {
+        is_refused(&sandbox, &["--replace", file], message);
+    }
+}
+
+#[test]
+fn backup_that_violates_rules_is_not_restored() {
+    let sandbox = with_backup();
+    let status = std::process::Command::new("sqlite3")
+        .args([
+            "copy.db",
+            "PRAGMA ignore_check_constraints = ON; UPDATE robots SET year = -1",
+        ])
+        .current_dir(sandbox.path())
+        .status();
+    assert!(status.unwrap().success());
+    is_refused(
+        &sandbox,
+        &["--replace", "copy.db"],
+        "the backup 'copy.db' is damaged",
+    );
+}
+
+#[test]
+fn backup_is_restored_to_files_only() {
+    let sandbox = with_backup();
+    for database in ["memory:", "postgres://user:secret@host/robots"] {
+        let database = format!("--database={database}");
+        let error = sandbox.stderr(&["restore", "copy.db", &database], 1);
+        assert!(
+            error.contains("robot-cli copy --from sqlite://FILE --to URL"),
+            "{error}"
+        );
+        assert!(!error.contains("secret"), "{error}");
+    }
+    let folder = "--database=sqlite://missing/robots.db";
+    is_refused(
+        &sandbox,
+        &["copy.db", folder],
+        "check that its folder exists",
+    );
+}

@@ -1,0 +1,166 @@
+//! Restoring a backup: a checked copy of it takes the place of the catalogue.
+
+use std::{
+    fs, io,
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    backup::copy,
+    check::check,
+    companions::{COMPANIONS, JOURNAL},
+    connection::Purpose,
+    file::{self, DatabaseFile},
+    replaced::Replaced,
+};
+use crate::{
+    catalogue::{
+        CheckError, Existing, OpenError, OpenOptions, RestoreError, RestoredBackup, redact,
+    },
+    files::{OutputError, OutputFile, path::with_suffix},
+};
+
+/// Restores a backup to the file of a URL, until `next` breaks, which is called with the number of
+/// robots that were checked.
+pub(crate) fn restore_backup(
+    backup: &Path,
+    url: &str,
+    options: &OpenOptions,
+    existing: Existing,
+    next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
+) -> Result<RestoredBackup, RestoreError> {
+    let target = Target::of_url(url)?;
+    let source = format!(
+        "sqlite://{}",
+        backup.to_str().ok_or_else(|| target.not_utf8())?
+    );
+    let source_file = DatabaseFile::from_url(&source, options)?.unchanged();
+    if source_file.store_files().intersects(&file::files(url)) {
+        return Err(RestoreError::Itself(backup.to_owned()));
+    }
+    if existing == Existing::Keep {
+        target.must_not_exist()?;
+    }
+    let report = check(&source, options, &mut |_, robots| next(robots));
+    let report = report.map_err(|error| target.not_checked(error))?;
+    if !report.is_passed() {
+        return Err(RestoreError::Damaged {
+            file: backup.to_owned(),
+            report,
+        });
+    }
+    let mut output = target.create(&source_file)?;
+    // Before the copy is made, so that a program that uses the file is found early.
+    let replaced = match existing {
+        Existing::Keep => None,
+        Existing::Replace => {
+            Replaced::lock(output.path()).map_err(|error| target.not_locked(error))?
+        }
+    };
+    let robots = target.copy(&source_file, &mut output, || {
+        next(report.robots.unwrap_or(0))
+    })?;
+    let kept = replaced.as_ref().map(Replaced::keep).transpose();
+    let kept = kept.map_err(|error| target.failed(error))?;
+    let finished = output.finish(existing);
+    let bytes = finished.map_err(|error| {
+        if let Some(kept) = &kept {
+            kept.undo();
+        }
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => RestoreError::Exists(target.path.clone()),
+            _ => target.failed(error),
+        }
+    })?;
+    Ok(RestoredBackup {
+        robots,
+        bytes,
+        replaced: kept.map(|kept| kept.path),
+    })
+}
+
+/// The file that the backup is restored to.
+struct Target {
+    path: PathBuf,
+}
+
+impl Target {
+    fn of_url(url: &str) -> Result<Self, RestoreError> {
+        let path = file::path_of_url(url).ok_or_else(|| OpenError::NoPath { url: redact(url) })?;
+        Ok(Self { path: path.into() })
+    }
+
+    fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RestoreError {
+        RestoreError::Failed {
+            file: self.path.clone(),
+            cause: cause.into().into(),
+        }
+    }
+
+    fn not_utf8(&self) -> RestoreError {
+        self.failed("SQLite accepts UTF-8 paths only")
+    }
+
+    fn not_checked(&self, error: CheckError) -> RestoreError {
+        match error {
+            CheckError::Cancelled => RestoreError::Cancelled(self.path.clone()),
+            CheckError::Open(error) => RestoreError::Open(error),
+            error => RestoreError::Check(error),
+        }
+    }
+
+    fn not_locked(&self, error: io::Error) -> RestoreError {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => RestoreError::InUse(self.path.clone()),
+            _ => self.failed(error),
+        }
+    }
+
+    /// Fails if the file exists, or one that SQLite would take for a part of it.
+    fn must_not_exist(&self) -> Result<(), RestoreError> {
+        let beside = COMPANIONS.map(|suffix| with_suffix(&self.path, suffix));
+        let mut files = [self.path.clone()].into_iter().chain(beside);
+        match files.find(|file| fs::symlink_metadata(file).is_ok()) {
+            Some(file) => Err(RestoreError::Exists(file)),
+            None => Ok(()),
+        }
+    }
+
+    /// The file that is renamed into place. It has the permissions and the owner of the file that it
+    /// replaces, or the permissions of the backup.
+    fn create(&self, source: &DatabaseFile) -> Result<OutputFile, RestoreError> {
+        let created = OutputFile::create(&self.path, &source.store_files());
+        let mut output = created.map_err(|error| match error {
+            OutputError::OfCatalogue => RestoreError::Itself(self.path.clone()),
+            error => self.failed(error),
+        })?;
+        let permitted = output.readable_as(source.path());
+        permitted.map_err(|error| self.failed(error))?;
+        Ok(output)
+    }
+
+    /// Copies the backup, and returns the number of robots in the copy, which was checked.
+    fn copy(
+        &self,
+        source: &DatabaseFile,
+        output: &mut OutputFile,
+        mut next: impl FnMut() -> ControlFlow<()>,
+    ) -> Result<u64, RestoreError> {
+        let path = output.temporary_path().to_owned();
+        let text = path.to_str().ok_or_else(|| self.not_utf8())?;
+        let reader = source.reader(Purpose::Write)?;
+        let copied = copy(source, reader, text, &mut next);
+        let robots = match copied {
+            Ok(Some(Ok(robots))) => Ok(robots),
+            Ok(Some(Err(error))) => Err(self.failed(error)),
+            Ok(None) => Err(RestoreError::Cancelled(self.path.clone())),
+            Err(cause) => Err(self.failed(cause)),
+        };
+        robots.inspect_err(|_| {
+            // See `backup`.
+            let _ = fs::remove_file(&path);
+            let _ = fs::remove_file(with_suffix(&path, JOURNAL));
+        })
+    }
+}
