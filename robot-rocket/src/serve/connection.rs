@@ -64,8 +64,10 @@ async fn serve_https(
         handshake = handshake => handshake,
         () = server.stopping.wait() => return,
     };
-    if let Ok(Ok(stream)) = handshake {
-        serve_http(server, stream, remote).await;
+    match handshake {
+        Ok(Ok(stream)) => serve_http(server, stream, remote).await,
+        Ok(Err(error)) => tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}"),
+        Err(_) => tracing::info!(client = %remote.ip(), "a TLS handshake took too long"),
     }
 }
 

@@ -50,7 +50,7 @@ pub struct ServerSettings {
     pub options: OpenOptions,
     /// The format of the log.
     pub log_format: LogFormat,
-    /// Names that are not settings, one message for each.
+    /// One message for each name that is not a setting, and for a certificate that expires soon.
     pub warnings: Vec<String>,
 }
 
@@ -63,9 +63,9 @@ impl ServerSettings {
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
-        let (mut problems, warnings) = names::check(figment)?;
+        let (mut problems, mut warnings) = names::check(figment)?;
         check_rocket_values(figment, &mut problems);
-        check_tls(figment, &mut problems);
+        check_tls(figment, &mut problems, &mut warnings);
         let catalogue = value(Settings::read(figment), &mut problems);
         if let Err(error) = ConnectionLimits::read(figment) {
             problems.extend(error.into_problems());
@@ -114,7 +114,7 @@ fn check<'a, T: Deserialize<'a>>(figment: &Figment, key: &str, problems: &mut Ve
 
 /// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the
 /// setting and serve without encryption.
-fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>) {
+fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>, warnings: &mut Vec<String>) {
     #[cfg(feature = "tls")]
     if let Some(tls) = value(
         optional::<Option<TlsConfig>>(figment, Config::TLS),
@@ -127,7 +127,10 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>) {
                 .err()
                 .map(SettingProblem::Server),
         );
+        warnings.extend(super::tls::expiry_warning(&tls));
     }
+    #[cfg(not(feature = "tls"))]
+    let _ = warnings;
     #[cfg(not(feature = "tls"))]
     problems.extend(super::tls_without_feature(figment).err());
     if figment.contains("tls.mutual") {

@@ -1,6 +1,11 @@
 //! The certificate and the key of HTTPS, read from the setting `tls`.
 
-use std::{fs, path::Path, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use rocket::{
     Either,
@@ -11,6 +16,7 @@ use rustls::{
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
+use x509_cert::{Certificate, der::Decode};
 
 /// Reads the certificate and the key. If they cannot be used together, returns a message with the file
 /// and a remedy.
@@ -39,6 +45,28 @@ pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String
         config.ticketer = ticketer;
     }
     Ok(Arc::new(config))
+}
+
+/// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
+/// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
+/// of 90 days.
+const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// A warning if the certificate has expired, or will soon. Clients reject one that has expired.
+pub(super) fn expiry_warning(tls: &TlsConfig) -> Option<String> {
+    let source = Source::read("tls.certs", "certificate", tls.certs()).ok()?;
+    let certificate = Certificate::from_der(source.certificates().ok()?.first()?).ok()?;
+    let end = certificate.tbs_certificate().validity().not_after;
+    let rest = (UNIX_EPOCH + end.to_unix_duration()).duration_since(SystemTime::now());
+    let expires = match rest {
+        Ok(rest) if rest > RENEWAL_PERIOD => return None,
+        Ok(_) => "expires",
+        Err(_) => "has expired, so that clients reject it:",
+    };
+    Some(format!(
+        "{} of {} {expires} at {end}; renew it, and send SIGHUP to the server",
+        source.name, source.setting
+    ))
 }
 
 /// The cryptography, with the cipher suites of the setting in its order.

@@ -3,6 +3,7 @@
 use std::{
     fs,
     io::Write as _,
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{
     Server,
-    certificates::{run, write_certificate},
+    certificates::{run, set_days, write_certificate},
     draft,
     process::{TIMEOUT, connection, fail, output_of_failure, read_to_end, wait_for},
 };
@@ -229,4 +230,36 @@ fn certificate_or_key_problem_names_the_file() {
         assert!(error.contains(words), "{setting}: {error}");
     }
     assert!(!folder.path().join("robots.db").exists());
+}
+
+#[test]
+fn certificate_that_expires_soon_is_reported() {
+    for (days, message) in [
+        (-1, "has expired, so that clients reject it: at 20"),
+        (10, "expires at 20"),
+        (30, ""),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        write_certificate(&path("chain.pem"), &path("key.pem"));
+        set_days(&path("chain.pem"), &path("key.pem"), days);
+        let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
+        let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+        let (_, log) = server.stop("TERM");
+        assert!(log.contains(message), "{days}: {log}");
+        assert_eq!(log.is_empty(), message.is_empty(), "{days}: {log}");
+    }
+}
+
+#[test]
+fn handshake_that_the_client_breaks_off_is_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = https(&folder, &[("RUST_LOG", "info")]);
+    // The client does not trust the certificate.
+    let url = format!("https://localhost:{}/", server.address().port());
+    let status = Command::new("curl").args(["--silent", &url]).status();
+    assert!(!status.unwrap().success());
+    wait_for("the handshake is logged", TIMEOUT, || {
+        server.log().contains("a TLS handshake failed: ")
+    });
 }

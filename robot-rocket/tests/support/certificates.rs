@@ -26,7 +26,7 @@ pub(crate) fn write_certificate(certificate: &str, key: &str) {
             "ec_paramgen_curve:prime256v1",
             "-nodes",
             "-days",
-            "2",
+            "90",
             "-subj",
             "/CN=localhost",
             "-addext",
@@ -39,4 +39,11 @@ pub(crate) fn write_certificate(certificate: &str, key: &str) {
             key,
         ],
     );
+}
+
+/// Signs a certificate again, so that it expires in this number of days, or has expired.
+pub(crate) fn set_days(certificate: &str, key: &str, days: i32) {
+    let days = days.to_string();
+    let files = ["-in", certificate, "-signkey", key, "-out", certificate];
+    run("openssl", &[&["x509", "-days", &days], &files[..]].concat());
 }
