@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::{
     Server,
-    certificates::{run, set_days, write_certificate},
+    certificates::{run, write_certificate},
     draft,
     process::{TIMEOUT, connection, fail, output_of_failure, read_to_end, wait_for},
 };
@@ -230,6 +230,13 @@ fn certificate_or_key_problem_names_the_file() {
         assert!(error.contains(words), "{setting}: {error}");
     }
     assert!(!folder.path().join("robots.db").exists());
+}
+
+/// Signs a certificate again, so that it expires in this number of days, or has expired.
+fn set_days(certificate: &str, key: &str, days: i32) {
+    let days = days.to_string();
+    let files = ["-in", certificate, "-signkey", key, "-out", certificate];
+    run("openssl", &[&["x509", "-days", &days], &files[..]].concat());
 }
 
 #[test]

@@ -40,10 +40,3 @@ pub(crate) fn write_certificate(certificate: &str, key: &str) {
         ],
     );
 }
-
-/// Signs a certificate again, so that it expires in this number of days, or has expired.
-pub(crate) fn set_days(certificate: &str, key: &str, days: i32) {
-    let days = days.to_string();
-    let files = ["-in", certificate, "-signkey", key, "-out", certificate];
-    run("openssl", &[&["x509", "-days", &days], &files[..]].concat());
-}
