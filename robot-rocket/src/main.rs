@@ -1,6 +1,7 @@
 //! The server program: the catalogue of a database at `/`.
 
 mod logging;
+mod ready;
 #[cfg(unix)]
 mod reload;
 
@@ -31,6 +32,12 @@ struct Arguments {
     /// database is not opened.
     #[arg(long)]
     check: bool,
+
+    /// Ask the running server whether it is ready, and exit with status 0 or 1
+    ///
+    /// Requests /readyz of the server that was started with the same settings.
+    #[arg(long, conflicts_with = "check")]
+    ready: bool,
 }
 
 const SETTINGS: &str = "\
@@ -83,15 +90,18 @@ SIGHUP reloads the tokens and the files of ROCKET_TLS.
 Examples:
   robot-rocket
   robot-rocket --check
+  robot-rocket --ready
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
 fn main() -> ExitCode {
-    let Arguments { check } = Arguments::parse();
+    let Arguments { check, ready } = Arguments::parse();
     let figment = robot_rocket::figment();
     let log = logging::start(&figment);
     let result = if check {
         check_settings(&figment)
+    } else if ready {
+        ready::check(&figment)
     } else {
         run(figment)
     };

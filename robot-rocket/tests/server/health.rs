@@ -1,10 +1,18 @@
 //! Health checks.
 
-use std::fs;
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpListener},
+    path::Path,
+    thread,
+};
 
+#[cfg(feature = "tls")]
+use crate::certificates::write_certificate;
 use crate::{
     Server, call,
-    process::{connection, read},
+    process::{command, connection, read},
 };
 
 const CHECKS: [(&str, &str); 2] = [("/livez", "alive\n"), ("/readyz", "ready\n")];
@@ -63,4 +71,66 @@ fn static_files_do_not_replace_checks() {
     for (path, text) in CHECKS {
         assert_eq!(call(&server.client(), "GET", path, "").text(), text);
     }
+}
+
+/// Runs `robot-rocket --ready` with the settings of a server.
+fn ready(folder: &Path, settings: &[(&str, &str)], address: SocketAddr) -> (Option<i32>, String) {
+    let port = address.port().to_string();
+    let mut command = command(folder, settings);
+    let output = command.env("ROCKET_PORT", port).arg("--ready").output();
+    let output = output.unwrap();
+    let log = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), log)
+}
+
+#[test]
+fn ready_option_finds_a_server_on_all_addresses() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_ADDRESS", "0.0.0.0"),
+        ("ROCKET_ALLOW_ANONYMOUS", "true"),
+    ];
+    let server = Server::start(folder.path(), &settings);
+    let address = server.address();
+    let state = ready(folder.path(), &settings, address);
+    assert_eq!(state, (Some(0), String::new()));
+    server.stop("TERM");
+    let (status, log) = ready(folder.path(), &settings, address);
+    assert_eq!(status, Some(1));
+    let port = address.port();
+    let expected = format!("robot-rocket: the server at 127.0.0.1:{port} does not answer: ");
+    assert!(log.starts_with(&expected), "{log}");
+}
+
+#[test]
+fn ready_option_reports_why_a_server_is_not_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; 60]).unwrap();
+        let answer = "HTTP/1.1 503 Service Unavailable\r\n\r\nthe server is stopping\n";
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let expected =
+        format!("robot-rocket: the server at {address} is not ready: the server is stopping\n");
+    assert_eq!(ready(folder.path(), &[], address), (Some(1), expected));
+    server.join().unwrap();
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn ready_option_accepts_a_certificate_for_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    write_certificate(&path("chain.pem"), &path("key.pem"));
+    let settings = [
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#),
+    ];
+    let server = Server::start(folder.path(), &settings);
+    let state = ready(folder.path(), &settings, server.address());
+    assert_eq!(state, (Some(0), String::new()));
 }
