@@ -48,7 +48,7 @@ Settings:
   ROCKET_ADDRESS                      127.0.0.1 (default), or 0.0.0.0 for all networks
   ROCKET_API_TOKENS                   entries that 'robot-cli token new' prints, separated by
                                       commas (required unless the address is a loopback address)
-  ROCKET_API_TOKENS_FILE              file with one such entry per line, instead of ROCKET_API_TOKENS
+  ROCKET_API_TOKENS_FILE              file with one entry per line, instead of ROCKET_API_TOKENS
   ROCKET_ALLOW_ANONYMOUS              permissions without a token: true (all), read, false (none)
   ROCKET_ALLOWED_HOSTS                accepted host names: robots.example,robots (default: on a
                                       loopback address localhost, otherwise any)

@@ -136,11 +136,10 @@ fn unit_file_agrees_with_the_instructions() {
     for section in ["[Unit]", "[Service]", "[Install]"] {
         assert!(UNIT.lines().any(|line| line == section), "{section}");
     }
-    assert_eq!(values("ExecStart"), ["/usr/local/bin/robot-rocket"]);
+    // Found in /usr/bin and in /usr/local/bin.
+    assert_eq!(values("ExecStart"), ["robot-rocket"]);
     assert_eq!(values("ExecReload"), ["kill -HUP $MAINPID"]);
-    assert!(
-        OPERATIONS.contains("target/release/robot-rocket target/release/robot-cli /usr/local/bin/")
-    );
+    assert!(OPERATIONS.contains("robot-rocket robot-cli /usr/local/bin/"));
     for secrets in values("EnvironmentFile") {
         assert!(
             OPERATIONS.contains(secrets.trim_start_matches('-')),

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# Tests the Debian package in a fresh Debian of the release of this machine: lintian, installation with
+# its dependencies, the server as its unit starts it, an upgrade, removal and purge. Run as root:
+#
+#   robot-rocket/deploy/packages/test-deb.sh FOLDER BASE
+#
+# BASE is a folder that keeps the base system. Needs the Debian packages debootstrap and lintian, and the
+# mirrors of this machine.
+set -euo pipefail
+packages=$(realpath "$(dirname "$0")")
+debs=("$1"/robot-catalogue_*.deb)
+deb=${debs[0]}
+release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+base=$(realpath --canonicalize-missing "$2")/debian-$release.tar
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"
+root=$work/root
+environment=/etc/robot-rocket.env
+unit=$root/lib/systemd/system/robot-rocket.service
+
+fail() {
+    echo "$deb: $*" >&2
+    exit 1
+}
+
+# Runs a command in the new system; what it mounts and starts ends with it.
+in_system() {
+    # shellcheck disable=SC2016 # The inner shell expands the arguments.
+    env PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \
+        unshare --mount --pid --fork --kill-child sh -c \
+        'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
+}
+
+# The same, and prints the output only if the command fails.
+quietly_in_system() {
+    in_system "$@" >"$work/output" 2>&1 || {
+        cat "$work/output" >&2
+        fail "'$*' failed in a fresh system"
+    }
+}
+
+# Address, release and component of each of Debian's archives that this machine uses.
+mirrors() {
+    # shellcheck disable=SC2016 # apt-get expands these names.
+    apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+        sort --unique
+}
+
+create_system() {
+    local mirror
+    if [ ! -f "$base" ]; then
+        mirror=$(mirrors | awk -v release="$release" '$2 == release { print $1; exit }')
+        [ -n "$mirror" ] || fail "apt has no archive of Debian $release; run 'apt-get update' and start again"
+        debootstrap --variant minbase "$release" "$work/base" "$mirror" >"$work/output" 2>&1 || {
+            tail -20 "$work/output" >&2
+            fail "debootstrap could not install Debian $release from $mirror"
+        }
+        mkdir -p "$(dirname "$base")"
+        tar --create --file "$base.new" --directory "$work/base" --numeric-owner .
+        mv "$base.new" "$base"
+        rm -rf "$work/base"
+    fi
+    mkdir "$root"
+    tar --extract --file "$base" --directory "$root" --same-owner --numeric-owner
+    mirrors | sed 's/^/deb /' >"$root/etc/apt/sources.list"
+    cp /etc/resolv.conf "$root/etc/resolv.conf"
+    quietly_in_system apt-get update
+}
+
+# Installs a package file with its dependencies, and without what they only recommend.
+install_package() {
+    cp "$1" "$root/tmp/package.deb"
+    quietly_in_system apt-get install --yes --no-install-recommends \
+        -o Dpkg::Options::=--force-confold /tmp/package.deb
+}
+
+# The values of a key of the unit.
+of_unit() { sed -n "s/^$1=//p" "$unit"; }
+
+# Starts the server as systemd would, without its restrictions, and uses it.
+use_server() {
+    local user state variables
+    user=$(of_unit User)
+    state=$root/var/lib/$(of_unit StateDirectory)
+    [ -d "$state" ] || in_system install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "${state#"$root"}"
+    mapfile -t variables < <(of_unit Environment && grep -v '^#' "$root$environment" | grep .)
+    "$packages/try-server.sh" "$root" "$user:$user" "$(of_unit ExecStart)" PATH=/usr/bin "${variables[@]}"
+}
+
+# A package of a later version, with another example configuration.
+later_version() {
+    dpkg-deb --raw-extract "$deb" "$work/later"
+    sed -i 's/^Version: .*/&.later/' "$work/later/DEBIAN/control"
+    echo '# A new setting.' >>"$work/later$environment"
+    dpkg-deb --build --root-owner-group "$work/later" "$work/later.deb" >/dev/null
+}
+
+lintian --fail-on error,warning,info "$deb" || fail "lintian has found problems"
+create_system
+install_package "$deb"
+
+in_system systemd-analyze verify --man=no /lib/systemd/system/robot-rocket.service || fail "the unit has mistakes"
+systemd-analyze security --offline=true --threshold=20 "$unit" >"$work/output" || {
+    cat "$work/output" >&2
+    fail "the unit restricts the server too little"
+}
+[ "$(in_system systemctl is-enabled robot-rocket)" = enabled ] || fail "the service is not enabled"
+[ "$(stat --format '%a %U' "$root$environment")" = '600 root' ] || fail "other users can read $environment"
+in_system robot-rocket --check >/dev/null || fail "the settings of a new installation are invalid"
+for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do
+    [ -s "$root/usr/share/man/man${page##*.}/$page.gz" ] || fail "the manual page $page is missing"
+done
+use_server
+
+echo 'ROCKET_BEHAVIOUR=B' >>"$root$environment"
+cp "$root$environment" "$work/environment"
+later_version
+install_package "$work/later.deb"
+cmp "$work/environment" "$root$environment" || fail "an upgrade has changed $environment"
+use_server
+robots=$(in_system robot-cli --database sqlite:///var/lib/robots/robots.db list --format ndjson | wc -l)
+[ "$robots" -eq 2 ] || fail "there are $robots robots after an upgrade, instead of 2"
+
+quietly_in_system apt-get remove --yes robot-catalogue
+[ ! -e "$root/usr/bin/robot-rocket" ] || fail "the server still exists after removal"
+[ -s "$root/var/lib/robots/robots.db" ] || fail "the robots are lost after removal"
+cmp "$work/environment" "$root$environment" || fail "$environment is lost after removal"
+quietly_in_system apt-get purge --yes robot-catalogue
+[ ! -e "$root/var/lib/robots" ] || fail "the robots still exist after a purge"
+[ ! -e "$root$environment" ] || fail "$environment still exists after a purge"
