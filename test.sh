@@ -5,7 +5,8 @@
 #   ./test.sh quick     the inner loop: format, lints, unit and conformance tests over memory and
 #                       SQLite (under 3 minutes once the dependencies are built)
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
-#                       combination of features, packaging, long fuzz and fault runs, clusters
+#                       combination of features, the earliest Rust, compatibility, packages for users
+#                       (built in target/packages), long fuzz and fault runs, clusters
 #   ./test.sh cluster   a Galera cluster, a PostgreSQL standby and a Patroni cluster, of which nodes are
 #                       killed and suspended
 #
@@ -20,6 +21,13 @@ step() { printf '\n== %s (after %d s)\n' "$*" "$SECONDS"; }
 fail() {
     printf '\n%s\n' "$*" >&2
     exit 1
+}
+
+# Reports that the check $1 cannot run here because of $2. The last line of the output repeats it.
+not_checked=""
+cannot_check() {
+    step "NOT CHECKED: $1, because $2"
+    not_checked+=", except $1"
 }
 
 # Installs the Debian package $2 unless the command or file $1 exists.
@@ -80,6 +88,25 @@ need_test_programs() {
     need chromium chromium
     need chromedriver chromium-driver
     need npm npm
+}
+
+need_packaging() {
+    need buildah buildah
+    need dh debhelper
+    need /usr/sbin/debootstrap debootstrap
+    need git git
+    need help2man help2man
+    need ip iproute2
+    need jq jq
+    need lintian lintian
+    need shellcheck shellcheck
+    need systemd-analyze systemd
+}
+
+# Installs a program of crates.io in a fixed version, so that the result is the same everywhere, unless it
+# is in the tools folder. An unoptimised build takes a minute or two once.
+install_tool() {
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --root "$tools" "$1"
 }
 
 # Fails if the package $1 (with the features in $2) depends on any of the others. Dependencies of
@@ -170,16 +197,60 @@ check_advisories() {
     if timeout 120 cargo deny fetch db; then
         cargo deny --frozen check advisories
     else
-        not_checked=", except advisories, which could not be downloaded"
-        step "NOT CHECKED: advisories could not be downloaded from https://github.com/RustSec/advisory-db"
+        cannot_check advisories "https://github.com/RustSec/advisory-db could not be downloaded"
     fi
+}
+
+# Builds everything with the oldest Rust that the packages promise.
+check_rust_version() {
+    local rust
+    rust=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' Cargo.toml)
+    if timeout 300 rustup toolchain install --no-self-update --profile minimal "$rust"; then
+        step "Build with Rust $rust, the earliest version"
+        rustup run "$rust" cargo check --locked --workspace --all-features --target-dir "$temporary/rust-$rust"
+    else
+        cannot_check "the build with Rust $rust" "'rustup toolchain install $rust' fails"
+    fi
+}
+
+# Fails if the libraries are incompatible with the last release, and the version does not say so.
+check_compatibility() {
+    local tag
+    if tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
+        step "Compatibility with $tag"
+        install_tool cargo-semver-checks@0.51.0
+        cargo semver-checks --baseline-rev "$tag" --package robot-core --package robot-rocket --all-features
+    else
+        cannot_check "compatibility with the last release" "this checkout has no tag of one (v0.1.0)"
+    fi
+}
+
+# Builds what users install, and tests that they can.
+check_packages() {
+    local scripts=robot-rocket/deploy/packages packages root=()
+    packages=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/packages")
+    [ "$(id -u)" -eq 0 ] || root=(sudo)
+    shellcheck test.sh "$scripts"/*.sh
+
+    step "Packages for users are built, in $packages"
+    install_tool cargo-auditable@0.7.7
+    install_tool auditable2cdx@0.1.0
+    "$scripts/build.sh" "$packages"
+    "${root[@]}" "$scripts/build-image.sh" "$packages"
+
+    step "Lists of libraries in the packages"
+    "$scripts/test-sbom.sh" "$packages"
+    step "The Debian package in a new system"
+    "${root[@]}" "$scripts/test-deb.sh" "$packages" "$tools/debian"
+    step "The tarball in an empty directory"
+    "${root[@]}" "$scripts/test-tarball.sh" "$packages"
+    step "The image, unpacked"
+    "${root[@]}" "$scripts/test-image.sh" "$packages"
 }
 
 check_release() {
     step "Licences, sources, duplicates and advisories of all dependencies"
-    # A fixed version, so that the result is the same everywhere. An unoptimised build takes 80
-    # seconds once, and a check still takes only a few.
-    CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --debug --locked --root "$tools" cargo-deny@0.20.2
+    install_tool cargo-deny@0.20.2
     cargo deny --locked check licenses sources bans
     check_advisories
 
@@ -200,9 +271,13 @@ check_release() {
     step "Benchmarks run (once each, not timed)"
     cargo test --locked --workspace --all-features --bench '*'
 
-    step "Packages build from their own files"
+    step "Crates build from their own files"
     # In a folder of its own: cargo considers a package with the same version unchanged.
-    cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary/packages"
+    cargo package --locked --workspace --allow-dirty --quiet --target-dir "$temporary/crates"
+
+    check_rust_version
+    check_compatibility
+    check_packages
 
     step "Long fuzz run"
     PROPTEST_CASES=100000 cargo test --locked --release --package robot-core --test fuzz
@@ -233,6 +308,7 @@ fi
 need_servers
 need_test_programs
 [ "$mode" = all ] || need_clusters
+[ "$mode" != release ] || need_packaging
 
 # A cold start builds everything once, so incremental builds and full debug information only cost
 # time.
@@ -259,4 +335,4 @@ cluster)
     ;;
 esac
 
-step "All checks passed${not_checked:-}"
+step "All checks passed$not_checked"
