@@ -110,7 +110,7 @@ build_tarball() {
     add_files "$folder"
     mv "$folder"/programs/* "$folder"
     rmdir "$folder/programs"
-    install -D --mode 644 robot-rocket/docs/operations.md "$folder/robot-rocket/docs/operations.md"
+    install -D --mode 644 robot-rocket/docs/operations.md "$folder/docs/operations.md"
     tar --create --directory "$work" --sort name --format gnu --owner 0 --group 0 --numeric-owner \
         --mode go-w --mtime "@$SOURCE_DATE_EPOCH" "$tarball" | gzip --no-name --best >"$out/$tarball.tar.gz"
 }

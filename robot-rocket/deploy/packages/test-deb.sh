@@ -4,8 +4,9 @@
 #
 #   robot-rocket/deploy/packages/test-deb.sh FOLDER BASE
 #
-# BASE is a folder that keeps the base system. Needs the Debian packages debootstrap and lintian, and the
-# mirrors of this machine.
+# BASE is a folder that keeps the base system. Exits with status 77 if all is well, except that the
+# service was not run by systemd, which does not boot on this machine. Needs the Debian packages debootstrap,
+# lintian and systemd-container, and the mirrors of this machine.
 set -euo pipefail
 packages=$(realpath "$(dirname "$0")")
 debs=("$1"/robot-catalogue_*.deb)
@@ -88,6 +89,11 @@ use_server() {
     "$packages/try-server.sh" "$root" "$user:$user" "$(of_unit ExecStart)" PATH=/usr/bin "${variables[@]}"
 }
 
+# The number of robots in the database of the service.
+robots() {
+    in_system robot-cli --database sqlite:///var/lib/robots/robots.db list --format ndjson | wc -l
+}
+
 # A package of a later version, with another example configuration.
 later_version() {
     dpkg-deb --raw-extract "$deb" "$work/later"
@@ -112,15 +118,18 @@ for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do
     [ -s "$root/usr/share/man/man${page##*.}/$page.gz" ] || fail "the manual page $page is missing"
 done
 use_server
+status=0
+"$packages/test-service.sh" "$root" || status=$?
+[[ $status = 0 || $status = 77 ]] || fail "the service does not work"
 
 echo 'ROCKET_BEHAVIOUR=B' >>"$root$environment"
 cp "$root$environment" "$work/environment"
+before=$(robots)
 later_version
 install_package "$work/later.deb"
 cmp "$work/environment" "$root$environment" || fail "an upgrade has changed $environment"
+[ "$(robots)" -eq "$before" ] || fail "there were $before robots before the upgrade, and now there are $(robots)"
 use_server
-robots=$(in_system robot-cli --database sqlite:///var/lib/robots/robots.db list --format ndjson | wc -l)
-[ "$robots" -eq 2 ] || fail "there are $robots robots after an upgrade, instead of 2"
 
 quietly_in_system apt-get remove --yes robot-catalogue
 [ ! -e "$root/usr/bin/robot-rocket" ] || fail "the server still exists after removal"
@@ -129,3 +138,4 @@ cmp "$work/environment" "$root$environment" || fail "$environment is lost after 
 quietly_in_system apt-get purge --yes robot-catalogue
 [ ! -e "$root/var/lib/robots" ] || fail "the robots still exist after a purge"
 [ ! -e "$root$environment" ] || fail "$environment still exists after a purge"
+exit "$status"

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Boots systemd in the root directory of a Debian with the package, and tests the service with all of
+# its restrictions. Run as root:
+#
+#   robot-rocket/deploy/packages/test-service.sh ROOT
+#
+# Exits with status 77 if systemd does not boot on this machine, as in many containers. Needs the Debian
+# package systemd-container.
+set -euo pipefail
+root=$1
+url=http://127.0.0.1:8000
+log=$(mktemp)
+booted=""
+trap 'stop; rm -f "$log"' EXIT
+
+stop() {
+    [ -z "$booted" ] || kill -KILL "$booted" 2>/dev/null || true
+}
+
+# Runs a command in the booted system.
+inside() {
+    nsenter --target "$leader" --mount --net --pid --uts --ipc --root --wd=/ "$@"
+}
+
+# Runs a command of this machine in the network of the booted system.
+in_network() {
+    nsenter --target "$leader" --net "$@"
+}
+
+fail() {
+    inside systemctl status --no-pager --full robot-rocket >&2 || true
+    echo "The service, run by systemd: $*" >&2
+    exit 1
+}
+
+# Waits for at most a minute until a command succeeds.
+within_a_minute() {
+    local end=$((SECONDS + 60))
+    until "$@" >/dev/null 2>&1; do
+        kill -0 "$booted" 2>/dev/null && [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.2
+    done
+}
+
+has_booted() {
+    leader=$(cut -d' ' -f1 "/proc/$booted/task/$booted/children") && [ -n "$leader" ] &&
+        inside systemctl is-active multi-user.target
+}
+
+options=(--quiet --register=no --private-network --machine "robots-$$" --directory "$root" --boot)
+# Without systemd on this machine, there is no unit to create.
+[ -d /run/systemd/system ] || options+=(--keep-unit)
+systemd-nspawn "${options[@]}" </dev/null >"$log" 2>&1 &
+booted=$!
+within_a_minute has_booted || {
+    tail -5 "$log" >&2
+    echo "systemd does not boot in $root on this machine" >&2
+    exit 77
+}
+
+within_a_minute in_network curl --silent --fail --max-time 5 "$url/readyz" || fail "it is not ready"
+answer=$(in_network curl --silent --show-error --max-time 10 \
+    --data '{"name":"under systemd","type":"droid","year":1977}' "$url/api/robots")
+[[ $answer = '{"status":"OK",'* ]] || fail "the robot was not added: $answer"
+
+process=$(inside systemctl show --property MainPID --value robot-rocket)
+[ "$(inside stat --format %U "/proc/$process")" = robot-rocket ] || fail "it has another user"
+inside grep --quiet '^Seccomp:\s2$' "/proc/$process/status" || fail "its system calls are not restricted"
+
+inside systemctl reload robot-rocket || fail "reload fails"
+within_a_minute in_network curl --silent --fail --max-time 5 "$url/readyz" || fail "it is not ready after a reload"
+[ "$(inside systemctl show --property MainPID --value robot-rocket)" = "$process" ] || fail "reload has restarted it"
+
+inside systemctl stop robot-rocket
+[ "$(inside systemctl show --property Result --value robot-rocket)" = success ] || fail "it does not stop"
+inside systemctl poweroff
+wait "$booted" || true
+booted=""
