@@ -106,12 +106,15 @@ lintian --fail-on error,warning,info "$deb" || fail "lintian has found problems"
 create_system
 install_package "$deb"
 
-in_system systemd-analyze verify --man=no /lib/systemd/system/robot-rocket.service || fail "the unit has mistakes"
-systemd-analyze security --offline=true --threshold=20 "$unit" >"$work/output" || {
-    cat "$work/output" >&2
-    fail "the unit restricts the server too little"
-}
+for name in robot-rocket robot-backup; do
+    in_system systemd-analyze verify --man=no "/lib/systemd/system/$name.service" || fail "the unit $name has mistakes"
+    systemd-analyze security --offline=true --threshold=20 "$root/lib/systemd/system/$name.service" >"$work/output" || {
+        cat "$work/output" >&2
+        fail "the unit $name restricts its programs too little"
+    }
+done
 [ "$(in_system systemctl is-enabled robot-rocket)" = enabled ] || fail "the service is not enabled"
+[ "$(in_system systemctl is-enabled robot-backup.timer || true)" = disabled ] || fail "backups are enabled"
 [ "$(stat --format '%a %U' "$root$environment")" = '600 root' ] || fail "other users can read $environment"
 in_system robot-rocket --check >/dev/null || fail "the settings of a new installation are invalid"
 for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do

@@ -71,6 +71,11 @@ inside systemctl reload robot-rocket || fail "reload fails"
 within_a_minute in_network curl --silent --fail --max-time 5 "$url/readyz" || fail "it is not ready after a reload"
 [ "$(inside systemctl show --property MainPID --value robot-rocket)" = "$process" ] || fail "reload has restarted it"
 
+inside systemctl start robot-backup || fail "a backup fails"
+# shellcheck disable=SC2016 # The shell inside expands the name of the backup.
+inside sh -c 'robot-cli --database "sqlite://$(echo /var/lib/robot-backups/robots-*.db)" list' |
+    grep 'under systemd' >/dev/null || fail "the backup is incomplete"
+
 inside systemctl stop robot-rocket
 [ "$(inside systemctl show --property Result --value robot-rocket)" = success ] || fail "it does not stop"
 # The signal that makes systemd switch the system off.
