@@ -19,7 +19,7 @@ stop() {
 
 # Runs a command in the booted system.
 inside() {
-    nsenter --target "$leader" --mount --net --pid --uts --ipc --root --wd=/ "$@"
+    nsenter --target "$leader" --mount --net --pid --uts --ipc --root --wd="/proc/$leader/root" "$@"
 }
 
 # Runs a command of this machine in the network of the booted system.
