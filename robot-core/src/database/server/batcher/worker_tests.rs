@@ -37,6 +37,8 @@ impl Work<PgConnection> for Script {
     type Item = usize;
     type Output = ();
 
+    const QUEUE: &'static str = "script";
+
     fn terms(&self, _: &usize) -> Terms {
         Terms {
             first_attempt: Attempt::InBatch,
