@@ -258,6 +258,9 @@ pub const ALL: &[Metric] = &[
 /// The outcomes of a record of an import.
 pub(crate) const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
 
+/// The results of an attempt to connect.
+pub(crate) const CONNECTS: [&str; 2] = ["connected", "failed"];
+
 /// The failures of a store that clients do not cause.
 const ERRORS: [&str; 6] = [
     "disk_full",
@@ -280,6 +283,10 @@ pub fn describe() {
     for outcome in OUTCOMES {
         counter!(IMPORT_RECORDS.name, "outcome" => outcome).increment(0);
     }
+    for result in CONNECTS {
+        counter!(STORE_CONNECTS.name, "result" => result).increment(0);
+    }
+    gauge!(STORE_CONNECTIONS.name).set(0);
     gauge!(IMPORTS.name).set(0);
     counter!(IMPORT_READ.name).increment(0);
 }

@@ -26,6 +26,8 @@ mod server {
     mod log;
     #[cfg(target_os = "linux")]
     mod memory;
+    #[cfg(target_os = "linux")]
+    mod metrics;
     mod overload;
     mod page;
     mod proxies;
@@ -50,5 +52,5 @@ use support::certificates;
 use support::{
     calls::{add_long_list, call, draft, names},
     process::{self, Server},
-    strace,
+    scrape, strace,
 };

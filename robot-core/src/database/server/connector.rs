@@ -22,7 +22,7 @@ use super::{
 use crate::{
     catalogue::{IfUnreachable, OpenError, OpenOptions},
     database::migrations::{MigrationError, bring_up_to_date},
-    metrics::{Counted, STORE_CONNECTIONS, STORE_CONNECTS},
+    metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTS},
 };
 
 /// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
@@ -81,11 +81,12 @@ struct ConnectionMetrics {
 
 impl ConnectionMetrics {
     fn new() -> Self {
-        let result = |result| counter!(STORE_CONNECTS.name, "result" => result);
+        let [connected, failed] =
+            CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result));
         Self {
             open: gauge!(STORE_CONNECTIONS.name),
-            connected: result("connected"),
-            failed: result("failed"),
+            connected,
+            failed,
         }
     }
 }
