@@ -140,6 +140,7 @@ impl MetricsServer {
         thread::Builder::new()
             .name("robot-metrics".to_owned())
             .spawn(move || run(&runtime, self.listener, &handle))?;
+        tracing::info!("metrics are served at http://{}{PATH}", self.address);
         Ok(())
     }
 }

@@ -5,17 +5,41 @@ mod exporter;
 #[cfg(feature = "server")]
 mod process;
 mod recording;
+mod requests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[cfg(feature = "server")]
 use ::metrics::gauge;
-use robot_core::metrics::Metric;
+use robot_core::metrics::{Metric, SECONDS};
 
 #[cfg(feature = "server")]
 pub use exporter::{MetricsError, MetricsServer};
 pub(crate) use recording::{Gauged, SERVER};
+pub(crate) use requests::Completed;
 
+const REQUESTS: Metric = Metric::counter(
+    "robots_http_requests_total",
+    "Requests that were answered, by route, method and status; the status is none if the client \
+     went away before",
+);
+const REQUEST_DURATION: Metric = Metric::histogram(
+    "robots_http_request_duration_seconds",
+    "Time from the head of a request to the end of its response, by route and method",
+    SECONDS,
+);
+const REQUESTS_RUNNING: Metric = Metric::gauge(
+    "robots_http_requests_running",
+    "Requests whose response has not been sent completely",
+);
+const REQUESTS_ABORTED: Metric = Metric::counter(
+    "robots_http_requests_aborted_total",
+    "Requests whose response was not sent completely",
+);
+const TOKEN_REQUESTS: Metric = Metric::counter(
+    "robots_http_token_requests_total",
+    "Requests by the name of their token; none without a token that has a name",
+);
 const RECEIVED: Metric = Metric::counter(
     "robots_http_received_bytes_total",
     "Bytes of requests that were received, with heads, without TLS",
@@ -63,7 +87,12 @@ const START_TIME: Metric = Metric::gauge(
     "Start of the process, in seconds since 1970",
 );
 
-const ALL: [Metric; 13] = [
+const ALL: [Metric; 18] = [
+    REQUESTS,
+    REQUEST_DURATION,
+    REQUESTS_RUNNING,
+    REQUESTS_ABORTED,
+    TOKEN_REQUESTS,
     RECEIVED,
     SENT,
     CONNECTIONS,
