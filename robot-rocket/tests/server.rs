@@ -27,6 +27,8 @@ mod server {
     #[cfg(target_os = "linux")]
     mod memory;
     #[cfg(target_os = "linux")]
+    mod metric_names;
+    #[cfg(target_os = "linux")]
     mod metrics;
     mod overload;
     mod page;
@@ -37,6 +39,7 @@ mod server {
     mod refusals;
     #[cfg(unix)]
     mod reload;
+    mod request_metrics;
     mod setting_names;
     mod shutdown;
     pub(crate) mod slow_disk;

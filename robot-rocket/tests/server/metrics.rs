@@ -4,7 +4,6 @@ use std::{
     fs,
     io::Write as _,
     net::{SocketAddr, TcpListener, TcpStream},
-    path::Path,
 };
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
@@ -12,19 +11,8 @@ use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use crate::{
     Server, call, draft,
     process::{TIMEOUT, command, connection, exchange, fail, output_of_failure, wait_for},
-    scrape::{Scrape, free_address},
+    scrape::{Scrape, free_address, server},
 };
-
-/// A server with metrics, and their address.
-fn server(folder: &Path, settings: &[(&str, &str)]) -> (Server, SocketAddr) {
-    let address = free_address();
-    let text = address.to_string();
-    let metrics = [("ROCKET_METRICS_ADDRESS", text.as_str())];
-    (
-        Server::start(folder, &[&metrics, settings].concat()),
-        address,
-    )
-}
 
 /// Waits until a sample has a value.
 #[track_caller]
@@ -259,7 +247,7 @@ fn only_metrics_can_be_read() {
 fn silent_clients_delay_metrics_only_for_a_while() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, address) = server(folder.path(), &[("DATABASE_URL", "memory:")]);
-    let silent: Vec<_> = (0..40)
+    let silent: Vec<_> = (0..20)
         .map(|_| TcpStream::connect(address).unwrap())
         .collect();
     assert!(!Scrape::of(address).0.is_empty());

@@ -2,11 +2,12 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::Path,
     process,
     sync::atomic::{AtomicU8, Ordering},
 };
 
-use crate::process::exchange;
+use crate::process::{Server, exchange};
 
 /// A free address for metrics. Other programs and other tests use other loopback addresses.
 pub(crate) fn free_address() -> SocketAddr {
@@ -15,6 +16,15 @@ pub(crate) fn free_address() -> SocketAddr {
     let address = Ipv4Addr::new(127, high | 1, low, TESTS.fetch_add(1, Ordering::Relaxed));
     let listener = TcpListener::bind((address, 0)).unwrap();
     listener.local_addr().unwrap()
+}
+
+/// A server with metrics, and their address.
+pub(crate) fn server(folder: &Path, settings: &[(&str, &str)]) -> (Server, SocketAddr) {
+    let address = free_address();
+    let text = address.to_string();
+    let metrics = [("ROCKET_METRICS_ADDRESS", text.as_str())];
+    let server = Server::start(folder, &[&metrics, settings].concat());
+    (server, address)
 }
 
 /// The metrics at one moment, as text.
