@@ -252,7 +252,19 @@ check_packages() {
     "${root[@]}" "$scripts/test-image.sh" "$packages"
 }
 
+# Downloads promtool, which checks rules of Prometheus, into the folder $1 unless it is there. The Debian
+# package is not installed, because it would start a server.
+fetch_promtool() {
+    mkdir -p "$1"
+    [ -x "$1/usr/bin/promtool" ] || (cd "$1" && apt-get download -qq prometheus && dpkg-deb -x prometheus_*.deb .) ||
+        fail "promtool could not be downloaded. Put it into $1/usr/bin and start again."
+}
+
 check_release() {
+    step "Alert rules"
+    fetch_promtool "$tools/prometheus"
+    "$tools/prometheus/usr/bin/promtool" check rules robot-rocket/deploy/prometheus-alerts.yml
+
     step "Licences, sources, duplicates and advisories of all dependencies"
     install_tool cargo-deny@0.20.2
     cargo deny --locked check licenses sources bans

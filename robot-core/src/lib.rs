@@ -47,6 +47,7 @@
 //! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
 //! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store | [`Catalogue`], whose documentation is the contract, `conformance`, which tests it, and [`Schemes`], which gives it a URL |
+//! | watch a catalogue while it runs | [`metrics`] |
 //! | serve the catalogue with another web framework | [`http`] |
 //!
 //! # Stores
@@ -73,6 +74,7 @@ mod database;
 mod files;
 pub mod http;
 mod memory;
+pub mod metrics;
 mod model;
 mod open;
 pub mod transfer;

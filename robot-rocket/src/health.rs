@@ -15,12 +15,21 @@ use futures_util::FutureExt;
 use robot_core::{Catalogue, RobotId};
 use rocket::{
     Build, Data, Request, Response, Rocket, Route,
+    fairing::AdHoc,
     http::{Method, Status},
     route::{Handler, Outcome},
-    tokio::{sync::watch, time::timeout},
+    tokio::{
+        self,
+        sync::watch,
+        time::{sleep, timeout},
+    },
 };
 
-use crate::{routes, serve::READS_FROM_CONNECTION};
+use crate::{
+    metrics::{self, SERVER},
+    routes,
+    serve::READS_FROM_CONNECTION,
+};
 
 /// Before static files, which must not replace the checks, and after the routes of applications.
 const RANK: isize = 1500;
@@ -28,6 +37,11 @@ const RANK: isize = 1500;
 /// How long a read of the store may take. With the rest of the request, the answer takes less than a
 /// second, the default time limit of Kubernetes.
 const READ_TIMEOUT: Duration = Duration::from_millis(800);
+
+/// The interval of the checks that no client requests. Shorter, and an idle server reads more often;
+/// longer, and the metric shows an outage later. Prometheus usually reads it every 15 seconds or less
+/// often.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 const METHODS: &str = "GET, HEAD, OPTIONS";
 
@@ -55,6 +69,7 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
         read: Mutex::default(),
         was_ready: AtomicBool::new(true),
     });
+    let rocket = rocket.attach(periodic_checks(&readiness));
     let checks = [
         ("/livez", Check::Live),
         ("/readyz", Check::Ready(readiness)),
@@ -67,6 +82,25 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
         })
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
+}
+
+/// Checks the store from time to time if metrics are served, which then show an outage although no
+/// request is made.
+fn periodic_checks(readiness: &Arc<Readiness>) -> AdHoc {
+    let readiness = Arc::downgrade(readiness);
+    AdHoc::on_liftoff("periodic health checks", |_| {
+        if metrics::are_served() {
+            tokio::spawn(async move {
+                while let Some(readiness) = readiness.upgrade() {
+                    // The result is recorded.
+                    let _ = readiness.state().await;
+                    drop(readiness);
+                    sleep(CHECK_INTERVAL).await;
+                }
+            });
+        }
+        Box::pin(async {})
+    })
 }
 
 #[derive(Clone)]
@@ -134,11 +168,13 @@ impl Readiness {
     /// What `/readyz` answers: an error if the store is not ready.
     async fn state(self: &Arc<Self>) -> Result<&'static str, &'static str> {
         let mut read = self.read();
-        match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
+        let state = match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
             Ok(Ok(result)) if *result == Some(true) => Ok("ready\n"),
             Ok(_) => Err("the database cannot be read; the log has the cause\n"),
             Err(_) => Err("the database has not answered within 0.8 seconds\n"),
-        }
+        };
+        SERVER.ready.set(u8::from(state.is_ok()));
+        state
     }
 
     /// The read under way, or a new one.

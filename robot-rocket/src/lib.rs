@@ -23,6 +23,7 @@ mod catchers;
 mod files;
 mod forms;
 mod health;
+mod metrics;
 mod page;
 mod permits;
 mod reply;
@@ -40,6 +41,8 @@ use rocket::{Build, Rocket, fairing::AdHoc};
 use permits::BlockingPermits;
 
 pub use health::mount_health;
+#[cfg(feature = "server")]
+pub use metrics::{MetricsError, MetricsServer};
 pub use runtime::execute;
 #[cfg(feature = "tls")]
 pub use serve::Certificates;

@@ -14,8 +14,8 @@ use std::{
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
 use robot_rocket::{
-    ServeError, ServeOptions, ServerSettings, Settings, SettingsTable, execute, mount,
-    mount_health, serve,
+    MetricsError, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, SettingsTable,
+    execute, mount, mount_health, serve,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -80,6 +80,8 @@ Settings:
                                       3600)
   ROCKET_IMPORT_MINIMUM_RATE          bytes per second that it must send on average (default: 1000)
   ROCKET_LOG_FORMAT                   text (default), or json: one object per line
+  ROCKET_METRICS_ADDRESS              address of metrics for Prometheus: 127.0.0.1:9100 (default:
+                                      none)
   ROCKET_SLOW_STATEMENT               milliseconds from which statements are logged (default:
                                       500)
   RUST_LOG                            log level: error, warn, info (with a line for each request)
@@ -147,9 +149,12 @@ fn run(figment: Figment) -> Result<(), String> {
         catalogue: settings,
         database_url: url,
         options: store,
+        metrics_address,
         ..
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
+    let metrics = metrics_address.map(MetricsServer::bind).transpose();
+    let metrics = metrics.map_err(|error| explain_metrics(&error))?;
     #[cfg(unix)]
     reload::Reload {
         access: settings.access.clone(),
@@ -159,6 +164,9 @@ fn run(figment: Figment) -> Result<(), String> {
     }
     .at_signals(&config)
     .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
+    // Before the store is opened, so that its metrics are recorded.
+    let started = metrics.map(MetricsServer::start).transpose();
+    started.map_err(|error| explain_metrics(&error))?;
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
@@ -195,23 +203,37 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
 /// The error message: the cause, and the solution.
 fn explain(error: &ServeError) -> String {
     match error {
-        ServeError::Listen { address, cause } => cannot_listen(*address, cause),
+        ServeError::Listen { address, cause } => format!(
+            "cannot listen on {address}: {cause}; {}",
+            remedy(cause.kind(), "another ROCKET_PORT or ROCKET_ADDRESS")
+        ),
         other => other.to_string(),
     }
 }
 
-fn cannot_listen(address: SocketAddr, cause: &io::Error) -> String {
-    let remedy = match cause.kind() {
+/// The same for the server of metrics.
+fn explain_metrics(error: &MetricsError) -> String {
+    match error {
+        MetricsError::Listen { cause, .. } => {
+            let remedy = remedy(cause.kind(), "another ROCKET_METRICS_ADDRESS");
+            format!("{error}; {remedy}")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What to do about an address that cannot be bound.
+fn remedy(cause: io::ErrorKind, other: &str) -> String {
+    match cause {
         io::ErrorKind::AddrInUse => {
-            "stop the program that uses this port, or choose another ROCKET_PORT or ROCKET_ADDRESS"
+            format!("stop the program that uses this port, or choose {other}")
         }
-        io::ErrorKind::AddrNotAvailable => {
-            "set ROCKET_ADDRESS to an address of this machine, or to 0.0.0.0 for all of them"
-        }
-        io::ErrorKind::PermissionDenied => {
-            "choose a ROCKET_PORT of 1024 or more, or permit the server to use this one"
-        }
-        _ => "choose another ROCKET_PORT or ROCKET_ADDRESS",
-    };
-    format!("cannot listen on {address}: {cause}; {remedy}")
+        io::ErrorKind::AddrNotAvailable => format!(
+            "choose {other}: one of this machine, or 0.0.0.0 or [::] for all of its addresses"
+        ),
+        io::ErrorKind::PermissionDenied => format!(
+            "choose {other} with a port of 1024 or more, or permit the server to use this one"
+        ),
+        _ => format!("choose {other}"),
+    }
 }

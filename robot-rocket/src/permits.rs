@@ -13,6 +13,8 @@ use rocket::{
     },
 };
 
+use crate::metrics::{Gauged, SERVER};
+
 /// One permit for each blocking thread (`max_blocking`), so that no request queues for a thread: if
 /// all are taken, it is rejected with 503.
 #[derive(Clone)]
@@ -69,6 +71,9 @@ impl BlockingPermits {
     pub(crate) fn new(figment: &Figment) -> io::Result<Self> {
         let count = figment.extract_inner(Config::MAX_BLOCKING);
         let count: usize = count.unwrap_or(Config::default().max_blocking);
+        SERVER
+            .threads_limit
+            .set(u32::try_from(count).unwrap_or(u32::MAX));
         let permits = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
         Ok(Self {
             all: permits(count),
@@ -84,10 +89,14 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned();
-        let permit = permit.map_err(|_| Failure::Unavailable)?;
+        let permit = permit.map_err(|_| {
+            SERVER.no_thread.increment(1);
+            Failure::Unavailable
+        })?;
+        let busy = Gauged::new(&SERVER.threads);
         outcome(spawn_blocking(move || {
             let outcome = work();
-            drop(permit);
+            drop((permit, busy));
             outcome
         }))
         .await
@@ -99,7 +108,10 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let slow = Arc::clone(&self.slow).try_acquire_owned();
-        let slow = slow.map_err(|_| Failure::Unavailable)?;
+        let slow = slow.map_err(|_| {
+            SERVER.no_slow_thread.increment(1);
+            Failure::Unavailable
+        })?;
         self.run(move || {
             let outcome = work();
             drop(slow);

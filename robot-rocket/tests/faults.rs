@@ -70,7 +70,7 @@ use faults::{
 };
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "tls"))]
 use support::certificates;
-use support::{calls, process, strace};
+use support::{calls, process, scrape, strace};
 
 /// A test by its name.
 type Test = (String, Box<dyn FnOnce(&Run) + Send>);

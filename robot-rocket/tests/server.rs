@@ -26,6 +26,10 @@ mod server {
     mod log;
     #[cfg(target_os = "linux")]
     mod memory;
+    #[cfg(target_os = "linux")]
+    mod metric_names;
+    #[cfg(target_os = "linux")]
+    mod metrics;
     mod overload;
     mod page;
     mod proxies;
@@ -35,6 +39,7 @@ mod server {
     mod refusals;
     #[cfg(unix)]
     mod reload;
+    mod request_metrics;
     mod setting_names;
     mod shutdown;
     pub(crate) mod slow_disk;
@@ -50,5 +55,5 @@ use support::certificates;
 use support::{
     calls::{add_long_list, call, draft, names},
     process::{self, Server},
-    strace,
+    scrape, strace,
 };

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::{
     catalogue::Error,
+    metrics::count_error,
     model::{RobotId, Violations},
 };
 
@@ -234,6 +235,7 @@ impl HandlerError {
 
 /// The failure for the client. Logs the cause, which the client does not get.
 pub(super) fn logged(error: Error, request_id: &RequestId) -> Failure {
+    count_error(&error);
     match error {
         Error::Rejected(violations) => Failure::Rejected(violations),
         Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),

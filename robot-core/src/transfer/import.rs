@@ -10,6 +10,7 @@ use std::{
 };
 
 use super::{
+    import_metrics::ImportMetrics,
     names::Names,
     outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
@@ -70,6 +71,7 @@ where
         is_closed: false,
         is_unreadable: false,
         has_failed: false,
+        metrics: ImportMetrics::new(),
     }
 }
 
@@ -104,6 +106,7 @@ pub struct Import<C: ?Sized, I> {
     is_unreadable: bool,
     /// Whether the store or the input has failed.
     has_failed: bool,
+    metrics: ImportMetrics,
 }
 
 /// The processing of a record, to be finished when the records before it are.
@@ -178,7 +181,9 @@ where
     /// The next valid record. Invalid records before it are queued.
     fn read(&mut self) -> Option<(Position, ValidDraft)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
-            match self.records.next()? {
+            let record = self.records.next()?;
+            self.metrics.read.increment(1);
+            match record {
                 Ok(Record { position, draft }) => match draft.map(ValidDraft::new) {
                     Ok(Ok(valid)) => return Some((position, valid)),
                     Ok(Err(rejection)) => {
@@ -383,6 +388,7 @@ where
                 }
                 _ => {}
             }
+            self.metrics.count(&result);
             return Some(Outcome { position, result });
         }
     }

@@ -49,6 +49,7 @@ mod csv_reader;
 mod digest;
 mod format;
 mod import;
+mod import_metrics;
 mod input;
 mod json_reader;
 mod names;

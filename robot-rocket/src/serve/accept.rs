@@ -11,6 +11,7 @@ use rocket::tokio::{
 };
 
 use super::{connection, server::Server};
+use crate::metrics::SERVER;
 
 /// How long the server waits after it could not accept a connection, because it has no more files.
 /// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.
@@ -60,6 +61,7 @@ struct Acceptor {
 impl Acceptor {
     fn start(&mut self, stream: TcpStream, remote: SocketAddr) {
         let server = Arc::clone(&self.server);
+        SERVER.accepted.increment(1);
         // Responses are written as a whole, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
         if let Some(admitted) = server.admission.admit(remote.ip()) {
@@ -81,6 +83,7 @@ impl Acceptor {
         if is_of_connection(error) {
             return;
         }
+        SERVER.accept_failures.increment(1);
         if self
             .last_warning
             .is_none_or(|last| last.elapsed() > WARNING_INTERVAL)

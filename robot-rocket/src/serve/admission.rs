@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::settings::ConnectionLimits;
+use crate::{metrics::SERVER, settings::ConnectionLimits};
 
 /// The connections that were admitted.
 pub(super) struct Admission {
@@ -48,6 +48,8 @@ pub(super) struct Admitted {
 
 impl Admission {
     pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
+        let limit = u32::try_from(limits.connections).unwrap_or(u32::MAX);
+        SERVER.connections_limit.set(limit);
         Arc::new(Self {
             total_limit: limits.connections,
             address_limit: limits.connections_per_address,
@@ -60,16 +62,19 @@ impl Admission {
         let client = Client::of(address);
         let mut counts = self.counts();
         if counts.total >= self.total_limit {
+            SERVER.rejected.increment(1);
             return None;
         }
         if let Some(client) = client {
             let count = counts.of_address.entry(client).or_default();
             if *count >= self.address_limit {
+                SERVER.rejected_of_address.increment(1);
                 return None;
             }
             *count += 1;
         }
         counts.total += 1;
+        SERVER.connections.increment(1);
         Some(Admitted {
             admission: Arc::clone(self),
             client,
@@ -85,6 +90,7 @@ impl Drop for Admitted {
     fn drop(&mut self) {
         let mut counts = self.admission.counts();
         counts.total -= 1;
+        SERVER.connections.decrement(1);
         if let Some(client) = self.client
             && let Some(count) = counts.of_address.get_mut(&client)
         {

@@ -1,4 +1,4 @@
-//! The record of a request, which becomes a line of the log when its response has been sent or given up.
+//! The record of a request, which is logged and counted when its response has been sent or given up.
 
 use std::{
     borrow::Cow,
@@ -16,6 +16,7 @@ use rocket::{Request, fairing::AdHoc};
 use tracing::field;
 
 use super::request::Received;
+use crate::metrics::{Completed, Gauged};
 
 /// The target of the lines, by which a filter can choose them.
 const TARGET: &str = "robot_rocket::requests";
@@ -78,6 +79,7 @@ pub(super) struct RequestRecord {
     /// The size of the body that was sent.
     bytes: u64,
     is_sent: bool,
+    _running: Gauged,
 }
 
 impl RequestRecord {
@@ -101,6 +103,7 @@ impl RequestRecord {
             status: None,
             bytes: 0,
             is_sent: false,
+            _running: Completed::running(),
         }
     }
 
@@ -166,7 +169,17 @@ impl RequestRecord {
 
 impl Drop for RequestRecord {
     fn drop(&mut self) {
-        self.log(self.start.elapsed());
+        let duration = self.start.elapsed();
+        self.log(duration);
+        Completed {
+            route: self.route(),
+            method: self.method,
+            status: self.status,
+            token: self.token(),
+            duration,
+            is_sent: self.is_sent,
+        }
+        .record();
     }
 }
 

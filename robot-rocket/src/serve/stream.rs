@@ -19,6 +19,7 @@ use rocket::tokio::{
 use tokio_rustls::server::TlsStream;
 
 use super::activity::Activity;
+use crate::metrics::SERVER;
 
 /// The connection below a stream, with TLS or without.
 pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {
@@ -71,6 +72,12 @@ fn is_partial(head: &[u8]) -> bool {
     head.len() <= PARTIAL_HEAD && matches!(parsed, Ok(httparse::Status::Partial))
 }
 
+fn count_sent(written: &Poll<io::Result<usize>>) {
+    if let Poll::Ready(Ok(count)) = written {
+        SERVER.sent.increment(*count as u64);
+    }
+}
+
 impl<S> Stream<S> {
     pub(super) fn new(inner: S, activity: &Arc<Activity>, write_timeout: Duration) -> Self {
         Self {
@@ -119,7 +126,9 @@ impl<S: AsyncRead + Unpin> Stream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.inner).poll_read(context, buffer);
-        if buffer.filled().len() > before {
+        let received = buffer.filled().len() - before;
+        if received > 0 {
+            SERVER.received.increment(received as u64);
             self.activity.received();
         }
         read
@@ -161,6 +170,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
+        count_sent(&written);
         self.limited(context, written)
     }
 
@@ -173,6 +183,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, parts);
+        count_sent(&written);
         self.limited(context, written)
     }
 

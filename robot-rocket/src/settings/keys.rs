@@ -27,7 +27,7 @@ const fn secret(name: &'static str, expected: &'static str) -> Key {
 }
 
 /// The settings of the catalogue, and those of Rocket.
-pub(super) const ALL: [Key; 32] = [
+pub(super) const ALL: [Key; 33] = [
     key("allow_anonymous", "true, false or read"),
     key("allowed_hosts", "names, as in robots.example,robots"),
     key("allowed_origins", "origins, as in https://app.example"),
@@ -46,6 +46,10 @@ pub(super) const ALL: [Key; 32] = [
     key("log_format", "text or json"),
     key("max_connections", "a number, 1 or more"),
     key("max_connections_per_address", "a number, 1 or more"),
+    key(
+        "metrics_address",
+        "an address with a port, as in 127.0.0.1:9100",
+    ),
     key("slow_statement", "a whole number of milliseconds"),
     key("static_dir", "the path of a folder"),
     key("write_timeout", "a whole number of seconds, 1 or more"),

@@ -105,9 +105,8 @@ fn default(name: &str, settings: &ServerSettings, figment: &Figment) -> Option<S
         "log_format" => settings.log_format.to_string(),
         "max_connections" => limits.connections.to_string(),
         "max_connections_per_address" => limits.connections_per_address.to_string(),
-        "allowed_origins" | "api_tokens" | "api_tokens_file" | "static_dir" | "tls" => {
-            "none".to_owned()
-        }
+        "allowed_origins" | "api_tokens" | "api_tokens_file" | "metrics_address" | "static_dir"
+        | "tls" => "none".to_owned(),
         _ => return None,
     })
 }

@@ -1,6 +1,10 @@
 //! All settings of the server program, checked before it opens the store.
 
-use std::{collections::HashSet, net::IpAddr, num::NonZero};
+use std::{
+    collections::HashSet,
+    net::{IpAddr, SocketAddr},
+    num::NonZero,
+};
 
 use robot_core::OpenOptions;
 #[cfg(feature = "tls")]
@@ -50,6 +54,8 @@ pub struct ServerSettings {
     pub options: OpenOptions,
     /// The format of the log.
     pub log_format: LogFormat,
+    /// The address that metrics are served on (`metrics_address`, none by default).
+    pub metrics_address: Option<SocketAddr>,
     /// One message for each name that is not a setting, and for a certificate that expires soon.
     pub warnings: Vec<String>,
 }
@@ -73,6 +79,7 @@ impl ServerSettings {
         let database_url = value(database_url(figment), &mut problems);
         let options = value(open_options(figment), &mut problems);
         let log_format = value(LogFormat::read(figment), &mut problems);
+        let metrics_address = value(optional(figment, "metrics_address"), &mut problems);
         let config = match figment.extract::<Config>() {
             Ok(config) => config,
             Err(error) => {
@@ -89,6 +96,7 @@ impl ServerSettings {
             database_url,
             options,
             log_format,
+            metrics_address,
             warnings,
         })
     }

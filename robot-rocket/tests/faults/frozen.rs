@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs,
+    net::SocketAddr,
     path::Path,
     sync::Mutex,
     thread,
@@ -13,8 +14,9 @@ use crate::{
     calls::{call, draft},
     database_server::{DatabaseServer, Kind},
     options::Run,
-    process::{Server, wait_for},
+    process::{Server, TIMEOUT, wait_for},
     restarts::wait_until_available,
+    scrape::{Scrape, free_address},
     workload::{Ledger, Outcome, Robot, added_id, assert_unavailable, send},
 };
 
@@ -42,20 +44,24 @@ pub(crate) fn frozen_database_blocks_no_other_requests(run: &Run, kind: Kind) {
     run.repeat(1, |_| {
         let database = DatabaseServer::new(kind);
         let folder = tempfile::tempdir().unwrap();
-        let server = start(folder.path(), &database);
+        let metrics = free_address();
+        let server = start(folder.path(), &database, metrics);
         let ledger = Mutex::default();
         assert_eq!(crowd(&server, &ledger).not_done, 0);
+        assert_batches_are_counted(metrics);
         database.freeze();
         // The first crowd finds connections that hang, the second finds none.
         for _ in 0..2 {
-            let counts = crowd_and_others(&server, &ledger);
+            let counts = crowd_and_others(&server, &ledger, metrics);
             assert_eq!(counts.done, 0, "{counts:?}");
         }
+        assert_outage_is_counted(metrics);
         database.resume();
         let took = wait_until_available(&server);
         println!("{kind:?}: available {took:?} after the freeze");
         wait_until_writable(&server, &ledger);
         assert_eq!(call(&server.client(), "GET", "/readyz", "").status, 200);
+        assert_eq!(Scrape::of(metrics).value("robots_ready"), 1);
         assert_eq!(crowd(&server, &ledger).not_done, 0);
         let mut ledger = ledger.into_inner().unwrap();
         println!("{kind:?}: {ledger}");
@@ -63,13 +69,14 @@ pub(crate) fn frozen_database_blocks_no_other_requests(run: &Run, kind: Kind) {
     });
 }
 
-fn start(folder: &Path, database: &DatabaseServer) -> Server {
+fn start(folder: &Path, database: &DatabaseServer, metrics: SocketAddr) -> Server {
     fs::create_dir_all(folder.join("files")).unwrap();
     fs::write(folder.join("files/style.css"), "p {}").unwrap();
     let settings = [
         ("DATABASE_URL", database.url.as_str()),
         ("ROCKET_STATIC_DIR", "files"),
         ("ROCKET_DATABASE_CONNECTIONS", &CONNECTIONS.to_string()),
+        ("ROCKET_METRICS_ADDRESS", &metrics.to_string()),
     ];
     Server::start(folder, &settings)
 }
@@ -132,10 +139,11 @@ fn wait_until_writable(server: &Server, ledger: &Mutex<Ledger>) {
 }
 
 /// A crowd, during which requests that need no database are answered, and threads are few.
-fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
+fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>, metrics: SocketAddr) -> Counts {
     thread::scope(|scope| {
         let crowd = scope.spawn(|| crowd(server, ledger));
         scope.spawn(|| assert_health_without_database(server));
+        scope.spawn(|| assert_metrics_without_database(metrics));
         let mut answered_meanwhile = 0;
         while !crowd.is_finished() {
             assert_served_without_database(server);
@@ -147,6 +155,43 @@ fn crowd_and_others(server: &Server, ledger: &Mutex<Ledger>) -> Counts {
         assert!(answered_meanwhile > 3, "{answered_meanwhile}");
         crowd.join().unwrap()
     })
+}
+
+/// Each kind of call is executed in batches, on connections that are open.
+fn assert_batches_are_counted(metrics: SocketAddr) {
+    let scrape = Scrape::of(metrics);
+    for queue in ["changes", "lookups", "tasks"] {
+        let items = scrape.value(&format!("robots_store_batch_size_sum{{queue=\"{queue}\"}}"));
+        assert!(items >= CALLS as u64 / 4, "{queue}: {items}");
+    }
+    for sample in [
+        "robots_store_connections",
+        "robots_store_connects_total{result=\"connected\"}",
+        "robots_store_commits_total{result=\"committed\"}",
+    ] {
+        assert!(scrape.value(sample) > 0, "{sample}");
+    }
+}
+
+/// They are served by a thread of their own.
+fn assert_metrics_without_database(metrics: SocketAddr) {
+    let asked = Instant::now();
+    let scrape = Scrape::of(metrics);
+    assert!(asked.elapsed() < HEALTH_LIMIT, "{:?}", asked.elapsed());
+    assert!(scrape.value("process_threads") > 0);
+}
+
+fn assert_outage_is_counted(metrics: SocketAddr) {
+    wait_for("the server is not ready", TIMEOUT, || {
+        Scrape::of(metrics).value("robots_ready") == 0
+    });
+    let scrape = Scrape::of(metrics);
+    for sample in [
+        "robots_store_queue_rejected_total{queue=\"lookups\",reason=\"timeout\"}",
+        "robots_store_errors_total{error=\"unavailable\"}",
+    ] {
+        assert!(scrape.value(sample) > 0, "{sample}");
+    }
 }
 
 /// The checks of several clients are answered meanwhile.
@@ -204,10 +249,10 @@ pub(crate) fn server_starts_and_stops_while_database_is_frozen(run: &Run, kind: 
     run.repeat(1, |_| {
         let database = DatabaseServer::new(kind);
         let folder = tempfile::tempdir().unwrap();
-        let old = start(folder.path(), &database);
+        let old = start(folder.path(), &database, free_address());
         database.freeze();
         stop_with_requests_in_progress(old);
-        let server = start(folder.path(), &database);
+        let server = start(folder.path(), &database, free_address());
         let asked = Instant::now();
         assert_unavailable(&call(&server.client(), "GET", "/api/robots", ""));
         assert!(asked.elapsed() < READ_LIMIT, "{:?}", asked.elapsed());

@@ -7,6 +7,7 @@ use fastrand::Rng;
 use crate::{
     options::Run,
     process::Server,
+    scrape::{Scrape, free_address},
     strace::Injection,
     workload::{Ledger, Outcome, Workload},
 };
@@ -73,7 +74,9 @@ pub(crate) fn failed_checkpoint_stops_writes_until_restart(run: &Run) {
             fs::copy(folder.path().join(name), disk.path().join(name))
                 .unwrap_or_else(|error| panic!("{name}: {error}"));
         };
-        let server = Server::start(folder.path(), &[]);
+        let metrics = free_address();
+        let setting = [("ROCKET_METRICS_ADDRESS", &*metrics.to_string())];
+        let server = Server::start(folder.path(), &setting);
         copy("robots.db");
         let injection = Injection::into(&server, &["robots.db"], SYNCS, "error=EIO:when=1");
         let workload = Workload::start(&server, Ledger::default(), random);
@@ -85,6 +88,10 @@ pub(crate) fn failed_checkpoint_stops_writes_until_restart(run: &Run) {
         for outcome in [Outcome::Failed, Outcome::Unknown] {
             assert_eq!(workload.writes(outcome), 0, "{outcome:?}");
         }
+        let scrape = Scrape::of(metrics);
+        assert_eq!(scrape.value("robots_sqlite_changes_suspended"), 1);
+        let failed = "robots_sqlite_checkpoints_total{result=\"failed\"}";
+        assert_eq!(scrape.value(failed), 1);
         let mut ledger = workload.stop();
         drop(injection);
         let (status, log) = server.stop("TERM");

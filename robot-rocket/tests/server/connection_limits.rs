@@ -13,6 +13,7 @@ use crate::{
     process::{
         TIMEOUT, ask, assert_failed, connection, cpu_time, open_files, read_to_end, wait_for,
     },
+    scrape::{self, Scrape, free_address},
 };
 
 /// Rejected connections are answered without waiting for a time limit, which are all 60 seconds.
@@ -137,6 +138,7 @@ fn own_address() -> SocketAddr {
 #[test]
 fn connections_of_one_address_are_limited() {
     let own = own_address();
+    let metrics = free_address();
     let folder = tempfile::tempdir().unwrap();
     let address = if own.is_ipv4() { "0.0.0.0" } else { "::" };
     let server = server(
@@ -145,6 +147,7 @@ fn connections_of_one_address_are_limited() {
             ("ROCKET_ADDRESS", address),
             ("ROCKET_ALLOW_ANONYMOUS", "true"),
             ("ROCKET_MAX_CONNECTIONS_PER_ADDRESS", "2"),
+            ("ROCKET_METRICS_ADDRESS", &metrics.to_string()),
         ],
     );
     let port = server.address().port();
@@ -162,6 +165,8 @@ fn connections_of_one_address_are_limited() {
     let mut proxied: Vec<_> = (0..5).map(|_| connect(local)).collect();
     proxied.iter_mut().for_each(assert_served);
     assert_rejected(&connect(remote), "");
+    let rejected = "robots_http_connections_rejected_total{limit=\"address\"}";
+    assert_eq!(Scrape::of(metrics).value(rejected), 2);
     drop(early.pop());
     early.push(admitted(remote));
     early.iter_mut().for_each(assert_served);
@@ -171,7 +176,7 @@ fn connections_of_one_address_are_limited() {
 fn connections_beyond_the_file_limit_wait_idle() {
     let folder = tempfile::tempdir().unwrap();
     let settings = [("ROCKET_HEADER_TIMEOUT", "60"), ("ROCKET_KEEP_ALIVE", "60")];
-    let server = Server::start(folder.path(), &settings);
+    let (server, metrics) = scrape::server(folder.path(), &settings);
     let mut early = connection(&server, "");
     let added = ask(&mut early, "POST", "/api/robots", &draft("first"));
     assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
@@ -207,6 +212,7 @@ fn connections_beyond_the_file_limit_wait_idle() {
     let mut late = connection(&server, "");
     assert_served(&mut late);
     assert_eq!(names(&server).len(), 10);
+    assert!(Scrape::of(metrics).value("robots_http_accept_failures_total") > 0);
     let deleted = call(&server.client(), "DELETE", "/api/robots/1", "");
     assert_eq!(deleted.status, 200);
     let (_, log) = server.stop("TERM");

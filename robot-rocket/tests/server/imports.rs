@@ -11,6 +11,7 @@ use robot_core::http::BODY_DEADLINE;
 use crate::{
     Server, call, draft, names,
     process::{TIMEOUT, assert_failed, connection, cut_off, read, wait_for},
+    scrape::{self, Scrape},
 };
 
 const HEAD: &str =
@@ -106,7 +107,7 @@ fn import_announced_as_too_large_returns_413() {
 fn stalled_imports_leave_threads_for_others() {
     const THREADS: usize = 8;
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(
+    let (server, metrics) = scrape::server(
         folder.path(),
         &[
             ("DATABASE_URL", "memory:"),
@@ -131,6 +132,9 @@ fn stalled_imports_leave_threads_for_others() {
     for answer in answers {
         assert_failed(&answer, 503, "one import too many");
     }
+    let rejected = "robots_blocking_threads_rejected_total{limit=\"imports\"}";
+    let count = Scrape::of(metrics).value(rejected);
+    assert_eq!(count, THREADS as u64 - 1);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use robot_core::{
 use crate::{
     Server, call, draft,
     process::{TIMEOUT, connection, wait_for},
+    scrape::{self, Scrape},
     slow_disk::slow_reads,
 };
 
@@ -28,7 +29,7 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
         call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
         server
     });
-    let server = Server::start(
+    let (server, metrics) = scrape::server(
         folder.path(),
         &[
             ("ROCKET_MAX_BLOCKING", &THREADS.to_string()),
@@ -63,6 +64,18 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
         );
         let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
         assert_eq!(answer.status, 204);
+        let scrape = Scrape::of(metrics);
+        for (sample, count) in [
+            ("robots_blocking_threads_busy", THREADS),
+            ("robots_blocking_threads_limit", THREADS),
+            (
+                "robots_blocking_threads_rejected_total{limit=\"all\"}",
+                LISTS - THREADS,
+            ),
+            ("robots_store_connections_busy{queue=\"reads\"}", THREADS),
+        ] {
+            assert_eq!(scrape.value(sample), count as u64, "{sample}");
+        }
         drop(slow);
     });
     assert_eq!(listed.load(Ordering::SeqCst), THREADS);

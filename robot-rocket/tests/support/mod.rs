@@ -4,4 +4,5 @@ pub(crate) mod calls;
 #[cfg(feature = "tls")]
 pub(crate) mod certificates;
 pub(crate) mod process;
+pub(crate) mod scrape;
 pub(crate) mod strace;

@@ -29,6 +29,8 @@ impl<B: Backend> Work<B> for Changes {
     type Item = Change;
     type Output = RobotId;
 
+    const QUEUE: &'static str = "changes";
+
     fn terms(&self, _: &Change) -> Terms {
         Terms {
             first_attempt: Attempt::InBatch,

@@ -11,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::metrics::{Counter, Gauge, counter, gauge};
 use diesel::QueryResult;
 
 use super::{
@@ -21,6 +22,7 @@ use super::{
 use crate::{
     catalogue::{IfUnreachable, OpenError, OpenOptions},
     database::migrations::{MigrationError, bring_up_to_date},
+    metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTS},
 };
 
 /// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
@@ -68,6 +70,25 @@ pub(super) struct Connector<B> {
     abandoned: AbandonedThreads,
     /// Held by the only thread that connects during an outage, also during the pause after it.
     attempt: Mutex<()>,
+    metrics: ConnectionMetrics,
+}
+
+struct ConnectionMetrics {
+    open: Gauge,
+    connected: Counter,
+    failed: Counter,
+}
+
+impl ConnectionMetrics {
+    fn new() -> Self {
+        let [connected, failed] =
+            CONNECTS.map(|result| counter!(STORE_CONNECTS.name, "result" => result));
+        Self {
+            open: gauge!(STORE_CONNECTIONS.name),
+            connected,
+            failed,
+        }
+    }
 }
 
 /// There was no answer in time.
@@ -91,6 +112,7 @@ impl<B: Backend> Connector<B> {
                 ABANDONED_PER_CONNECTION * options.get_connections() as usize,
             ),
             attempt: Mutex::default(),
+            metrics: ConnectionMetrics::new(),
         };
         match connector.prepare() {
             Err(error)
@@ -128,10 +150,12 @@ impl<B: Backend> Connector<B> {
     fn connect_and_log(&self) -> Option<Connection<B>> {
         match self.prepare().and_then(|()| self.establish(Purpose::Use)) {
             Ok(connection) => {
+                self.metrics.connected.increment(1);
                 self.log_recovery();
-                Some(Connection::new(connection))
+                Some(Connection::new(connection, &self.metrics.open))
             }
             Err(error) => {
+                self.metrics.failed.increment(1);
                 self.log_outage(&error);
                 None
             }
@@ -238,15 +262,17 @@ pub(super) struct Connection<B> {
     opened: Instant,
     /// When it last answered.
     answered: Instant,
+    _open: Counted,
 }
 
 impl<B: Backend> Connection<B> {
-    fn new(inner: B) -> Self {
+    fn new(inner: B, open: &Gauge) -> Self {
         Self {
             inner,
             limits: None,
             opened: Instant::now(),
             answered: Instant::now(),
+            _open: Counted::new(open),
         }
     }
 

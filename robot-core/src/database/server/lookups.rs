@@ -30,6 +30,8 @@ impl<B: Backend> Work<B> for Lookups {
     type Item = Key;
     type Output = Option<Robot>;
 
+    const QUEUE: &'static str = "lookups";
+
     fn terms(&self, _: &Key) -> Terms {
         Terms {
             first_attempt: Attempt::InBatch,

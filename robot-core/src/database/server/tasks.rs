@@ -49,6 +49,8 @@ impl<B: Backend> Work<B> for Tasks {
     type Item = Task<B>;
     type Output = ();
 
+    const QUEUE: &'static str = "tasks";
+
     const BATCH_LIMIT: usize = 1;
 
     /// Those that may take long leave a connection to the others.

@@ -8,12 +8,14 @@
 
 use std::time::{Duration, Instant};
 
+use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use diesel::{
     QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql,
     sql_types::Integer,
 };
 
-use super::{errors::is_transient, log::Log};
+use super::{connection::LOG_LIMIT, errors::is_transient, log::Log};
+use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES, bytes};
 
 /// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
 /// more often; higher ones make the log longer, and reads slower.
@@ -37,6 +39,28 @@ pub(super) struct Checkpoints {
     /// Changes since the number of pages was read.
     changes: usize,
     last_restart: Option<Instant>,
+    metrics: CheckpointMetrics,
+}
+
+struct CheckpointMetrics {
+    log_bytes: Gauge,
+    duration: Histogram,
+    complete: Counter,
+    blocked: Counter,
+    failed: Counter,
+}
+
+impl CheckpointMetrics {
+    fn new() -> Self {
+        let result = |result| counter!(SQLITE_CHECKPOINTS.name, "result" => result);
+        Self {
+            log_bytes: gauge!(SQLITE_LOG_BYTES.name),
+            duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
+            complete: result("complete"),
+            blocked: result("blocked"),
+            failed: result("failed"),
+        }
+    }
 }
 
 impl Checkpoints {
@@ -45,12 +69,20 @@ impl Checkpoints {
             log,
             changes: 0,
             last_restart: None,
+            metrics: CheckpointMetrics::new(),
         }
     }
 
     /// The log that is checkpointed.
     pub(super) fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// Whether the file of the log should be shortened.
+    pub(super) fn is_log_too_long(&self) -> bool {
+        let length = self.log.length();
+        self.metrics.log_bytes.set(bytes(length.unwrap_or(0)));
+        length > Some(LOG_LIMIT)
     }
 
     /// Runs a checkpoint if one is due after a commit with a number of changes.
@@ -63,7 +95,7 @@ impl Checkpoints {
         changes: usize,
     ) -> QueryResult<()> {
         self.changes += changes;
-        if self.log.is_too_long() {
+        if self.is_log_too_long() {
             return self.restart_log(connection).map(drop);
         }
         if self.changes < PAGE_COUNT_INTERVAL {
@@ -71,7 +103,7 @@ impl Checkpoints {
         }
         self.changes = 0;
         if self.log.has_pages(PAGE_LIMIT) {
-            run(connection)?;
+            self.run(connection)?;
         }
         Ok(())
     }
@@ -91,18 +123,31 @@ impl Checkpoints {
         self.last_restart = Some(Instant::now());
         let timeout = READERS_TIMEOUT.as_millis();
         connection.batch_execute(&format!("PRAGMA busy_timeout = {timeout}"))?;
-        let result = checkpoint(connection, "RESTART");
+        let result = self.checkpoint(connection, "RESTART");
         connection.batch_execute("PRAGMA busy_timeout = 0")?;
         result
     }
-}
 
-/// Copies what no reader prevents.
-///
-/// # Errors
-/// As [`Checkpoints::run_if_due`].
-pub(super) fn run(connection: &mut SqliteConnection) -> QueryResult<()> {
-    checkpoint(connection, "PASSIVE").map(drop)
+    /// Copies what no reader prevents.
+    ///
+    /// # Errors
+    /// As [`run_if_due`](Self::run_if_due).
+    pub(super) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        self.checkpoint(connection, "PASSIVE").map(drop)
+    }
+
+    fn checkpoint(&self, connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool> {
+        let started = Instant::now();
+        let result = checkpoint(connection, mode);
+        self.metrics.duration.record(started.elapsed());
+        let counter = match result {
+            Ok(true) => &self.metrics.complete,
+            Ok(false) => &self.metrics.blocked,
+            Err(_) => &self.metrics.failed,
+        };
+        counter.increment(1);
+        result
+    }
 }
 
 /// Runs a checkpoint in a mode, and returns whether no other connection kept it from completing. One

@@ -9,6 +9,10 @@ use std::{
     time::Duration,
 };
 
+use ::metrics::Gauge;
+
+use crate::database::measuring::number;
+
 /// The capacity of the queue. Writes beyond it are rejected: at some ten thousand writes per second,
 /// the last one would wait for a fraction of a second. Lower values reject bursts that could be
 /// served; higher ones make clients wait longer than their timeout.
@@ -26,8 +30,8 @@ const COMMIT_DELAY: Duration = Duration::from_millis(2);
 /// The number of writes from which a commit is not delayed any more: its cost is shared by enough.
 const TARGET_BATCH: usize = 16;
 
-/// Creates a queue.
-pub(super) fn commit_queue<T>() -> (Sender<T>, Receiver<T>) {
+/// Creates a queue, whose length is recorded.
+pub(super) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
         state: Mutex::new(State {
             items: VecDeque::new(),
@@ -35,6 +39,7 @@ pub(super) fn commit_queue<T>() -> (Sender<T>, Receiver<T>) {
             is_closed: false,
         }),
         arrived: Condvar::new(),
+        length,
     });
     let receiver = Receiver {
         queue: Arc::clone(&queue),
@@ -46,6 +51,7 @@ pub(super) fn commit_queue<T>() -> (Sender<T>, Receiver<T>) {
 struct Queue<T> {
     state: Mutex<State<T>>,
     arrived: Condvar,
+    length: Gauge,
 }
 
 struct State<T> {
@@ -105,6 +111,7 @@ impl<T> Sender<T> {
             return Err(SendError::Full);
         }
         state.items.push_back(item);
+        queue.length.set(number(state.items.len()));
         if state.items.len() == state.awaited {
             drop(state);
             queue.arrived.notify_one();
@@ -158,7 +165,9 @@ impl<T> Receiver<T> {
     fn take(&self, limit: usize) -> Vec<T> {
         let mut state = self.queue.state();
         let count = state.items.len().min(limit);
-        state.items.drain(..count).collect()
+        let taken = state.items.drain(..count).collect();
+        self.queue.length.set(number(state.items.len()));
+        taken
     }
 }
 
@@ -180,7 +189,7 @@ mod tests {
 
     #[test]
     fn batch_is_empty_if_nothing_arrives() {
-        let (sender, mut receiver) = commit_queue::<()>();
+        let (sender, mut receiver) = commit_queue::<()>(Gauge::noop());
         assert_eq!(receiver.next_batch(Duration::ZERO), Some(Vec::new()));
         drop(sender);
         assert_eq!(receiver.next_batch(Duration::ZERO), None);
@@ -188,7 +197,7 @@ mod tests {
 
     #[test]
     fn batch_has_all_queued_items_in_order() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         for item in 0..3 {
             sender.send(item).unwrap();
         }
@@ -197,7 +206,7 @@ mod tests {
 
     #[test]
     fn batch_and_queue_are_limited() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         for item in 0..CAPACITY {
             sender.send(item).unwrap();
         }
@@ -213,7 +222,7 @@ mod tests {
 
     #[test]
     fn items_left_by_the_sender_are_received() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         sender.send(1).unwrap();
         drop(sender);
         assert_eq!(receiver.next_batch(IDLE), Some(vec![1]));
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn dropping_the_sender_wakes_the_receiver() {
-        let (sender, mut receiver) = commit_queue::<()>();
+        let (sender, mut receiver) = commit_queue::<()>(Gauge::noop());
         let waiting = thread::spawn(move || receiver.next_batch(IDLE));
         thread::sleep(Duration::from_millis(20));
         drop(sender);
@@ -231,7 +240,7 @@ mod tests {
 
     #[test]
     fn dropping_the_receiver_drops_queued_items() {
-        let (sender, receiver) = commit_queue();
+        let (sender, receiver) = commit_queue(Gauge::noop());
         let item = Arc::new(());
         sender.send(Arc::clone(&item)).unwrap();
         drop(receiver);
@@ -241,7 +250,7 @@ mod tests {
 
     #[test]
     fn first_item_wakes_the_receiver() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         let waiting = thread::spawn(move || receiver.next_batch(IDLE));
         thread::sleep(Duration::from_millis(20));
         sender.send(1).unwrap();
@@ -250,7 +259,7 @@ mod tests {
 
     #[test]
     fn receiver_is_woken_by_the_last_item_it_waits_for() {
-        let (sender, receiver) = commit_queue();
+        let (sender, receiver) = commit_queue(Gauge::noop());
         let waiting = thread::spawn(move || receiver.queue.wait_for(2, IDLE));
         sender.send(0).unwrap();
         thread::sleep(Duration::from_millis(20));
@@ -261,7 +270,7 @@ mod tests {
 
     #[test]
     fn shared_batch_delays_the_next_one_until_as_many_arrive() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         receiver.last_batch = 2;
         sender.send(0).unwrap();
         let sending = thread::spawn(move || {
@@ -279,7 +288,7 @@ mod tests {
 
     #[test]
     fn batch_of_one_ends_the_delay() {
-        let (sender, mut receiver) = commit_queue();
+        let (sender, mut receiver) = commit_queue(Gauge::noop());
         receiver.last_batch = 2;
         sender.send(0).unwrap();
         assert_eq!(receiver.next_batch(IDLE), Some(vec![0]));

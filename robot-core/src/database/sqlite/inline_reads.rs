@@ -6,10 +6,14 @@
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
+use ::metrics::{Counter, counter};
 use diesel::{QueryResult, SqliteConnection};
 
 use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
-use crate::catalogue::{Error, Result};
+use crate::{
+    catalogue::{Error, Result},
+    metrics::SQLITE_MOVED_READS,
+};
 
 /// Number of lock attempts before a read moves to a blocking thread. Lower, and reads move although a
 /// connection is free in a moment; higher, and the attempts take longer than the 20 µs of the move.
@@ -21,6 +25,7 @@ pub(super) struct InlineReads {
     file: DatabaseFile,
     /// Each is closed when a read fails.
     connections: Box<[Mutex<Option<Reader>>]>,
+    moved: Counter,
 }
 
 impl InlineReads {
@@ -29,12 +34,24 @@ impl InlineReads {
         Self {
             file: file.clone(),
             connections: (0..connections).map(|_| Mutex::new(None)).collect(),
+            moved: counter!(SQLITE_MOVED_READS.name),
         }
     }
 
     /// Runs a query. `None` if all connections are in use, or if the query would wait for a lock, or
     /// failed: a thread that may block then repeats it and reports the error.
     pub(super) fn read<T>(
+        &self,
+        query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
+    ) -> Option<Result<T>> {
+        let result = self.try_read(query);
+        if result.is_none() {
+            self.moved.increment(1);
+        }
+        result
+    }
+
+    fn try_read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Option<Result<T>> {

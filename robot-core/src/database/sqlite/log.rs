@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{companions::LOG, connection::LOG_LIMIT};
+use super::companions::LOG;
 use crate::files::path::with_suffix;
 
 /// The length of the header of the log in bytes.
@@ -40,11 +40,6 @@ impl Log {
         self.length() == Some(0)
     }
 
-    /// Whether the file should be shortened.
-    pub(super) fn is_too_long(&self) -> bool {
-        self.length() > Some(LOG_LIMIT)
-    }
-
     /// Whether the log has at least this many pages since it last started again.
     ///
     /// The file keeps its length then, but its header gets other random numbers, the salts, which are
@@ -61,8 +56,8 @@ impl Log {
         salts().is_ok_and(|(log, page)| log == page)
     }
 
-    /// `None` if the file does not exist, or cannot be accessed: `Files` reports that.
-    fn length(&self) -> Option<u64> {
+    /// The length of the file in bytes. `None` if it does not exist, or cannot be accessed: `Files` reports that.
+    pub(super) fn length(&self) -> Option<u64> {
         fs::metadata(&self.0).ok().map(|found| found.len())
     }
 }

@@ -1,15 +1,25 @@
 //! Pool of reading connections, for threads that may block.
 
+use std::time::Instant;
+
+use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{
     QueryResult, SqliteConnection,
     r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
 };
 
 use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
-use crate::catalogue::{Error, OpenError, Result};
+use crate::{
+    catalogue::{Error, OpenError, Result},
+    metrics::{Counted, STORE_CONNECTIONS_BUSY, STORE_POOL_WAIT},
+};
 
 /// A pool of reading connections.
-pub(super) struct Readers(r2d2::Pool<Manager>);
+pub(super) struct Readers {
+    pool: r2d2::Pool<Manager>,
+    busy: Gauge,
+    wait: Histogram,
+}
 
 impl Readers {
     /// A pool of up to `connections`, each opened when it is needed.
@@ -23,7 +33,11 @@ impl Readers {
             .connection_timeout(file.timeout())
             .error_handler(Box::new(NopErrorHandler))
             .build_unchecked(Manager(file.clone()));
-        Self(pool)
+        Self {
+            pool,
+            busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => "reads"),
+            wait: histogram!(STORE_POOL_WAIT.name),
+        }
     }
 
     /// Runs a query.
@@ -31,7 +45,11 @@ impl Readers {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let mut connection = self.0.get().map_err(Error::unavailable)?;
+        let started = Instant::now();
+        let connection = self.pool.get();
+        self.wait.record(started.elapsed());
+        let mut connection = connection.map_err(Error::unavailable)?;
+        let _busy = Counted::new(&self.busy);
         connection.read(query).map_err(classify)
     }
 }

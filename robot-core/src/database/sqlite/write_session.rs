@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use ::metrics::{Gauge, gauge};
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
-    checkpoints::{self, Checkpoints},
+    checkpoints::Checkpoints,
     connection::{Purpose, begin},
     errors::{classify, classify_commit},
     file::DatabaseFile,
@@ -13,7 +14,10 @@ use super::{
     log::Log,
     suspension::Suspension,
 };
-use crate::catalogue::{Error, OpenError, Result};
+use crate::{
+    catalogue::{Error, OpenError, Result},
+    metrics::SQLITE_SUSPENDED,
+};
 
 /// The connection that writes, and the files that it writes to.
 pub(super) struct WriteSession {
@@ -30,10 +34,14 @@ pub(super) struct WriteSession {
     /// Whether the last check of the files failed, which may have read the whole database. Only a
     /// commit checks them again then.
     is_lost: bool,
+    /// Records the suspension.
+    suspended: Gauge,
 }
 
 impl WriteSession {
     pub(super) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
+        let suspended = gauge!(SQLITE_SUSPENDED.name);
+        suspended.set(0);
         Ok(Self {
             connection: Some(connect(file)?),
             file: file.clone(),
@@ -42,6 +50,7 @@ impl WriteSession {
             suspension: None,
             is_committing: false,
             is_lost: false,
+            suspended,
         })
     }
 
@@ -156,7 +165,7 @@ impl WriteSession {
     /// Copies the pages of the log into the database, so that the log can start again from the
     /// beginning, and takes no more space.
     pub(super) fn after_full_disk(&mut self) {
-        self.with_checkpoints(|_, connection| checkpoints::run(connection));
+        self.with_checkpoints(|checkpoints, connection| checkpoints.run(connection));
     }
 
     /// Does what is due while nothing is to be written: shortens a log that a reader kept from
@@ -165,7 +174,7 @@ impl WriteSession {
         if let Some(suspension) = &mut self.suspension {
             suspension.lock(Duration::ZERO);
         }
-        let is_too_long = self.checkpoints.log().is_too_long();
+        let is_too_long = self.checkpoints.is_log_too_long();
         let mut needs_commit = self.checkpoints.log().is_empty();
         let is_due = is_too_long || needs_commit;
         if self.connection.is_none() || !is_due || self.is_lost || self.check_files().is_err() {
@@ -202,6 +211,7 @@ impl WriteSession {
         match work(&mut self.checkpoints, &mut connection) {
             Ok(()) => self.connection = Some(connection),
             Err(error) => {
+                self.suspended.set(1);
                 self.suspension = Some(Suspension::new(connection, &self.file, error));
             }
         }

@@ -7,8 +7,9 @@
 use std::{
     collections::HashMap,
     panic::{self, AssertUnwindSafe},
+    sync::Arc,
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
@@ -24,7 +25,12 @@ use super::{
 };
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
-    database::{restore::restore, schema::assigned, statements::Statements},
+    database::{
+        measuring::{CommitMetrics, QueueMetrics},
+        restore::restore,
+        schema::assigned,
+        statements::Statements,
+    },
     model::{RobotId, ValidDraft},
 };
 
@@ -37,6 +43,7 @@ const IDLE: Duration = Duration::from_millis(500);
 pub(super) struct Writer {
     /// `None` only while it is dropped.
     queue: Option<Sender<Write>>,
+    metrics: Arc<QueueMetrics>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -44,13 +51,16 @@ impl Writer {
     /// Starts the writer thread of a database that was opened.
     pub(super) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file, files)?;
-        let (queue, mut writes) = commit_queue();
+        let metrics = Arc::new(QueueMetrics::new("changes"));
+        let (queue, mut writes) = commit_queue(metrics.length.clone());
+        let queue_metrics = Arc::clone(&metrics);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes))
+            .spawn(move || run(&mut session, &mut writes, &queue_metrics))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue: Some(queue),
+            metrics,
             thread: Some(thread),
         })
     }
@@ -63,11 +73,13 @@ impl Writer {
             work,
             result: None,
             sender,
+            submitted: Instant::now(),
         };
         let queued = self.queue.as_ref().map(|queue| queue.send(write));
         match queued.unwrap_or(Err(SendError::Closed)) {
             Ok(()) => Pending::awaited(async { receiver.await.unwrap_or_else(|_| Err(lost())) }),
             Err(SendError::Full) => {
+                self.metrics.full.increment(1);
                 Pending::ready(Err(Error::unavailable("the queue of writes is full")))
             }
             Err(SendError::Closed) => Pending::ready(Err(terminated())),
@@ -118,6 +130,7 @@ struct Write {
     /// The result of its statements, once they ran.
     result: Option<Result<RobotId>>,
     sender: oneshot::Sender<Result<RobotId>>,
+    submitted: Instant,
 }
 
 impl Write {
@@ -201,16 +214,23 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 }
 
 /// The loop of the writer thread.
-fn run(session: &mut WriteSession, writes: &mut Receiver<Write>) {
+fn run(session: &mut WriteSession, writes: &mut Receiver<Write>, metrics: &QueueMetrics) {
+    let commits = CommitMetrics::new();
     while let Some(mut batch) = writes.next_batch(IDLE) {
         if batch.is_empty() {
             guard(session, WriteSession::maintain);
             continue;
         }
+        let waited = batch
+            .first()
+            .map_or(Duration::ZERO, |write| write.submitted.elapsed());
+        let measurement = metrics.begin(batch.len(), waited);
         let changes = batch.iter().map(|write| write.work.changes()).sum();
         // A bug costs this batch and its connection, and nothing else.
         let result = guard(session, |session| commit(session, &mut batch));
         let result = result.unwrap_or_else(|| Err(session.panicked()));
+        drop(measurement);
+        commits.count(result.as_ref().map(|&()| ()).map_err(Some));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(writes.take_all());
@@ -255,6 +275,7 @@ mod tests {
             work: Work::Change(Change::Insert(draft)),
             result: None,
             sender: oneshot::channel().0,
+            submitted: Instant::now(),
         }
     }
 

@@ -28,6 +28,7 @@ use super::{
     watchdog::{Alarm, Supervised},
 };
 use crate::catalogue::{Error, Pending, Result};
+use crate::database::measuring::{CommitMetrics, QueueMetrics, number};
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
 /// served; higher ones make clients wait until their timeout.
@@ -41,6 +42,9 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 pub(super) trait Work<B>: Send + Sync + 'static {
     type Item: Send + 'static;
     type Output: Send + 'static;
+
+    /// The name of the queue in metrics.
+    const QUEUE: &'static str;
 
     /// The maximum number of items in a batch.
     const BATCH_LIMIT: usize = 256;
@@ -125,6 +129,8 @@ struct Shared<B: Backend, W: Work<B>> {
     queued: Condvar,
     /// A worker has ended.
     ended: Condvar,
+    metrics: QueueMetrics,
+    commits: CommitMetrics,
 }
 
 impl<B: Backend, W: Work<B>> Batcher<B, W> {
@@ -142,6 +148,8 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             state: Mutex::new(State::new(connections, W::BATCH_LIMIT)),
             queued: Condvar::new(),
             ended: Condvar::new(),
+            metrics: QueueMetrics::new(W::QUEUE),
+            commits: CommitMetrics::new(),
         }))
     }
 
@@ -175,9 +183,11 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
         let job = Job { item, caller };
         let mut state = shared.state();
         if state.queue_length() >= CAPACITY {
+            shared.metrics.full.increment(1);
             return Pending::ready(Err(too_many()));
         }
         state.queue(job, terms.first_attempt);
+        shared.record_length(&state);
         shared.wake_worker(state, now);
         shared.alarm.wake();
         Pending::awaited(async move { receiver.await.unwrap_or_else(|_| Err(lost(terms))) })
@@ -197,8 +207,9 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
         let mut state = waited.map_or_else(|error| error.into_inner().0, |(state, _)| state);
         let queued = state.take_rest();
         let executed = state.abandon_all();
+        shared.record_length(&state);
         drop(state);
-        reject(queued);
+        shared.reject(queued);
         // Their results are lost.
         drop(executed);
     }
@@ -208,6 +219,18 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
     /// No code panics while it holds the lock, so the state is consistent.
     fn state(&self) -> MutexGuard<'_, State<W::Item, W::Output>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn record_length(&self, state: &State<W::Item, W::Output>) {
+        self.metrics.length.set(number(state.queue_length()));
+    }
+
+    /// Sends the error of items that were not executed in time.
+    fn reject(&self, callers: Vec<Caller<W::Output>>) {
+        self.metrics.timed_out.increment(count(&callers));
+        for caller in callers {
+            caller.send(Err(Error::unavailable(NoAnswer)));
+        }
     }
 
     /// Wakes or starts a worker if there is something that it may execute now.
@@ -255,9 +278,11 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
         let expired = state.take_expired(now);
         let overdue = state.take_overdue(now);
         let is_busy = state.is_busy();
+        self.record_length(&state);
         self.wake_worker(state, now);
-        reject(expired);
+        self.reject(expired);
         for batch in overdue {
+            self.metrics.timed_out.increment(count(&batch.callers));
             self.connector.abandoned().add(batch.token);
             self.connector.validate_all();
             for caller in batch.callers {
@@ -273,11 +298,8 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
     }
 }
 
-/// Sends the error of items that were not executed in time.
-fn reject<O>(callers: impl IntoIterator<Item = Caller<O>>) {
-    for caller in callers {
-        caller.send(Err(Error::unavailable(NoAnswer)));
-    }
+fn count<T>(items: &[T]) -> u64 {
+    items.len().try_into().unwrap_or(u64::MAX)
 }
 
 fn too_many() -> Error {

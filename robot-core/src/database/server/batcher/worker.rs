@@ -10,7 +10,7 @@ use std::{
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{
-    Attempt, Failure, Shared, Work, reject,
+    Attempt, Failure, Shared, Work, count,
     state::{Caller, Job, State, Turn},
 };
 use crate::{
@@ -65,6 +65,8 @@ struct Batch<I> {
     /// How often the first item was executed before.
     attempts: u32,
     is_write: bool,
+    /// How long the first item was queued.
+    waited: Duration,
 }
 
 /// The outcome of a batch.
@@ -106,7 +108,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             self.end_turn(turn);
             // After the batcher was closed, no worker tries again.
             let rest = self.shared.state().take_rest();
-            reject(rest);
+            self.shared.reject(rest);
             return;
         };
         let Some(batch) = self.begin_execution(turn) else {
@@ -115,6 +117,13 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             return;
         };
         let end = self.execute(turn, connection, &batch);
+        if batch.is_write {
+            self.shared.commits.count(match &end {
+                End::Done(_) => Ok(()),
+                End::Failed(error) => Err(Some(error)),
+                End::Again(_) => Err(None),
+            });
+        }
         if matches!(end, End::Again(_)) {
             thread::sleep(pause(batch.attempts + 1));
         }
@@ -137,9 +146,10 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         let expired = state.take_expired(now);
         let jobs = state.take_batch(turn);
         let batch = self.batch(&mut state, turn, jobs, now);
+        self.shared.record_length(&state);
         // There may be more for another worker.
         self.shared.wake_worker(state, now);
-        reject(expired);
+        self.shared.reject(expired);
         batch
     }
 
@@ -154,11 +164,13 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         let first = &jobs.first()?.caller;
         let attempts = first.attempts;
         let is_write = first.terms.is_write;
+        let waited = now.saturating_duration_since(first.submitted);
         let token = Arc::downgrade(&self.token);
         Some(Batch {
             items: state.begin_execution(turn, jobs, token, now),
             attempts,
             is_write,
+            waited,
         })
     }
 
@@ -170,9 +182,14 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         batch: &Batch<W::Item>,
     ) -> End<W::Output> {
         let Shared {
-            work, connector, ..
+            work,
+            connector,
+            metrics,
+            ..
         } = &**self.shared;
+        let measurement = metrics.begin(batch.items.len(), batch.waited);
         let result = work.execute(&mut connection, &batch.items, turn.attempt);
+        drop(measurement);
         let failure = result.as_ref().err();
         let is_lost = failure.is_some_and(|failure| is_lost(&mut connection, &failure.error));
         if is_lost {
@@ -240,8 +257,11 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             caller.attempts += 1;
             Job { item, caller }
         };
-        let jobs = jobs.map(again).collect();
-        self.shared.state().queue_again(jobs, attempt);
+        let jobs: Vec<_> = jobs.map(again).collect();
+        self.shared.metrics.retries.increment(count(&jobs));
+        let mut state = self.shared.state();
+        state.queue_again(jobs, attempt);
+        self.shared.record_length(&state);
     }
 }
 

@@ -3,10 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::{
-    sync::{Arc, Mutex, mpsc},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     time::Duration,
 };
 
+use ::metrics::{
+    Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+    with_local_recorder,
+};
 use diesel::{
     PgConnection,
     result::{DatabaseErrorKind, Error as DieselError},
@@ -20,6 +28,7 @@ use crate::{
         address::Address,
         connector::{Connection, Connector},
     },
+    metrics::STORE_RETRIES,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,6 +45,8 @@ type Outcome = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
 impl Work<PgConnection> for Script {
     type Item = usize;
     type Output = ();
+
+    const QUEUE: &'static str = "script";
 
     fn terms(&self, _: &usize) -> Terms {
         Terms {
@@ -98,6 +109,32 @@ impl Fixture {
     }
 }
 
+/// A recorder that only counts retries.
+#[derive(Default)]
+struct Retries(Arc<AtomicU64>);
+
+impl Recorder for Retries {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        if key.name() == STORE_RETRIES.name {
+            Counter::from_arc(Arc::clone(&self.0))
+        } else {
+            Counter::noop()
+        }
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        Gauge::noop()
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        Histogram::noop()
+    }
+}
+
 fn failure(kind: DatabaseErrorKind, is_uncommitted: bool) -> Failure {
     Failure {
         error: DieselError::DatabaseError(kind, Box::new(String::new())),
@@ -111,7 +148,8 @@ fn conflict() -> Result<(), Failure> {
 
 #[test]
 fn conflicting_batch_is_repeated_once_and_then_one_by_one() {
-    let fixture = Fixture::new(true);
+    let retries = Retries::default();
+    let fixture = with_local_recorder(&retries, || Fixture::new(true));
     let mut results = vec![fixture.batcher.submit(0)];
     fixture.expect(&[0], Attempt::InBatch);
     results.extend((1..3).map(|item| fixture.batcher.submit(item)));
@@ -127,6 +165,8 @@ fn conflicting_batch_is_repeated_once_and_then_one_by_one() {
     for result in results {
         result.wait().unwrap();
     }
+    // Both items twice.
+    assert_eq!(retries.0.load(Ordering::Relaxed), 4);
 }
 
 #[test]

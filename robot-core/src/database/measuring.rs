@@ -1,0 +1,101 @@
+//! Metrics of a queue of a store, and of the batches that are taken from it.
+
+use std::time::{Duration, Instant};
+
+use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+
+use crate::{
+    catalogue::Error,
+    metrics::{
+        Counted, STORE_BATCH_DURATION, STORE_BATCH_SIZE, STORE_COMMITS, STORE_CONNECTIONS_BUSY,
+        STORE_QUEUE_LENGTH, STORE_QUEUE_REJECTED, STORE_QUEUE_WAIT, STORE_RETRIES,
+    },
+};
+
+/// Metrics of a queue.
+pub(super) struct QueueMetrics {
+    pub(super) length: Gauge,
+    pub(super) full: Counter,
+    pub(super) timed_out: Counter,
+    pub(super) retries: Counter,
+    wait: Histogram,
+    size: Histogram,
+    duration: Histogram,
+    busy: Gauge,
+}
+
+impl QueueMetrics {
+    pub(super) fn new(queue: &'static str) -> Self {
+        let rejected =
+            |reason| counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason);
+        let metrics = Self {
+            length: gauge!(STORE_QUEUE_LENGTH.name, "queue" => queue),
+            full: rejected("full"),
+            timed_out: rejected("timeout"),
+            retries: counter!(STORE_RETRIES.name, "queue" => queue),
+            wait: histogram!(STORE_QUEUE_WAIT.name, "queue" => queue),
+            size: histogram!(STORE_BATCH_SIZE.name, "queue" => queue),
+            duration: histogram!(STORE_BATCH_DURATION.name, "queue" => queue),
+            busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => queue),
+        };
+        metrics.length.set(0);
+        metrics
+    }
+
+    /// Records that a batch is executed, until the measurement is dropped.
+    pub(super) fn begin(&self, items: usize, waited: Duration) -> Measurement<'_> {
+        self.size.record(number(items));
+        self.wait.record(waited);
+        Measurement {
+            duration: &self.duration,
+            started: Instant::now(),
+            _busy: Counted::new(&self.busy),
+        }
+    }
+}
+
+/// A batch that is executed.
+pub(super) struct Measurement<'a> {
+    duration: &'a Histogram,
+    started: Instant,
+    _busy: Counted,
+}
+
+impl Drop for Measurement<'_> {
+    fn drop(&mut self) {
+        self.duration.record(self.started.elapsed());
+    }
+}
+
+/// Commits, by their results.
+pub(super) struct CommitMetrics {
+    committed: Counter,
+    failed: Counter,
+    unknown: Counter,
+}
+
+impl CommitMetrics {
+    pub(super) fn new() -> Self {
+        let result = |result| counter!(STORE_COMMITS.name, "result" => result);
+        Self {
+            committed: result("committed"),
+            failed: result("failed"),
+            unknown: result("unknown"),
+        }
+    }
+
+    /// Counts a commit that had this result; without an error, it is executed again.
+    pub(super) fn count(&self, result: Result<(), Option<&Error>>) {
+        let counter = match result {
+            Ok(()) => &self.committed,
+            Err(Some(Error::Unknown(_))) => &self.unknown,
+            Err(_) => &self.failed,
+        };
+        counter.increment(1);
+    }
+}
+
+/// A number of items as the value of a metric.
+pub(super) fn number(items: usize) -> f64 {
+    u32::try_from(items).unwrap_or(u32::MAX).into()
+}

@@ -1,0 +1,357 @@
+//! Metrics of stores and imports, for programs that watch a catalogue while it runs.
+//!
+//! They are recorded through the facade [`metrics`](https://docs.rs/metrics), as log messages are
+//! through theirs. A program that wants them installs a recorder, such as an exporter for
+//! Prometheus, calls [`describe`], and then opens its stores: a store that was opened before has no
+//! metrics. Without a recorder, they cost almost nothing.
+//!
+//! ```
+//! // After a recorder was installed:
+//! robot_core::metrics::describe();
+//! let catalogue = robot_core::open("memory:")?;
+//! # Ok::<(), robot_core::OpenError>(())
+//! ```
+//!
+//! The values of all labels are known in advance. If a program opens several stores, counters and
+//! histograms have the sum of all; [`STORE_QUEUE_LENGTH`] and [`SQLITE_LOG_BYTES`] have the value of
+//! the store that changed last.
+
+use ::metrics::{
+    SharedString, Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge,
+};
+
+use crate::catalogue::Error;
+
+/// Limits of the buckets of short durations, in seconds: from a look-up in memory to the longest
+/// timeouts of requests.
+pub const SECONDS: &[f64] = &[
+    0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
+    10.0, 30.0,
+];
+
+/// Limits of the buckets of batch sizes, up to that of the SQLite writer.
+const BATCHES: &[f64] = &[
+    1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0,
+];
+
+/// A metric: its name, what it means, and its type.
+///
+/// ```
+/// use robot_core::metrics::{Kind, Metric};
+///
+/// const SENT: Metric = Metric::counter("robots_mails_total", "Mails that were sent");
+/// assert_eq!(SENT.kind, Kind::Counter);
+/// SENT.describe();
+/// metrics::counter!(SENT.name).increment(1);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Metric {
+    /// The name by the conventions of Prometheus, which ends with the unit, and with `_total` if the
+    /// metric is a counter.
+    pub name: &'static str,
+    /// What is counted or measured, and by which labels.
+    pub description: &'static str,
+    /// The type.
+    pub kind: Kind,
+}
+
+/// The type of a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A number that only grows.
+    Counter,
+    /// A number that grows and shrinks.
+    Gauge,
+    /// A distribution, with these upper limits of its buckets.
+    Histogram(&'static [f64]),
+}
+
+impl Metric {
+    /// A counter.
+    #[must_use]
+    pub const fn counter(name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            kind: Kind::Counter,
+        }
+    }
+
+    /// A gauge.
+    #[must_use]
+    pub const fn gauge(name: &'static str, description: &'static str) -> Self {
+        Self {
+            name,
+            description,
+            kind: Kind::Gauge,
+        }
+    }
+
+    /// A histogram with these upper limits of its buckets.
+    #[must_use]
+    pub const fn histogram(
+        name: &'static str,
+        description: &'static str,
+        buckets: &'static [f64],
+    ) -> Self {
+        Self {
+            name,
+            description,
+            kind: Kind::Histogram(buckets),
+        }
+    }
+
+    /// Passes the description to the recorder.
+    pub fn describe(&self) {
+        let (name, unit) = (self.name, self.unit());
+        let description = SharedString::const_str(self.description);
+        match self.kind {
+            Kind::Counter => describe_counter!(name, unit, description),
+            Kind::Gauge => describe_gauge!(name, unit, description),
+            Kind::Histogram(_) => describe_histogram!(name, unit, description),
+        }
+    }
+
+    fn unit(&self) -> Unit {
+        match self.name.trim_end_matches("_total") {
+            name if name.ends_with("_seconds") => Unit::Seconds,
+            name if name.ends_with("_bytes") => Unit::Bytes,
+            _ => Unit::Count,
+        }
+    }
+}
+
+/// The length of the queue of a store.
+pub const STORE_QUEUE_LENGTH: Metric = Metric::gauge(
+    "robots_store_queue_length",
+    "Changes, look-ups or tasks (lists and searches) that wait for the database, by queue",
+);
+/// Items that a store has rejected.
+pub const STORE_QUEUE_REJECTED: Metric = Metric::counter(
+    "robots_store_queue_rejected_total",
+    "Items that were rejected, by queue, because it was full or their timeout had passed (reason)",
+);
+/// How long batches have waited.
+pub const STORE_QUEUE_WAIT: Metric = Metric::histogram(
+    "robots_store_queue_wait_seconds",
+    "Time that the first item of a batch waited in its queue, by queue",
+    SECONDS,
+);
+/// The number of items in a batch.
+pub const STORE_BATCH_SIZE: Metric = Metric::histogram(
+    "robots_store_batch_size",
+    "Items that were executed together, by queue",
+    BATCHES,
+);
+/// The duration of batches.
+pub const STORE_BATCH_DURATION: Metric = Metric::histogram(
+    "robots_store_batch_duration_seconds",
+    "Time that the database took for a batch, by queue; for changes with the commit",
+    SECONDS,
+);
+/// Commits of changes.
+pub const STORE_COMMITS: Metric = Metric::counter(
+    "robots_store_commits_total",
+    "Batches of changes, by result: committed, failed, or unknown",
+);
+/// Repetitions.
+pub const STORE_RETRIES: Metric = Metric::counter(
+    "robots_store_retries_total",
+    "Items that were executed again after a conflict or a lost connection, by queue",
+);
+/// Failures of the store.
+pub const STORE_ERRORS: Metric = Metric::counter(
+    "robots_store_errors_total",
+    "Failures of the store that a request met, by error",
+);
+/// Open connections to a database server.
+pub const STORE_CONNECTIONS: Metric = Metric::gauge(
+    "robots_store_connections",
+    "Open connections to the database server",
+);
+/// Connections in use.
+pub const STORE_CONNECTIONS_BUSY: Metric = Metric::gauge(
+    "robots_store_connections_busy",
+    "Connections to the database that execute something, by queue; reads are those of SQLite",
+);
+/// Attempts to connect.
+pub const STORE_CONNECTS: Metric = Metric::counter(
+    "robots_store_connects_total",
+    "Attempts to connect to the database server, by result: connected or failed",
+);
+/// How long reads of SQLite have waited for a connection.
+pub const STORE_POOL_WAIT: Metric = Metric::histogram(
+    "robots_store_pool_wait_seconds",
+    "Time that a read of SQLite waited for one of the connections",
+    SECONDS,
+);
+/// Look-ups that were not done by the thread of the request.
+pub const SQLITE_MOVED_READS: Metric = Metric::counter(
+    "robots_sqlite_moved_reads_total",
+    "Look-ups that a blocking thread repeated, because all connections were in use or a lock was held",
+);
+/// The size of the write-ahead log.
+pub const SQLITE_LOG_BYTES: Metric = Metric::gauge(
+    "robots_sqlite_log_bytes",
+    "Size of the write-ahead log after the last commit",
+);
+/// Checkpoints.
+pub const SQLITE_CHECKPOINTS: Metric = Metric::counter(
+    "robots_sqlite_checkpoints_total",
+    "Checkpoints of the write-ahead log, by result: complete, blocked by a reader, or failed",
+);
+/// The duration of checkpoints.
+pub const SQLITE_CHECKPOINT_DURATION: Metric = Metric::histogram(
+    "robots_sqlite_checkpoint_duration_seconds",
+    "Duration of checkpoints, during which changes wait",
+    SECONDS,
+);
+/// Whether changes are rejected because a checkpoint has failed.
+pub const SQLITE_SUSPENDED: Metric = Metric::gauge(
+    "robots_sqlite_changes_suspended",
+    "1 if changes are rejected until a restart, because a checkpoint has failed",
+);
+/// Imports that run.
+pub const IMPORTS: Metric = Metric::gauge("robots_imports_running", "Imports that run");
+/// Records that imports have read.
+pub const IMPORT_READ: Metric = Metric::counter(
+    "robots_import_records_read_total",
+    "Records that imports have read",
+);
+/// Records that imports have processed.
+pub const IMPORT_RECORDS: Metric = Metric::counter(
+    "robots_import_records_total",
+    "Records that imports have processed, by outcome: added, replaced, skipped or failed",
+);
+
+/// All metrics of this library.
+///
+/// ```
+/// let mut names = robot_core::metrics::ALL.iter().map(|metric| metric.name);
+/// assert!(names.all(|name| name.starts_with("robots_")));
+/// ```
+pub const ALL: &[Metric] = &[
+    STORE_QUEUE_LENGTH,
+    STORE_QUEUE_REJECTED,
+    STORE_QUEUE_WAIT,
+    STORE_BATCH_SIZE,
+    STORE_BATCH_DURATION,
+    STORE_COMMITS,
+    STORE_RETRIES,
+    STORE_ERRORS,
+    STORE_CONNECTIONS,
+    STORE_CONNECTIONS_BUSY,
+    STORE_CONNECTS,
+    STORE_POOL_WAIT,
+    SQLITE_MOVED_READS,
+    SQLITE_LOG_BYTES,
+    SQLITE_CHECKPOINTS,
+    SQLITE_CHECKPOINT_DURATION,
+    SQLITE_SUSPENDED,
+    IMPORTS,
+    IMPORT_READ,
+    IMPORT_RECORDS,
+];
+
+/// The outcomes of a record of an import.
+pub(crate) const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
+
+/// The results of an attempt to connect.
+pub(crate) const CONNECTS: [&str; 2] = ["connected", "failed"];
+
+/// The failures of a store that clients do not cause.
+const ERRORS: [&str; 6] = [
+    "disk_full",
+    "failed",
+    "read_only",
+    "restart_required",
+    "unavailable",
+    "unknown",
+];
+
+/// Passes the descriptions of all metrics to the recorder, and the value 0 of those that do not
+/// belong to one store.
+pub fn describe() {
+    for metric in ALL {
+        metric.describe();
+    }
+    for error in ERRORS {
+        counter!(STORE_ERRORS.name, "error" => error).increment(0);
+    }
+    for outcome in OUTCOMES {
+        counter!(IMPORT_RECORDS.name, "outcome" => outcome).increment(0);
+    }
+    for result in CONNECTS {
+        counter!(STORE_CONNECTS.name, "result" => result).increment(0);
+    }
+    gauge!(STORE_CONNECTIONS.name).set(0);
+    gauge!(IMPORTS.name).set(0);
+    counter!(IMPORT_READ.name).increment(0);
+}
+
+/// Counts a failure of the store, unless the client has caused it.
+pub(crate) fn count_error(error: &Error) {
+    let label = match error {
+        Error::Rejected(_) | Error::NotRestored { .. } | Error::NotFound(_) => return,
+        Error::DiskFull(_) => "disk_full",
+        Error::Store(_) => "failed",
+        Error::ReadOnly(_) => "read_only",
+        Error::RestartRequired(_) => "restart_required",
+        Error::Unavailable(_) => "unavailable",
+        Error::Unknown(_) => "unknown",
+    };
+    counter!(STORE_ERRORS.name, "error" => label).increment(1);
+}
+
+/// A number of bytes as the value of a metric.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "9 PB and less are exact, and more are close enough"
+)]
+pub(crate) fn bytes(number: u64) -> f64 {
+    number as f64
+}
+
+/// A gauge that is greater by one until this is dropped.
+pub(crate) struct Counted(::metrics::Gauge);
+
+impl Counted {
+    pub(crate) fn new(gauge: &::metrics::Gauge) -> Self {
+        gauge.increment(1);
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.decrement(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_the_conventions() {
+        for metric in ALL {
+            let Metric { name, kind, .. } = metric;
+            assert_eq!(name.ends_with("_total"), *kind == Kind::Counter, "{name}");
+            let characters = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+            assert!(name.bytes().all(characters), "{name}");
+            let others = ALL.iter().filter(|other| other.name == *name);
+            assert_eq!(others.count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn limits_of_buckets_ascend() {
+        for metric in ALL {
+            if let Kind::Histogram(limits) = metric.kind {
+                assert!(limits.is_sorted(), "{}", metric.name);
+            }
+        }
+    }
+}
