@@ -305,15 +305,6 @@ pub(crate) fn count_error(error: &Error) {
     counter!(STORE_ERRORS.name, "error" => label).increment(1);
 }
 
-/// A number of bytes as the value of a metric.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "9 PB and less are exact, and more are close enough"
-)]
-pub(crate) fn bytes(number: u64) -> f64 {
-    number as f64
-}
-
 /// A gauge that is greater by one until this is dropped.
 pub(crate) struct Counted(::metrics::Gauge);
 

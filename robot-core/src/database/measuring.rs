@@ -8,7 +8,7 @@ use crate::{
     catalogue::Error,
     metrics::{
         Counted, STORE_BATCH_DURATION, STORE_BATCH_SIZE, STORE_COMMITS, STORE_CONNECTIONS_BUSY,
-        STORE_QUEUE_LENGTH, STORE_QUEUE_REJECTED, STORE_QUEUE_WAIT, STORE_RETRIES,
+        STORE_QUEUE_LENGTH, STORE_QUEUE_REJECTED, STORE_QUEUE_WAIT,
     },
 };
 
@@ -16,8 +16,6 @@ use crate::{
 pub(super) struct QueueMetrics {
     pub(super) length: Gauge,
     pub(super) full: Counter,
-    pub(super) timed_out: Counter,
-    pub(super) retries: Counter,
     wait: Histogram,
     size: Histogram,
     duration: Histogram,
@@ -26,13 +24,9 @@ pub(super) struct QueueMetrics {
 
 impl QueueMetrics {
     pub(super) fn new(queue: &'static str) -> Self {
-        let rejected =
-            |reason| counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason);
         let metrics = Self {
             length: gauge!(STORE_QUEUE_LENGTH.name, "queue" => queue),
-            full: rejected("full"),
-            timed_out: rejected("timeout"),
-            retries: counter!(STORE_RETRIES.name, "queue" => queue),
+            full: rejected(queue, "full"),
             wait: histogram!(STORE_QUEUE_WAIT.name, "queue" => queue),
             size: histogram!(STORE_BATCH_SIZE.name, "queue" => queue),
             duration: histogram!(STORE_BATCH_DURATION.name, "queue" => queue),
@@ -52,6 +46,11 @@ impl QueueMetrics {
             _busy: Counted::new(&self.busy),
         }
     }
+}
+
+/// Items of a queue that were rejected for a reason.
+pub(super) fn rejected(queue: &'static str, reason: &'static str) -> Counter {
+    counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason)
 }
 
 /// A batch that is executed.

@@ -81,12 +81,15 @@ const READY: Metric = Metric::gauge(
     "robots_ready",
     "1 if the last check could read the store, as /readyz does",
 );
+#[cfg(feature = "server")]
 const BUILD_INFO: Metric = Metric::gauge("robots_build_info", "1, with the version as a label");
+#[cfg(feature = "server")]
 const START_TIME: Metric = Metric::gauge(
     "process_start_time_seconds",
     "Start of the process, in seconds since 1970",
 );
 
+#[cfg(feature = "server")]
 const ALL: [Metric; 18] = [
     REQUESTS,
     REQUEST_DURATION,

@@ -15,7 +15,7 @@ use diesel::{
 };
 
 use super::{connection::LOG_LIMIT, errors::is_transient, log::Log};
-use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES, bytes};
+use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
 /// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
 /// more often; higher ones make the log longer, and reads slower.
@@ -158,4 +158,13 @@ fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool
         Err(error) if is_transient(&error) => Ok(false),
         busy => Ok(busy? == 0),
     }
+}
+
+/// A number of bytes as the value of a metric.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "9 PB and less are exact, and more are close enough"
+)]
+fn bytes(number: u64) -> f64 {
+    number as f64
 }

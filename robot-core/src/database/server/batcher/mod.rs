@@ -18,6 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::metrics::{Counter, counter};
 use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
@@ -27,8 +28,11 @@ use super::{
     connector::{Connection, Connector, NoAnswer},
     watchdog::{Alarm, Supervised},
 };
-use crate::catalogue::{Error, Pending, Result};
-use crate::database::measuring::{CommitMetrics, QueueMetrics, number};
+use crate::{
+    catalogue::{Error, Pending, Result},
+    database::measuring::{CommitMetrics, QueueMetrics, number, rejected},
+    metrics::STORE_RETRIES,
+};
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
 /// served; higher ones make clients wait until their timeout.
@@ -130,6 +134,10 @@ struct Shared<B: Backend, W: Work<B>> {
     /// A worker has ended.
     ended: Condvar,
     metrics: QueueMetrics,
+    /// Items that were not executed in time.
+    timed_out: Counter,
+    /// Items that were executed again.
+    retries: Counter,
     commits: CommitMetrics,
 }
 
@@ -149,6 +157,8 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             queued: Condvar::new(),
             ended: Condvar::new(),
             metrics: QueueMetrics::new(W::QUEUE),
+            timed_out: rejected(W::QUEUE, "timeout"),
+            retries: counter!(STORE_RETRIES.name, "queue" => W::QUEUE),
             commits: CommitMetrics::new(),
         }))
     }
@@ -227,7 +237,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
 
     /// Sends the error of items that were not executed in time.
     fn reject(&self, callers: Vec<Caller<W::Output>>) {
-        self.metrics.timed_out.increment(count(&callers));
+        self.timed_out.increment(count(&callers));
         for caller in callers {
             caller.send(Err(Error::unavailable(NoAnswer)));
         }
@@ -282,7 +292,7 @@ impl<B: Backend, W: Work<B>> Supervised for Shared<B, W> {
         self.wake_worker(state, now);
         self.reject(expired);
         for batch in overdue {
-            self.metrics.timed_out.increment(count(&batch.callers));
+            self.timed_out.increment(count(&batch.callers));
             self.connector.abandoned().add(batch.token);
             self.connector.validate_all();
             for caller in batch.callers {

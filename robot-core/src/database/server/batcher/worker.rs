@@ -258,7 +258,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             Job { item, caller }
         };
         let jobs: Vec<_> = jobs.map(again).collect();
-        self.shared.metrics.retries.increment(count(&jobs));
+        self.shared.retries.increment(count(&jobs));
         let mut state = self.shared.state();
         state.queue_again(jobs, attempt);
         self.shared.record_length(&state);
