@@ -155,22 +155,26 @@ impl DatabaseFile {
     ) -> Result<SqliteConnection, OpenError> {
         let connected = connection.and_then(|mut connection| {
             // The file is open now, so that it cannot be exchanged any more, and not read yet.
-            if !self.is_pinned_file() {
-                let message = "it was deleted, moved or replaced while it was in use";
-                return Err(ConnectionError::BadConnection(message.to_owned()));
-            }
+            self.must_be_pinned_file()?;
             slow_statements::log_from(&mut connection, self.slow_statement);
             set_up(&mut connection, purpose, self.timeout)
                 .map_err(ConnectionError::CouldntSetupConfiguration)?;
+            // It may have waited for a program that locked the file until it had replaced it.
+            self.must_be_pinned_file()?;
             Ok(connection)
         });
         connected.map_err(|error| self.cannot_open(error.into()))
     }
 
-    fn is_pinned_file(&self) -> bool {
-        self.identity.get().is_none_or(|pinned| {
+    fn must_be_pinned_file(&self) -> ConnectionResult<()> {
+        let is_pinned_file = self.identity.get().is_none_or(|pinned| {
             fs::metadata(&self.path).is_ok_and(|found| identity(&found) == *pinned)
-        })
+        });
+        if is_pinned_file {
+            return Ok(());
+        }
+        let message = "it was deleted, moved or replaced while it was in use";
+        Err(ConnectionError::BadConnection(message.to_owned()))
     }
 
     /// Requires that every further connection is to the same file.
@@ -178,6 +182,14 @@ impl DatabaseFile {
         let found = fs::metadata(&self.path)?;
         self.identity.get_or_init(|| identity(&found));
         Ok(())
+    }
+
+    /// As [`pin`](Self::pin), unless the file does not exist yet.
+    pub(super) fn pin_if_exists(&self) -> io::Result<()> {
+        match self.pin() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            pinned => pinned,
+        }
     }
 
     /// Fails if the file does not exist. Other problems are found by opening it.

@@ -93,6 +93,9 @@ impl SqliteCatalogue {
                 Purpose::Write
             }
         };
+        // All connections are to the file that the first one has opened.
+        file.pin_if_exists()
+            .map_err(|error| file.cannot_open(error.into()))?;
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         bring_up_to_date(connection, &file.name())
