@@ -218,6 +218,12 @@ impl Failure {
             Self::Restore(error @ RestoreError::Damaged { report, .. }) => {
                 vec![error_line(&format!("{error}: {}", first_finding(report)))]
             }
+            Self::Restore(RestoreError::HasLog { file, log }) => vec![error_line(&format!(
+                "the backup '{0}' may be incomplete, because of the log '{1}'; run: robot-cli --database \
+                 sqlite://{0} backup NEW, and restore NEW",
+                file.display(),
+                log.display()
+            ))],
             Self::Restore(RestoreError::NoFile { database }) => vec![error_line(&format!(
                 "a backup is restored to an SQLite file only, and {database} is not one; use: \
                  robot-cli copy --from sqlite://FILE --to URL"

@@ -368,7 +368,8 @@ impl OpenOptions {
     /// that no change is lost. No catalogue of this process may have it open.
     ///
     /// # Errors
-    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then.
+    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then, except after
+    /// [`RestoreError::NotSynced`].
     ///
     /// ```
     /// # #[cfg(all(feature = "sqlite", unix))] {

@@ -30,6 +30,8 @@ mod processes;
 mod read_only;
 mod readme;
 mod restore;
+#[cfg(target_os = "linux")]
+mod restore_faults;
 mod rules;
 mod sandbox;
 #[cfg(target_os = "linux")]

@@ -210,3 +210,22 @@ fn log_of_a_read_only_catalogue_is_read() {
         "{stderr}"
     );
 }
+
+#[test]
+fn catalogue_in_unwritable_folder_is_not_replaced() {
+    let database = ReadOnly::new(0o666, 0o777);
+    assert_eq!(database.run(&["backup", "copy.db"]).2, Some(0));
+    database.set_permissions(0o666, 0o555);
+    let files = database.files();
+    let (stdout, stderr, status) = database.run(&["restore", "--replace", "copy.db"]);
+    assert_eq!((stdout.as_str(), status), ("", Some(1)), "{stderr}");
+    let expected = "Permission denied (os error 13)";
+    let remedy = "check that its folder exists and may be written";
+    assert!(
+        stderr.contains(expected) && stderr.contains(remedy),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    assert_eq!(database.files(), files);
+    database.prints(&["list", "--format=csv"], ROWS);
+}

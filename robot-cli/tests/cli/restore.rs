@@ -155,6 +155,33 @@ fn damaged_backup_is_not_restored() {
 }
 
 #[test]
+fn backup_with_a_log_is_not_restored() {
+    let sandbox = with_backup();
+    let expected = "copy.db' may be incomplete, because of the log '";
+    for log in ["copy.db-wal", "copy.db-journal"] {
+        sandbox.write(log, "a change");
+        is_refused(&sandbox, &["--replace", "copy.db"], expected);
+        // Empty ones remain after another program was killed.
+        sandbox.write(log, "");
+        let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+        fs::remove_file(sandbox.path().join(log)).unwrap();
+    }
+    // What the message says: a live database is backed up first.
+    let running = Sandbox::with_three_robots();
+    let catalogue = running.open("robots.db");
+    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    let new = "--database=sqlite://new.db";
+    is_refused(
+        &running,
+        &["robots.db", new],
+        "robots.db' may be incomplete",
+    );
+    let _ = running.run(&["backup", "copy.db"]).success();
+    let _ = running.run(&["restore", "copy.db", new]).success();
+    assert_eq!(list(&running, "new.db").lines().count(), 4);
+}
+
+#[test]
 fn backup_that_violates_rules_is_not_restored() {
     let sandbox = with_backup();
     let status = std::process::Command::new("sqlite3")

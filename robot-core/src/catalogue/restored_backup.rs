@@ -19,7 +19,8 @@ pub struct RestoredBackup {
     pub replaced: Option<PathBuf>,
 }
 
-/// Why a backup could not be restored. The catalogue is unchanged.
+/// Why a backup could not be restored. The catalogue is unchanged, except after
+/// [`NotSynced`](Self::NotSynced).
 ///
 /// ```
 /// use std::ops::ControlFlow;
@@ -55,6 +56,17 @@ pub enum RestoreError {
         /// The findings.
         report: CheckReport,
     },
+    /// A log beside the backup may have changes that the backup does not have.
+    #[error(
+        "the backup '{}' may be incomplete, because of the log '{}'; back it up as a catalogue to \
+         another file, and restore that", file.display(), log.display()
+    )]
+    HasLog {
+        /// The backup.
+        file: PathBuf,
+        /// Its log.
+        log: PathBuf,
+    },
     /// The catalogue exists, or a log of one, which SQLite would apply to the restored file.
     #[error("'{}' exists; choose another file, or allow it to be replaced", .0.display())]
     Exists(PathBuf),
@@ -73,6 +85,18 @@ pub enum RestoreError {
         /// The file of the catalogue.
         file: PathBuf,
         /// The error of the system or of SQLite.
+        #[source]
+        cause: Cause,
+    },
+    /// The file was restored, and may be the one before again after a power cut.
+    #[error(
+        "'{}' is restored, but its folder cannot be synced: {cause}; check the disk, and which robots \
+         the catalogue has, before you use it", file.display()
+    )]
+    NotSynced {
+        /// The file of the catalogue.
+        file: PathBuf,
+        /// The error of the system.
         #[source]
         cause: Cause,
     },

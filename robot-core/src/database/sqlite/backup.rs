@@ -11,7 +11,7 @@ use diesel::{
 
 use super::{
     background::run_while,
-    companions::{JOURNAL, LOG},
+    companions::{JOURNAL, LOGS},
     connection::{Purpose, uri},
     file::DatabaseFile,
     reader::Reader,
@@ -20,9 +20,6 @@ use crate::{
     catalogue::{Backup, BackupError, Existing, OpenError, OpenOptions},
     files::{OutputError, OutputFile, path::with_suffix},
 };
-
-/// Suffixes of the logs that SQLite keeps beside a database, and applies to it.
-const LOGS: [&str; 2] = [LOG, JOURNAL];
 
 /// The cause of a failure.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

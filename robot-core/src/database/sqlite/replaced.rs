@@ -6,11 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::companions::{COMPANIONS, JOURNAL, LOG};
-use crate::files::path::with_suffix;
-
-/// The files that may have changes of the catalogue.
-const LOGS: [&str; 2] = [LOG, JOURNAL];
+use super::companions::{COMPANIONS, LOGS};
+use crate::files::path::{folder_of, with_suffix};
 
 /// The file of a catalogue, which no other process can use until this is dropped.
 pub(super) struct Replaced {
@@ -68,7 +65,8 @@ impl Replaced {
     }
 }
 
-/// A catalogue with a second name.
+/// A catalogue with a second name. While the file has it, its logs have it, too, so that nothing is
+/// lost if the process ends and the first names are removed then.
 pub(super) struct Kept {
     pub(super) path: PathBuf,
     original: PathBuf,
@@ -76,26 +74,31 @@ pub(super) struct Kept {
 
 impl Kept {
     fn link(&self) -> io::Result<()> {
-        link_if_exists(&self.original, &self.path)?;
         for suffix in LOGS {
             let log = with_suffix(&self.original, suffix);
             link_if_exists(&log, &with_suffix(&self.path, suffix))?;
         }
-        Ok(())
+        link_if_exists(&self.original, &self.path)?;
+        // The second names are durable before the first ones are removed.
+        File::open(folder_of(&self.path))?.sync_all()
     }
 
-    /// Restores the first names of the logs, and removes the second names.
+    /// Restores the first names of the logs, and removes the second names. Not after the new file has
+    /// the name of the catalogue.
     pub(super) fn undo(&self) {
         for suffix in LOGS {
             let log = with_suffix(&self.path, suffix);
-            // Keeps a log under the name that it has, if it cannot get the first one.
-            match fs::hard_link(&log, with_suffix(&self.original, suffix)) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
-                _ => drop(fs::remove_file(&log)),
+            match link_if_exists(&log, &with_suffix(&self.original, suffix)) {
+                // Both names stay, and no server starts without the log.
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return,
+                _ => {}
             }
         }
         if exists(&self.original) {
             let _ = fs::remove_file(&self.path);
+        }
+        for suffix in LOGS {
+            let _ = fs::remove_file(with_suffix(&self.path, suffix));
         }
     }
 }

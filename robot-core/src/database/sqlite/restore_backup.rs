@@ -4,12 +4,13 @@ use std::{
     fs, io,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::{
     backup::copy,
     check::check,
-    companions::{COMPANIONS, JOURNAL},
+    companions::{COMPANIONS, JOURNAL, LOGS},
     connection::Purpose,
     file::{self, DatabaseFile},
     replaced::Replaced,
@@ -18,7 +19,11 @@ use crate::{
     catalogue::{
         CheckError, Existing, OpenError, OpenOptions, RestoreError, RestoredBackup, redact,
     },
-    files::{OutputError, OutputFile, path::with_suffix},
+    files::{
+        OutputError, OutputFile,
+        identity::{Identity, identity},
+        path::with_suffix,
+    },
 };
 
 /// Restores a backup to the file of a URL, until `next` breaks, which is called with the number of
@@ -42,6 +47,7 @@ pub(crate) fn restore_backup(
     if existing == Existing::Keep {
         target.must_not_exist()?;
     }
+    must_have_no_log(backup, &source_file)?;
     let report = check(&source, options, &mut |_, robots| next(robots));
     let report = report.map_err(|error| target.not_checked(error))?;
     if !report.is_passed() {
@@ -63,8 +69,12 @@ pub(crate) fn restore_backup(
     })?;
     let kept = replaced.as_ref().map(Replaced::keep).transpose();
     let kept = kept.map_err(|error| target.failed(error))?;
+    let made = fs::metadata(output.temporary_path()).map(|made| identity(&made));
     let finished = output.finish(existing);
     let bytes = finished.map_err(|error| {
+        if made.is_ok_and(|made| target.is(made)) {
+            return target.not_synced(error);
+        }
         if let Some(kept) = &kept {
             kept.undo();
         }
@@ -78,6 +88,20 @@ pub(crate) fn restore_backup(
         bytes,
         replaced: kept.map(|kept| kept.path),
     })
+}
+
+/// Fails if a log beside the backup may have changes of it. To read them, SQLite would have to create
+/// or change files beside the backup.
+fn must_have_no_log(backup: &Path, source: &DatabaseFile) -> Result<(), RestoreError> {
+    let logs = LOGS.map(|suffix| with_suffix(source.resolved(), suffix));
+    let has_content = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
+    match logs.into_iter().find(has_content) {
+        Some(log) => Err(RestoreError::HasLog {
+            file: backup.to_owned(),
+            log,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// The file that the backup is restored to.
@@ -96,6 +120,18 @@ impl Target {
             file: self.path.clone(),
             cause: cause.into().into(),
         }
+    }
+
+    fn not_synced(&self, cause: io::Error) -> RestoreError {
+        RestoreError::NotSynced {
+            file: self.path.clone(),
+            cause: Arc::new(cause),
+        }
+    }
+
+    /// Whether it is this file.
+    fn is(&self, file: Identity) -> bool {
+        fs::metadata(&self.path).is_ok_and(|found| identity(&found) == file)
     }
 
     fn not_utf8(&self) -> RestoreError {

@@ -1,0 +1,185 @@
+//! Restorations whose system calls fail, or during which the process is killed or another one starts.
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use robot_core::{CatalogueExt, Draft};
+use rustix::fs::{FlockOperation, fcntl_lock};
+
+use crate::sandbox::Sandbox;
+
+/// The system calls that change the folder of a catalogue, or wait until it is on disk.
+const CALLS: [&str; 9] = [
+    "link",
+    "linkat",
+    "unlink",
+    "unlinkat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "fsync",
+    "fdatasync",
+];
+
+const OPERATIONS: &str = include_str!("../../../robot-rocket/docs/operations.md");
+
+/// More than a thread of a restoration has of one of these calls.
+const CALL_LIMIT: usize = 20;
+
+/// A sandbox with a backup of three robots, `copy.db`, and a catalogue with a fourth robot, which is
+/// in the log that a killed process left behind.
+fn crashed() -> Sandbox {
+    let running = Sandbox::with_three_robots();
+    let crashed = Sandbox::new();
+    let _ = running.run(&["backup", "copy.db"]).success();
+    let catalogue = running.open("robots.db");
+    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    for file in ["copy.db", "robots.db", "robots.db-wal"] {
+        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+    }
+    crashed
+}
+
+/// Replaces the catalogue, with a fault at the n-th of the calls of a name. `None` if there are fewer.
+fn restore_with(sandbox: &Sandbox, fault: &str, call: &str, number: usize) -> Option<Output> {
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "calls.log", "-e"])
+        .arg(format!("trace={call}"))
+        .arg("-e")
+        .arg(format!("inject={call}:{fault}:when={number}"))
+        .arg(env!("CARGO_BIN_EXE_robot-cli"))
+        .args(["restore", "--replace", "copy.db"])
+        .current_dir(sandbox.path())
+        .env_remove("DATABASE_URL")
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run strace (Debian package strace): {error}"));
+    let log = sandbox.read("calls.log");
+    let is_injected = log.contains("INJECTED") || log.contains("killed by SIGKILL");
+    fs::remove_file(sandbox.path().join("calls.log")).unwrap();
+    is_injected.then_some(output)
+}
+
+/// The number of robots of a catalogue.
+fn count(sandbox: &Sandbox, file: &str) -> usize {
+    let database = format!("--database=sqlite://{file}");
+    let list = sandbox.stdout(&["list", "--format=ndjson", &database]);
+    list.lines().count()
+}
+
+/// What the operations document says, if the catalogue has two names after a restoration.
+fn recover(folder: &Path) {
+    if fs::metadata(folder.join("robots.db")).unwrap().nlink() < 2 {
+        return;
+    }
+    let (_, commands) = OPERATIONS.split_once("cd /var/lib/robots\n").unwrap();
+    let (commands, _) = commands.split_once("```").unwrap();
+    let script = Command::new("sh")
+        .args(["-c", commands])
+        .current_dir(folder)
+        .stderr(Stdio::null())
+        .status();
+    assert!(script.is_ok());
+}
+
+fn inode(sandbox: &Sandbox) -> u64 {
+    let file = fs::metadata(sandbox.path().join("robots.db"));
+    file.unwrap().ino()
+}
+
+/// Whether the file of the catalogue is another one than the `old` one, which must exist with its log
+/// then, under either name.
+#[track_caller]
+fn is_restored(sandbox: &Sandbox, old: u64, context: &str) -> bool {
+    // Not by its robots: the new file with the log of the old one would look like the old one.
+    let is_restored = inode(sandbox) != old;
+    let expected = if is_restored { 3 } else { 4 };
+    assert_eq!(count(sandbox, "robots.db"), expected, "{context}");
+    if is_restored {
+        let replaced = count(sandbox, "robots.db.replaced-1");
+        assert_eq!(replaced, 4, "{context}: the old catalogue is incomplete");
+    }
+    is_restored
+}
+
+/// Restores once for each call, with a fault there. Asserts that, after `repair`,
+/// the catalogue in place is complete, and is the new one if and only if the program says so.
+fn at_each_call(fault: &str, repair: impl Fn(&Sandbox)) {
+    let mut results = Vec::new();
+    for call in CALLS {
+        for number in 1.. {
+            assert!(number < CALL_LIMIT, "more than {CALL_LIMIT} calls: {call}");
+            let sandbox = crashed();
+            let old = inode(&sandbox);
+            let Some(output) = restore_with(&sandbox, fault, call, number) else {
+                break;
+            };
+            repair(&sandbox);
+            let context = format!("{fault} at {call} {number}: {output:?}");
+            results.push(is_restored(&sandbox, old, &context));
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let is_reported =
+                output.status.success() || stderr.contains("robots.db' is restored, but");
+            let was_killed = output.status.code().is_none();
+            assert!(
+                was_killed || results.last() == Some(&is_reported),
+                "{context}"
+            );
+        }
+    }
+    assert!(results.contains(&true) && results.contains(&false));
+}
+
+#[test]
+fn killed_restore_keeps_the_old_catalogue() {
+    at_each_call("signal=KILL", |sandbox| recover(sandbox.path()));
+}
+
+#[test]
+fn failed_call_keeps_the_old_catalogue() {
+    at_each_call("error=EIO", |_| {});
+}
+
+/// A program that starts during a restoration waits for the lock on the file that is replaced.
+#[test]
+fn program_that_starts_meanwhile_uses_neither_file() {
+    let sandbox = Sandbox::with_three_robots();
+    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    let path = sandbox.path().join("robots.db");
+    let file = fs::File::options().read(true).write(true).open(&path);
+    let file = file.unwrap();
+    fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
+    let waiting = sandbox
+        .command(["add", "Marvin", "--type=droid", "--year=1978"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let files = format!("/proc/{}/fd", waiting.id());
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let is_open = || {
+        let files = fs::read_dir(&files).unwrap();
+        let mut targets = files.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        targets.any(|target| target == fs::canonicalize(&path).unwrap())
+    };
+    while !is_open() {
+        assert!(Instant::now() < deadline, "the file was not opened");
+        thread::sleep(Duration::from_millis(1));
+    }
+    // It waits for the lock soon after that, for 2 s. If it does not yet, it notices the replacement earlier.
+    thread::sleep(Duration::from_millis(300));
+    fs::rename(&path, sandbox.path().join("old.db")).unwrap();
+    fs::rename(sandbox.path().join("copy.db"), &path).unwrap();
+    drop(file);
+    let output = waiting.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let expected = "'robots.db': it was deleted, moved or replaced while it was in use";
+    assert!(stderr.contains(expected), "{stderr}");
+    assert_eq!(count(&sandbox, "robots.db"), 3);
+    assert_eq!(count(&sandbox, "old.db"), 3);
+}
