@@ -116,6 +116,7 @@ fn tests() -> Vec<Test> {
         full_disk::server_that_ends_on_a_full_disk_loses_nothing,
         full_disk::full_disk_stops_an_import_with_503,
         full_disk::full_disk_accepts_changes_that_need_no_space,
+        full_disk::full_disk_keeps_the_catalogue_before_a_restore,
         syncs::failed_sync_is_never_acknowledged,
         syncs::sporadic_sync_failures_keep_acknowledged_writes,
         syncs::slow_syncs_lose_nothing,

@@ -1,8 +1,9 @@
 //! Disk that is full.
 
-use std::{fmt::Write, mem};
+use std::{fmt::Write, fs, mem, ops::ControlFlow};
 
 use fastrand::Rng;
+use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
 
 use crate::{
     calls::{call, draft, names},
@@ -119,6 +120,48 @@ pub(crate) fn full_disk_accepts_changes_that_need_no_space(run: &Run) {
         let after = &statuses[full.unwrap()..];
         assert!(after.contains(&200), "{after:?}");
         println!("{}: {} of 1000", run.name, statuses.len() - after.len());
+    });
+}
+
+pub(crate) fn full_disk_keeps_the_catalogue_before_a_restore(run: &Run) {
+    with_small_disk(run, SIZE, |disk| {
+        let url = |folder: &std::path::Path| format!("sqlite://{}/robots.db", folder.display());
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..100 {
+            let name = format!("{number:x>250}");
+            let catalogue = robot_core::open(&url(folder.path())).unwrap();
+            catalogue.add(Draft::new(name, "droid", number)).unwrap();
+        }
+        let old = robot_core::open(&url(disk.path())).unwrap();
+        old.add(Draft::new("R2-D2", "droid", 1977)).unwrap();
+        drop(old);
+        let count = || {
+            robot_core::open(&url(disk.path()))
+                .unwrap()
+                .list()
+                .unwrap()
+                .len()
+        };
+        let files = || fs::read_dir(disk.path()).unwrap().count();
+        let restore = || {
+            let backup = folder.path().join("robots.db");
+            let next = |_| ControlFlow::Continue(());
+            OpenOptions::new().restore_backup(backup, &url(disk.path()), Existing::Replace, next)
+        };
+        disk.fill();
+        let before = files();
+        let error = restore().unwrap_err();
+        assert!(matches!(error, RestoreError::Failed { .. }), "{error}");
+        assert!(
+            error.to_string().contains("that the disk has room"),
+            "{error}"
+        );
+        assert_eq!(files(), before);
+        disk.free();
+        assert_eq!(count(), 1);
+        restore().unwrap();
+        assert_eq!(count(), 100);
+        println!("{}: {error}", run.name);
     });
 }
 
