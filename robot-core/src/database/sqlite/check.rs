@@ -18,11 +18,7 @@ use crate::{
         Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
         check::FINDING_LIMIT,
     },
-    database::{
-        errors::has_message,
-        migrations::{MigrationError, must_be_readable},
-        search_index::SearchIndex,
-    },
+    database::{errors::has_message, migrations::must_be_readable, search_index::SearchIndex},
     transfer,
 };
 
@@ -88,19 +84,17 @@ fn check_file(
 
 fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
     // Not `Read`, which could not create the table of `count_entries`. The file is opened read-only.
-    let mut reader = match file.reader(Purpose::Write) {
+    let opened = file.reader(Purpose::Write).and_then(|mut reader| {
+        must_be_readable(reader.connection())
+            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
+        Ok(reader)
+    });
+    let mut reader = match opened {
         Err(OpenError::Unusable { cause, .. }) if has_message(cause.as_ref(), MALFORMED) => {
             return Ok(vec![failed(Check::File, cause.to_string())]);
         }
-        reader => reader?,
+        opened => opened?,
     };
-    match must_be_readable(reader.connection()) {
-        Err(MigrationError::Failed(cause)) if has_message(cause.as_ref(), MALFORMED) => {
-            return Ok(vec![failed(Check::File, cause.to_string())]);
-        }
-        readable => readable
-            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?,
-    }
     // One snapshot: the index and the names belong together.
     let checked = reader.read(|connection| connection.transaction(check_contents));
     match checked {
