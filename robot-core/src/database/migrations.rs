@@ -74,21 +74,25 @@ pub(super) fn bring_up_to_date<C: Migrate>(
         Ok(State::Outdated { applied }) => migrate_exclusively(connection, database, applied),
         other => other,
     };
-    match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
-        State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
-        State::Foreign => Err(MigrationError::Foreign),
-        State::Current | State::Outdated { .. } => Ok(()),
-    }
+    usable(state).map(drop)
 }
 
 /// Fails if this version cannot read the database. It may have pending migrations: robots have the
 /// same columns in all versions.
 #[cfg(feature = "sqlite")]
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
-    match state(connection).map_err(|Failure(cause)| MigrationError::Failed(cause))? {
+    match usable(state(connection))? {
+        State::Outdated { applied: 0 } => Err(MigrationError::Foreign),
+        _ => Ok(()),
+    }
+}
+
+/// The state, unless it keeps this version from using the database.
+fn usable(state: Result<State, Failure>) -> Result<State, MigrationError> {
+    match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
         State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
-        State::Foreign | State::Outdated { applied: 0 } => Err(MigrationError::Foreign),
-        State::Current | State::Outdated { .. } => Ok(()),
+        State::Foreign => Err(MigrationError::Foreign),
+        usable => Ok(usable),
     }
 }
 
