@@ -142,12 +142,6 @@ impl AccessToken {
         self
     }
 
-    /// The permission.
-    #[must_use]
-    pub fn permission(&self) -> Permission {
-        self.permission
-    }
-
     /// The name, if it has one.
     #[must_use]
     pub fn name(&self) -> Option<&TokenName> {

@@ -8,9 +8,7 @@ use rocket::figment::{
     value::{Num, Value},
 };
 
-use super::{
-    ConnectionLimits, ServerSettings, SettingsError, database_sources, error::place, keys, list,
-};
+use super::{ConnectionLimits, ServerSettings, database_sources, error::place, keys, list};
 
 /// Number of characters of a hash that the table shows: enough to compare it with a list of tokens.
 const SHOWN_DIGITS: usize = 8;
@@ -18,10 +16,11 @@ const SHOWN_DIGITS: usize = 8;
 /// The settings that a start of the server program uses, as a table.
 ///
 /// ```
-/// use robot_rocket::SettingsTable;
+/// use robot_rocket::{ServerSettings, SettingsTable};
 ///
 /// let figment = robot_rocket::figment().merge(("behaviour", "B"));
-/// let table = SettingsTable::read(&figment)?.to_string();
+/// let settings = ServerSettings::read(&figment)?;
+/// let table = SettingsTable::of(&settings, &figment).to_string();
 /// assert!(table.lines().any(|line| line.starts_with("behaviour") && line.contains(" B ")));
 /// # Ok::<(), robot_rocket::SettingsError>(())
 /// ```
@@ -29,14 +28,6 @@ const SHOWN_DIGITS: usize = 8;
 pub struct SettingsTable(Vec<[String; 3]>);
 
 impl SettingsTable {
-    /// Reads and checks all settings, as [`ServerSettings::read`] does.
-    ///
-    /// # Errors
-    /// The settings have problems that would prevent a start.
-    pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        Ok(Self::of(&ServerSettings::read(figment)?, figment))
-    }
-
     /// The names of settings whose value differs from that in another table. Of secrets, only the
     /// parts that the table shows are compared.
     #[must_use]
