@@ -66,8 +66,8 @@ pub struct Settings {
     /// The host names that the catalogue accepts (`allowed_hosts`). By default any, or only loopback
     /// names if the application listens on a loopback address.
     pub hosts: Hosts,
-    /// The permissions of clients (`api_tokens` or `api_tokens_file`, `allow_anonymous`). By default every client may
-    /// write if the application listens on a loopback address; otherwise they must be set.
+    /// The permissions of clients (`api_tokens` or `api_tokens_file`, `allow_anonymous`). By default every
+    /// client may write if the application listens on a loopback address; otherwise they must be set.
     pub access: Access,
     /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
     pub origins: Vec<Origin>,
@@ -215,7 +215,8 @@ fn database_sources(figment: &Figment) -> Figment {
 
 /// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default),
 /// `database_connections` (see [`OpenOptions::connections`]), `slow_statement` (milliseconds, 500 by
-/// default), and Rocket's own `workers` (see [`OpenOptions::workers`]). If a database server is unreachable, opening waits for it.
+/// default), and Rocket's own `workers` (see [`OpenOptions::workers`]). If a database server is
+/// unreachable, opening waits for it.
 ///
 /// # Errors
 /// A value is not a number in its range.
