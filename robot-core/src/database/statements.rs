@@ -52,7 +52,7 @@ pub(super) trait Statements: Dialect {
     /// The robot with this name.
     fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
 
-    /// A page of the robots that meet a condition, whatever text the request has.
+    /// A page of the robots that meet a condition. Ignores `containing` of the request.
     fn page<'a>(
         &mut self,
         request: PageRequest<'a>,

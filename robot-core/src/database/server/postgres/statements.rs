@@ -41,8 +41,8 @@ impl Dialect for PgConnection {
             .get_result(self)
     }
 
-    /// PostgreSQL's planner decides whether to use the index. Without the pattern, which tells it how
-    /// many names may match, it would read all of them in their order.
+    /// PostgreSQL's planner decides whether to use the index. Without the pattern, from which it
+    /// estimates how many names match, it would read all of them in their order.
     fn contains(text: &str) -> Condition<'_, Pg> {
         let contains = strpos(robots::name, text).gt(0);
         // Diesel does not prepare hand-written SQL, so each pattern gets a plan of its own.
