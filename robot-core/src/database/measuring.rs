@@ -8,7 +8,7 @@ use crate::{
     catalogue::Error,
     metrics::{
         Counted, STORE_BATCH_DURATION, STORE_BATCH_SIZE, STORE_COMMITS, STORE_CONNECTIONS_BUSY,
-        STORE_QUEUE_LENGTH, STORE_QUEUE_REJECTED, STORE_QUEUE_WAIT,
+        STORE_QUEUE_LENGTH, STORE_QUEUE_REJECTED, STORE_QUEUE_WAIT, STORE_RETRIES,
     },
 };
 
@@ -33,6 +33,9 @@ impl QueueMetrics {
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => queue),
         };
         metrics.length.set(0);
+        // Only database servers count these; for SQLite they are 0.
+        rejected(queue, "timeout").increment(0);
+        retries(queue).increment(0);
         metrics
     }
 
@@ -51,6 +54,11 @@ impl QueueMetrics {
 /// Items of a queue that were rejected for a reason.
 pub(super) fn rejected(queue: &'static str, reason: &'static str) -> Counter {
     counter!(STORE_QUEUE_REJECTED.name, "queue" => queue, "reason" => reason)
+}
+
+/// Items of a queue that were executed again.
+pub(super) fn retries(queue: &'static str) -> Counter {
+    counter!(STORE_RETRIES.name, "queue" => queue)
 }
 
 /// A batch that is executed.

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::metrics::{Counter, counter};
+use ::metrics::Counter;
 use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
@@ -30,8 +30,7 @@ use super::{
 };
 use crate::{
     catalogue::{Error, Pending, Result},
-    database::measuring::{CommitMetrics, QueueMetrics, number, rejected},
-    metrics::STORE_RETRIES,
+    database::measuring::{CommitMetrics, QueueMetrics, number, rejected, retries},
 };
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
@@ -158,7 +157,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             ended: Condvar::new(),
             metrics: QueueMetrics::new(W::QUEUE),
             timed_out: rejected(W::QUEUE, "timeout"),
-            retries: counter!(STORE_RETRIES.name, "queue" => W::QUEUE),
+            retries: retries(W::QUEUE),
             commits: CommitMetrics::new(),
         }))
     }
