@@ -72,7 +72,6 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
                 "robots_blocking_threads_rejected_total{limit=\"all\"}",
                 LISTS - THREADS,
             ),
-            ("robots_store_connections_busy{queue=\"reads\"}", THREADS),
         ] {
             assert_eq!(scrape.value(sample), count as u64, "{sample}");
         }
