@@ -3,10 +3,7 @@
 
 use std::{
     fmt::Display,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
-        mpsc::{self, RecvTimeoutError},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -15,6 +12,7 @@ use ::metrics::{Counter, Gauge, counter, gauge};
 use diesel::QueryResult;
 
 use super::{
+    abandoned::AbandonedThreads,
     address::Address,
     backend::{Backend, Purpose},
     limits::Limits,
@@ -90,11 +88,6 @@ impl ConnectionMetrics {
         }
     }
 }
-
-/// There was no answer in time.
-#[derive(Debug, thiserror::Error)]
-#[error("the database did not answer in time")]
-pub(super) struct NoAnswer;
 
 impl<B: Backend> Connector<B> {
     /// Prepares the database.
@@ -303,95 +296,16 @@ impl<B: Backend> Connection<B> {
     }
 }
 
-/// Threads that still wait for a server although their callers have given up. A driver waits for an answer
-/// without a time limit, and a frozen server sends none.
-#[derive(Debug)]
-pub(super) struct AbandonedThreads {
-    /// Each thread holds the strong reference of its token.
-    tokens: Mutex<Vec<Weak<()>>>,
-    limit: usize,
-}
-
-impl AbandonedThreads {
-    fn new(limit: usize) -> Self {
-        Self {
-            tokens: Mutex::default(),
-            limit,
-        }
-    }
-
-    /// Adds the thread that holds a token.
-    pub(super) fn add(&self, token: Weak<()>) {
-        lock(&self.tokens).push(token);
-    }
-
-    /// Forgets all of them.
-    fn forget(&self) {
-        lock(&self.tokens).clear();
-    }
-
-    /// Whether there are so many that no further thread may be started.
-    pub(super) fn are_too_many(&self) -> bool {
-        let mut tokens = lock(&self.tokens);
-        tokens.retain(|token| token.strong_count() > 0);
-        tokens.len() >= self.limit
-    }
-
-    /// Runs work on a thread of its own, and waits for its result up to a time limit.
-    pub(super) fn run_within<T: Send + 'static>(
-        &self,
-        limit: Duration,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, NoAnswer> {
-        let (done, result) = mpsc::sync_channel(1);
-        let token = Arc::new(());
-        let abandoned = Arc::downgrade(&token);
-        thread::Builder::new()
-            .name("robot-connect".to_owned())
-            .spawn(move || {
-                // The caller may have given up.
-                let _ = done.send(work());
-                drop(token);
-            })
-            .map_err(|_| NoAnswer)?;
-        result.recv_timeout(limit).map_err(|error| {
-            if error == RecvTimeoutError::Timeout {
-                self.add(abandoned);
-            }
-            NoAnswer
-        })
-    }
-}
-
 /// No code panics while it holds one of these locks, so the values are consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "postgres"))]
 mod tests {
     use super::*;
 
-    #[test]
-    fn thread_is_abandoned_until_its_work_ends() {
-        let threads = AbandonedThreads::new(1);
-        let limit = Duration::from_secs(60);
-        assert_eq!(threads.run_within(limit, || 1).ok(), Some(1));
-        assert!(!threads.are_too_many());
-        let (end, ended) = mpsc::channel::<()>();
-        let work = move || ended.recv().is_ok();
-        assert!(threads.run_within(Duration::ZERO, work).is_err());
-        assert!(threads.are_too_many());
-        drop(end);
-        let started = Instant::now();
-        while threads.are_too_many() {
-            assert!(started.elapsed() < limit, "the thread has not ended");
-            thread::yield_now();
-        }
-    }
-
     /// The server accepts connections, and does not answer for the 2 s that libpq waits.
-    #[cfg(feature = "postgres")]
     #[test]
     fn one_thread_at_a_time_connects_during_an_outage() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

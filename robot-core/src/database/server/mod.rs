@@ -1,5 +1,6 @@
 //! Stores on database servers: PostgreSQL, and MariaDB or MySQL.
 
+mod abandoned;
 mod address;
 mod backend;
 mod batcher;

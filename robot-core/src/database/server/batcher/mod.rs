@@ -24,8 +24,9 @@ use futures_channel::oneshot;
 
 use self::state::{Caller, Job, State, Wake};
 use super::{
+    abandoned::NoAnswer,
     backend::Backend,
-    connector::{Connection, Connector, NoAnswer},
+    connector::{Connection, Connector},
     watchdog::{Alarm, Supervised},
 };
 use crate::{
