@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+#[cfg(feature = "sqlite")]
+use crate::open::{BackupMethod, backup_method};
 use crate::{
     catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions},
     transfer,
@@ -37,7 +39,7 @@ impl OpenOptions {
         next: impl FnMut(Check, u64) -> ControlFlow<()>,
     ) -> Result<CheckReport, CheckError> {
         #[cfg(feature = "sqlite")]
-        if let Some(check) = crate::open::file_check(url) {
+        if let Some(BackupMethod::File { check, .. }) = backup_method(url) {
             let mut next = next;
             return check(url, self, &mut next);
         }

@@ -65,6 +65,7 @@
 //! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; needs libmariadb or libmysqlclient |
 //! | `conformance` | the test cases that every store and every frontend must pass |
 
+mod backup;
 mod catalogue;
 mod check;
 #[cfg(feature = "conformance")]
@@ -85,6 +86,7 @@ pub mod transfer;
 #[doc = include_str!("../README.md")]
 struct Readmes;
 
+pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
     CheckOutcome, CheckReport, Error, Existing, IfMissing, IfUnreachable, OpenError, OpenFn,
@@ -103,4 +105,4 @@ pub use model::{
     Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
     Rejection, Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, Violations,
 };
-pub use open::{DEFAULT_URL, Schemes, backup, open};
+pub use open::{DEFAULT_URL, Schemes, open};
