@@ -11,6 +11,7 @@ mod names;
 mod report;
 #[cfg(feature = "server")]
 mod server;
+mod store;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 mod tokens;
@@ -26,7 +27,7 @@ use std::{
 };
 
 use robot_core::{
-    DEFAULT_URL, OpenOptions, StoreFiles,
+    StoreFiles,
     http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
 };
 use rocket::{
@@ -46,6 +47,7 @@ pub use log_format::LogFormat;
 pub use report::SettingsTable;
 #[cfg(feature = "server")]
 pub use server::ServerSettings;
+pub use store::{database_url, open_options};
 
 /// The settings of a mounted catalogue.
 ///
@@ -182,77 +184,6 @@ pub fn figment() -> Figment {
             "ROCKET_PROFILE",
             Config::DEFAULT_PROFILE,
         ))
-}
-
-/// Reads the URL of the store, from the first of these that is set: the environment variable
-/// `ROCKET_DATABASE_URL`, the environment variable `DATABASE_URL`, and `database_url` in
-/// `Rocket.toml`.
-///
-/// # Errors
-/// The value is not a text.
-///
-/// ```
-/// let figment = rocket::Config::figment().merge(("database_url", "sqlite:///var/lib/robots.db"));
-/// // Unless DATABASE_URL is set:
-/// let url = robot_rocket::database_url(&figment)?;
-/// # if std::env::var_os("DATABASE_URL").or(std::env::var_os("ROCKET_DATABASE_URL")).is_none() {
-/// assert_eq!(url, "sqlite:///var/lib/robots.db");
-/// # }
-/// # Ok::<(), robot_rocket::SettingsError>(())
-/// ```
-pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
-    Ok(optional(&database_sources(figment), "database_url")?
-        .unwrap_or_else(|| DEFAULT_URL.to_owned()))
-}
-
-/// A figment with all sources of `database_url`.
-fn database_sources(figment: &Figment) -> Figment {
-    figment
-        .clone()
-        .merge(Env::raw().only(&["DATABASE_URL"]).global())
-        .merge(Env::prefixed("ROCKET_").only(&["database_url"]).global())
-}
-
-/// Reads how the store is opened: `database_timeout` (whole seconds, 2 by default),
-/// `database_connections` (see [`OpenOptions::connections`]), `slow_statement` (milliseconds, 500 by
-/// default), and Rocket's own `workers` (see [`OpenOptions::workers`]). If a database server is
-/// unreachable, opening waits for it.
-///
-/// # Errors
-/// A value is not a number in its range.
-///
-/// ```
-/// let figment = rocket::Config::figment().merge(("database_timeout", 5));
-/// let catalogue = robot_rocket::open_options(&figment)?.open("memory:")?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
-    let mut problems = Vec::new();
-    let timeout = value(
-        optional::<NonZeroU32>(figment, "database_timeout"),
-        &mut problems,
-    );
-    let slow_statement = value(optional::<u32>(figment, "slow_statement"), &mut problems);
-    let workers = value(optional(figment, "workers"), &mut problems);
-    let connections = value(
-        optional::<NonZeroU32>(figment, "database_connections"),
-        &mut problems,
-    );
-    SettingsError::check(problems)?;
-    let mut options = OpenOptions::new().wait_for_server();
-    if let Some(seconds) = timeout {
-        options = options.timeout(Duration::from_secs(seconds.get().into()));
-    }
-    if let Some(milliseconds) = slow_statement {
-        options = options.slow_statement(Duration::from_millis(milliseconds.into()));
-    }
-    if let Some(workers) = workers {
-        options = options.workers(workers);
-    }
-    if let Some(connections) = connections {
-        options = options.connections(connections.get());
-    }
-    Ok(options)
 }
 
 fn optional<'a, T: rocket::serde::Deserialize<'a>>(

@@ -8,7 +8,7 @@ use rocket::figment::{
     value::{Num, Value},
 };
 
-use super::{ConnectionLimits, ServerSettings, database_sources, error::place, keys, list};
+use super::{ConnectionLimits, ServerSettings, error::place, keys, list, store::database_sources};
 
 /// Number of characters of a hash that the table shows: enough to compare it with a list of tokens.
 const SHOWN_DIGITS: usize = 8;
