@@ -44,12 +44,7 @@ pub(crate) fn backup(
     let connection = database.reader(Purpose::Write)?;
     let robots = copy(&database, connection, path, next)
         .unwrap_or_else(|cause| Some(Err(failed(cause))))
-        .unwrap_or_else(|| Err(BackupError::Cancelled(file.to_owned())))
-        .inspect_err(|_| {
-            // SQLite opens no journal for a deleted file, and an open one is useless without it.
-            let _ = fs::remove_file(path);
-            let _ = fs::remove_file(with_suffix(path.as_ref(), JOURNAL));
-        })?;
+        .unwrap_or_else(|| Err(BackupError::Cancelled(file.to_owned())))?;
     let bytes = output
         .finish(existing)
         .map_err(|error| match (error.kind(), existing) {
@@ -91,23 +86,29 @@ fn create(
 }
 
 /// Copies and checks the database on a thread of its own, and returns the number of robots; `None`
-/// if `next` broke. The thread then ends when SQLite has written everything to the deleted file.
+/// if `next` broke. The thread then ends when SQLite has written everything to the deleted file. Without
+/// a complete copy, the file is deleted.
 pub(super) fn copy(
     database: &DatabaseFile,
     mut connection: Reader,
     path: &str,
     next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
 ) -> Result<Option<Result<u64, BackupError>>, Failure> {
-    let (database, path) = (database.clone(), path.to_owned());
+    let (database, of_thread) = (database.clone(), path.to_owned());
     let copied = run_while("robot-backup", next, move || {
         let copied = connection
-            .read(|connection| vacuum_into(connection, &path))
-            .map(|()| check_copy(&database, &path));
+            .read(|connection| vacuum_into(connection, &of_thread))
+            .map(|()| check_copy(&database, &of_thread));
         // The caller may be the last to use the database, and expects nothing beside it.
         drop(connection);
         copied
-    })?;
-    Ok(copied.transpose()?)
+    });
+    if !matches!(copied, Ok(Some(Ok(Ok(_))))) {
+        // SQLite opens no journal for a deleted file, and an open one is useless without it.
+        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(with_suffix(path.as_ref(), JOURNAL));
+    }
+    Ok(copied?.transpose()?)
 }
 
 /// Copies what is committed into an empty file, in one read transaction, which does not block

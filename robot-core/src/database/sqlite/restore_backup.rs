@@ -10,7 +10,7 @@ use std::{
 use super::{
     backup::copy,
     check::check,
-    companions::{COMPANIONS, JOURNAL, LOGS},
+    companions::{COMPANIONS, LOGS},
     connection::Purpose,
     file::{self, DatabaseFile},
     replaced::Replaced,
@@ -56,7 +56,7 @@ pub(crate) fn restore_backup(
             report,
         });
     }
-    let mut output = target.create(&source_file)?;
+    let output = target.create(&source_file)?;
     // Before the copy is made, so that a program that uses the file is found early.
     let replaced = match existing {
         Existing::Keep => None,
@@ -64,9 +64,7 @@ pub(crate) fn restore_backup(
             Replaced::lock(output.path()).map_err(|error| target.not_locked(error))?
         }
     };
-    let robots = target.copy(&source_file, &mut output, || {
-        next(report.robots.unwrap_or(0))
-    })?;
+    let robots = target.copy(&source_file, &output, || next(report.robots.unwrap_or(0)))?;
     let kept = replaced.as_ref().map(Replaced::keep).transpose();
     let kept = kept.map_err(|error| target.failed(error))?;
     let made = fs::metadata(output.temporary_path()).map(|made| identity(&made));
@@ -180,23 +178,17 @@ impl Target {
     fn copy(
         &self,
         source: &DatabaseFile,
-        output: &mut OutputFile,
+        output: &OutputFile,
         mut next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<u64, RestoreError> {
-        let path = output.temporary_path().to_owned();
-        let text = path.to_str().ok_or_else(|| self.not_utf8())?;
+        let path = output.temporary_path().to_str();
+        let path = path.ok_or_else(|| self.not_utf8())?;
         let reader = source.reader(Purpose::Write)?;
-        let copied = copy(source, reader, text, &mut next);
-        let robots = match copied {
+        match copy(source, reader, path, &mut next) {
             Ok(Some(Ok(robots))) => Ok(robots),
             Ok(Some(Err(error))) => Err(self.failed(error)),
             Ok(None) => Err(RestoreError::Cancelled(self.path.clone())),
             Err(cause) => Err(self.failed(cause)),
-        };
-        robots.inspect_err(|_| {
-            // See `backup`.
-            let _ = fs::remove_file(&path);
-            let _ = fs::remove_file(with_suffix(&path, JOURNAL));
-        })
+        }
     }
 }
