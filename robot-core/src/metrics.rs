@@ -72,21 +72,13 @@ impl Metric {
     /// A counter.
     #[must_use]
     pub const fn counter(name: &'static str, description: &'static str) -> Self {
-        Self {
-            name,
-            description,
-            kind: Kind::Counter,
-        }
+        Self::new(name, description, Kind::Counter)
     }
 
     /// A gauge.
     #[must_use]
     pub const fn gauge(name: &'static str, description: &'static str) -> Self {
-        Self {
-            name,
-            description,
-            kind: Kind::Gauge,
-        }
+        Self::new(name, description, Kind::Gauge)
     }
 
     /// A histogram with these upper limits of its buckets.
@@ -96,10 +88,14 @@ impl Metric {
         description: &'static str,
         buckets: &'static [f64],
     ) -> Self {
+        Self::new(name, description, Kind::Histogram(buckets))
+    }
+
+    const fn new(name: &'static str, description: &'static str, kind: Kind) -> Self {
         Self {
             name,
             description,
-            kind: Kind::Histogram(buckets),
+            kind,
         }
     }
 
