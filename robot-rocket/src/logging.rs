@@ -25,7 +25,7 @@ const WITHOUT_ROCKET: &str = "rocket=off,_=off";
 const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper", Level::TRACE)];
 
 /// The number of lines that wait while standard error is blocked; further ones are lost, so that a log
-/// that nobody reads does not block requests. Lower, and lines are lost in bursts of requests; higher,
+/// that is not read does not block requests. Lower, and lines are lost in bursts of requests; higher,
 /// and a blocked log takes more memory: about 3 MB with this number.
 const BUFFERED_LINES: usize = 10_000;
 

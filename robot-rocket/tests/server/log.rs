@@ -98,7 +98,7 @@ fn every_request_is_logged_with_its_route() {
 }
 
 #[test]
-fn request_is_logged_with_the_id_token_and_address_of_the_client() {
+fn request_is_logged_with_id_token_and_address_of_the_client() {
     const TEXT: &str = "robots_for_the_test";
     let token = robot_core::http::AccessToken::of(TEXT, robot_core::http::Permission::Write);
     let token = token.named("ci".parse().unwrap()).to_string();
