@@ -14,7 +14,7 @@ use crate::{
 ///
 /// The copy contains every change that was acknowledged before the call. It is checked and on disk
 /// before it is renamed to `file`, so that `file` is never incomplete. It is a catalogue like any
-/// other: [`open`] opens it, and its new ids are greater than those of the original.
+/// other: [`open`](crate::open()) opens it, and its new ids are greater than those of the original.
 ///
 /// # Errors
 /// A [`BackupError`] whose message says what to do.
