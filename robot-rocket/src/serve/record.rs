@@ -85,17 +85,18 @@ pub(super) struct RequestRecord {
 impl RequestRecord {
     /// The record of a request with this head.
     pub(super) fn start(method: &Method, headers: &HeaderMap, client: SocketAddr) -> Self {
-        let mut record = Self::refused(client);
-        record.request_id = request_id(headers);
-        record.method = known(method);
-        record
+        Self::new(request_id(headers), known(method), client)
     }
 
     /// The record of a connection that is refused, or whose request cannot be parsed.
     pub(super) fn refused(client: SocketAddr) -> Self {
+        Self::new(RequestId::random(), NOT_READ, client)
+    }
+
+    fn new(request_id: RequestId, method: &'static str, client: SocketAddr) -> Self {
         Self {
-            request_id: RequestId::random(),
-            method: NOT_READ,
+            request_id,
+            method,
             client: client.ip(),
             real_ip: None,
             labels: Arc::default(),
