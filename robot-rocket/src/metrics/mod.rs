@@ -21,7 +21,7 @@ pub(crate) use requests::Completed;
 const REQUESTS: Metric = Metric::counter(
     "robots_http_requests_total",
     "Requests that were answered, by route, method and status; the status is none if the client \
-     went away before",
+     disconnected before",
 );
 const REQUEST_DURATION: Metric = Metric::histogram(
     "robots_http_request_duration_seconds",
