@@ -16,7 +16,9 @@ use diesel::{
     Connection, QueryableByName, RunQueryDsl, sql_query,
     sql_types::{BigInt, Text},
 };
-use robot_core::{Catalogue, Draft, PageRequest, Restoration, Robot, RobotId, ValidDraft};
+use robot_core::{
+    Catalogue, Cursor, Draft, Filter, PageRequest, Restoration, Robot, RobotId, ValidDraft,
+};
 
 const WORDS: [&str; 20] = [
     "astro", "atlas", "comet", "delta", "droid", "laser", "lunar", "meteor", "nova", "omega",
@@ -111,8 +113,8 @@ fn measure(catalogue: &dyn Catalogue, scan: &mut Scan, limit: usize, kind: &str,
         scans.push(started.elapsed());
         let started = Instant::now();
         let request = PageRequest {
-            containing: text,
-            after: "",
+            filter: &Filter::from(text),
+            cursor: &Cursor::default(),
             limit,
         };
         let entries = catalogue.entries(request).unwrap();

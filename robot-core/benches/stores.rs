@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, PageRequest, RobotId,
+    Catalogue, CatalogueExt, Cursor, Draft, Filter, PageRequest, RobotId,
     http::{Api, Request},
 };
 use tempfile::TempDir;
@@ -58,10 +58,10 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-fn page<'a>(containing: &'a str, after: &'a str) -> PageRequest<'a> {
+fn page<'a>(filter: &'a Filter, cursor: &'a Cursor) -> PageRequest<'a> {
     PageRequest {
-        containing,
-        after,
+        filter,
+        cursor,
         limit: 1000,
     }
 }
@@ -70,6 +70,9 @@ fn stores(criterion: &mut Criterion) {
     for subject in subjects() {
         let catalogue = subject.catalogue.as_ref();
         let mut group = criterion.benchmark_group(subject.name);
+
+        let (all, text) = (Filter::all(), Filter::from("0432"));
+        let (start, after) = (Cursor::default(), Cursor::after_name("RX-00004"));
 
         let mut ids = subject.ids.iter().copied().cycle();
         group.bench_function("get", |bencher| {
@@ -80,7 +83,7 @@ fn stores(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(1000));
         group.bench_function("page of 1000", |bencher| {
-            bencher.iter(|| catalogue.page(black_box(page("", "RX-00004"))).unwrap());
+            bencher.iter(|| catalogue.page(black_box(page(&all, &after))).unwrap());
         });
         let api = Api::new(Arc::clone(&subject.catalogue));
         group.bench_function("list of 1000 as JSON", |bencher| {
@@ -89,7 +92,7 @@ fn stores(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(1));
         group.bench_function("search for 10 of 10000", |bencher| {
-            bencher.iter(|| catalogue.page(black_box(page("0432", ""))).unwrap());
+            bencher.iter(|| catalogue.page(black_box(page(&text, &start))).unwrap());
         });
 
         let mut numbers = ROBOTS..;

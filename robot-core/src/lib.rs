@@ -89,9 +89,10 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Error, Existing, IfMissing, IfUnreachable, OpenError, OpenFn,
-    OpenOptions, PageItem, PageRequest, Pages, Pending, Restoration, RestoreError, RestoredBackup,
-    Result, Scheme, redact,
+    CheckOutcome, CheckReport, Cursor, Direction, Error, Existing, Filter, IfMissing,
+    IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem, PageRequest, Pages,
+    ParseCursorError, ParseSortError, Pending, Place, Restoration, RestoreError, RestoredBackup,
+    Result, Scheme, Sort, SortKey, Summary, SummaryGroup, redact,
 };
 #[cfg(feature = "mysql")]
 pub use database::MysqlCatalogue;

@@ -8,11 +8,10 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use memchr::memmem::Finder;
-
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageRequest, Pending, Restoration, Result,
+        Catalogue, CatalogueExt, Change, Error, Filter, PageRequest, Pending, Restoration, Result,
+        Summary,
     },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
@@ -93,14 +92,30 @@ impl Robots {
 
     /// What `read` returns for each robot of a page.
     fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Vec<T> {
-        let finder = Finder::new(request.containing);
-        let after = (Bound::Excluded(request.after), Bound::Unbounded);
-        self.by_name
-            .range::<str, _>(after)
-            .filter(|robot| finder.find(robot.0.name().as_bytes()).is_some())
-            .take(request.limit)
-            .map(|robot| read(&robot.0))
-            .collect()
+        let PageRequest { cursor, limit, .. } = request;
+        let matcher = request.filter.matcher();
+        if let Some(after) = cursor.ascending_name() {
+            let after = (Bound::Excluded(after), Bound::Unbounded);
+            return self
+                .by_name
+                .range::<str, _>(after)
+                .filter(|robot| matcher.matches(&robot.0))
+                .take(limit)
+                .map(|robot| read(&robot.0))
+                .collect();
+        }
+        let matches = self.matching(request.filter);
+        let mut matches: Vec<_> = matches.filter(|robot| cursor.precedes(robot)).collect();
+        let sort = cursor.sort();
+        matches.sort_unstable_by(|one, other| sort.compare(one, other));
+        matches.into_iter().take(limit).map(read).collect()
+    }
+
+    /// The robots that meet a filter, by name.
+    fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Robot> {
+        let matcher = filter.matcher();
+        let robots = self.by_name.iter().map(|robot| &*robot.0);
+        robots.filter(move |robot| matcher.matches(robot))
     }
 }
 
@@ -168,6 +183,14 @@ impl Catalogue for MemoryCatalogue {
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         let entry = |robot: &Robot| Entry::new(robot.id(), robot.name());
         Ok(self.read().page(request, entry))
+    }
+
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        Ok(self.read().matching(filter).count() as u64)
+    }
+
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        Ok(Summary::of(self.read().matching(filter)))
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

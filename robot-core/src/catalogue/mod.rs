@@ -6,7 +6,9 @@
 //! | `store` | [`Catalogue`], the contract for store authors |
 //! | `ext` | [`CatalogueExt`], the operations for callers |
 //! | `change` | [`Change`], one insert, update or delete as a value |
+//! | `filter`, `cursor` | [`Filter`], which robots; [`Cursor`], in which order and from where |
 //! | `page`, `pages` | one page, and the iterator over all pages |
+//! | `summary` | [`Summary`], numbers of robots by type and decade |
 //! | `pending` | [`Pending`], a result that may not be available yet |
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
 //! | `backup`, `restored_backup`, `check` | the types of a backup, of restoring it, and of a check |
@@ -16,8 +18,10 @@
 pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod check;
+pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod ext;
+pub(crate) mod filter;
 pub(crate) mod options;
 pub(crate) mod page;
 pub(crate) mod pages;
@@ -26,19 +30,23 @@ pub(crate) mod restoration;
 pub(crate) mod restored_backup;
 pub(crate) mod scheme;
 pub(crate) mod store;
+pub(crate) mod summary;
 pub(crate) mod url;
 
 pub use backup::{Backup, BackupError, Existing};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
+pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort, SortKey};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
+pub use filter::Filter;
 pub use options::{IfMissing, IfUnreachable, OpenOptions};
-pub use page::PageRequest;
+pub use page::{Page, PageRequest};
 pub use pages::{PageItem, Pages};
 pub use pending::{BlockingWork, Pending};
 pub use restoration::Restoration;
 pub use restored_backup::{RestoreError, RestoredBackup};
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
+pub use summary::{Summary, SummaryGroup};
 pub use url::redact;

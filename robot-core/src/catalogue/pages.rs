@@ -2,18 +2,24 @@
 
 use std::{iter::FusedIterator, marker::PhantomData};
 
-use super::{error::Result, page::PageRequest, store::Catalogue};
+use super::{
+    cursor::{Cursor, Sort, SortKey},
+    error::Result,
+    filter::Filter,
+    page::{Page, PageRequest},
+    store::Catalogue,
+};
 use crate::model::{Entry, Robot};
 
-/// The robots of a catalogue by name, page by page: memory stays constant, and the store is used
-/// only while a page is read.
+/// The robots of a catalogue, by name unless another order is chosen, page by page: memory stays
+/// constant, and the store is used only while a page is read.
 ///
-/// Each page is read when it is requested. A robot that exists under one name from the first page
-/// to the last is returned exactly once; one that is added, renamed or deleted meanwhile may or may
-/// not be returned. An error ends the iteration.
+/// Each page is read when it is requested. A robot that exists unchanged from the first page to the
+/// last is returned exactly once; one that is added, changed or deleted meanwhile may or may not be
+/// returned. An error ends the iteration.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, Error, MemoryCatalogue, Pages};
+/// use robot_core::{CatalogueExt, Draft, Error, Filter, MemoryCatalogue, Pages};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// for number in 0..25 {
@@ -28,14 +34,18 @@ use crate::model::{Entry, Robot};
 /// // Ids and names only, starting after a name.
 /// let entries = Pages::new(&catalogue, "").after("RX-8").entries().next().transpose()?;
 /// assert_eq!(entries.map(|page| page[0].name().to_owned()).as_deref(), Some("RX-9"));
-/// # Ok::<(), Error>(())
+///
+/// // Those of some years, the newest first.
+/// let newest = Pages::new(&catalogue, Filter::all().years(2000..)).sorted("-id".parse()?);
+/// assert_eq!(newest.flatten().flatten().count(), 25);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Pages<C, T = Robot> {
     catalogue: C,
     item: PhantomData<fn() -> T>,
-    containing: String,
-    after: String,
+    filter: Filter,
+    cursor: Cursor,
     page_size: usize,
     finished: bool,
 }
@@ -44,38 +54,50 @@ pub struct Pages<C, T = Robot> {
 const PAGE_SIZE: usize = 1000;
 
 impl<C: Catalogue> Pages<C> {
-    /// The robots of `catalogue` whose name contains this text; `""` for all. Pass a reference, or
-    /// an [`Arc`](std::sync::Arc) if the pages must outlive the caller.
-    pub fn new(catalogue: C, containing: impl Into<String>) -> Self {
-        Self::of(catalogue, containing.into(), String::new())
+    /// The robots of `catalogue` that meet a filter, or whose name contains a text; `""` for all.
+    /// Pass a reference, or an [`Arc`](std::sync::Arc) if the pages must outlive the caller.
+    pub fn new(catalogue: C, filter: impl Into<Filter>) -> Self {
+        Self::of(catalogue, filter.into(), Cursor::default())
     }
 
-    /// Reads ids and names only, which is faster.
+    /// Reads ids and names only, which is faster, unless the order is by year.
     pub fn entries(self) -> Pages<C, Entry> {
         Pages {
             page_size: self.page_size,
             finished: self.finished,
-            ..Pages::of(self.catalogue, self.containing, self.after)
+            ..Pages::of(self.catalogue, self.filter, self.cursor)
         }
     }
 }
 
 impl<C, T> Pages<C, T> {
-    pub(crate) fn of(catalogue: C, containing: String, after: String) -> Self {
+    pub(crate) fn of(catalogue: C, filter: Filter, cursor: Cursor) -> Self {
         Self {
             catalogue,
             item: PhantomData,
-            containing,
-            after,
+            filter,
+            cursor,
             page_size: PAGE_SIZE,
             finished: false,
         }
     }
 
-    /// Only robots whose name is greater than this text, by bytes.
+    /// By name, and only robots whose name is greater than this text, by bytes.
     #[must_use]
-    pub fn after(mut self, name: impl Into<String>) -> Self {
-        self.after = name.into();
+    pub fn after(self, name: impl Into<String>) -> Self {
+        self.starting_at(Cursor::after_name(name))
+    }
+
+    /// In this order, from the beginning.
+    #[must_use]
+    pub fn sorted(self, sort: Sort) -> Self {
+        self.starting_at(Cursor::start(sort))
+    }
+
+    /// In the order of a cursor, from its place.
+    #[must_use]
+    pub fn starting_at(mut self, cursor: Cursor) -> Self {
+        self.cursor = cursor;
         self
     }
 
@@ -86,9 +108,14 @@ impl<C, T> Pages<C, T> {
         self
     }
 
-    /// Continues after this name, with pages of this size.
-    pub(crate) fn resume_after(&mut self, name: &str, page_size: usize) {
-        name.clone_into(&mut self.after);
+    /// The order of the robots.
+    pub(crate) fn sort(&self) -> Sort {
+        self.cursor.sort()
+    }
+
+    /// Continues at this place, with pages of this size.
+    pub(crate) fn resume(&mut self, cursor: Cursor, page_size: usize) {
+        self.cursor = cursor;
         self.page_size = page_size;
         self.finished = false;
     }
@@ -123,13 +150,15 @@ impl<C, T> Pages<C, T> {
 ///
 /// ```
 /// use robot_core::{
-///     Catalogue, CatalogueExt, Draft, Entry, MemoryCatalogue, PageItem, PageRequest, Robot,
+///     Catalogue, CatalogueExt, Cursor, Draft, Entry, Filter, MemoryCatalogue, PageItem,
+///     PageRequest, Robot,
 /// };
 ///
 /// /// The first name, read with its robot or alone.
 /// fn first<T: PageItem>(catalogue: &dyn Catalogue) -> robot_core::Result<Option<String>> {
-///     let request = PageRequest { containing: "", after: "", limit: 1 };
-///     Ok(T::page(catalogue, request)?.first().map(|item| item.name().to_owned()))
+///     let (filter, cursor) = (Filter::all(), Cursor::default());
+///     let page = T::page(catalogue, PageRequest { filter: &filter, cursor: &cursor, limit: 1 })?;
+///     Ok(page.items.first().map(|item| item.name().to_owned()))
 /// }
 ///
 /// let catalogue = MemoryCatalogue::new();
@@ -142,29 +171,54 @@ pub trait PageItem: Sized {
     ///
     /// # Errors
     /// As [`Catalogue::page`].
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>>;
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>>;
 
-    /// The name, by which pages are ordered.
+    /// The name.
     fn name(&self) -> &str;
+
+    /// The place after this item in an order; `None` if the item does not have the values that are
+    /// compared.
+    fn cursor(&self, sort: Sort) -> Option<Cursor>;
 }
 
 impl PageItem for Robot {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
-        catalogue.page(request)
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
+        Ok(Page::of(catalogue.page(request)?, request.cursor.sort()))
     }
 
     fn name(&self) -> &str {
         self.name()
+    }
+
+    fn cursor(&self, sort: Sort) -> Option<Cursor> {
+        Some(Cursor::after(sort, self))
     }
 }
 
 impl PageItem for Entry {
-    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Vec<Self>> {
-        catalogue.entries(request)
+    fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
+        let sort = request.cursor.sort();
+        if sort.key == SortKey::Year {
+            let Page { items, end } = Robot::page(catalogue, request)?;
+            let items = items.into_iter().map(Self::from).collect();
+            return Ok(Page { items, end });
+        }
+        Ok(Page::of(catalogue.entries(request)?, sort))
     }
 
     fn name(&self) -> &str {
         self.name()
+    }
+
+    fn cursor(&self, sort: Sort) -> Option<Cursor> {
+        Cursor::after_entry(sort, self)
+    }
+}
+
+impl<T: PageItem> Page<T> {
+    fn of(items: Vec<T>, sort: Sort) -> Self {
+        let end = items.last().and_then(|item| item.cursor(sort));
+        Self { items, end }
     }
 }
 
@@ -177,15 +231,15 @@ impl<C: Catalogue, T: PageItem> Iterator for Pages<C, T> {
             return None;
         }
         let request = PageRequest {
-            containing: &self.containing,
-            after: &self.after,
+            filter: &self.filter,
+            cursor: &self.cursor,
             limit: self.page_size,
         };
         match T::page(&self.catalogue, request) {
             Ok(page) => {
-                self.finished = page.len() < self.page_size;
-                page.last()?.name().clone_into(&mut self.after);
-                Some(Ok(page))
+                self.finished = page.items.len() < self.page_size;
+                self.cursor = page.end?;
+                Some(Ok(page.items))
             }
             Err(error) => {
                 self.finished = true;

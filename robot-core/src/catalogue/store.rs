@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    change::Change, error::Result, page::PageRequest, pending::Pending, restoration::Restoration,
+    change::Change, error::Result, filter::Filter, page::PageRequest, pages::Pages,
+    pending::Pending, restoration::Restoration, summary::Summary,
 };
 use crate::{
     files::StoreFiles,
@@ -16,7 +17,8 @@ use crate::{
 /// first, and [`Pages`](crate::Pages) for collections that do not fit into memory.
 ///
 /// A store implements the methods without a body. The others have defaults: override
-/// [`entries`](Self::entries) if ids and names alone can be read faster than whole robots, and
+/// [`entries`](Self::entries) if ids and names alone can be read faster than whole robots,
+/// [`count`](Self::count) and [`summary`](Self::summary) if the store can count, and
 /// [`submit`](Self::submit) and [`submit_get`](Self::submit_get) if the store has threads of its
 /// own, so that callers need not block. Pointers (`&C`, `Box<C>`, `Arc<C>`) forward every method.
 ///
@@ -55,8 +57,8 @@ use crate::{
 ///
 /// ```
 /// use robot_core::{
-///     Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, RobotId,
-///     ValidChanges, ValidDraft, Violation,
+///     Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest,
+///     RobotId, ValidChanges, ValidDraft, Violation,
 /// };
 ///
 /// /// Holds for every store.
@@ -70,7 +72,8 @@ use crate::{
 ///     assert_eq!(store.get(id)?.map(|robot| robot.year()), Some(1980));
 ///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
 ///
-///     let request = PageRequest { containing: "2-D", after: "", limit: 10 };
+///     let (filter, cursor) = (Filter::from("2-D"), Cursor::default());
+///     let request = PageRequest { filter: &filter, cursor: &cursor, limit: 10 };
 ///     assert_eq!(store.page(request)?.len(), 1);
 ///     assert_eq!(store.entries(request)?[0].id(), id);
 ///
@@ -122,8 +125,8 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn find(&self, name: &str) -> Result<Option<Robot>>;
 
-    /// The first robots, by name, that match the request. Fewer than its limit means that there
-    /// are no more.
+    /// The first robots of the request's order that come after its place and meet its filter. Fewer
+    /// than its limit means that there are no more.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
@@ -169,6 +172,39 @@ pub trait Catalogue: Send + Sync {
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         let robots = self.page(request)?;
         Ok(robots.into_iter().map(Entry::from).collect())
+    }
+
+    /// The number of robots that meet a filter. The default reads them.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, Filter, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert_eq!(catalogue.count(&Filter::all().years(1978..))?, 0);
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        let mut count = 0;
+        for page in Pages::new(self, filter.clone()).entries() {
+            count += page?.len() as u64;
+        }
+        Ok(count)
+    }
+
+    /// The numbers of robots that meet a filter, by type and decade. The default reads them.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        let mut counts = Vec::new();
+        for page in Pages::new(self, filter.clone()) {
+            let robots = page?.into_iter();
+            counts.extend(robots.map(|robot| (robot.robot_type(), robot.year(), 1)));
+        }
+        Ok(Summary::new(counts))
     }
 
     /// Starts a change without blocking the caller, if the store can. The result is the id of the
@@ -234,6 +270,12 @@ macro_rules! forward_catalogue {
             }
             fn entries(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Entry>> {
                 ($target).entries(request)
+            }
+            fn count(&$self, filter: &$crate::Filter) -> $crate::Result<u64> {
+                ($target).count(filter)
+            }
+            fn summary(&$self, filter: &$crate::Filter) -> $crate::Result<$crate::Summary> {
+                ($target).summary(filter)
             }
             fn submit(
                 &$self,

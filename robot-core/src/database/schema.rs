@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::errors::wrap;
 use crate::{
-    catalogue::Error,
+    catalogue::{Error, Summary},
     model::{Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
 };
 
@@ -123,6 +123,14 @@ pub(super) fn robot(row: Row) -> QueryResult<Robot> {
 /// The entry of a row.
 pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
     Ok(Entry::new(stored_id(id)?, name))
+}
+
+/// The summary of rows with type, year and number.
+pub(super) fn summary(rows: Vec<(String, i64, i64)>) -> Summary {
+    Summary::new(rows.into_iter().map(|(robot_type, year, count)| {
+        let robot_type = RobotType::from_stored(&robot_type);
+        (robot_type, year, count.unsigned_abs())
+    }))
 }
 
 /// The id that a database assigned.

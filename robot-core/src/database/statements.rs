@@ -5,7 +5,7 @@ use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
 
 use super::schema::{assigned, robots};
 use crate::{
-    catalogue::{Change, Error, PageRequest, Result},
+    catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -52,7 +52,8 @@ pub(super) trait Statements: Dialect {
     /// The robot with this name.
     fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
 
-    /// A page of the robots that meet a condition. Ignores `containing` of the request.
+    /// A page of the robots that meet a condition, in place of the text of the request's filter, and
+    /// the other conditions of that.
     fn page<'a>(
         &mut self,
         request: PageRequest<'a>,
@@ -66,6 +67,20 @@ pub(super) trait Statements: Dialect {
         request: PageRequest<'a>,
         condition: Option<Condition<'a, Self::Backend>>,
     ) -> QueryResult<Vec<Entry>>;
+
+    /// The number of the robots that [`page`](Self::page) reads without a limit.
+    fn count<'a>(
+        &mut self,
+        filter: &'a Filter,
+        condition: Option<Condition<'a, Self::Backend>>,
+    ) -> QueryResult<i64>;
+
+    /// The numbers of these robots by type and year.
+    fn summary<'a>(
+        &mut self,
+        filter: &'a Filter,
+        condition: Option<Condition<'a, Self::Backend>>,
+    ) -> QueryResult<Vec<(String, i64, i64)>>;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
@@ -100,12 +115,16 @@ pub(super) trait Statements: Dialect {
 macro_rules! impl_statements {
     ($connection:ty $(, $limit:ident)?) => {
         const _: () = {
-            use diesel::{QueryResult, connection::DefaultLoadingMode, prelude::*};
+            use diesel::{
+                QueryResult, connection::DefaultLoadingMode, dsl::count_star, prelude::*,
+            };
             use $crate::{
-                catalogue::PageRequest,
+                catalogue::{Direction, Filter, PageRequest, Place},
                 database::{
                     schema::{ChangedColumns, Row, entry, robot, robots},
-                    statements::{Condition, Statements, collect, load_page},
+                    statements::{
+                        Condition, Statements, after_name, collect, load_page, restricted, row_limit,
+                    },
                 },
                 model::{Entry, Robot, RobotId, ValidChanges},
             };
@@ -141,6 +160,27 @@ macro_rules! impl_statements {
                     load_page!(self, request, condition, columns, entry $(, $limit)?)
                 }
 
+                fn count<'a>(
+                    &mut self,
+                    filter: &'a Filter,
+                    condition: Option<Condition<'a, Self::Backend>>,
+                ) -> QueryResult<i64> {
+                    let count = robots::table.select(count_star()).into_boxed();
+                    restricted!(count, filter, condition).get_result(self)
+                }
+
+                fn summary<'a>(
+                    &mut self,
+                    filter: &'a Filter,
+                    condition: Option<Condition<'a, Self::Backend>>,
+                ) -> QueryResult<Vec<(String, i64, i64)>> {
+                    let groups = robots::table
+                        .group_by((robots::robot_type, robots::year))
+                        .select((robots::robot_type, robots::year, count_star()))
+                        .into_boxed();
+                    restricted!(groups, filter, condition).load(self)
+                }
+
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
                     let revision = robots::revision.eq(robots::revision + 1);
@@ -157,26 +197,124 @@ macro_rules! impl_statements {
     };
 }
 
-/// Loads columns of a page, in the order of the names, and converts each row.
+/// Loads columns of a page, and converts each row.
 macro_rules! load_page {
     ($connection:expr, $request:expr, $condition:expr, $columns:expr, $convert:expr $(, $limit:ident)?) => {{
-        let page = robots::table
-            .select($columns)
-            .filter(robots::name.gt($request.after))
-            .order(robots::name.asc())
-            $(.$limit(i64::try_from($request.limit).unwrap_or(i64::MAX)))?;
-        if let Some(condition) = $condition {
-            let page = page.filter(condition);
-            let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
-            collect(rows, $request.limit, $convert)
-        } else {
-            let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
-            collect(rows, $request.limit, $convert)
+        let PageRequest { filter, cursor, limit } = $request;
+        let page = robots::table.select($columns);
+        match (after_name($request), $condition) {
+            // The most frequent pages, whose statements are found by their types.
+            (Some(after), condition) => {
+                let page = page
+                    .filter(robots::name.gt(after))
+                    .order(robots::name.asc())
+                    $(.$limit(row_limit(limit)))?;
+                if let Some(condition) = condition {
+                    let page = page.filter(condition);
+                    let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
+                    collect(rows, limit, $convert)
+                } else {
+                    let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
+                    collect(rows, limit, $convert)
+                }
+            }
+            (None, condition) => {
+                let page = restricted!(page.into_boxed(), filter, condition);
+                let page = page.limit(row_limit(limit));
+                let page = match (cursor.place(), cursor.direction()) {
+                    (Place::Name(after), Direction::Ascending) => {
+                        let page = page.order(robots::name.asc());
+                        match after {
+                            Some(after) => page.filter(robots::name.gt(after)),
+                            None => page,
+                        }
+                    }
+                    (Place::Name(after), Direction::Descending) => {
+                        let page = page.order(robots::name.desc());
+                        match after {
+                            Some(after) => page.filter(robots::name.lt(after)),
+                            None => page,
+                        }
+                    }
+                    (Place::Year(after), Direction::Ascending) => {
+                        let page = page.order((robots::year.asc(), robots::id.asc()));
+                        match after {
+                            Some((year, id)) => page.filter(robots::year.ge(year)).filter(
+                                robots::year.gt(year).or(robots::id.gt(id.get())),
+                            ),
+                            None => page,
+                        }
+                    }
+                    (Place::Year(after), Direction::Descending) => {
+                        let page = page.order((robots::year.desc(), robots::id.desc()));
+                        match after {
+                            Some((year, id)) => page.filter(robots::year.le(year)).filter(
+                                robots::year.lt(year).or(robots::id.lt(id.get())),
+                            ),
+                            None => page,
+                        }
+                    }
+                    (Place::Id(after), Direction::Ascending) => {
+                        let page = page.order(robots::id.asc());
+                        match after {
+                            Some(id) => page.filter(robots::id.gt(id.get())),
+                            None => page,
+                        }
+                    }
+                    (Place::Id(after), Direction::Descending) => {
+                        let page = page.order(robots::id.desc());
+                        match after {
+                            Some(id) => page.filter(robots::id.lt(id.get())),
+                            None => page,
+                        }
+                    }
+                };
+                let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
+                collect(rows, limit, $convert)
+            }
         }
     }};
 }
 
-pub(super) use {impl_statements, load_page};
+/// Adds a condition, and those of a filter besides its text, to a boxed query.
+macro_rules! restricted {
+    ($query:expr, $filter:expr, $condition:expr) => {{
+        let mut query = $query;
+        if let Some(condition) = $condition {
+            query = query.filter(condition);
+        }
+        if let Some(name) = $filter.get_name() {
+            query = query.filter(robots::name.eq(name));
+        }
+        if !$filter.get_types().is_empty() {
+            let types = $filter.get_types().iter().map(|known| known.as_str());
+            query = query.filter(robots::robot_type.eq_any(types.collect::<Vec<_>>()));
+        }
+        if let Some(year) = $filter.get_first_year() {
+            query = query.filter(robots::year.ge(year));
+        }
+        if let Some(year) = $filter.get_last_year() {
+            query = query.filter(robots::year.le(year));
+        }
+        query
+    }};
+}
+
+pub(super) use {impl_statements, load_page, restricted};
+
+/// The text after which the names of a page follow, if it is in ascending order of the names, and has no
+/// other condition than a part of them. A name is greater than `a\0b`, which PostgreSQL does not accept,
+/// exactly if it is greater than `a`, because no name contains NUL.
+pub(super) fn after_name(request: PageRequest<'_>) -> Option<&str> {
+    let after = request.cursor.ascending_name()?;
+    let after = after.split('\0').next().unwrap_or_default();
+    request.filter.has_only_text().then_some(after)
+}
+
+/// The LIMIT of a statement.
+pub(super) fn row_limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
 
 /// The first values of rows, each converted before the next row is read. A loop, because collecting into
 /// a result moves each row several times.
@@ -192,14 +330,8 @@ pub(super) fn collect<R, T>(
     Ok(items)
 }
 
-/// The request as PostgreSQL accepts it, without NUL. `None` if no name matches. A name is greater
-/// than `a\0b` exactly if it is greater than `a`, because no name contains NUL.
-pub(super) fn without_nul(request: PageRequest<'_>) -> Option<PageRequest<'_>> {
-    if request.containing.contains('\0') {
-        return None;
-    }
-    Some(PageRequest {
-        after: request.after.split('\0').next().unwrap_or_default(),
-        ..request
-    })
+/// Whether no robot meets a filter, because no name contains NUL, which PostgreSQL does not accept.
+pub(super) fn has_nul(filter: &Filter) -> bool {
+    let name = filter.get_name().unwrap_or_default();
+    filter.get_containing().contains('\0') || name.contains('\0')
 }

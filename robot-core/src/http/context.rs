@@ -19,6 +19,8 @@ pub(super) struct ResponseContext {
     request_id: RequestId,
     content_type: &'static str,
     vary: &'static str,
+    /// Whether the client's preference for errors is honoured.
+    is_strict: bool,
     /// The origin of the page that sent the request, if it is another origin and allowed.
     origin: Option<String>,
 }
@@ -40,6 +42,7 @@ impl ResponseContext {
             } else {
                 "Accept, Origin"
             },
+            is_strict: request.is_strict(),
             origin: origin::find(headers, origins).map(str::to_owned),
         }
     }
@@ -83,11 +86,15 @@ impl ResponseContext {
                 ("access-control-allow-origin", Cow::Owned(origin)),
                 (
                     "access-control-expose-headers",
-                    Cow::Borrowed("Allow, Link, Retry-After, WWW-Authenticate, X-Request-Id"),
+                    Cow::Borrowed(
+                        "Allow, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count",
+                    ),
                 ),
             ]
         });
-        let always = always.into_iter().chain([request_id]);
+        let preference = ("preference-applied", Cow::Borrowed("handling=strict"));
+        let preference = self.is_strict.then_some(preference);
+        let always = always.into_iter().chain([request_id]).chain(preference);
         always.chain(cross_origin.into_iter().flatten())
     }
 }

@@ -10,11 +10,11 @@ use super::{
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::Failure,
-    origin,
+    origin, query,
     reply::Reply,
     request::{BodyError, Pieces, Request},
     request_id::RequestId,
-    route::{Call, Handler, Route, Started},
+    route::{Call, Handler, Operation, Route, Started},
     routes,
     service::Service,
     token::{Permission, TokenName},
@@ -53,7 +53,7 @@ struct Admitted {
     route: &'static Route,
     /// The variable segment of the path.
     parameter: Vec<u8>,
-    handler: Handler,
+    operation: &'static Operation,
 }
 
 /// How a frontend reads the body of a request; see [`Exchange`].
@@ -128,7 +128,8 @@ impl Exchange {
     #[must_use]
     pub fn body_mode(&self) -> BodyMode {
         let method = self.request.method.as_str();
-        let is_read = match self.route.and_then(|route| route.handler(method)) {
+        let operation = self.route.and_then(|route| route.operation(method));
+        let is_read = match operation.map(|operation| operation.handler) {
             Some(Handler::Streamed(_)) => return BodyMode::Streamed,
             Some(Handler::Whole(_)) => true,
             Some(Handler::Bodyless(_)) => false,
@@ -213,6 +214,9 @@ impl Exchange {
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
         let started = guarded(|| {
             let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
+            if self.request.is_strict() {
+                query::check_known(self.request.query(), admitted.operation.parameters)?;
+            }
             let call = Call {
                 service: &self.service,
                 request: &self.request,
@@ -220,7 +224,7 @@ impl Exchange {
                 route: admitted.route,
                 parameter: &admitted.parameter,
             };
-            run(admitted.handler, &call)
+            run(admitted.operation.handler, &call)
         });
         let context = self.context.clone();
         let finish = move |answer| context.reply(answer);
@@ -252,29 +256,29 @@ fn admit(
     Ok(Admitted {
         route,
         parameter,
-        handler: permitted_handler(service, request, route, token)?,
+        operation: permitted(service, request, route, token)?,
     })
 }
 
-/// The handler of a method, if the client may call it. Sets the name of its token.
-fn permitted_handler(
+/// The operation of a request, if the client may call it. Sets the name of its token.
+fn permitted(
     service: &Service,
     request: &Request,
     route: &'static Route,
     token: &mut Option<TokenName>,
-) -> Result<Handler, Failure> {
+) -> Result<&'static Operation, Failure> {
     let headers = &request.headers;
-    let handler = route
-        .handler(&request.method)
+    let operation = route
+        .operation(&request.method)
         .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
     let needed = match request.method.as_str() {
         // Its answer is public, and browsers send no token with it.
-        "OPTIONS" => return Ok(Handler::Bodyless(options)),
+        "OPTIONS" => return Ok(&OPTIONS),
         "GET" | "HEAD" => Permission::Read,
         // Takes precedence over 405: a form from another origin is rejected for its origin,
         // whichever method it pretends to have.
         _ if origin::is_foreign(headers, &service.origins) => return Err(Failure::ForeignOrigin),
-        _ if handler.is_err() => return handler,
+        _ if operation.is_err() => return operation,
         _ => Permission::Write,
     };
     let credentials = headers.authorization.as_deref();
@@ -283,8 +287,15 @@ fn permitted_handler(
     checked
         .permitted
         .map_err(Failure::NotPermitted)
-        .and(handler)
+        .and(operation)
 }
+
+/// The operation that every route has.
+static OPTIONS: Operation = Operation {
+    method: "OPTIONS",
+    handler: Handler::Bodyless(options),
+    parameters: &[],
+};
 
 /// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the
 /// browser caches for the maximum age in seconds.

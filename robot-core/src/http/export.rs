@@ -14,7 +14,7 @@ use super::{
     route::{Call, HandlerResult, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Error, Pages, Pending, Result},
+    catalogue::{Catalogue, Cursor, Error, Pages, Pending, Result},
     model::{Field, Robot},
     transfer::{Format, RobotWriter},
 };
@@ -23,7 +23,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
     let (query, writer) = Query::of_export(call.request.query())?;
     let fields = query.fields.unwrap_or_else(|| Field::ALL.to_vec());
     let file = File {
-        pages: Pages::new(Arc::clone(&call.service.catalogue), "").page_size(PAGE_SIZE),
+        pages: Pages::new(Arc::clone(&call.service.catalogue), query.filter).page_size(PAGE_SIZE),
         columns: fields.len(),
         writer: writer.fields(fields),
         request_id: call.request_id.clone(),
@@ -125,7 +125,7 @@ fn piece(
             .write(slice::from_ref(robot), &mut bytes)
             .map_err(Error::store)?;
         if bytes.len() >= PIECE_SIZE && count < robots.len() {
-            pages.resume_after(robot.name(), count);
+            pages.resume(Cursor::after(pages.sort(), robot), count);
             break;
         }
     }

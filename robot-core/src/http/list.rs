@@ -88,9 +88,15 @@ fn piece<T: Visible + PageItem>(
     fields: &[Field],
     before: u8,
 ) -> Vec<u8> {
-    let (mut bytes, count) = elements(robots, fields, before, PIECE_SIZE);
-    if let Some(last) = robots[..count].last().filter(|_| count < robots.len()) {
-        pages.resume_after(PageItem::name(last), count);
+    let sort = pages.sort();
+    let can_resume = robots
+        .first()
+        .is_some_and(|robot| robot.cursor(sort).is_some());
+    let enough = if can_resume { PIECE_SIZE } else { usize::MAX };
+    let (mut bytes, count) = elements(robots, fields, before, enough);
+    let last = robots[..count].last().filter(|_| count < robots.len());
+    if let Some(cursor) = last.and_then(|last| last.cursor(sort)) {
+        pages.resume(cursor, count);
     }
     if pages.is_finished() {
         bytes.push(b']');

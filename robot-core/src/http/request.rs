@@ -83,6 +83,7 @@ pub(super) struct Headers {
     pub(super) content_type: Option<String>,
     pub(super) host: Option<String>,
     pub(super) origin: Option<String>,
+    pub(super) prefer: Option<String>,
     pub(super) sec_fetch_site: Option<String>,
 }
 
@@ -126,6 +127,7 @@ impl Request {
             ("content-type", &mut headers.content_type),
             ("host", &mut headers.host),
             ("origin", &mut headers.origin),
+            ("prefer", &mut headers.prefer),
             ("sec-fetch-site", &mut headers.sec_fetch_site),
         ];
         let Some((_, field)) = known
@@ -203,6 +205,13 @@ impl Request {
     pub(super) fn content_length(&self) -> Option<usize> {
         let length = self.headers.content_length.as_ref()?;
         Some(length.parse().unwrap_or(usize::MAX))
+    }
+
+    /// Whether the client prefers an error to an unknown parameter that is ignored (`Prefer`, RFC 7240).
+    pub(super) fn is_strict(&self) -> bool {
+        let preferences = self.headers.prefer.as_deref().unwrap_or_default();
+        let mut preferences = preferences.split(',').map(str::trim);
+        preferences.any(|preference| preference.eq_ignore_ascii_case("handling=strict"))
     }
 
     /// The path, as it was sent.

@@ -15,7 +15,10 @@ use super::{
     service::Service,
 };
 use crate::{
-    catalogue::{CatalogueExt, Change, PageItem, PageRequest, Pages, Pending, Result},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Filter, PageItem, PageRequest, Pages, Pending, Result,
+        SortKey,
+    },
     model::{
         Draft, Entry, Field, NAME_LENGTH_LIMIT, Robot, View, Visible,
         draft_json::{self, Place},
@@ -31,62 +34,92 @@ pub(super) fn list(call: &Call<'_>) -> Started {
         return Ok(Pending::ready(Ok(Reply::whole(200, b"[]".to_vec()))));
     }
     let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-    Ok(if fields.iter().all(|field| field.is_in_entry()) {
-        list_of::<Entry>(call, name, query)
-    } else {
-        list_of::<Robot>(call, name, query)
-    })
+    let is_entry = fields.iter().all(|field| field.is_in_entry());
+    let list = List {
+        service: Arc::clone(call.service),
+        filter: query.filter.clone().containing(name),
+        query,
+        request_id: call.request_id.clone(),
+    };
+    // A list by year needs the year of each robot.
+    Ok(
+        if is_entry && list.query.cursor.sort().key != SortKey::Year {
+            list.start::<Entry>()
+        } else {
+            list.start::<Robot>()
+        },
+    )
 }
 
-fn list_of<T: Visible + PageItem + 'static>(
-    call: &Call<'_>,
-    containing: &str,
-    query: Query,
-) -> Pending<HandlerResult> {
-    let (service, containing) = (Arc::clone(call.service), containing.to_owned());
-    let request_id = call.request_id.clone();
-    Pending::blocking(move || match query.limit {
-        Some(limit) => page::<T>(&service, &containing, limit.get(), &query),
-        None => all::<T>(&service, containing, query, request_id),
-    })
-}
-
-fn all<T: Visible + PageItem + 'static>(
-    service: &Service,
-    containing: String,
+/// A list or a search.
+struct List {
+    service: Arc<Service>,
+    filter: Filter,
     query: Query,
     request_id: RequestId,
-) -> HandlerResult {
-    let after = query.after.unwrap_or_default();
-    let fields = query.fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
-    let pages = Pages::<_, T>::of(Arc::clone(&service.catalogue), containing, after);
-    list::stream(pages, fields, request_id)
 }
 
-fn page<T: Visible + PageItem>(
-    service: &Service,
-    containing: &str,
-    limit: usize,
-    query: &Query,
-) -> HandlerResult {
-    let request = PageRequest {
-        containing,
-        after: query.after.as_deref().unwrap_or_default(),
-        // One more than is returned shows whether there is a next page.
-        limit: limit + 1,
-    };
-    let mut robots = T::page(&service.catalogue, request)?;
-    let has_next = robots.len() > limit;
-    robots.truncate(limit);
-    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-    let mut reply = Reply::whole(200, array(&robots, fields));
-    if let (true, Some(last)) = (has_next, robots.last()) {
-        let path = list_path(&service.base, containing);
-        let query = query.next(PageItem::name(last));
-        let next = format!("<{path}?{query}>; rel=\"next\"");
-        reply.headers.push(("link", next.into()));
+impl List {
+    fn start<T: Visible + PageItem + 'static>(self) -> Pending<HandlerResult> {
+        Pending::blocking(move || {
+            let count = self
+                .query
+                .count
+                .then(|| self.service.catalogue.count(&self.filter));
+            let count = count.transpose()?;
+            let mut reply = match self.query.limit {
+                Some(limit) => self.page::<T>(limit.get()),
+                None => self.all::<T>(),
+            }?;
+            if let Some(count) = count {
+                reply
+                    .headers
+                    .push(("x-total-count", count.to_string().into()));
+            }
+            Ok(reply)
+        })
     }
-    Ok(reply)
+
+    fn all<T: Visible + PageItem + 'static>(self) -> HandlerResult {
+        let Query { fields, cursor, .. } = self.query;
+        let fields = fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
+        let pages = Pages::<_, T>::of(Arc::clone(&self.service.catalogue), self.filter, cursor);
+        list::stream(pages, fields, self.request_id)
+    }
+
+    fn page<T: Visible + PageItem>(&self, limit: usize) -> HandlerResult {
+        let query = &self.query;
+        let request = PageRequest {
+            filter: &self.filter,
+            cursor: &query.cursor,
+            // One more than is returned shows whether there is a next page.
+            limit: limit + 1,
+        };
+        let mut robots = T::page(&self.service.catalogue, request)?.items;
+        let has_next = robots.len() > limit;
+        robots.truncate(limit);
+        let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+        let mut reply = Reply::whole(200, array(&robots, fields));
+        let end = robots
+            .last()
+            .and_then(|last| last.cursor(query.cursor.sort()));
+        if let (true, Some(end)) = (has_next, end) {
+            let path = list_path(&self.service.base, self.filter.get_containing());
+            let next = format!("<{path}?{}>; rel=\"next\"", query.next(&end));
+            reply.headers.push(("link", next.into()));
+        }
+        Ok(reply)
+    }
+}
+
+/// `GET /api/robots/summary`.
+pub(super) fn summary(call: &Call<'_>) -> Started {
+    let query = Query::of_summary(call.request.query())?;
+    let service = Arc::clone(call.service);
+    Ok(Pending::blocking(move || {
+        let summary = service.catalogue.summary(&query.filter)?;
+        Ok(Reply::whole(200, json(&Envelope::ok(summary))))
+    }))
 }
 
 fn list_path(base: &str, containing: &str) -> String {

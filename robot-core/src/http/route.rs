@@ -19,7 +19,15 @@ pub(super) struct Route {
     /// in metrics.
     pub(super) path: &'static str,
     /// `HEAD` is handled like `GET`; every route allows `OPTIONS`.
-    pub(super) methods: &'static [(&'static str, Handler)],
+    pub(super) methods: &'static [Operation],
+}
+
+/// A method of a route.
+pub(super) struct Operation {
+    pub(super) method: &'static str,
+    pub(super) handler: Handler,
+    /// The query parameters that have a meaning.
+    pub(super) parameters: &'static [&'static str],
 }
 
 /// The function that answers a request, by how it takes the body.
@@ -64,18 +72,17 @@ impl Call<'_> {
 }
 
 impl Route {
-    /// The handler of a method, if the route takes it.
-    pub(super) fn handler(&self, method: &str) -> Option<Handler> {
+    /// A method, if the route takes it.
+    pub(super) fn operation(&self, method: &str) -> Option<&'static Operation> {
         let method = if method == "HEAD" { "GET" } else { method };
         let mut methods = self.methods.iter();
-        let found = methods.find(|(known, _)| *known == method);
-        found.map(|(_, handler)| *handler)
+        methods.find(|known| known.method == method)
     }
 
     /// The value of the header `Allow`.
     pub(super) fn allow(&self) -> String {
         let mut allow = String::new();
-        for (method, _) in self.methods {
+        for Operation { method, .. } in self.methods {
             allow.push_str(method);
             allow.push_str(if *method == "GET" { ", HEAD, " } else { ", " });
         }

@@ -4,40 +4,80 @@
 //! To add a route, write a handler and add it here.
 
 use super::{
-    export, import, robots,
+    export, import, query, robots,
     route::{
         Handler::{Bodyless, Streamed, Whole},
-        Route,
+        Operation, Route,
     },
 };
 
-static ROUTES: [Route; 5] = [
+static ROUTES: [Route; 6] = [
     Route {
         path: "/api/robots",
         methods: &[
-            ("GET", Bodyless(robots::list)),
-            ("POST", Whole(robots::create)),
+            Operation {
+                method: "GET",
+                handler: Bodyless(robots::list),
+                parameters: query::LIST,
+            },
+            Operation {
+                method: "POST",
+                handler: Whole(robots::create),
+                parameters: &[],
+            },
         ],
     },
     Route {
         path: "/api/robots/{id}",
         methods: &[
-            ("GET", Bodyless(robots::get)),
-            ("PUT", Whole(robots::replace)),
-            ("DELETE", Whole(robots::delete)),
+            Operation {
+                method: "GET",
+                handler: Bodyless(robots::get),
+                parameters: query::ROBOT,
+            },
+            Operation {
+                method: "PUT",
+                handler: Whole(robots::replace),
+                parameters: &[],
+            },
+            Operation {
+                method: "DELETE",
+                handler: Whole(robots::delete),
+                parameters: &[],
+            },
         ],
     },
     Route {
         path: "/api/robots/search/{name}",
-        methods: &[("GET", Bodyless(robots::list))],
+        methods: &[Operation {
+            method: "GET",
+            handler: Bodyless(robots::list),
+            parameters: query::LIST,
+        }],
+    },
+    Route {
+        path: "/api/robots/summary",
+        methods: &[Operation {
+            method: "GET",
+            handler: Bodyless(robots::summary),
+            parameters: query::SUMMARY,
+        }],
     },
     Route {
         path: "/api/robots/import",
-        methods: &[("POST", Streamed(import::start))],
+        methods: &[Operation {
+            method: "POST",
+            handler: Streamed(import::start),
+            parameters: query::IMPORT,
+        }],
     },
     Route {
         path: "/api/robots/export",
-        methods: &[("GET", Bodyless(export::start))],
+        methods: &[Operation {
+            method: "GET",
+            handler: Bodyless(export::start),
+            parameters: query::EXPORT,
+        }],
     },
 ];
 

@@ -11,6 +11,7 @@ mod violation;
 
 pub(crate) use draft::Source;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
+pub(crate) use field::excerpt;
 pub use field::{Field, FieldValue, ParseFieldsError};
 pub use id::{ParseIdError, RobotId};
 pub use robot::{Entry, Robot};

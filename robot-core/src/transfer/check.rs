@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::digest::count;
 use crate::{
     catalogue::{
-        Catalogue, Check, CheckError, CheckOutcome, CheckReport, Error, PageItem, Pages, Result,
-        check::FINDING_LIMIT,
+        Catalogue, Check, CheckError, CheckOutcome, CheckReport, Cursor, Error, Filter, PageItem,
+        Pages, Result, check::FINDING_LIMIT,
     },
     model::{Draft, Entry, Robot, RobotId, ValidDraft},
 };
@@ -161,7 +161,7 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
             disorder: Vec::new(),
         };
         let mut last = String::new();
-        let pages = Pages::<_, T>::of(self.catalogue, String::new(), String::new());
+        let pages = Pages::<_, T>::of(self.catalogue, Filter::all(), Cursor::default());
         for page in pages.page_size(PAGE) {
             let page = match page {
                 Ok(page) => page,

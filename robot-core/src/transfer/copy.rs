@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::digest::{CatalogueDigest, Digester, count};
 use crate::{
-    catalogue::{Catalogue, Error, PageItem, PageRequest, Pages, Restoration, Result},
+    catalogue::{
+        Catalogue, Cursor, Error, Filter, PageItem, PageRequest, Pages, Restoration, Result,
+    },
     model::{Entry, Robot},
 };
 
@@ -139,8 +141,8 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     mut progress: impl FnMut(CopyProgress) -> ControlFlow<()>,
 ) -> Result<CatalogueDigest, CopyError> {
     let any = PageRequest {
-        containing: "",
-        after: "",
+        filter: &Filter::all(),
+        cursor: &Cursor::default(),
         limit: 1,
     };
     if !target.entries(any).map_err(CopyError::Target)?.is_empty() {
@@ -221,7 +223,7 @@ impl Copy<'_> {
         mut process: impl FnMut(&[T]) -> Result<(), CopyError>,
     ) -> Result<u64, CopyError> {
         let mut robots = 0;
-        let pages = Pages::<_, T>::of(catalogue, String::new(), String::new());
+        let pages = Pages::<_, T>::of(catalogue, Filter::all(), Cursor::default());
         for page in pages.page_size(BATCH) {
             let page = page.map_err(failure)?;
             process(&page)?;

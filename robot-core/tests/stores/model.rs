@@ -1,9 +1,11 @@
 //! Property test: every store returns the same results as the in-memory store, step by step.
 
 use proptest::{collection::vec, prelude::*};
+use std::ops::Bound;
+
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
-    Violation,
+    Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest, Pages,
+    Robot, RobotId, RobotType, Sort, Summary, Violation,
 };
 
 use crate::backend::Backend;
@@ -19,6 +21,8 @@ enum Step {
     Find(String),
     Page(String, String, usize),
     Search(String, usize),
+    Query(Filter, Sort, usize),
+    Count(Filter),
 }
 
 /// The result of a step. Ids are replaced by positions in the order of inserts: stores may assign
@@ -27,6 +31,7 @@ enum Step {
 enum Answer {
     Done,
     Robots(Vec<(usize, Draft)>),
+    Counted(u64, Summary),
     Rejected(Vec<Violation>),
     NotFound,
 }
@@ -67,10 +72,19 @@ impl<C: Catalogue> Subject<C> {
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
             Step::Page(containing, after, limit) => catalogue.page(PageRequest {
-                containing: &containing,
-                after: &after,
+                filter: &containing.into(),
+                cursor: &Cursor::after_name(after),
                 limit,
             }),
+            Step::Query(filter, sort, page_size) => Pages::new(catalogue, filter)
+                .sorted(sort)
+                .page_size(page_size)
+                .collect::<Result<Vec<_>, _>>()
+                .map(|pages| pages.concat()),
+            Step::Count(filter) => {
+                let count = catalogue.count(&filter).unwrap();
+                return Answer::Counted(count, catalogue.summary(&filter).unwrap());
+            }
             Step::Search(containing, page_size) => Pages::new(catalogue, containing)
                 .page_size(page_size)
                 .collect::<Result<Vec<_>, _>>()
@@ -139,6 +153,28 @@ fn partial() -> impl Strategy<Value = Draft> {
     })
 }
 
+fn filter() -> impl Strategy<Value = Filter> {
+    let text = prop_oneof![2 => Just(String::new()), 1 => name()];
+    let types = vec(prop::sample::select(&RobotType::ALL[..]), 0..3);
+    let year = || prop::option::of(0..3000_i64);
+    let parts = (
+        text,
+        prop::option::weighted(0.1, name()),
+        types,
+        year(),
+        year(),
+    );
+    parts.prop_map(|(text, name, types, first, last)| {
+        let mut filter = Filter::from(text);
+        if let Some(name) = name {
+            filter = filter.named(name);
+        }
+        let bound = |year: Option<i64>| year.map_or(Bound::Unbounded, Bound::Included);
+        let filter = types.into_iter().fold(filter, Filter::of_type);
+        filter.years((bound(first), bound(last)))
+    })
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let order = 0..12_usize;
     let part = prop_oneof![Just(String::new()), name()];
@@ -152,6 +188,9 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (part.clone(), part.clone(), 0..5_usize)
             .prop_map(|(containing, after, limit)| Step::Page(containing, after, limit)),
         2 => (part, 1..4_usize).prop_map(|(containing, size)| Step::Search(containing, size)),
+        2 => (filter(), prop::sample::select(&Sort::ALL[..]), 1..4_usize)
+            .prop_map(|(filter, sort, size)| Step::Query(filter, sort, size)),
+        1 => filter().prop_map(Step::Count),
     ]
 }
 

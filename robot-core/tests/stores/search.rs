@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, PageRequest, Pages, Robot, RobotId,
+    Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest, Pages,
+    Robot, RobotId,
     transfer::{ImportOptions, Record, import},
 };
 
@@ -148,8 +149,8 @@ fn assert_finds_every_match(catalogue: &impl Catalogue, text: &str, (after, limi
     assert_eq!(sizes.iter().sum::<usize>(), expected.len(), "{text:?}");
 
     let request = PageRequest {
-        containing: text,
-        after,
+        filter: &Filter::from(text),
+        cursor: &Cursor::after_name(after),
         limit: *limit,
     };
     let page = catalogue.page(request).unwrap();

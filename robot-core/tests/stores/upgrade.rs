@@ -1,6 +1,9 @@
 //! Upgrade of a database of the previous version, the way back, and two versions on one database.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Error, RobotId, Violation,
@@ -85,9 +88,16 @@ fn id(number: i64) -> RobotId {
     RobotId::new(number).unwrap()
 }
 
-/// The newest migration, which the previous version does not know.
-fn newest<B: Backend>() -> std::path::PathBuf {
-    B::migrations().pop().unwrap()
+/// The SQL that undoes the migrations that the previous version does not know, the newest first.
+fn down_sql<B: Backend>(known: &[String]) -> String {
+    let mut migrations = B::migrations();
+    migrations.retain(|path| !known.contains(&version(path)));
+    let undo = |path: &PathBuf| {
+        let down = fs::read_to_string(path.join("down.sql")).unwrap();
+        let version = version(path);
+        format!("DELETE FROM __diesel_schema_migrations WHERE version = '{version}'; {down}")
+    };
+    migrations.iter().rev().map(undo).collect()
 }
 
 /// Asserts that the catalogue has exactly the robots of the previous version.
@@ -157,12 +167,7 @@ fn down_sql_restores_the_previous_version<B: Upgrade>() {
         catalogue.delete(id(299)).unwrap();
         catalogue.add(draft("by the new version")).unwrap().id()
     };
-    let newest = newest::<B>();
-    let down = fs::read_to_string(newest.join("down.sql")).unwrap();
-    database.execute(&format!(
-        "DELETE FROM __diesel_schema_migrations WHERE version = '{}'; {down}",
-        version(&newest)
-    ));
+    database.execute(&down_sql::<B>(&versions));
     assert_eq!(database.query(B::SCHEMA), schema);
     assert_eq!(database.versions(), versions);
     let catalogue = database.open();

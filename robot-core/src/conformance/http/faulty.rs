@@ -6,7 +6,9 @@ use std::{
 };
 
 use crate::{
-    catalogue::{Catalogue, Change, Error, PageRequest, Pending, Restoration, Result},
+    catalogue::{
+        Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
+    },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -99,7 +101,7 @@ impl Catalogue for Faulty {
         self.checked(false)?.find(name)
     }
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.checked(request.after.is_empty())?.page(request)
+        self.checked(request.cursor.is_start())?.page(request)
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.checked_write(false)?.restore(restoration)
@@ -108,7 +110,13 @@ impl Catalogue for Faulty {
         self.checked(false)?.last_id()
     }
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.checked(request.after.is_empty())?.entries(request)
+        self.checked(request.cursor.is_start())?.entries(request)
+    }
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        self.checked(false)?.count(filter)
+    }
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        self.checked(false)?.summary(filter)
     }
     fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
         let is_insert = matches!(change, Change::Insert(_));

@@ -8,6 +8,7 @@ mod deadlines;
 mod export;
 mod faults;
 mod faulty;
+mod filters;
 mod import;
 mod paging;
 mod protocol;
@@ -41,6 +42,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         bodies::CASES,
         sizes::CASES,
         paging::CASES,
+        filters::CASES,
         protocol::CASES,
         import::CASES,
         stopped_import::CASES,

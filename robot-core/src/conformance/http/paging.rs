@@ -14,7 +14,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     list_of_long_names_is_complete,
 ];
 
-fn link(answer: &Answer) -> Option<String> {
+/// The target of the link to the next page.
+pub(super) fn link(answer: &Answer) -> Option<String> {
     let link = answer.header("link")?;
     let target = link
         .strip_prefix('<')

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::broken_bugs::Bug;
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageRequest, Pending, Restoration, Result,
+        Catalogue, CatalogueExt, Change, Cursor, Direction, Error, Filter, PageRequest, Pending,
+        Place, Restoration, Result, SortKey, Summary,
     },
-    model::{Draft, Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Draft, Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation},
 };
 
 /// What is on disk.
@@ -101,29 +102,70 @@ impl BrokenStore {
     }
 
     /// All matching robots in order.
-    fn found(&self, containing: &str, after: &str) -> Vec<Robot> {
+    fn found(&self, PageRequest { filter, cursor, .. }: PageRequest<'_>) -> Vec<Robot> {
         let robots = lock(&self.robots);
         let mut found = robots.all.clone();
+        let containing = filter.get_containing();
         if !containing.is_empty() {
             found.extend_from_slice(&robots.ghosts);
             found.retain(|robot| !robots.unindexed.contains(&robot.id()));
         }
-        found.retain(|robot| self.matches(robot.name(), containing));
+        let others = self.without_text(filter);
+        found.retain(|robot| self.matches(robot.name(), containing) && others.matches(robot));
+        let sort = cursor.sort();
         match self.bug {
             Bug::OrderById => found.sort_by_key(Robot::id),
             Bug::OrderIgnoresCase => found.sort_by_key(|robot| robot.name().to_lowercase()),
-            _ => found.sort_by(|one, other| one.name().cmp(other.name())),
+            Bug::OrderOfYearsOnly if sort.key == SortKey::Year => {
+                found.sort_by(|one, other| one.name().cmp(other.name()));
+                found.sort_by_key(Robot::year);
+                if sort.direction == Direction::Descending {
+                    found.reverse();
+                }
+            }
+            _ => found.sort_by(|one, other| sort.compare(one, other)),
         }
-        match self.bug {
-            Bug::AfterIsInclusive => found.retain(|robot| robot.name() >= after),
-            Bug::AfterIgnoredInSearch if !containing.is_empty() => {}
-            Bug::AfterMustExist => {
+        match (self.bug, cursor.place()) {
+            (Bug::AfterIsInclusive, Place::Name(Some(after))) => {
+                found.retain(|robot| robot.name() >= after.as_str());
+            }
+            (Bug::AfterIgnoredInSearch, _) if !containing.is_empty() => {}
+            (Bug::AfterMustExist, Place::Name(Some(after))) => {
                 let before = found.iter().position(|robot| robot.name() == after);
                 found.drain(..before.map_or(0, |before| before + 1));
             }
-            _ => found.retain(|robot| robot.name() > after),
+            (Bug::CursorIgnoresTies, Place::Year(Some((after, _)))) => {
+                found.retain(|robot| match sort.direction {
+                    Direction::Ascending => robot.year() > *after,
+                    Direction::Descending => robot.year() < *after,
+                });
+            }
+            _ => found.retain(|robot| cursor.precedes(robot)),
         }
         found
+    }
+
+    /// The conditions besides the text.
+    fn without_text(&self, filter: &Filter) -> Filter {
+        let mut others = filter.clone().containing("");
+        match self.bug {
+            Bug::TypesIgnored => {
+                for robot_type in RobotType::ALL {
+                    others = others.of_type(robot_type);
+                }
+            }
+            Bug::LastYearIgnored => {
+                let first = others.get_first_year().unwrap_or(0);
+                others = others.years(first..);
+            }
+            Bug::LastYearIsExclusive => {
+                let first = others.get_first_year().unwrap_or(0);
+                let last = others.get_last_year();
+                others = others.years(first..last.unwrap_or(i64::MAX));
+            }
+            _ => {}
+        }
+        others
     }
 }
 
@@ -299,7 +341,7 @@ impl Catalogue for BrokenStore {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let mut found = self.found(request.containing, request.after);
+        let mut found = self.found(request);
         found.truncate(match self.bug {
             Bug::LimitOneTooHigh => request.limit.saturating_add(1),
             Bug::LimitOneTooLow => request.limit.saturating_sub(1),
@@ -310,13 +352,13 @@ impl Catalogue for BrokenStore {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        let request = match self.bug {
-            Bug::EntriesIgnoreSearch => PageRequest {
-                containing: "",
-                ..request
-            },
-            _ => request,
+        let filter = match self.bug {
+            Bug::EntriesIgnoreSearch => request.filter.clone().containing(""),
+            Bug::EntriesIgnoreFilter => Filter::from(request.filter.get_containing()),
+            _ => request.filter.clone(),
         };
+        let filter = &filter;
+        let request = PageRequest { filter, ..request };
         Ok(self.page(request)?.into_iter().map(Entry::from).collect())
     }
 
@@ -369,6 +411,38 @@ impl Catalogue for BrokenStore {
         Ok(match self.bug {
             Bug::LastIdIsNewestRobot => newest,
             _ => RobotId::new(robots.last_id),
+        })
+    }
+
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        let filter = match self.bug {
+            Bug::CountIgnoresFilter => &Filter::all(),
+            _ => filter,
+        };
+        let cursor = &Cursor::default();
+        let limit = 0;
+        let found = self.found(PageRequest {
+            filter,
+            cursor,
+            limit,
+        });
+        Ok(found.len() as u64)
+    }
+
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        let cursor = &Cursor::default();
+        let limit = 0;
+        let found = self.found(PageRequest {
+            filter,
+            cursor,
+            limit,
+        });
+        Ok(match self.bug {
+            Bug::SummaryRoundsYears => Summary::new(found.iter().map(|robot| {
+                let decade = robot.year().saturating_add(5) / 10 * 10;
+                (robot.robot_type(), decade, 1)
+            })),
+            _ => Summary::of(&found),
         })
     }
 

@@ -7,6 +7,7 @@ mod broken_store;
 #[cfg(test)]
 mod broken_store_tests;
 mod changes;
+mod filters;
 mod linearizability;
 mod names;
 mod non_blocking;
@@ -30,6 +31,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         changes::CASES,
         names::CASES,
         pages::CASES,
+        filters::CASES,
         non_blocking::CASES,
         races::CASES,
         restoring::CASES,

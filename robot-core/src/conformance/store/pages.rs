@@ -2,7 +2,7 @@
 
 use super::{Run, add_all, names, ok};
 use crate::{
-    catalogue::{Catalogue, PageRequest, Pages},
+    catalogue::{Catalogue, Cursor, Filter, PageRequest, Pages},
     conformance::{Case, cases},
     model::{Entry, Robot},
 };
@@ -28,8 +28,8 @@ fn page_names(
     limit: usize,
 ) -> Vec<String> {
     let page = ok(catalogue.page(PageRequest {
-        containing,
-        after,
+        filter: &Filter::from(containing),
+        cursor: &Cursor::after_name(after),
         limit,
     }));
     page.iter().map(|robot| robot.name().to_owned()).collect()
@@ -102,8 +102,8 @@ fn entries_have_the_ids_and_names_of_pages(catalogue: &dyn Catalogue) {
     for containing in ["", "1", "n1", "n12", "x12"] {
         for after in ["", "n05", "n12", "z"] {
             let request = PageRequest {
-                containing,
-                after,
+                filter: &Filter::from(containing),
+                cursor: &Cursor::after_name(after),
                 limit: 7,
             };
             let page = ok(catalogue.page(request)).into_iter();
@@ -131,8 +131,8 @@ fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
     ] {
         for containing in ["", "n"] {
             let request = PageRequest {
-                containing,
-                after: "",
+                filter: &Filter::from(containing),
+                cursor: &Cursor::default(),
                 limit,
             };
             assert_eq!(ok(catalogue.page(request)).len(), expected, "{request:?}");

@@ -7,7 +7,7 @@ use super::{
     robot, valid,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Error, PageRequest, Pages},
+    catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest, Pages},
     conformance::{Case, at_once, cases},
     model::{Draft, NAME_LENGTH_LIMIT, RobotId, RobotType, Violation},
 };
@@ -239,8 +239,8 @@ fn refused_restoration_leaves_nothing_behind(catalogue: &dyn Catalogue) {
         }
         for containing in ["refused", "one", "d", "2", ""] {
             let request = PageRequest {
-                containing,
-                after: "",
+                filter: &Filter::from(containing),
+                cursor: &Cursor::default(),
                 limit: 10,
             };
             let found = ok(catalogue.page(request));

@@ -14,11 +14,13 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, OpenError, OpenOptions, PageRequest, Pending, Restoration, Result,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
+        Restoration, Result, Summary,
     },
     database::{
         restore::restore,
-        statements::{PageQuery, without_nul},
+        schema::summary,
+        statements::{Condition, PageQuery, after_name, has_nul},
     },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -90,27 +92,32 @@ impl<B: Backend> ServerStore<B> {
         request: PageRequest<'_>,
         page: PageQuery<B, T>,
     ) -> Result<Vec<T>> {
-        let Some(request) = without_nul(request) else {
+        if has_nul(request.filter) {
             return Ok(Vec::new());
-        };
-        let kind = if request.containing.is_empty() {
+        }
+        let kind = if after_name(request).is_some() && request.filter.get_containing().is_empty() {
             Kind::Page
         } else {
             Kind::Scan
         };
-        let containing = request.containing.to_owned();
-        let after = request.after.to_owned();
+        let filter = request.filter.clone();
+        let cursor = request.cursor.clone();
         let limit = request.limit;
         self.execute(kind, move |connection| {
             let request = PageRequest {
-                containing: &containing,
-                after: &after,
+                filter: &filter,
+                cursor: &cursor,
                 limit,
             };
-            let contains = (!containing.is_empty()).then(|| B::contains(&containing));
-            page(connection, request, contains)
+            page(connection, request, contains::<B>(&filter))
         })
     }
+}
+
+/// The condition for the text of a filter.
+fn contains<B: Backend>(filter: &Filter) -> Option<Condition<'_, B::Backend>> {
+    let text = filter.get_containing();
+    (!text.is_empty()).then(|| B::contains(text))
 }
 
 impl<B: Backend> Drop for ServerStore<B> {
@@ -153,6 +160,28 @@ impl<B: Backend> Catalogue for ServerStore<B> {
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         self.read_page(request, B::entries)
+    }
+
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        if has_nul(filter) {
+            return Ok(0);
+        }
+        let filter = filter.clone();
+        let count = self.execute(Kind::Scan, move |connection: &mut B| {
+            connection.count(&filter, contains::<B>(&filter))
+        })?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        if has_nul(filter) {
+            return Ok(Summary::default());
+        }
+        let filter = filter.clone();
+        let rows = self.execute(Kind::Scan, move |connection: &mut B| {
+            connection.summary(&filter, contains::<B>(&filter))
+        })?;
+        Ok(summary(rows))
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Search in SQLite. If many names contain a text, a page fills soonest by reading all names in their
+//! Pages of a filter in SQLite. Search: if many names contain a text, a page fills soonest by reading all names in their
 //! order; if few do, by comparing the candidates of the search index. A search reads names until it
 //! expects the index to be faster.
 
@@ -6,16 +6,16 @@ use diesel::{
     SqliteConnection,
     dsl::sql,
     prelude::*,
-    sql_types::{Bool, Text},
+    sql_types::{BigInt, Bool, Text},
     sqlite::Sqlite,
 };
 
 use super::trigram_index::IndexQuery;
 use crate::{
-    catalogue::PageRequest,
+    catalogue::{Cursor, Filter, PageRequest, SortKey},
     database::{
         schema::robots,
-        statements::{Condition, Dialect, PageQuery},
+        statements::{Condition, Dialect, PageQuery, restricted},
     },
 };
 
@@ -44,15 +44,110 @@ const ADVANTAGE: usize = 4;
 /// matches follow each other a little further on; lower, and rare texts of frequent trigrams take longer.
 const COST_PER_NAME_READ: usize = 4;
 
-/// Reads a page of the robots whose names contain the text of the request.
+/// The maximum number of candidates of a count, and of a page in another order than that of the names.
+/// Lower, and more of them read all names; higher, and those of frequent texts take longer than reading.
+const CANDIDATE_LIMIT: usize = 20_000;
+
+/// The number of robots from which a page of a filter is found by reading all robots in the order of the
+/// page. Fewer are found by the index of types or years, and sorted. Lower, and a page that many robots
+/// must be read for is not found by the index; higher, and more robots are sorted. Measured with
+/// 1,000,000 robots: 50 of 6,000 take 7 ms either way.
+const SORT_LIMIT: i64 = 6_000;
+
+/// Reads a page of the robots that meet a filter.
 pub(super) fn search<T>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
 ) -> QueryResult<Vec<T>> {
-    let contains = || SqliteConnection::contains(request.containing);
+    let filter = request.filter;
+    let text = filter.get_containing();
+    let has_text = !text.is_empty();
+    if has_few_robots(connection, filter)? || (is_in_order_of_index(request) && !has_text) {
+        let contains = has_text.then(|| SqliteConnection::contains(text));
+        return page(connection, request, contains);
+    }
+    if let Some(after) = request.cursor.ascending_name().filter(|_| has_text) {
+        let after = after.split('\0').next().unwrap_or_default().to_owned();
+        return search_by_name(connection, request, after, page);
+    }
+    let condition = join(matching(connection, filter), scanned(filter));
+    let filter = &Filter::all();
+    page(connection, PageRequest { filter, ..request }, condition)
+}
+
+/// Whether an index finds robots of a filter in the order of the page.
+fn is_in_order_of_index(request: PageRequest<'_>) -> bool {
+    request.cursor.sort().key == SortKey::Year && request.filter.get_types().len() <= 1
+}
+
+/// Whether an index of names, types or years finds few robots.
+fn has_few_robots(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<bool> {
+    if filter.has_only_text() {
+        return Ok(false);
+    }
+    let found = robots::table.select(robots::id).into_boxed();
+    let last = restricted!(found, filter, None::<Condition<'_, Sqlite>>)
+        .limit(1)
+        .offset(SORT_LIMIT - 1)
+        .get_result::<i64>(connection);
+    Ok(last.optional()?.is_none())
+}
+
+/// The conditions of a filter besides its text, in a form for which SQLite uses no index (`+`).
+fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
+    let mut condition: Option<Condition<'_, Sqlite>> = None;
+    if let Some(name) = filter.get_name() {
+        condition = join(condition, Some(Box::new(robots::name.eq(name))));
+    }
+    if !filter.get_types().is_empty() {
+        let types = filter.get_types().iter().map(|known| known.as_str());
+        let is_one = sql::<Text>("+robots.type").eq_any(types.collect::<Vec<_>>());
+        condition = join(condition, Some(Box::new(is_one)));
+    }
+    let year = || sql::<BigInt>("+robots.year");
+    if let Some(first) = filter.get_first_year() {
+        condition = join(condition, Some(Box::new(year().ge(first))));
+    }
+    if let Some(last) = filter.get_last_year() {
+        condition = join(condition, Some(Box::new(year().le(last))));
+    }
+    condition
+}
+
+/// Both conditions.
+fn join<'a>(
+    one: Option<Condition<'a, Sqlite>>,
+    other: Option<Condition<'a, Sqlite>>,
+) -> Option<Condition<'a, Sqlite>> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Box::new(one.and(other))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Reads a page, in the order of the names, of the robots whose names contain a text.
+fn search_by_name<T>(
+    connection: &mut SqliteConnection,
+    request: PageRequest<'_>,
+    mut after: String,
+    page: PageQuery<SqliteConnection, T>,
+) -> QueryResult<Vec<T>> {
+    let filter = request.filter;
+    let text = filter.get_containing();
+    let contains = || {
+        let text: Condition<'_, Sqlite> = SqliteConnection::contains(text);
+        match scanned(filter) {
+            Some(others) => Box::new(text.and(others)),
+            None => text,
+        }
+    };
+    let only_text = &Filter::from(text);
+    let request = PageRequest {
+        filter: only_text,
+        ..request
+    };
     let mut found = Vec::new();
-    let mut after = request.after.to_owned();
     let mut missing = request.limit;
     let mut names_read = 0;
     let mut query = None;
@@ -62,7 +157,8 @@ pub(super) fn search<T>(
             break contains();
         };
         let in_chunk = Box::new(contains().and(robots::name.le(last.clone())));
-        let matches = page(connection, part(request, &after, missing), Some(in_chunk))?;
+        let cursor = Cursor::after_name(after);
+        let matches = page(connection, part(request, &cursor, missing), Some(in_chunk))?;
         missing -= matches.len();
         found.extend(matches);
         if missing == 0 {
@@ -75,7 +171,7 @@ pub(super) fn search<T>(
         if expected_cost < ADVANTAGE * PLANNING_COST {
             continue;
         }
-        let query = query.get_or_insert_with(|| IndexQuery::new(connection, request.containing));
+        let query = query.get_or_insert_with(|| IndexQuery::new(connection, text));
         let Some(query) = query else {
             break contains();
         };
@@ -86,15 +182,35 @@ pub(super) fn search<T>(
             };
         }
     };
-    let request = part(request, &after, missing);
+    let cursor = Cursor::after_name(after);
+    let request = part(request, &cursor, missing);
     found.extend(page(connection, request, Some(condition))?);
     Ok(found)
 }
 
-/// The part of a request that is left after a name.
-fn part<'a>(request: PageRequest<'a>, after: &'a str, limit: usize) -> PageRequest<'a> {
+/// The condition for the text of a filter, with the candidates of the index if there are few; `None`
+/// for an empty text.
+pub(super) fn matching<'a>(
+    connection: &mut SqliteConnection,
+    filter: &'a Filter,
+) -> Option<Condition<'a, Sqlite>> {
+    let text = filter.get_containing();
+    if text.is_empty() {
+        return None;
+    }
+    let contains = SqliteConnection::contains(text);
+    let candidates = IndexQuery::new(connection, text)
+        .and_then(|query| query.candidates(connection, CANDIDATE_LIMIT));
+    Some(match candidates {
+        Some(ids) => Box::new(is_one_of(&ids).and(contains)),
+        None => contains,
+    })
+}
+
+/// The part of a request that is left from a place on.
+fn part<'a>(request: PageRequest<'a>, cursor: &'a Cursor, limit: usize) -> PageRequest<'a> {
     PageRequest {
-        after,
+        cursor,
         limit,
         ..request
     }

@@ -10,18 +10,19 @@ use super::{
     files::Files,
     inline_reads::InlineReads,
     readers::Readers,
-    search::search,
+    search::{matching, search},
     writer::{Work, Writer},
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
-        Restoration, Result, Scheme,
+        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
+        Restoration, Result, Scheme, Summary,
     },
     database::{
         migrations::bring_up_to_date,
+        schema::summary,
         search_index::ensure_search_index,
-        statements::{Dialect, PageQuery, Statements, without_nul},
+        statements::{Dialect, PageQuery, Statements, after_name, has_nul},
     },
     files::StoreFiles,
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
@@ -146,11 +147,11 @@ impl SqliteCatalogue {
         request: PageRequest<'_>,
         page: PageQuery<SqliteConnection, T>,
     ) -> Result<Vec<T>> {
-        let Some(request) = without_nul(request) else {
+        if has_nul(request.filter) {
             return Ok(Vec::new());
-        };
+        }
         self.readers.read(|connection| {
-            if request.containing.is_empty() {
+            if request.filter.get_containing().is_empty() && after_name(request).is_some() {
                 page(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
@@ -188,6 +189,33 @@ impl Catalogue for SqliteCatalogue {
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
         self.read_page(request, Statements::entries)
+    }
+
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        if has_nul(filter) {
+            return Ok(0);
+        }
+        let count = self.readers.read(|connection| {
+            connection.transaction(|connection| {
+                let condition = matching(connection, filter);
+                connection.count(filter, condition)
+            })
+        })?;
+        Ok(count.unsigned_abs())
+    }
+
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        if has_nul(filter) {
+            return Ok(Summary::default());
+        }
+        self.readers
+            .read(|connection| {
+                connection.transaction(|connection| {
+                    let condition = matching(connection, filter);
+                    connection.summary(filter, condition)
+                })
+            })
+            .map(summary)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -54,7 +54,7 @@ fn random_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Event
         Event {
             thread: 0,
             answer: match random.below(12) {
-                0 if !matches!(operation, Operation::Get(_) | Operation::Page(_)) => {
+                0 if !matches!(operation, Operation::Get(_) | Operation::Page(..)) => {
                     Answer::Unknown
                 }
                 1 => Answer::Unavailable,

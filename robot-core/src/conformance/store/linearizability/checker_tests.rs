@@ -4,7 +4,7 @@ use super::{
     checker::check,
     event::Event,
     model::Model,
-    operation::{Answer, EVERYTHING, Operation},
+    operation::{Answer, Operation},
 };
 use crate::{
     conformance::store::valid,
@@ -59,7 +59,7 @@ fn delete(number: i64) -> Operation {
 }
 
 fn page() -> Operation {
-    Operation::Page(EVERYTHING)
+    Operation::everything()
 }
 
 fn read(robots: impl IntoIterator<Item = Robot>) -> Answer {

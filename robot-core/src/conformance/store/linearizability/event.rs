@@ -42,7 +42,7 @@ impl Event {
     /// Whether an operation with this answer leaves every catalogue unchanged.
     pub(super) fn is_read_only(&self) -> bool {
         match self.operation {
-            Operation::Get(_) | Operation::Find(_) | Operation::Page(_) => true,
+            Operation::Get(_) | Operation::Find(_) | Operation::Page(..) => true,
             Operation::Add(_)
             | Operation::Replace(..)
             | Operation::Amend(..)

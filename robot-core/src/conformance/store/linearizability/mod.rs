@@ -27,14 +27,14 @@ use std::{
 
 use super::{Run, add_all, ok};
 use crate::{
-    catalogue::Catalogue,
+    catalogue::{Catalogue, CatalogueExt},
     conformance::{Case, at_once, cases},
     model::{Robot, RobotId},
 };
 use event::Event;
 use history::History;
 use model::Model;
-use operation::{Answer, EVERYTHING, Operation};
+use operation::{Answer, Operation};
 use random::{Caller, Kind, NAMES, Random};
 
 /// The minimum number of rounds.
@@ -126,7 +126,7 @@ fn concurrent_renames_are_linearizable(catalogue: &dyn Catalogue) {
 fn run(catalogue: &dyn Catalogue, mix: &Mix) -> Result<(), String> {
     let started = Instant::now();
     add_all(catalogue, &NAMES[..mix.robots]);
-    let mut robots = ok(catalogue.page(EVERYTHING));
+    let mut robots = ok(catalogue.list());
     let mut used: HashSet<_> = robots.iter().map(Robot::id).collect();
     let mut seeds = Random::new(SEED);
     let mut unfinished = Vec::new();
@@ -180,7 +180,7 @@ fn final_reads(start: &[Robot], events: &[Event]) -> Vec<Operation> {
     let ids: BTreeSet<_> = start.iter().chain(seen).map(Robot::id).collect();
     let by_id = ids.into_iter().map(Operation::Get);
     let by_name = NAMES.map(Operation::Find);
-    let everything = Operation::Page(EVERYTHING);
+    let everything = Operation::everything();
     by_id.chain(by_name).chain([everything]).collect()
 }
 

@@ -3,7 +3,6 @@
 
 use super::operation::{Answer, Operation};
 use crate::{
-    catalogue::PageRequest,
     conformance::store::valid,
     model::{Draft, Robot, RobotId, ValidChanges},
 };
@@ -29,12 +28,8 @@ impl Model {
             Operation::Delete(id) => self.delete(*id),
             Operation::Get(id) => self.read(|robot| robot.id() == *id, 1),
             Operation::Find(name) => self.read(|robot| robot.name() == *name, 1),
-            Operation::Page(PageRequest {
-                containing,
-                after,
-                limit,
-            }) => self.read(
-                |robot| robot.name() > *after && robot.name().contains(containing),
+            Operation::Page(filter, cursor, limit) => self.read(
+                |robot| cursor.precedes(robot) && filter.matches(robot),
                 *limit,
             ),
         };

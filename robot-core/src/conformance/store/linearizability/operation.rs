@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Error, PageRequest},
+    catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest},
     model::{Draft, Robot, RobotId, Violation},
 };
 
@@ -19,7 +19,8 @@ pub(super) enum Operation {
     Delete(RobotId),
     Get(RobotId),
     Find(&'static str),
-    Page(PageRequest<'static>),
+    /// In the order of the names.
+    Page(Filter, Cursor, usize),
 }
 
 /// What a call returned.
@@ -38,14 +39,12 @@ pub(super) enum Answer {
     Failed(String),
 }
 
-/// A page with all robots.
-pub(super) const EVERYTHING: PageRequest<'static> = PageRequest {
-    containing: "",
-    after: "",
-    limit: 1000,
-};
-
 impl Operation {
+    /// A page with all robots.
+    pub(super) fn everything() -> Self {
+        Self::Page(Filter::all(), Cursor::default(), 1000)
+    }
+
     pub(super) fn call(&self, catalogue: &dyn Catalogue) -> Answer {
         let done = |()| Answer::Done;
         let result = match self.clone() {
@@ -55,7 +54,15 @@ impl Operation {
             Self::Delete(id) => catalogue.delete(id).map(done),
             Self::Get(id) => catalogue.get(id).map(Answer::from_iter),
             Self::Find(name) => catalogue.find(name).map(Answer::from_iter),
-            Self::Page(request) => catalogue.page(request).map(Answer::Robots),
+            Self::Page(filter, cursor, limit) => {
+                let (filter, cursor) = (&filter, &cursor);
+                let request = PageRequest {
+                    filter,
+                    cursor,
+                    limit,
+                };
+                catalogue.page(request).map(Answer::Robots)
+            }
         };
         result.unwrap_or_else(|error| self.error_answer(&error))
     }
@@ -78,7 +85,7 @@ impl Operation {
             Self::Replace(id, _) | Self::Amend(id, _) | Self::Delete(id) | Self::Get(id) => {
                 Some(*id)
             }
-            Self::Add(_) | Self::Find(_) | Self::Page(_) => None,
+            Self::Add(_) | Self::Find(_) | Self::Page(..) => None,
         }
     }
 }
@@ -119,11 +126,14 @@ impl fmt::Display for Operation {
             Self::Delete(id) => write!(formatter, "delete {id}"),
             Self::Get(id) => write!(formatter, "get {id}"),
             Self::Find(name) => write!(formatter, "find {name:?}"),
-            Self::Page(request) if *request == EVERYTHING => write!(formatter, "page"),
-            Self::Page(request) => write!(
+            Self::Page(filter, cursor, _) if cursor.is_start() && *filter == Filter::all() => {
+                write!(formatter, "page")
+            }
+            Self::Page(filter, cursor, limit) => write!(
                 formatter,
-                "page of {} with {:?} after {:?}",
-                request.limit, request.containing, request.after
+                "page of {limit} with {:?} after {:?}",
+                filter.get_containing(),
+                cursor.ascending_name().unwrap_or_default()
             ),
         }
     }

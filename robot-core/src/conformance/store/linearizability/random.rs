@@ -1,8 +1,8 @@
 //! Generator of random operations, reproducible by seed.
 
-use super::operation::{Answer, EVERYTHING, Operation};
+use super::operation::{Answer, Operation};
 use crate::{
-    catalogue::PageRequest,
+    catalogue::{Cursor, Filter},
     model::{Draft, Robot, RobotId, RobotType},
 };
 
@@ -87,7 +87,7 @@ impl Caller {
             Kind::Delete => Operation::Delete(self.id()),
             Kind::Get => Operation::Get(self.id()),
             Kind::Find => Operation::Find(self.random.one_of(NAMES)),
-            Kind::Page => Operation::Page(self.page()),
+            Kind::Page => self.page(),
         }
     }
 
@@ -122,15 +122,15 @@ impl Caller {
     }
 
     /// Mostly all robots, because that reveals most about the catalogue.
-    fn page(&mut self) -> PageRequest<'static> {
+    fn page(&mut self) -> Operation {
         if self.random.below(4) > 0 {
-            return EVERYTHING;
+            return Operation::everything();
         }
-        PageRequest {
-            containing: self.random.one_of(["", "w", "one", "two"]),
-            after: self.random.one_of(["", "one", "one two"]),
-            limit: 1 + usize::from(self.random.below(3)),
-        }
+        Operation::Page(
+            Filter::from(self.random.one_of(["", "w", "one", "two"])),
+            Cursor::after_name(self.random.one_of(["", "one", "one two"])),
+            1 + usize::from(self.random.below(3)),
+        )
     }
 }
 

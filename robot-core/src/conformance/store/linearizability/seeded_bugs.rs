@@ -230,9 +230,8 @@ impl Catalogue for BuggyStore {
         let first = half(&robots, true);
         let robots = self.gap(Bug::PageInTwoSteps, robots);
         let found = first.into_iter().chain(half(&robots, false));
-        let wanted = found
-            .filter(|robot| robot.name() > request.after)
-            .filter(|robot| robot.name().contains(request.containing));
+        let wanted =
+            found.filter(|robot| request.cursor.precedes(robot) && request.filter.matches(robot));
         Ok(wanted.take(request.limit).collect())
     }
 

@@ -1,0 +1,1 @@
+ALTER TABLE robots DROP INDEX robots_type_year, DROP INDEX robots_year;

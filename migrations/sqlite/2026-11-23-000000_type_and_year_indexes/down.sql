@@ -1,0 +1,2 @@
+DROP INDEX robots_type_year;
+DROP INDEX robots_year;

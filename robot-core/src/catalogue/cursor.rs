@@ -1,0 +1,321 @@
+//! The order of a list, and a place in it.
+
+use std::{cmp::Ordering, fmt, str::FromStr};
+
+use crate::model::{Entry, Robot, RobotId};
+
+/// The order of a list. The default is by name, ascending.
+///
+/// ```
+/// use robot_core::{Direction, Sort, SortKey};
+///
+/// let sort: Sort = "-year".parse()?;
+/// assert_eq!(sort, Sort { key: SortKey::Year, direction: Direction::Descending });
+/// assert_eq!(sort.to_string(), "-year");
+/// assert_eq!(Sort::default().to_string(), "name");
+/// # Ok::<(), robot_core::ParseSortError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Sort {
+    /// What robots are compared by.
+    pub key: SortKey,
+    /// Whether the least or the greatest key comes first.
+    pub direction: Direction,
+}
+
+/// What the robots of a list are compared by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// The name, by its bytes.
+    #[default]
+    Name,
+    /// The year, and robots of the same year by their ids.
+    Year,
+    /// The id, that is the order in which robots were added.
+    Id,
+}
+
+/// The direction of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The least key is first.
+    #[default]
+    Ascending,
+    /// The greatest key is first.
+    Descending,
+}
+
+impl Sort {
+    /// All orders.
+    pub const ALL: [Self; 6] = {
+        use Direction::{Ascending, Descending};
+        [
+            Self::new(SortKey::Name, Ascending),
+            Self::new(SortKey::Name, Descending),
+            Self::new(SortKey::Year, Ascending),
+            Self::new(SortKey::Year, Descending),
+            Self::new(SortKey::Id, Ascending),
+            Self::new(SortKey::Id, Descending),
+        ]
+    };
+
+    const fn new(key: SortKey, direction: Direction) -> Self {
+        Self { key, direction }
+    }
+
+    /// Compares robots in this order.
+    ///
+    /// ```
+    /// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, Sort};
+    ///
+    /// let catalogue = MemoryCatalogue::new();
+    /// let hal = catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
+    /// let artoo = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// let newest: Sort = "-year".parse()?;
+    /// assert!(newest.compare(&artoo, &hal).is_lt());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
+        let ascending = match self.key {
+            SortKey::Name => one.name().cmp(other.name()),
+            SortKey::Year => (one.year(), one.id()).cmp(&(other.year(), other.id())),
+            SortKey::Id => one.id().cmp(&other.id()),
+        };
+        self.direction.of(ascending)
+    }
+
+    fn as_str(self) -> &'static str {
+        match (self.key, self.direction) {
+            (SortKey::Name, Direction::Ascending) => "name",
+            (SortKey::Name, Direction::Descending) => "-name",
+            (SortKey::Year, Direction::Ascending) => "year",
+            (SortKey::Year, Direction::Descending) => "-year",
+            (SortKey::Id, Direction::Ascending) => "id",
+            (SortKey::Id, Direction::Descending) => "-id",
+        }
+    }
+}
+
+impl Direction {
+    /// The order in this direction.
+    fn of(self, ascending: Ordering) -> Ordering {
+        match self {
+            Self::Ascending => ascending,
+            Self::Descending => ascending.reverse(),
+        }
+    }
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.as_str())
+    }
+}
+
+impl FromStr for Sort {
+    type Err = ParseSortError;
+
+    fn from_str(text: &str) -> Result<Self, ParseSortError> {
+        let known = Self::ALL.into_iter().find(|sort| sort.as_str() == text);
+        known.ok_or(ParseSortError)
+    }
+}
+
+/// A text names no order.
+///
+/// ```
+/// # use robot_core::Sort;
+/// let error = "price".parse::<Sort>().unwrap_err();
+/// assert_eq!(error.to_string(), "sort must be name, -name, year, -year, id or -id");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("sort must be name, -name, year, -year, id or -id")]
+pub struct ParseSortError;
+
+/// The order of a list, and the place in it where a page starts: at the beginning, or after a robot,
+/// which need not exist any more.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, MemoryCatalogue, PageRequest};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// let hal = catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// let cursor = Cursor::after("year".parse()?, &hal);
+/// let page = catalogue.page(PageRequest { filter: &Filter::all(), cursor: &cursor, limit: 10 })?;
+/// assert_eq!(page[0].name(), "R2-D2");
+/// // As text, for another program.
+/// assert_eq!(cursor.to_string().parse(), Ok(cursor));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    place: Place,
+    direction: Direction,
+}
+
+/// What robots are compared by, and the values of the last robot before the page; `None` at the
+/// beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// A name, or any other text.
+    Name(Option<String>),
+    /// A year, and the id of the robot.
+    Year(Option<(i64, RobotId)>),
+    /// An id.
+    Id(Option<RobotId>),
+}
+
+impl Default for Cursor {
+    fn default() -> Self {
+        Self::start(Sort::default())
+    }
+}
+
+impl Cursor {
+    /// The beginning.
+    #[must_use]
+    pub const fn start(sort: Sort) -> Self {
+        Self {
+            place: match sort.key {
+                SortKey::Name => Place::Name(None),
+                SortKey::Year => Place::Year(None),
+                SortKey::Id => Place::Id(None),
+            },
+            direction: sort.direction,
+        }
+    }
+
+    /// The place after a robot.
+    #[must_use]
+    pub fn after(sort: Sort, robot: &Robot) -> Self {
+        Self {
+            place: match sort.key {
+                SortKey::Name => Place::Name(Some(robot.name().to_owned())),
+                SortKey::Year => Place::Year(Some((robot.year(), robot.id()))),
+                SortKey::Id => Place::Id(Some(robot.id())),
+            },
+            direction: sort.direction,
+        }
+    }
+
+    /// The place after an entry, unless the order is by year, which an entry does not have.
+    pub(crate) fn after_entry(sort: Sort, entry: &Entry) -> Option<Self> {
+        let place = match sort.key {
+            SortKey::Name => Place::Name(Some(entry.name().to_owned())),
+            SortKey::Year => return None,
+            SortKey::Id => Place::Id(Some(entry.id())),
+        };
+        let direction = sort.direction;
+        Some(Self { place, direction })
+    }
+
+    /// By name: the place before the first name that is greater than this text, by bytes.
+    #[must_use]
+    pub fn after_name(text: impl Into<String>) -> Self {
+        Self {
+            place: Place::Name(Some(text.into())),
+            direction: Direction::Ascending,
+        }
+    }
+
+    /// What robots are compared by, and where the page starts.
+    #[must_use]
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Whether the least or the greatest key comes first.
+    #[must_use]
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// The order.
+    #[must_use]
+    pub fn sort(&self) -> Sort {
+        let key = match self.place {
+            Place::Name(_) => SortKey::Name,
+            Place::Year(_) => SortKey::Year,
+            Place::Id(_) => SortKey::Id,
+        };
+        Sort::new(key, self.direction)
+    }
+
+    /// Whether the page starts at the beginning.
+    #[must_use]
+    pub fn is_start(&self) -> bool {
+        matches!(
+            self.place,
+            Place::Name(None) | Place::Year(None) | Place::Id(None)
+        )
+    }
+
+    /// Whether a robot comes after this place.
+    #[must_use]
+    pub fn precedes(&self, robot: &Robot) -> bool {
+        let ascending = match &self.place {
+            Place::Name(Some(name)) => name.as_str().cmp(robot.name()),
+            Place::Year(Some(place)) => place.cmp(&(robot.year(), robot.id())),
+            Place::Id(Some(id)) => id.cmp(&robot.id()),
+            Place::Name(None) | Place::Year(None) | Place::Id(None) => return true,
+        };
+        self.direction.of(ascending).is_lt()
+    }
+
+    /// The text after which names follow in ascending order, which needs no further column.
+    pub(crate) fn ascending_name(&self) -> Option<&str> {
+        match (&self.place, self.direction) {
+            (Place::Name(name), Direction::Ascending) => Some(name.as_deref().unwrap_or_default()),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.sort())?;
+        match &self.place {
+            Place::Name(Some(name)) => write!(formatter, ":{name}"),
+            Place::Year(Some((year, id))) => write!(formatter, ":{year}:{id}"),
+            Place::Id(Some(id)) => write!(formatter, ":{id}"),
+            Place::Name(None) | Place::Year(None) | Place::Id(None) => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = ParseCursorError;
+
+    fn from_str(text: &str) -> Result<Self, ParseCursorError> {
+        let (sort, place) = match text.split_once(':') {
+            Some((sort, place)) => (sort, Some(place)),
+            None => (text, None),
+        };
+        let sort: Sort = sort.parse().map_err(|_| ParseCursorError)?;
+        let Some(place) = place else {
+            return Ok(Self::start(sort));
+        };
+        let place = match sort.key {
+            // No name contains NUL, so no cursor does.
+            SortKey::Name if place.contains('\0') => return Err(ParseCursorError),
+            SortKey::Name => Place::Name(Some(place.to_owned())),
+            SortKey::Year => {
+                let (year, id) = place.split_once(':').ok_or(ParseCursorError)?;
+                let year = year.parse().map_err(|_| ParseCursorError)?;
+                Place::Year(Some((year, id.parse().map_err(|_| ParseCursorError)?)))
+            }
+            SortKey::Id => Place::Id(Some(place.parse().map_err(|_| ParseCursorError)?)),
+        };
+        Ok(Self {
+            place,
+            direction: sort.direction,
+        })
+    }
+}
+
+/// A text is no cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("cursor is not one that a link of this service contains")]
+pub struct ParseCursorError;

@@ -1,0 +1,193 @@
+//! Which robots a list, a search or a count contains.
+
+use std::ops::{Bound, RangeBounds};
+
+use memchr::memmem::Finder;
+
+use crate::model::{Robot, RobotType};
+
+/// Conditions that robots meet. A robot must meet all of them.
+///
+/// A text is the filter of the robots whose names contain it, so [`Pages::new`](crate::Pages::new)
+/// takes it instead.
+///
+/// ```
+/// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue, Pages, RobotType};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// catalogue.add(Draft::new("BB-8", "droid", 2015))?;
+/// catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
+///
+/// let filter = Filter::all().of_type(RobotType::Droid).years(..2000);
+/// let names: Vec<String> = Pages::new(&catalogue, filter)
+///     .flatten()
+///     .flatten()
+///     .map(|robot| robot.name().to_owned())
+///     .collect();
+/// assert_eq!(names, ["R2-D2"]);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    containing: String,
+    name: Option<String>,
+    types: Vec<RobotType>,
+    first_year: Option<i64>,
+    last_year: Option<i64>,
+}
+
+impl Filter {
+    /// The filter that every robot meets.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self {
+            containing: String::new(),
+            name: None,
+            types: Vec::new(),
+            first_year: None,
+            last_year: None,
+        }
+    }
+
+    /// Only robots whose name contains this text, byte for byte. Every name contains `""`.
+    #[must_use]
+    pub fn containing(mut self, text: impl Into<String>) -> Self {
+        self.containing = text.into();
+        self
+    }
+
+    /// Only the robot with exactly this name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Also robots of this type. Without a call, robots of all types meet the filter.
+    #[must_use]
+    pub fn of_type(mut self, robot_type: RobotType) -> Self {
+        if !self.types.contains(&robot_type) {
+            self.types.push(robot_type);
+        }
+        self
+    }
+
+    /// Only robots of these years.
+    ///
+    /// ```
+    /// use robot_core::Filter;
+    ///
+    /// let filter = Filter::all().years(1970..1980);
+    /// assert_eq!((filter.get_first_year(), filter.get_last_year()), (Some(1970), Some(1979)));
+    /// ```
+    #[must_use]
+    pub fn years(mut self, years: impl RangeBounds<i64>) -> Self {
+        self.first_year = match years.start_bound() {
+            Bound::Included(year) => Some(*year),
+            Bound::Excluded(year) => Some(year.saturating_add(1)),
+            Bound::Unbounded => None,
+        };
+        self.last_year = match years.end_bound() {
+            Bound::Included(year) => Some(*year),
+            Bound::Excluded(year) => Some(year.saturating_sub(1)),
+            Bound::Unbounded => None,
+        };
+        self
+    }
+
+    /// The text that names contain; `""` for any name.
+    #[must_use]
+    pub fn get_containing(&self) -> &str {
+        &self.containing
+    }
+
+    /// The only name.
+    #[must_use]
+    pub fn get_name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The types, each once; none for all types.
+    #[must_use]
+    pub fn get_types(&self) -> &[RobotType] {
+        &self.types
+    }
+
+    /// The first year.
+    #[must_use]
+    pub fn get_first_year(&self) -> Option<i64> {
+        self.first_year
+    }
+
+    /// The last year.
+    #[must_use]
+    pub fn get_last_year(&self) -> Option<i64> {
+        self.last_year
+    }
+
+    /// Whether a robot meets the filter.
+    ///
+    /// ```
+    /// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue};
+    ///
+    /// let robot = MemoryCatalogue::new().add(Draft::new("R2-D2", "droid", 1977))?;
+    /// assert!(Filter::from("2-D").years(1977..).matches(&robot));
+    /// assert!(!Filter::all().named("R2").matches(&robot));
+    /// # Ok::<(), robot_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn matches(&self, robot: &Robot) -> bool {
+        self.matcher().matches(robot)
+    }
+
+    /// Tests many robots.
+    pub(crate) fn matcher(&self) -> Matcher<'_> {
+        Matcher {
+            filter: self,
+            containing: Finder::new(&self.containing),
+        }
+    }
+
+    /// Whether the text that names contain is the only condition.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn has_only_text(&self) -> bool {
+        *self == Self::all().containing(self.containing.as_str())
+    }
+}
+
+impl From<&str> for Filter {
+    fn from(text: &str) -> Self {
+        Self::all().containing(text)
+    }
+}
+
+impl From<String> for Filter {
+    fn from(text: String) -> Self {
+        Self::all().containing(text)
+    }
+}
+
+impl From<&String> for Filter {
+    fn from(text: &String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+/// A filter, prepared for testing many robots.
+pub(crate) struct Matcher<'a> {
+    filter: &'a Filter,
+    containing: Finder<'a>,
+}
+
+impl Matcher<'_> {
+    pub(crate) fn matches(&self, robot: &Robot) -> bool {
+        let filter = self.filter;
+        let types = &filter.types;
+        filter.name.as_ref().is_none_or(|name| name == robot.name())
+            && (types.is_empty() || types.contains(&robot.robot_type()))
+            && filter.first_year.is_none_or(|year| year <= robot.year())
+            && filter.last_year.is_none_or(|year| robot.year() <= year)
+            && self.containing.find(robot.name().as_bytes()).is_some()
+    }
+}

@@ -1,0 +1,82 @@
+//! How many robots there are of each type and decade.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::{Robot, RobotType};
+
+/// The numbers of robots by type and decade. In JSON, an object with all members.
+///
+/// ```
+/// use robot_core::{Catalogue, CatalogueExt, Draft, Filter, MemoryCatalogue};
+///
+/// let catalogue = MemoryCatalogue::new();
+/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+/// catalogue.add(Draft::new("C-3PO", "droid", 1977))?;
+/// catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
+/// let summary = catalogue.summary(&Filter::all())?;
+/// assert_eq!(summary.count, 3);
+/// assert_eq!(
+///     serde_json::to_string(&summary.groups[0])?,
+///     r#"{"type":"droid","decade":1970,"count":2}"#,
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The number of all robots.
+    pub count: u64,
+    /// The numbers by type, in the order of their names, and by decade. A group without robots is
+    /// missing.
+    pub groups: Vec<SummaryGroup>,
+}
+
+/// The number of robots of a type and a decade.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SummaryGroup {
+    /// The type.
+    #[serde(rename = "type", serialize_with = "name")]
+    pub robot_type: RobotType,
+    /// The first year of the decade, such as 1970.
+    pub decade: i64,
+    /// The number of robots.
+    pub count: u64,
+}
+
+fn name<S: serde::Serializer>(robot_type: &RobotType, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(robot_type.as_str())
+}
+
+impl Summary {
+    /// The summary of numbers of robots by type and year, in any order.
+    pub fn new(counts_by_year: impl IntoIterator<Item = (RobotType, i64, u64)>) -> Self {
+        let mut counts = BTreeMap::new();
+        for (robot_type, year, count) in counts_by_year {
+            let group = counts
+                .entry((robot_type.as_str(), year - year % 10))
+                .or_insert((robot_type, 0));
+            group.1 += count;
+        }
+        let groups: Vec<_> = counts
+            .into_iter()
+            .map(|((_, decade), (robot_type, count))| SummaryGroup {
+                robot_type,
+                decade,
+                count,
+            })
+            .collect();
+        Self {
+            count: groups.iter().map(|group| group.count).sum(),
+            groups,
+        }
+    }
+
+    /// The summary of these robots.
+    pub(crate) fn of<'a>(robots: impl IntoIterator<Item = &'a Robot>) -> Self {
+        let robots = robots.into_iter();
+        Self::new(robots.map(|robot| (robot.robot_type(), robot.year(), 1)))
+    }
+}

@@ -1,0 +1,268 @@
+//! Filters, orders, cursors, counts, summaries, and strict requests.
+
+use super::{Case, Session, assert_answer, assert_failure, draft, json, names, paging::link};
+use crate::conformance::cases;
+
+pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
+    filters_choose_robots,
+    sort_orders_robots,
+    cursors_lead_through_all_pages,
+    count_returns_the_total_number,
+    summary_counts_types_and_decades,
+    export_contains_only_the_filter,
+    wrong_parameters_return_400,
+    strict_request_with_unknown_parameter_returns_400,
+];
+
+fn add_six(session: &Session<'_>) {
+    for (name, robot_type, year) in [
+        ("R2-D2", "droid", 1977),
+        ("HAL 9000", "virtual", 1968),
+        ("C-3PO", "droid", 1977),
+        ("Maria", "mechanical", 1927),
+        ("BB-8", "droid", 2015),
+        ("Zora", "virtual", 2363),
+    ] {
+        let answer = session.post(&draft(name, robot_type, year));
+        assert_eq!(answer.status, session.created(), "{name}");
+    }
+}
+
+fn filters_choose_robots(session: &Session<'_>) {
+    add_six(session);
+    for (target, expected) in [
+        ("?type=droid", &["BB-8", "C-3PO", "R2-D2"][..]),
+        (
+            "?type=virtual&type=mechanical",
+            &["HAL 9000", "Maria", "Zora"],
+        ),
+        ("?type=virtual&type=virtual", &["HAL 9000", "Zora"]),
+        ("?year=1977", &["C-3PO", "R2-D2"]),
+        ("?year_from=1977", &["BB-8", "C-3PO", "R2-D2", "Zora"]),
+        ("?year_to=1968", &["HAL 9000", "Maria"]),
+        (
+            "?year_from=1968&year_to=1977&type=droid",
+            &["C-3PO", "R2-D2"],
+        ),
+        (
+            "?year_from=0&year_to=9223372036854775807&limit=2",
+            &["BB-8", "C-3PO"],
+        ),
+        ("?name=HAL+9000", &["HAL 9000"]),
+        ("?name=HAL", &[]),
+        ("?type=droid&after=BB-8", &["C-3PO", "R2-D2"]),
+        ("/search/-?type=droid&year_to=2000", &["C-3PO", "R2-D2"]),
+        ("/search/a?name=Maria", &["Maria"]),
+        ("/search/x?name=Maria", &[]),
+        ("/search/%00?type=droid", &[]),
+        ("?name=%00", &[]),
+    ] {
+        assert_eq!(
+            session.names(&format!("/api/robots{target}")),
+            expected,
+            "{target}"
+        );
+    }
+    let answer = session.get("/api/robots?year=1977&fields=year,type");
+    assert_answer(
+        &answer,
+        200,
+        r#"[{"year":1977,"type":"droid"},{"year":1977,"type":"droid"}]"#,
+    );
+}
+
+fn sort_orders_robots(session: &Session<'_>) {
+    add_six(session);
+    let by_year = ["Maria", "HAL 9000", "R2-D2", "C-3PO", "BB-8", "Zora"];
+    let by_id = ["R2-D2", "HAL 9000", "C-3PO", "Maria", "BB-8", "Zora"];
+    let by_name = ["BB-8", "C-3PO", "HAL 9000", "Maria", "R2-D2", "Zora"];
+    for (sort, mut expected) in [("name", by_name), ("year", by_year), ("id", by_id)] {
+        let found = session.names(&format!("/api/robots?sort={sort}"));
+        assert_eq!(found, expected, "{sort}");
+        expected.reverse();
+        let found = session.names(&format!("/api/robots?sort=-{sort}&fields=name,year"));
+        assert_eq!(found, expected, "-{sort}");
+    }
+    assert_eq!(
+        session.names("/api/robots/search/-?sort=-year"),
+        ["BB-8", "C-3PO", "R2-D2"]
+    );
+}
+
+fn cursors_lead_through_all_pages(session: &Session<'_>) {
+    add_six(session);
+    for parameters in [
+        "sort=year",
+        "sort=-year&type=droid",
+        "sort=-name&year_from=1968",
+        "sort=id&fields=id,name",
+        "sort=-id",
+        "type=virtual&type=droid",
+        "year_from=1000&fields=name,year",
+        "sort=name",
+    ] {
+        let whole = session.names(&format!("/api/robots?{parameters}"));
+        for limit in 1..4 {
+            let mut found = Vec::new();
+            let mut next = Some(format!("/api/robots?limit={limit}&{parameters}"));
+            while let Some(target) = next {
+                let answer = session.get(&target);
+                let page = names(&answer);
+                assert!((1..=limit).contains(&page.len()), "{target}: {page:?}");
+                found.extend(page);
+                next = link(&answer);
+                let with_cursor = |target: &String| target.contains("cursor=");
+                assert!(next.as_ref().is_none_or(with_cursor), "{next:?}");
+            }
+            assert_eq!(found, whole, "{parameters}, pages of {limit}");
+        }
+    }
+    // The robot of a cursor may be deleted.
+    let first = session.get("/api/robots?sort=-year&limit=2");
+    assert_eq!(names(&first), ["Zora", "BB-8"]);
+    let found = json(&session.get("/api/robots?name=BB-8"));
+    let id = found[0]["id"].as_str().unwrap_or_default();
+    assert_eq!(session.delete(id).status, 200);
+    let next = link(&first).unwrap_or_default();
+    assert_eq!(names(&session.get(&next)), ["C-3PO", "R2-D2"]);
+    // Without a limit, the rest of the list.
+    let rest = next.replace("limit=2&", "");
+    assert_eq!(
+        session.names(&rest),
+        ["C-3PO", "R2-D2", "HAL 9000", "Maria"]
+    );
+}
+
+fn count_returns_the_total_number(session: &Session<'_>) {
+    add_six(session);
+    for (target, expected) in [
+        ("?count=true", "6"),
+        ("?count=true&limit=1", "6"),
+        ("?count=true&type=droid&limit=1", "3"),
+        ("?count=true&year=1", "0"),
+        ("/search/-?count=true&sort=id", "3"),
+        ("/search/%F0%9F%A4%96?count=true", "0"),
+    ] {
+        let answer = session.get(&format!("/api/robots{target}"));
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.header("x-total-count"), Some(expected), "{target}");
+        // The next page has it, too.
+        if let Some(next) = link(&answer) {
+            let next = session.get(&next);
+            assert_eq!(next.header("x-total-count"), Some(expected), "{target}");
+        }
+    }
+    for target in ["?count=false", ""] {
+        let answer = session.get(&format!("/api/robots{target}"));
+        assert_eq!(answer.header("x-total-count"), None);
+    }
+}
+
+fn summary_counts_types_and_decades(session: &Session<'_>) {
+    let empty = r#"{"status":"OK","data":{"count":0,"groups":[]}}"#;
+    assert_answer(&session.get("/api/robots/summary"), 200, empty);
+    add_six(session);
+    assert_answer(
+        &session.get("/api/robots/summary"),
+        200,
+        concat!(
+            r#"{"status":"OK","data":{"count":6,"groups":["#,
+            r#"{"type":"droid","decade":1970,"count":2},"#,
+            r#"{"type":"droid","decade":2010,"count":1},"#,
+            r#"{"type":"mechanical","decade":1920,"count":1},"#,
+            r#"{"type":"virtual","decade":1960,"count":1},"#,
+            r#"{"type":"virtual","decade":2360,"count":1}]}}"#,
+        ),
+    );
+    assert_answer(
+        &session.get("/api/robots/summary?type=droid&year_to=2000"),
+        200,
+        concat!(
+            r#"{"status":"OK","data":{"count":2,"groups":["#,
+            r#"{"type":"droid","decade":1970,"count":2}]}}"#,
+        ),
+    );
+}
+
+fn export_contains_only_the_filter(session: &Session<'_>) {
+    add_six(session);
+    let answer = session.get("/api/robots/export?type=droid&year=1977&format=csv&fields=name");
+    assert_eq!(answer.text(), "name\nC-3PO\nR2-D2\n");
+    let answer = session.get("/api/robots/export?name=nobody");
+    assert_eq!(answer.text(), "");
+}
+
+fn wrong_parameters_return_400(session: &Session<'_>) {
+    for parameters in [
+        "type=Droid",
+        "type=",
+        "type=droid&type=toaster",
+        "year=x",
+        "year=-1",
+        "year=1&year=1",
+        "year=1&year_to=2",
+        "year_from=2&year_to=1",
+        "name=%FF",
+        "name=a&name=b",
+    ] {
+        for path in ["", "/search/x", "/summary", "/export"] {
+            assert_failure(
+                &session.get(&format!("/api/robots{path}?{parameters}")),
+                400,
+            );
+        }
+    }
+    for parameters in [
+        "sort=price",
+        "sort=Name",
+        "sort=name&sort=year",
+        "cursor=",
+        "cursor=x",
+        "cursor=name:a%00",
+        "cursor=-year:1:1&sort=year",
+        "cursor=name:a&after=a",
+        "after=a&sort=year",
+        "count=1",
+    ] {
+        for path in ["", "/search/x"] {
+            assert_failure(
+                &session.get(&format!("/api/robots{path}?{parameters}")),
+                400,
+            );
+        }
+    }
+}
+
+fn strict_request_with_unknown_parameter_returns_400(session: &Session<'_>) {
+    let strict = [("Prefer", "respond-async, handling=strict")];
+    let targets = [
+        ("GET", "/api/robots?limt=5", "limit"),
+        ("GET", "/api/robots/search/x?year_form=5", "year_from"),
+        ("GET", "/api/robots/1?field=id", "fields"),
+        ("GET", "/api/robots/1?sort=id", "fields"),
+        ("GET", "/api/robots/summary?types=droid", "type"),
+        ("GET", "/api/robots/export?fromat=csv", "format"),
+        ("POST", "/api/robots/import?dryrun=true", "dry_run"),
+    ];
+    for (method, target, nearest) in targets {
+        let answer = session.call(method, target, &strict, b"");
+        assert_failure(&answer, 400);
+        assert!(
+            answer.text().contains(&format!("did you mean {nearest}?")),
+            "{target}"
+        );
+    }
+    let body = br#"{"name":"a","type":"droid","year":1}"#;
+    assert_failure(&session.call("POST", "/api/robots?x=1", &strict, body), 400);
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+
+    let answer = session.call("GET", "/api/robots?limit=5&fields=id", &strict, b"");
+    assert_answer(&answer, 200, "[]");
+    assert_eq!(answer.header("preference-applied"), Some("handling=strict"));
+    for preference in ["handling=lenient", "x"] {
+        let headers = [("Prefer", preference)];
+        let answer = session.call("GET", "/api/robots?limt=5", &headers, b"");
+        assert_answer(&answer, 200, "[]");
+        assert_eq!(answer.header("preference-applied"), None);
+    }
+}
