@@ -14,9 +14,11 @@ use crate::{
         export::ExportArgs,
         get::GetArgs,
         import_arguments::ImportArgs,
+        list::ListArgs,
         manual::ManualArgs,
         restore::RestoreArgs,
         search::SearchArgs,
+        summary::SummaryArgs,
         token::{self, TokenCommand},
         update::UpdateArgs,
     },
@@ -84,9 +86,8 @@ pub(crate) enum Command {
     /// nothing is added.
     Add(AddArgs),
 
-    /// Print all robots, sorted by name
-    #[command(after_help = "Example:\n  robot-cli list --format json")]
-    List,
+    /// Print all robots, or those of some types and years, sorted by name
+    List(ListArgs),
 
     /// Print the robots whose names contain a text, sorted by name
     ///
@@ -95,6 +96,9 @@ pub(crate) enum Command {
 
     /// Print one robot
     Get(GetArgs),
+
+    /// Print how many robots there are of each type and decade
+    Summary(SummaryArgs),
 
     /// Change a robot and print it
     ///

@@ -59,7 +59,7 @@ impl From<Changes> for Draft {
 }
 
 /// Parses a year. Unlike the standard library's error, this one says what is allowed.
-fn parse_year(text: &str) -> Result<i64, String> {
+pub(crate) fn parse_year(text: &str) -> Result<i64, String> {
     text.parse()
         .map_err(|_| format!("a year is an integer from 0 to {}", i64::MAX))
 }

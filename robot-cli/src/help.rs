@@ -10,7 +10,7 @@ use crate::arguments::Arguments;
 
 /// Headings in the list of commands. Commands that are not named here are listed under [`OTHER`].
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Read", &["list", "search", "get"]),
+    ("Read", &["list", "search", "get", "summary"]),
     ("Change", &["add", "update", "delete"]),
     (
         "Move data",
@@ -28,6 +28,7 @@ const DETAILS: &str = "\
 Examples:
   robot-cli list                                   Print all robots
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
+  robot-cli list --type droid --sort=-year         Print the droids, the newest first
   robot-cli search R2 --format csv > robots.csv    Save the robots with R2 in the name
   robot-cli get 1 --format json                    Print one robot as a JSON object
   robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db

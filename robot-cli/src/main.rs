@@ -17,6 +17,7 @@ mod output;
 mod place;
 mod printable;
 mod progress;
+mod selection;
 mod table;
 mod terminal;
 
@@ -35,7 +36,7 @@ use crate::{
     arguments::{Arguments, Command},
     commands::{
         add, backup, check, completions, copy, delete, export, get, import, list, manual, restore,
-        search, token, update,
+        search, summary, token, update,
     },
     context::Context,
     failure::Failure,
@@ -86,9 +87,10 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     }
     match arguments.command {
         Command::Add(args) => add::run(args, context),
-        Command::List => list::run(context),
+        Command::List(args) => list::run(&args, context),
         Command::Search(args) => search::run(&args, context),
         Command::Get(args) => get::run(args, context),
+        Command::Summary(args) => summary::run(&args, context),
         Command::Update(args) => update::run(args, context),
         Command::Delete(args) => delete::run(args, context),
         Command::Import(args) => import::run(&args, context),

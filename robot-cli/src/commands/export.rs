@@ -16,6 +16,7 @@ use crate::{
     place::Place,
     printable::printable,
     progress::{Progress, robot_count},
+    selection::FilterArgs,
 };
 use clap::Args;
 use robot_core::{
@@ -40,6 +41,9 @@ pub(crate) struct ExportArgs {
         hide_default_value = true
     )]
     containing: String,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 
     /// Fields in this order; an import requires name, type and year
     #[arg(long, value_name = "FIELDS", default_value_t, value_parser = parse_fields)]
@@ -226,7 +230,7 @@ impl Export {
     ) -> Self {
         let writer = RobotWriter::new(format).fields(args.fields.0.clone());
         Self {
-            pages: Pages::new(catalogue, args.containing.as_str()),
+            pages: Pages::new(catalogue, args.filter.filter(&args.containing)),
             writer: if args.spreadsheet {
                 writer.for_spreadsheets()
             } else {

@@ -14,5 +14,6 @@ pub(crate) mod list;
 pub(crate) mod manual;
 pub(crate) mod restore;
 pub(crate) mod search;
+pub(crate) mod summary;
 pub(crate) mod token;
 pub(crate) mod update;

@@ -1,30 +1,38 @@
 //! `search`: robots by a part of their name.
 
 use clap::Args;
-use robot_core::Pages;
 
 use super::list;
-use crate::{context::Context, failure::Failure, output, printable::printable};
+use crate::{context::Context, failure::Failure, printable::printable, selection::SelectionArgs};
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  robot-cli search R2\n  robot-cli search -- -D2")]
+#[command(
+    after_help = "Examples:\n  robot-cli search R2\n  robot-cli search R2 --type droid --sort=-year\n  robot-cli search -- -D2"
+)]
 pub(crate) struct SearchArgs {
     /// The text that the names contain
     text: String,
+
+    #[command(flatten)]
+    selection: SelectionArgs,
 }
 
 /// Prints the robots whose names contain the text.
 pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let SearchArgs { text } = args;
+    let SearchArgs { text, selection } = args;
     if text.is_empty() {
-        return list::run(context);
+        return list::print(selection, context);
     }
-    let no_match = format!(
-        "No robot has '{}' in its name (the search is case-sensitive). \
+    let condition = if selection.has_filter() {
+        ", and is of these types and years"
+    } else {
+        ""
+    };
+    let hint = format!(
+        "No robot has '{}' in its name{condition} (the search is case-sensitive). \
          List all robots with: robot-cli list",
         printable(text)
     );
-    let pages = Pages::new(context.open()?, text.as_str());
-    output::print_pages(pages, context.print_format(), &no_match, context.output)
+    selection.print(text, &hint, context)
 }

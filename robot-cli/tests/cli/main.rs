@@ -34,6 +34,7 @@ mod restore;
 mod restore_faults;
 mod rules;
 mod sandbox;
+mod selection;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod token;

@@ -1,0 +1,63 @@
+//! `summary`: the numbers of robots by type and decade.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use robot_core::Summary;
+
+use crate::{context::Context, failure::Failure, format::Format, selection::FilterArgs};
+
+/// Arguments of `summary`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  robot-cli summary\n  robot-cli summary --type droid --format csv"
+)]
+pub(crate) struct SummaryArgs {
+    /// Only robots with this text in their name
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    containing: String,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+/// Prints the summary.
+pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let filter = args.filter.filter(&args.containing);
+    let summary = context.open()?.summary(&filter)?;
+    print(&summary, context.print_format(), context.output).map_err(Failure::Output)
+}
+
+fn print(summary: &Summary, format: Format, output: &mut dyn Write) -> io::Result<()> {
+    match format {
+        Format::Table => print_table(summary, output)?,
+        Format::Json => writeln!(output, "{}", serde_json::to_string(summary)?)?,
+        Format::Ndjson => {
+            for group in &summary.groups {
+                writeln!(output, "{}", serde_json::to_string(group)?)?;
+            }
+        }
+        Format::Csv => {
+            writeln!(output, "type,decade,count")?;
+            for group in &summary.groups {
+                let name = group.robot_type.as_str();
+                writeln!(output, "{name},{},{}", group.decade, group.count)?;
+            }
+        }
+    }
+    output.flush()
+}
+
+fn print_table(summary: &Summary, output: &mut dyn Write) -> io::Result<()> {
+    writeln!(output, "{:<10}  {:>8}  {:>10}", "TYPE", "DECADE", "ROBOTS")?;
+    for group in &summary.groups {
+        let (name, decade) = (group.robot_type.as_str(), format!("{}s", group.decade));
+        writeln!(output, "{name:<10}  {decade:>8}  {:>10}", group.count)?;
+    }
+    writeln!(output, "{:<10}  {:>8}  {:>10}", "all", "", summary.count)
+}

@@ -1,0 +1,111 @@
+//! Which robots a command reads, and in which order, as arguments.
+
+use std::ops::Bound;
+
+use clap::{Args, builder::TypedValueParser};
+use robot_core::{Filter, Pages, ParseSortError, RobotType, Sort};
+
+use crate::{context::Context, failure::Failure, fields::parse_year, output};
+
+const HEADING: &str = "Selection";
+
+/// Arguments that choose robots.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only robots of this type: droid, mechanical or virtual; repeat it for several types
+    #[arg(long = "type", help_heading = HEADING, value_name = "TYPE", value_parser = parse_type)]
+    types: Vec<RobotType>,
+
+    /// Only robots of this year or later
+    #[arg(long, help_heading = HEADING, value_name = "YEAR", value_parser = parse_year)]
+    year_from: Option<i64>,
+
+    /// Only robots of this year or earlier
+    #[arg(long, help_heading = HEADING, value_name = "YEAR", value_parser = parse_year)]
+    year_to: Option<i64>,
+}
+
+impl FilterArgs {
+    /// The filter of these arguments and a text that names contain.
+    pub(crate) fn filter(&self, containing: &str) -> Filter {
+        let years = (
+            self.year_from.map_or(Bound::Unbounded, Bound::Included),
+            self.year_to.map_or(Bound::Unbounded, Bound::Included),
+        );
+        let filter = Filter::all().containing(containing).years(years);
+        self.types.iter().copied().fold(filter, Filter::of_type)
+    }
+}
+
+/// Arguments that choose robots, and their order.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    /// Order: name, -name, year, -year, id or -id; with a hyphen, the greatest is first
+    #[arg(
+        long,
+        help_heading = HEADING,
+        value_name = "ORDER",
+        default_value = "name",
+        hide_default_value = true,
+        allow_hyphen_values = true,
+        value_parser = clap::builder::StringValueParser::new()
+            .try_map(|text| text.parse::<Sort>().map_err(|ParseSortError| "the order is name, -name, year, -year, id or -id"))
+    )]
+    sort: Sort,
+
+    /// The maximum number of robots
+    #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
+    limit: Option<usize>,
+
+    /// Print only how many robots there are
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit"])]
+    count: bool,
+}
+
+impl SelectionArgs {
+    /// Whether types or years are chosen.
+    pub(crate) fn has_filter(&self) -> bool {
+        self.filter.filter("") != Filter::all()
+    }
+
+    /// Prints the robots whose names contain a text, or the hint if there are none.
+    pub(crate) fn print(
+        &self,
+        containing: &str,
+        hint: &str,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        let (catalogue, filter) = (context.open()?, self.filter.filter(containing));
+        if self.count {
+            let count = catalogue.count(&filter)?;
+            return writeln!(context.output, "{count}")
+                .and_then(|()| context.output.flush())
+                .map_err(Failure::Output);
+        }
+        let pages = Pages::new(catalogue, filter).sorted(self.sort);
+        let format = context.print_format();
+        let Some(mut missing) = self.limit else {
+            return output::print_pages(pages, format, hint, context.output);
+        };
+        let pages = pages.page_size(missing.min(PAGE_SIZE)).map_while(|page| {
+            let page = page.map(|mut robots| {
+                robots.truncate(missing);
+                robots
+            });
+            missing -= page.as_ref().map_or(0, Vec::len);
+            let is_empty = page.as_ref().is_ok_and(Vec::is_empty);
+            (!is_empty).then_some(page)
+        });
+        output::print_pages(pages, format, hint, context.output)
+    }
+}
+
+/// The maximum number of robots that are read at once.
+const PAGE_SIZE: usize = 1000;
+
+fn parse_type(text: &str) -> Result<RobotType, String> {
+    RobotType::from_name(text).ok_or_else(|| format!("the type is one of: {}", RobotType::names()))
+}
