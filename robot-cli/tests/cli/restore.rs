@@ -118,6 +118,18 @@ fn catalogue_in_use_is_not_replaced() {
 }
 
 #[test]
+fn log_of_another_catalogue_is_not_replaced() {
+    let sandbox = with_backup();
+    let catalogue = sandbox.open("robots.db");
+    catalogue.add(Draft::new("Robby", "droid", 1956)).unwrap();
+    let log = "--database=sqlite://robots.db-wal";
+    let expected = "'robots.db-wal': it belongs to the database";
+    for arguments in [&["copy.db", log][..], &["--replace", "copy.db", log]] {
+        is_refused(&sandbox, arguments, expected);
+    }
+}
+
+#[test]
 fn unreadable_catalogue_is_replaced() {
     let sandbox = with_backup();
     sandbox.write("robots.db", "not a database");

@@ -184,3 +184,23 @@ fn program_that_starts_meanwhile_uses_neither_file() {
     assert_eq!(count(&sandbox, "robots.db"), 3);
     assert_eq!(count(&sandbox, "old.db"), 3);
 }
+
+#[test]
+fn interrupted_restore_is_not_repeated() {
+    let sandbox = crashed();
+    // What a process that is killed before the last step leaves behind.
+    let link = |name, second| {
+        fs::hard_link(sandbox.path().join(name), sandbox.path().join(second)).unwrap();
+    };
+    link("robots.db", "robots.db.replaced-1");
+    link("robots.db-wal", "robots.db.replaced-1-wal");
+    fs::remove_file(sandbox.path().join("robots.db-wal")).unwrap();
+    let error = sandbox.stderr(&["restore", "--replace", "copy.db"], 1);
+    assert!(error.contains("it has 2 names (hard links)"), "{error}");
+    assert!(
+        error.contains("after an interrupted restoration"),
+        "{error}"
+    );
+    recover(sandbox.path());
+    assert_eq!(count(&sandbox, "robots.db"), 4);
+}

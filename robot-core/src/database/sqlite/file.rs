@@ -105,8 +105,9 @@ impl DatabaseFile {
         }
         Err(self.unusable(
             format!("it has {links} names (hard links)").into(),
-            "stop the programs that use it, find the names with 'find / -samefile FILE', and delete \
-             all but one, if possible the one beside a file '-wal'",
+            "stop the programs that use it, find its names with 'find / -samefile FILE', keep one, the \
+             one beside a file '-wal' if there is one, and delete the others; after an interrupted \
+             restoration, see 'Restore a backup' in the operations document",
         ))
     }
 

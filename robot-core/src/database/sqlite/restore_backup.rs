@@ -12,13 +12,11 @@ use super::{
     check::check,
     companions::{COMPANIONS, LOGS},
     connection::Purpose,
-    file::{self, DatabaseFile},
+    file::DatabaseFile,
     replaced::Replaced,
 };
 use crate::{
-    catalogue::{
-        CheckError, Existing, OpenError, OpenOptions, RestoreError, RestoredBackup, redact,
-    },
+    catalogue::{CheckError, Existing, OpenOptions, RestoreError, RestoredBackup},
     files::{
         OutputError, OutputFile,
         identity::{Identity, identity},
@@ -35,13 +33,16 @@ pub(crate) fn restore_backup(
     existing: Existing,
     next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
 ) -> Result<RestoredBackup, RestoreError> {
-    let target = Target::of_url(url)?;
+    let target = Target(DatabaseFile::from_url(url, options)?);
     let source = format!(
         "sqlite://{}",
         backup.to_str().ok_or_else(|| target.not_utf8())?
     );
     let source_file = DatabaseFile::from_url(&source, options)?.unchanged();
-    if source_file.store_files().intersects(&file::files(url)) {
+    if source_file
+        .store_files()
+        .intersects(&target.0.store_files())
+    {
         return Err(RestoreError::Itself(backup.to_owned()));
     }
     if existing == Existing::Keep {
@@ -77,7 +78,7 @@ pub(crate) fn restore_backup(
             kept.undo();
         }
         match error.kind() {
-            io::ErrorKind::AlreadyExists => RestoreError::Exists(target.path.clone()),
+            io::ErrorKind::AlreadyExists => RestoreError::Exists(target.path()),
             _ => target.failed(error),
         }
     })?;
@@ -103,33 +104,30 @@ fn must_have_no_log(backup: &Path, source: &DatabaseFile) -> Result<(), RestoreE
 }
 
 /// The file that the backup is restored to.
-struct Target {
-    path: PathBuf,
-}
+struct Target(DatabaseFile);
 
 impl Target {
-    fn of_url(url: &str) -> Result<Self, RestoreError> {
-        let path = file::path_of_url(url).ok_or_else(|| OpenError::NoPath { url: redact(url) })?;
-        Ok(Self { path: path.into() })
+    fn path(&self) -> PathBuf {
+        self.0.path().to_owned()
     }
 
     fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RestoreError {
         RestoreError::Failed {
-            file: self.path.clone(),
+            file: self.path(),
             cause: cause.into().into(),
         }
     }
 
     fn not_synced(&self, cause: io::Error) -> RestoreError {
         RestoreError::NotSynced {
-            file: self.path.clone(),
+            file: self.path(),
             cause: Arc::new(cause),
         }
     }
 
     /// Whether it is this file.
     fn is(&self, file: Identity) -> bool {
-        fs::metadata(&self.path).is_ok_and(|found| identity(&found) == file)
+        fs::metadata(self.0.path()).is_ok_and(|found| identity(&found) == file)
     }
 
     fn not_utf8(&self) -> RestoreError {
@@ -138,7 +136,7 @@ impl Target {
 
     fn not_checked(&self, error: CheckError) -> RestoreError {
         match error {
-            CheckError::Cancelled => RestoreError::Cancelled(self.path.clone()),
+            CheckError::Cancelled => RestoreError::Cancelled(self.path()),
             CheckError::Open(error) => RestoreError::Open(error),
             error => RestoreError::Check(error),
         }
@@ -146,15 +144,15 @@ impl Target {
 
     fn not_locked(&self, error: io::Error) -> RestoreError {
         match error.kind() {
-            io::ErrorKind::WouldBlock => RestoreError::InUse(self.path.clone()),
+            io::ErrorKind::WouldBlock => RestoreError::InUse(self.path()),
             _ => self.failed(error),
         }
     }
 
     /// Fails if the file exists, or one that SQLite would take for a part of it.
     fn must_not_exist(&self) -> Result<(), RestoreError> {
-        let beside = COMPANIONS.map(|suffix| with_suffix(&self.path, suffix));
-        let mut files = [self.path.clone()].into_iter().chain(beside);
+        let beside = COMPANIONS.map(|suffix| with_suffix(self.0.resolved(), suffix));
+        let mut files = [self.path()].into_iter().chain(beside);
         match files.find(|file| fs::symlink_metadata(file).is_ok()) {
             Some(file) => Err(RestoreError::Exists(file)),
             None => Ok(()),
@@ -164,9 +162,9 @@ impl Target {
     /// The file that is renamed into place. It has the permissions and the owner of the file that it
     /// replaces, or the permissions of the backup.
     fn create(&self, source: &DatabaseFile) -> Result<OutputFile, RestoreError> {
-        let created = OutputFile::create(&self.path, &source.store_files());
+        let created = OutputFile::create(self.0.path(), &source.store_files());
         let mut output = created.map_err(|error| match error {
-            OutputError::OfCatalogue => RestoreError::Itself(self.path.clone()),
+            OutputError::OfCatalogue => RestoreError::Itself(self.path()),
             error => self.failed(error),
         })?;
         let permitted = output.readable_as(source.path());
@@ -187,7 +185,7 @@ impl Target {
         match copy(source, reader, path, &mut next) {
             Ok(Some(Ok(robots))) => Ok(robots),
             Ok(Some(Err(error))) => Err(self.failed(error)),
-            Ok(None) => Err(RestoreError::Cancelled(self.path.clone())),
+            Ok(None) => Err(RestoreError::Cancelled(self.path())),
             Err(cause) => Err(self.failed(cause)),
         }
     }
