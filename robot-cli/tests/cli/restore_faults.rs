@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     os::unix::fs::MetadataExt,
     path::Path,
     process::{Command, Output, Stdio},
@@ -9,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{CatalogueExt, Draft};
+use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::sandbox::Sandbox;
@@ -183,6 +184,43 @@ fn program_that_starts_meanwhile_uses_neither_file() {
     assert!(stderr.contains(expected), "{stderr}");
     assert_eq!(count(&sandbox, "robots.db"), 3);
     assert_eq!(count(&sandbox, "old.db"), 3);
+}
+
+#[test]
+fn catalogue_created_during_a_restore_is_kept() {
+    for left_behind in [None, Some("robots.db-wal")] {
+        let sandbox = Sandbox::with_three_robots();
+        let _ = sandbox.run(&["backup", "copy.db"]).success();
+        let path = sandbox.path().join("robots.db");
+        fs::remove_file(&path).unwrap();
+        if let Some(log) = left_behind {
+            sandbox.write(log, "a log");
+        }
+        let is_copying = || {
+            let files = fs::read_dir(sandbox.path()).unwrap();
+            files.map(|file| file.unwrap().path()).any(|file| {
+                file.extension()
+                    .is_some_and(|extension| extension == "part")
+            })
+        };
+        let restored = OpenOptions::new().restore_backup(
+            sandbox.path().join("copy.db"),
+            &format!("sqlite://{}", path.display()),
+            Existing::Replace,
+            |_| {
+                if is_copying() && !path.exists() {
+                    let add = ["add", "Marvin", "--type=droid", "--year=1978"];
+                    let _ = sandbox.run(&add).success();
+                }
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(
+            matches!(restored, Err(RestoreError::InUse(_))),
+            "{restored:?}"
+        );
+        assert_eq!(count(&sandbox, "robots.db"), 1);
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use crate::files::path::{folder_of, with_suffix};
 pub(super) struct Replaced {
     path: PathBuf,
     /// `None` if there is only a log.
-    _lock: Option<File>,
+    lock: Option<File>,
 }
 
 impl Replaced {
@@ -40,13 +40,24 @@ impl Replaced {
         }
         Ok(Some(Self {
             path: path.to_owned(),
-            _lock: lock,
+            lock,
         }))
+    }
+
+    /// Whether there is a file, and not only a log.
+    pub(super) fn is_locked(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// Gives the file and its logs a second name each, and removes the first name of the logs. If the
     /// process ends now, no server starts with the file, because it has two names.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] if another process has created the file meanwhile.
     pub(super) fn keep(&self) -> io::Result<Kept> {
+        if !self.is_locked() && exists(&self.path) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
         let kept = Kept {
             path: free_name(&self.path),
             original: self.path.clone(),

@@ -67,9 +67,15 @@ pub(crate) fn restore_backup(
     };
     let robots = target.copy(&source_file, &output, || next(report.robots.unwrap_or(0)))?;
     let kept = replaced.as_ref().map(Replaced::keep).transpose();
-    let kept = kept.map_err(|error| target.failed(error))?;
+    let kept = kept.map_err(|error| target.not_locked(error))?;
     let made = fs::metadata(output.temporary_path()).map(|made| identity(&made));
-    let finished = output.finish(existing);
+    // A file that was not locked is not replaced: another program has created it meanwhile.
+    let is_locked = replaced.as_ref().is_some_and(Replaced::is_locked);
+    let finished = output.finish(if is_locked {
+        Existing::Replace
+    } else {
+        Existing::Keep
+    });
     let bytes = finished.map_err(|error| {
         if made.is_ok_and(|made| target.is(made)) {
             return target.not_synced(error);
@@ -78,7 +84,10 @@ pub(crate) fn restore_backup(
             kept.undo();
         }
         match error.kind() {
-            io::ErrorKind::AlreadyExists => RestoreError::Exists(target.path()),
+            io::ErrorKind::AlreadyExists if existing == Existing::Keep => {
+                RestoreError::Exists(target.path())
+            }
+            io::ErrorKind::AlreadyExists => RestoreError::InUse(target.path()),
             _ => target.failed(error),
         }
     })?;
