@@ -140,7 +140,8 @@ fn unreadable_catalogue_is_replaced() {
     fs::remove_file(sandbox.path().join("robots.db")).unwrap();
     sandbox.write("robots.db-wal", "a log");
     is_refused(&sandbox, &["copy.db"], "robots.db-wal' exists");
-    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+    let printed = sandbox.stdout(&["restore", "--replace", "copy.db"]);
+    assert!(!printed.contains("The catalogue before"), "{printed}");
     assert_eq!(sandbox.read("robots.db.replaced-2-wal"), "a log");
 }
 

@@ -15,7 +15,8 @@ pub struct RestoredBackup {
     pub robots: u64,
     /// The size of the catalogue in bytes.
     pub bytes: u64,
-    /// The catalogue that was replaced, under its new name.
+    /// The catalogue that was replaced, under its new name. A log without a catalogue is kept, too, but
+    /// not reported.
     pub replaced: Option<PathBuf>,
 }
 

@@ -94,7 +94,7 @@ pub(crate) fn restore_backup(
     Ok(RestoredBackup {
         robots,
         bytes,
-        replaced: kept.map(|kept| kept.path),
+        replaced: kept.filter(|_| is_locked).map(|kept| kept.path),
     })
 }
 
