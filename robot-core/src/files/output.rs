@@ -120,6 +120,12 @@ impl OutputFile {
         self.temporary.path()
     }
 
+    /// Writes to disk what the file has now.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.temporary.as_file().sync_all()
+    }
+
     /// Gives a file that does not exist yet the permissions of another one, except that its owner may
     /// write it.
     #[cfg(feature = "sqlite")]

@@ -66,6 +66,8 @@ pub(crate) fn restore_backup(
         }
     };
     let robots = target.copy(&source_file, &output, || next(report.robots.unwrap_or(0)))?;
+    // This takes long, and the old catalogue has two names until `finish`, which syncs what is left.
+    output.sync().map_err(|error| target.failed(error))?;
     let kept = replaced.as_ref().map(Replaced::keep).transpose();
     let kept = kept.map_err(|error| target.not_locked(error))?;
     let made = fs::metadata(output.temporary_path()).map(|made| identity(&made));
