@@ -175,6 +175,7 @@ impl Failure {
         match self {
             Self::CopyIncomplete { status, .. } => *status,
             Self::ProblemsFound => ExitCode::from(PROBLEMS_STATUS),
+            Self::Several(failures) => failures.last().map_or(ExitCode::FAILURE, Self::status),
             _ => ExitCode::FAILURE,
         }
     }

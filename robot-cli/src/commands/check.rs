@@ -53,12 +53,10 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
             Failure::Interrupted(interrupt.status())
         }
     })?;
-    print(&report, context.print_format(), context.output).map_err(Failure::Output)?;
-    if report.is_passed() {
-        Ok(())
-    } else {
-        Err(Failure::ProblemsFound)
-    }
+    let printed = print(&report, context.print_format(), context.output);
+    let not_printed = printed.err().map(Failure::Output);
+    let problems = (!report.is_passed()).then_some(Failure::ProblemsFound);
+    Failure::combine(not_printed.into_iter().chain(problems).collect())
 }
 
 /// Result and findings of a check, as programs get them.

@@ -54,6 +54,30 @@ fn closed_pipe_is_no_failure() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn problems_found_are_reported_despite_closed_pipe() {
+    let sandbox = Sandbox::with_three_robots();
+    let file = sandbox.path().join("robots.db");
+    let length = std::fs::metadata(&file).unwrap().len();
+    std::fs::File::options()
+        .write(true)
+        .open(&file)
+        .and_then(|file| file.set_len(length / 2))
+        .unwrap();
+    let output = run_with_closed_pipe(&sandbox, &["check"]);
+    assert_eq!(output.status.code(), Some(3));
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(error.starts_with("error: problems were found"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+    let (error, status) = run_on_a_full_disk(&sandbox, &["check"]);
+    assert_eq!(status, Some(3), "{error}");
+    assert!(
+        error.starts_with("error: cannot write the output"),
+        "{error}"
+    );
+}
+
 #[test]
 fn delete_completes_despite_closed_pipe() {
     let sandbox = Sandbox::with_three_robots();

@@ -241,6 +241,20 @@ fn text_is_the_default_format_and_warnings_the_default_level() {
 }
 
 #[test]
+fn warnings_are_logged_with_an_empty_or_mistyped_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    for filter in ["", "wran", "=", "wran,robot_rocket=infos"] {
+        let unknown = ("ROCKET_ROBOTS", "1");
+        let server = Server::start(
+            folder.path(),
+            &[IN_MEMORY, unknown, ("RUST_LOG", filter)],
+        );
+        let (_, log) = server.stop("TERM");
+        assert!(log.contains(" WARN ") && log.contains("ROCKET_ROBOTS"), "{filter}: {log}");
+    }
+}
+
+#[test]
 fn unknown_format_prevents_the_start() {
     let folder = tempfile::tempdir().unwrap();
     let output = fail(folder.path(), &[("ROCKET_LOG_FORMAT", "xml")]);
