@@ -14,12 +14,9 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-/// The filter without `RUST_LOG`.
-const DEFAULT_FILTER: &str = "warn";
-
-/// The filter of Rocket's records (its indented lines have the target `_`), which are for developers.
-/// `main` reports its errors.
-const WITHOUT_ROCKET: &str = "rocket=off,_=off";
+/// The filter without `RUST_LOG`: no records of Rocket (its indented lines have the target `_`), which
+/// are for developers. `main` reports its errors.
+const DEFAULT_FILTER: &str = "warn,rocket=off,_=off";
 
 /// The libraries that log whole requests, including tokens, and the level at which they do.
 const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper", Level::TRACE)];
@@ -62,12 +59,11 @@ pub(crate) fn start(figment: &Figment) -> Log {
     Log(guard)
 }
 
-/// The filter of `RUST_LOG`, whose wrong directives are ignored.
+/// The default filter with the directives of `RUST_LOG`, of which wrong ones are ignored.
 fn filter() -> EnvFilter {
-    let chosen =
-        std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_else(|_| DEFAULT_FILTER.to_owned());
+    let chosen = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
     // Of two directives for one target, the last one counts.
-    EnvFilter::builder().parse_lossy(format!("{WITHOUT_ROCKET},{chosen}"))
+    EnvFilter::builder().parse_lossy(format!("{DEFAULT_FILTER},{chosen}"))
 }
 
 fn is_sensitive(metadata: &Metadata<'_>) -> bool {

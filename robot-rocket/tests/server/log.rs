@@ -245,12 +245,12 @@ fn warnings_are_logged_with_an_empty_or_mistyped_filter() {
     let folder = tempfile::tempdir().unwrap();
     for filter in ["", "wran", "=", "wran,robot_rocket=infos"] {
         let unknown = ("ROCKET_ROBOTS", "1");
-        let server = Server::start(
-            folder.path(),
-            &[IN_MEMORY, unknown, ("RUST_LOG", filter)],
-        );
+        let server = Server::start(folder.path(), &[IN_MEMORY, unknown, ("RUST_LOG", filter)]);
         let (_, log) = server.stop("TERM");
-        assert!(log.contains(" WARN ") && log.contains("ROCKET_ROBOTS"), "{filter}: {log}");
+        assert!(
+            log.contains(" WARN ") && log.contains("ROCKET_ROBOTS"),
+            "{filter}: {log}"
+        );
     }
 }
 
