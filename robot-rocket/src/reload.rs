@@ -61,14 +61,20 @@ impl Reload {
         let figment = robot_rocket::figment();
         let settings = super::read_settings(&figment)?;
         #[cfg(feature = "tls")]
-        if let Some(certificates) = &self.certificates {
-            certificates.reload().map_err(|error| error.to_string())?;
-        }
+        let has_reloaded_tls = match (&self.certificates, &settings.config.tls) {
+            (Some(certificates), Some(setting)) => {
+                let reloaded = certificates.reload(setting);
+                reloaded.map(|()| true).map_err(|error| error.to_string())?
+            }
+            _ => false,
+        };
+        #[cfg(not(feature = "tls"))]
+        let has_reloaded_tls = false;
         self.access.replace(&settings.catalogue.access);
         tracing::info!("tokens and certificates were reloaded; {}", self.access);
         let table = SettingsTable::of(&settings, &figment);
         for name in table.differences(&self.at_start) {
-            if !RELOADED.contains(&name) {
+            if !RELOADED.contains(&name) && !(has_reloaded_tls && name == "tls") {
                 tracing::warn!("{name} has changed, which has an effect only after a restart");
             }
         }

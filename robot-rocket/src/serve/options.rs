@@ -61,7 +61,7 @@ impl ServeOptions {
             .map_err(|error| ServeError::Settings(error.into()))?;
         let limits = ConnectionLimits::read(figment)?;
         #[cfg(feature = "tls")]
-        let certificates = config.tls.clone().map(Certificates::read).transpose()?;
+        let certificates = config.tls.as_ref().map(Certificates::read).transpose()?;
         #[cfg(not(feature = "tls"))]
         crate::settings::tls_without_feature(figment).map_err(SettingsError::from)?;
         open_files::raise_limit();

@@ -258,4 +258,46 @@ mod certificates {
         assert!(!is_served(&server, &path("old.pem")));
         assert_eq!(open.status(), "HTTP/1.1 200 OK");
     }
+
+    #[test]
+    fn reload_uses_changed_paths_of_the_certificate() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let write = |name: &str, token: &str| {
+            let tls = format!("tls = {{ certs = \"{name}.pem\", key = \"{name}_key.pem\" }}");
+            let text = format!(
+                "[default]\nallow_anonymous = \"read\"\napi_tokens = [\"{}\"]\n{tls}\n",
+                entry(token)
+            );
+            fs::write(folder.path().join("Rocket.toml"), text).unwrap();
+            write_certificate(
+                &path(&format!("{name}.pem")),
+                &path(&format!("{name}_key.pem")),
+            );
+        };
+        write("old", "ci");
+        let server = Server::start(folder.path(), &[MEMORY, LOG]);
+        assert!(is_served(&server, &path("old.pem")));
+        write("new", "laptop");
+        for old in ["old.pem", "old_key.pem"] {
+            fs::remove_file(path(old)).unwrap();
+        }
+        reload(&server, RELOADED);
+        assert!(is_served(&server, &path("new.pem")));
+        // HTTPS itself cannot be turned off without a restart.
+        fs::write(
+            folder.path().join("Rocket.toml"),
+            format!(
+                "[default]\nallow_anonymous = \"read\"\napi_tokens = [\"{}\"]\n",
+                entry("laptop")
+            ),
+        )
+        .unwrap();
+        reload(
+            &server,
+            "tls has changed, which has an effect only after a restart",
+        );
+        assert!(is_served(&server, &path("new.pem")));
+        assert_eq!(server.log().matches("after a restart").count(), 1);
+    }
 }

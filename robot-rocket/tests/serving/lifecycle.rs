@@ -101,6 +101,7 @@ fn certificates_are_replaced_while_running() {
         .merge(("tls.key", &key));
     let rocket = rocket(&Ended::default()).configure(figment);
     let options = ServeOptions::bind(rocket.figment()).unwrap();
+    let tls: rocket::config::TlsConfig = rocket.figment().extract_inner("tls").unwrap();
     let certificates = options.certificates().unwrap().clone();
     let served = Served::start_with(rocket, options);
     let is_trusted = |trusted: &str| {
@@ -121,10 +122,10 @@ fn certificates_are_replaced_while_running() {
     assert!(is_trusted("old.pem"));
     write_certificate(&chain, &key);
     assert!(is_trusted("old.pem") && !is_trusted("chain.pem"));
-    certificates.reload().unwrap();
+    certificates.reload(&tls).unwrap();
     assert!(is_trusted("chain.pem") && !is_trusted("old.pem"));
     std::fs::write(&key, "no key").unwrap();
-    let error = certificates.reload().unwrap_err();
+    let error = certificates.reload(&tls).unwrap_err();
     assert!(error.to_string().contains("key.pem"), "{error}");
     assert!(is_trusted("chain.pem"));
 }
