@@ -19,6 +19,7 @@ chmod 755 "$work"
 root=$work/root
 environment=/etc/robot-rocket.env
 unit=$root/lib/systemd/system/robot-rocket.service
+scripts=$root/var/lib/dpkg/info/robot-catalogue
 
 fail() {
     echo "$deb: $*" >&2
@@ -115,6 +116,11 @@ for name in robot-rocket robot-backup; do
 done
 [ "$(in_system systemctl is-enabled robot-rocket)" = enabled ] || fail "the service is not enabled"
 [ "$(in_system systemctl is-enabled robot-backup.timer || true)" = disabled ] || fail "backups are enabled"
+# systemd, which would start and stop them, does not run here.
+for unit_name in robot-rocket.service robot-backup.timer; do
+    grep --quiet "deb-systemd-invoke .*'$unit_name'" "$scripts.postinst" || fail "an upgrade stops $unit_name"
+    grep --quiet "deb-systemd-invoke stop '$unit_name'" "$scripts.prerm" || fail "a removal does not stop $unit_name"
+done
 [ "$(stat --format '%a %U' "$root$environment")" = '600 root' ] || fail "other users can read $environment"
 in_system robot-rocket --check >/dev/null || fail "the settings of a new installation are invalid"
 for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do
