@@ -196,7 +196,7 @@ pub const SQLITE_LOG_BYTES: Metric = Metric::gauge(
 /// Checkpoints.
 pub const SQLITE_CHECKPOINTS: Metric = Metric::counter(
     "robots_sqlite_checkpoints_total",
-    "Checkpoints of the write-ahead log, by result: complete, blocked by a reader, or failed",
+    "Checkpoints of the write-ahead log, by result: complete, blocked by a reader, disk_full, or failed",
 );
 /// The duration of checkpoints.
 pub const SQLITE_CHECKPOINT_DURATION: Metric = Metric::histogram(

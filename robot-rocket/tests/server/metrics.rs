@@ -143,6 +143,8 @@ fn imports_and_checkpoints_are_counted() {
     );
     let complete = "robots_sqlite_checkpoints_total{result=\"complete\"}";
     wait_until(address, complete, |count| count >= 1);
+    let full = "robots_sqlite_checkpoints_total{result=\"disk_full\"}";
+    assert_eq!(Scrape::of(address).value(full), 0);
     let duration = "robots_sqlite_checkpoint_duration_seconds_count";
     assert!(Scrape::of(address).value(duration) >= 1);
 }

@@ -14,7 +14,11 @@ use diesel::{
     sql_types::Integer,
 };
 
-use super::{connection::LOG_LIMIT, errors::is_transient, log::Log};
+use super::{
+    connection::LOG_LIMIT,
+    errors::{is_disk_full, is_locked},
+    log::Log,
+};
 use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
 /// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
@@ -47,6 +51,7 @@ struct CheckpointMetrics {
     duration: Histogram,
     complete: Counter,
     blocked: Counter,
+    disk_full: Counter,
     failed: Counter,
 }
 
@@ -58,6 +63,7 @@ impl CheckpointMetrics {
             duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
             complete: result("complete"),
             blocked: result("blocked"),
+            disk_full: result("disk_full"),
             failed: result("failed"),
         }
     }
@@ -141,22 +147,36 @@ impl Checkpoints {
         let result = checkpoint(connection, mode);
         self.metrics.duration.record(started.elapsed());
         let counter = match result {
-            Ok(true) => &self.metrics.complete,
-            Ok(false) => &self.metrics.blocked,
+            Ok(Outcome::Complete) => &self.metrics.complete,
+            Ok(Outcome::Blocked) => &self.metrics.blocked,
+            Ok(Outcome::DiskFull) => &self.metrics.disk_full,
             Err(_) => &self.metrics.failed,
         };
         counter.increment(1);
-        result
+        Ok(result? == Outcome::Complete)
     }
 }
 
-/// Runs a checkpoint in a mode, and returns whether no other connection kept it from completing. One
-/// that another process or a full disk prevents can be repeated, and is no error.
-fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool> {
+/// The outcome of a checkpoint that did not fail, and can be repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Complete,
+    /// Another connection reads or locks the log.
+    Blocked,
+    DiskFull,
+}
+
+/// Runs a checkpoint in a mode.
+fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<Outcome> {
     let query = format!("PRAGMA wal_checkpoint({mode})");
-    match sql::<Integer>(&query).get_result::<i32>(connection) {
-        Err(error) if is_transient(&error) => Ok(false),
-        busy => Ok(busy? == 0),
+    let result =
+        sql::<(Integer, Integer, Integer)>(&query).get_result::<(i32, i32, i32)>(connection);
+    match result {
+        Err(error) if is_disk_full(&error) => Ok(Outcome::DiskFull),
+        Err(error) if is_locked(&error) => Ok(Outcome::Blocked),
+        Err(error) => Err(error),
+        Ok((0, pages, copied)) if pages == copied => Ok(Outcome::Complete),
+        Ok(_) => Ok(Outcome::Blocked),
     }
 }
 
@@ -167,4 +187,31 @@ fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool
 )]
 fn bytes(number: u64) -> f64 {
     number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::Connection;
+
+    use super::*;
+
+    #[test]
+    fn checkpoint_that_a_reader_holds_back_is_not_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("texts.db").display().to_string();
+        let connect = || SqliteConnection::establish(&path).unwrap();
+        let insert = "INSERT INTO texts VALUES ('text')";
+        let (mut writer, mut reader) = (connect(), connect());
+        let create = "PRAGMA journal_mode = WAL; CREATE TABLE texts (text TEXT)";
+        writer.batch_execute(create).unwrap();
+        reader.batch_execute("BEGIN; SELECT * FROM texts").unwrap();
+        writer.batch_execute(insert).unwrap();
+        for mode in ["PASSIVE", "RESTART"] {
+            assert_eq!(checkpoint(&mut writer, mode).unwrap(), Outcome::Blocked);
+        }
+        reader.batch_execute("COMMIT").unwrap();
+        for mode in ["PASSIVE", "RESTART"] {
+            assert_eq!(checkpoint(&mut writer, mode).unwrap(), Outcome::Complete);
+        }
+    }
 }

@@ -23,11 +23,6 @@ pub(super) fn classify(error: DieselError) -> Error {
     errors::classify(error, |error| is_locked(error), |error| is_disk_full(error))
 }
 
-/// Whether the statement may succeed later.
-pub(super) fn is_transient(error: &DieselError) -> bool {
-    is_locked(error) || is_disk_full(error)
-}
-
 /// The error of a commit. Whether it reached the log is unknown, unless the disk was full: then its
 /// end is missing in the log, and so it is not applied.
 pub(super) fn classify_commit(error: DieselError) -> Error {
