@@ -51,7 +51,7 @@ pub(crate) enum Failure {
     #[error(
         "{}; deleted {} before robot {id}, and none after it. Check the database and its disk \
          before you delete the rest",
-        with_cause(cause),
+        cause.with_cause(),
         robot_count(*deleted)
     )]
     DeletionStopped {
@@ -205,9 +205,9 @@ impl Failure {
                 .collect(),
             Self::Catalogue(error @ Error::Store(_)) => vec![error_line(&format!(
                 "{}; nothing was changed. Check the database and its disk, and run the command again",
-                with_cause(error)
+                error.with_cause()
             ))],
-            Self::Catalogue(error) => vec![error_line(&with_cause(error))],
+            Self::Catalogue(error) => vec![error_line(&error.with_cause())],
             Self::Backup(BackupError::Exists(file)) => vec![error_line(&format!(
                 "'{}' exists; name another file, or replace it with --force",
                 file.display()
@@ -248,20 +248,6 @@ impl Failure {
             failure if failure.is_missing_robot() => Some("List the robots with: robot-cli list"),
             _ => None,
         }
-    }
-}
-
-/// The message of an error with the message of its cause. The core omits the cause because
-/// servers send the message to untrusted clients.
-pub(crate) fn with_cause(error: &Error) -> String {
-    match error {
-        Error::ReadOnly(cause)
-        | Error::RestartRequired(cause)
-        | Error::Unavailable(cause)
-        | Error::DiskFull(cause)
-        | Error::Store(cause)
-        | Error::Unknown(cause) => format!("{error}: {cause}"),
-        error => error.to_string(),
     }
 }
 

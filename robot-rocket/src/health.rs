@@ -200,7 +200,7 @@ impl Readiness {
         if self.was_ready.swap(is_ready, Ordering::Relaxed) != is_ready {
             match result {
                 Ok(_) => tracing::warn!("the store is ready again"),
-                Err(error) => tracing::warn!("the store is not ready: {error:?}"),
+                Err(error) => tracing::warn!("the store is not ready: {}", error.with_cause()),
             }
         }
         is_ready

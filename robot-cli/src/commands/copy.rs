@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     context::Context,
-    failure::{Failure, with_cause},
+    failure::Failure,
     format::Format,
     interrupt::Interrupt,
     progress::{Progress, robot_count},
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
 fn reason(error: &CopyError) -> String {
     match error {
         CopyError::Source(cause) | CopyError::Target(cause) => {
-            format!("{error}: {}", with_cause(cause))
+            format!("{error}: {}", cause.with_cause())
         }
         CopyError::Cancelled { copied } => {
             format!("the copy was stopped after {}", robot_count(*copied))

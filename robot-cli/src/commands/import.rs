@@ -19,7 +19,7 @@ use robot_core::{
 use super::import_arguments::{ImportArgs, OnConflict};
 use crate::{
     context::Context,
-    failure::{Failure, with_cause},
+    failure::Failure,
     interrupt::Interrupt,
     place::Place,
     printable::printable,
@@ -276,7 +276,7 @@ fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: C
 fn messages(error: &ImportError) -> Vec<String> {
     match error {
         ImportError::Store(error) if !matches!(error, Error::Rejected(_)) => {
-            vec![with_cause(error)]
+            vec![error.with_cause()]
         }
         error => error.messages(),
     }

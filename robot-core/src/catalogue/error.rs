@@ -88,6 +88,21 @@ pub enum Error {
 }
 
 impl Error {
+    /// The message with that of the cause: for logs and local users. Servers send only the message to
+    /// clients.
+    ///
+    /// ```
+    /// let error = robot_core::Error::store("disk failure");
+    /// assert_eq!(error.with_cause(), "The store failed: disk failure");
+    /// ```
+    #[must_use]
+    pub fn with_cause(&self) -> String {
+        match std::error::Error::source(self) {
+            Some(cause) => format!("{self}: {cause}"),
+            None => self.to_string(),
+        }
+    }
+
     /// [`Error::Unavailable`], for this cause.
     ///
     /// ```

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Cursor, Error, Pages, Pending, Result},
+    metrics::count_error,
     model::{Field, Robot},
     transfer::{Format, RobotWriter},
 };
@@ -81,8 +82,9 @@ impl File {
                         bytes
                     }
                     Err(error) => {
-                        let request_id = &self.request_id;
-                        tracing::error!(%request_id, "an export was not sent completely: {error:?}");
+                        count_error(&error);
+                        let (request_id, cause) = (&self.request_id, error.with_cause());
+                        tracing::error!(%request_id, "an export was not sent completely: {cause}");
                         next = Next::Failure(error);
                         error_mark(self.writer.format(), self.columns)
                     }

@@ -9,6 +9,7 @@ use std::{
 use super::{render::elements, reply::Reply, request_id::RequestId, route::HandlerResult};
 use crate::{
     catalogue::{Catalogue, Error, PageItem, Pages, Result},
+    metrics::count_error,
     model::{Field, Visible},
 };
 
@@ -53,7 +54,9 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
         Some(match next_page(&mut pages) {
             Some(Ok(robots)) => Ok(piece(&mut pages, &robots, &fields, b',')),
             Some(Err(error)) => {
-                tracing::error!(%request_id, "a list was not sent completely: {error:?}");
+                count_error(&error);
+                let cause = error.with_cause();
+                tracing::error!(%request_id, "a list was not sent completely: {cause}");
                 Err(error)
             }
             None => Ok(b"]".to_vec()),
