@@ -3,10 +3,7 @@
 
 use std::{
     io::Cursor,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -67,7 +64,7 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
     let readiness = Arc::new(Readiness {
         catalogue,
         read: Mutex::default(),
-        was_ready: AtomicBool::new(true),
+        logged: Mutex::new(State::Ready),
     });
     let rocket = rocket.attach(periodic_checks(&readiness));
     let checks = [
@@ -157,8 +154,17 @@ struct Readiness {
     /// The last read, of which the result may not be known yet. Checks at the same time share it, so that
     /// a store that does not answer takes one thread.
     read: Mutex<Option<Read>>,
-    /// The result of the read before, so that only changes are logged.
-    was_ready: AtomicBool,
+    /// The state that the log has.
+    logged: Mutex<State>,
+}
+
+/// The state of the store, of which changes are logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    Ready,
+    /// A read takes too long. Its result may still follow.
+    Slow,
+    Failed,
 }
 
 /// The result of a read, once it is known.
@@ -169,9 +175,15 @@ impl Readiness {
     async fn state(self: &Arc<Self>) -> Result<&'static str, &'static str> {
         let mut read = self.read();
         let state = match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
-            Ok(Ok(result)) if *result == Some(true) => Ok("ready\n"),
+            Ok(Ok(result)) if *result == Some(true) => {
+                self.log_ready();
+                Ok("ready\n")
+            }
             Ok(_) => Err("the database cannot be read; the log has the cause\n"),
-            Err(_) => Err("the database has not answered within 0.8 seconds\n"),
+            Err(_) => {
+                self.log_problem(State::Slow, "it has not answered within 0.8 seconds");
+                Err("the database has not answered within 0.8 seconds\n")
+            }
         };
         SERVER.ready.set(u8::from(state.is_ok()));
         state
@@ -196,13 +208,27 @@ impl Readiness {
 
     fn can_read(&self) -> bool {
         let result = RobotId::new(1).map_or(Ok(None), |id| self.catalogue.get(id));
-        let is_ready = result.is_ok();
-        if self.was_ready.swap(is_ready, Ordering::Relaxed) != is_ready {
-            match result {
-                Ok(_) => tracing::warn!("the store is ready again"),
-                Err(error) => tracing::warn!("the store is not ready: {}", error.with_cause()),
-            }
+        if let Err(error) = &result {
+            self.log_problem(State::Failed, &error.with_cause());
         }
-        is_ready
+        result.is_ok()
+    }
+
+    /// Logs a problem, unless the log has it, or one that explains it.
+    fn log_problem(&self, problem: State, cause: &str) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if *logged < problem {
+            *logged = problem;
+            tracing::warn!("the store is not ready: {cause}");
+        }
+    }
+
+    /// Logs the end of a problem.
+    fn log_ready(&self) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if *logged != State::Ready {
+            *logged = State::Ready;
+            tracing::warn!("the store is ready again");
+        }
     }
 }

@@ -7,7 +7,11 @@ use std::{
     time::Duration,
 };
 
-use crate::{Server, call, draft, process::connection, strace::Injection};
+use crate::{
+    Server, call, draft,
+    process::{TIMEOUT, connection, wait_for},
+    strace::Injection,
+};
 
 /// Delays each read from the database files by two seconds, except from mapped memory, until the
 /// result is dropped.
@@ -64,6 +68,35 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
         drop(slow);
     });
     assert_eq!(found.load(Ordering::SeqCst), ids.len());
+}
+
+#[test]
+fn store_that_does_not_answer_is_logged_once() {
+    let folder = tempfile::tempdir().unwrap();
+    call(
+        &Server::start(folder.path(), &[]).client(),
+        "POST",
+        "/api/robots",
+        &draft("R2-D2"),
+    );
+    let server = Server::start(folder.path(), &[]);
+    let ready = || call(&server.client(), "GET", "/readyz", "");
+    let slow = slow_reads(&server);
+    for _ in 0..2 {
+        let answer = ready();
+        let expected = "the database has not answered within 0.8 seconds\n";
+        assert_eq!((answer.status, answer.text().as_str()), (503, expected));
+    }
+    drop(slow);
+    wait_for("the store", TIMEOUT, || ready().status == 200);
+    let (_, log) = server.stop("TERM");
+    for message in [
+        "the store is not ready: it has not answered within 0.8 seconds",
+        "the store is ready again",
+    ] {
+        assert_eq!(log.matches(message).count(), 1, "{log}");
+    }
+    assert_eq!(log.lines().count(), 2, "{log}");
 }
 
 #[test]
