@@ -29,14 +29,17 @@ impl Instrumentation for Stopwatch {
             InstrumentationEvent::FinishQuery { query, .. } => {
                 let duration = self.start.take().map(|start| start.elapsed());
                 if let Some(duration) = duration.filter(|duration| *duration >= self.limit) {
-                    let statement = without_values(&query.to_string());
-                    let duration_ms = duration.as_secs_f64() * 1000.0;
-                    tracing::warn!(duration_ms, "slow statement: {statement}");
+                    log(&without_values(&query.to_string()), duration);
                 }
             }
             _ => {}
         }
     }
+}
+
+pub(super) fn log(statement: &str, duration: Duration) {
+    let duration_ms = duration.as_secs_f64() * 1000.0;
+    tracing::warn!(duration_ms, "slow statement: {statement}");
 }
 
 /// The start of a statement in one line, without comments before it.

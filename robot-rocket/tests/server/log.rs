@@ -1,8 +1,10 @@
 //! The log: a line for each request, and what connects it with answers and errors.
 
 use std::{
-    io::{BufRead, BufReader},
-    process::Stdio,
+    io::{BufRead, BufReader, Write},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use robot_core::conformance::{Answer, Call, Client, TcpClient};
@@ -221,6 +223,35 @@ fn slow_statements_are_logged_without_their_values() {
     let lines = lines(&server, "slow statement: COMMIT", 1);
     let duration = lines[0]["duration_ms"].as_f64().unwrap();
     assert!(duration >= 1000.0, "{duration}");
+}
+
+#[test]
+fn wait_for_the_write_lock_is_a_slow_statement() {
+    let folder = tempfile::tempdir().unwrap();
+    let limit = ("ROCKET_SLOW_STATEMENT", "200");
+    let server = Server::start(folder.path(), &[JSON[0], limit]);
+    let mut other = Command::new("sqlite3")
+        .arg(folder.path().join("robots.db"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = other.stdin.take().unwrap();
+    writeln!(input, "BEGIN IMMEDIATE; SELECT 'locked';").unwrap();
+    let mut output = BufReader::new(other.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    let client = server.client();
+    let add = thread::spawn(move || call(&client, "POST", "/api/robots", &draft("R2-D2")));
+    thread::sleep(Duration::from_secs(1));
+    // The transaction ends with the program.
+    drop(input);
+    other.wait().unwrap();
+    assert_eq!(add.join().unwrap().status, 201);
+    let lines = lines(&server, "slow statement: BEGIN IMMEDIATE", 1);
+    assert!(
+        lines[0]["duration_ms"].as_f64().unwrap() >= 200.0,
+        "{lines:?}"
+    );
 }
 
 #[test]

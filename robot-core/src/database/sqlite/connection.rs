@@ -14,6 +14,7 @@ use diesel::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::errors::is_locked;
+use crate::database::slow_statements;
 
 /// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
 /// when several processes create one file at the same time.
@@ -151,11 +152,24 @@ fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
 /// SQLite's own busy handler sleeps up to 100 ms at a time. A program that begins its next
 /// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
 /// ever find it free.
-pub(super) fn begin(connection: &mut SqliteConnection, timeout: Duration) -> QueryResult<()> {
+///
+/// A wait of `slow_statement` or longer is logged, because each attempt is short.
+pub(super) fn begin(
+    connection: &mut SqliteConnection,
+    timeout: Duration,
+    slow_statement: Duration,
+) -> QueryResult<()> {
+    let (started, mut attempts) = (Instant::now(), 0_u64);
     let pause = |waited| WRITE_LOCK_PAUSE.max(waited / WRITE_LOCK_PAUSE_DIVISOR);
-    retry_while_locked(timeout, pause, || {
+    let begun = retry_while_locked(timeout, pause, || {
+        attempts += 1;
         connection.batch_execute("BEGIN IMMEDIATE")
-    })
+    });
+    let waited = started.elapsed();
+    if attempts > 1 && waited >= slow_statement {
+        slow_statements::log("BEGIN IMMEDIATE", waited);
+    }
+    begun
 }
 
 /// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`. The pause

@@ -227,6 +227,11 @@ impl DatabaseFile {
         self.timeout
     }
 
+    /// The duration from which statements are logged.
+    pub(super) fn slow_statement(&self) -> Duration {
+        self.slow_statement
+    }
+
     /// The file as messages name it.
     pub(super) fn name(&self) -> String {
         format!("'{}'", self.path.trim_start_matches("./"))

@@ -44,7 +44,7 @@ impl Suspension {
     /// `timeout`; then this has to be called again.
     pub(super) fn lock(&mut self, timeout: Duration) {
         if !self.is_locked {
-            self.is_locked = begin(&mut self.connection, timeout).is_ok();
+            self.is_locked = begin(&mut self.connection, timeout, Duration::MAX).is_ok();
         }
     }
 

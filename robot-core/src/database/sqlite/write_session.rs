@@ -71,9 +71,13 @@ impl WriteSession {
         }
         self.check_files().map_err(Error::store)?;
         let mut connection = self.connection()?;
-        let result = begin(&mut connection, self.file.timeout())
-            .map_err(classify)
-            .and_then(|()| self.run(&mut connection, statements));
+        let result = begin(
+            &mut connection,
+            self.file.timeout(),
+            self.file.slow_statement(),
+        )
+        .map_err(classify)
+        .and_then(|()| self.run(&mut connection, statements));
         match (result, self.files.check_committed()) {
             (Err(Error::Unknown(cause)), Ok(()))
                 if overwrite(&self.file, self.file.timeout()).is_ok() =>
@@ -235,7 +239,7 @@ fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
 fn overwrite(file: &DatabaseFile, timeout: Duration) -> QueryResult<()> {
     let mut connection =
         connect(file).map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;
-    begin(&mut connection, timeout)?;
+    begin(&mut connection, timeout, file.slow_statement())?;
     connection.batch_execute("PRAGMA user_version = 0; COMMIT")
 }
 
