@@ -69,7 +69,7 @@ fn hard_link_to_the_catalogue_is_not_exported_to() {
     // While both names exist, the catalogue is not used at all.
     let stderr = sandbox.stderr(&["list"], 1);
     assert!(stderr.contains("it has 2 names (hard links)"), "{stderr}");
-    assert!(stderr.contains("delete all but one"), "{stderr}");
+    assert!(stderr.contains("and delete the others"), "{stderr}");
     fs::remove_file(link).unwrap();
     let _ = sandbox.run(&["list"]).success();
 }

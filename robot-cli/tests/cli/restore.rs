@@ -167,6 +167,25 @@ fn damaged_backup_is_not_restored() {
     }
 }
 
+/// As backup programs make that do not store an unchanged file twice.
+#[test]
+fn hard_linked_backup_is_checked_and_restored() {
+    let sandbox = with_backup();
+    let file = |name| sandbox.path().join(name);
+    fs::hard_link(file("copy.db"), file("link.db")).unwrap();
+    let _ = sandbox
+        .run(&["check", "--database=sqlite://link.db"])
+        .success();
+    let _ = sandbox.run(&["restore", "--replace", "link.db"]).success();
+    assert_eq!(list(&sandbox, "robots.db").lines().count(), 3);
+    // Other commands could change it.
+    let error = sandbox.stderr(&["list", "--database=sqlite://link.db"], 1);
+    assert!(
+        error.contains("if it is a backup, copy it, and use the copy"),
+        "{error}"
+    );
+}
+
 #[test]
 fn backup_with_a_log_is_not_restored() {
     let sandbox = with_backup();

@@ -35,7 +35,7 @@ pub(crate) fn check(
     options: &OpenOptions,
     next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
 ) -> Result<CheckReport, CheckError> {
-    let file = DatabaseFile::from_url(url, options)?.unchanged();
+    let file = DatabaseFile::unchanged_from_url(url, options)?;
     file.must_exist()?;
     let mut report = CheckReport {
         outcomes: check_file(&file, next)?,

@@ -50,6 +50,24 @@ impl DatabaseFile {
     /// # Errors
     /// The URL names no file; the file has several names, or belongs to another database.
     pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        let file = Self::of_url(url, options)?;
+        file.must_have_one_name()?;
+        Ok(file)
+    }
+
+    /// The file that a URL names, opened read-only: nothing of it is written, and it is not migrated.
+    /// It may have several names, as in folders of backups that share unchanged files.
+    ///
+    /// # Errors
+    /// The URL names no file, or the file belongs to another database.
+    pub(super) fn unchanged_from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        Ok(Self {
+            is_unchanged: true,
+            ..Self::of_url(url, options)?
+        })
+    }
+
+    fn of_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let path = path_of_url(url).ok_or_else(|| OpenError::NoPath {
             url: url.to_owned(),
         })?;
@@ -65,16 +83,7 @@ impl DatabaseFile {
             slow_statement: options.get_slow_statement(),
         };
         file.must_be_a_database()?;
-        file.must_have_one_name()?;
         Ok(file)
-    }
-
-    /// The file, opened read-only: nothing of it is written, and it is not migrated.
-    pub(super) fn unchanged(self) -> Self {
-        Self {
-            is_unchanged: true,
-            ..self
-        }
     }
 
     /// Fails for a log or the shared memory of a database. SQLite would take an empty log for an
@@ -105,9 +114,10 @@ impl DatabaseFile {
         }
         Err(self.unusable(
             format!("it has {links} names (hard links)").into(),
-            "stop the programs that use it, find its names with 'find / -samefile FILE', keep one, the \
-             one beside a file '-wal' if there is one, and delete the others; after an interrupted \
-             restoration, see 'Restore a backup' in the operations document",
+            "if it is a backup, copy it, and use the copy. Otherwise stop the programs that use it, \
+             find its names with 'find / -samefile FILE', keep one, the one beside a file '-wal' if \
+             there is one, and delete the others; after an interrupted restoration, see 'Restore a \
+             backup' in the operations document",
         ))
     }
 

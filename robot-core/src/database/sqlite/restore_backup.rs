@@ -38,7 +38,7 @@ pub(crate) fn restore_backup(
         "sqlite://{}",
         backup.to_str().ok_or_else(|| target.not_utf8())?
     );
-    let source_file = DatabaseFile::from_url(&source, options)?.unchanged();
+    let source_file = DatabaseFile::unchanged_from_url(&source, options)?;
     if source_file
         .store_files()
         .intersects(&target.0.store_files())
