@@ -6,8 +6,8 @@ use env_logger::Builder;
 
 use crate::printable::printable;
 
-/// All but what the error of a command says, too.
-const FILTER: &str = "warn,robot_core::read_only=off";
+/// All but what the error of a command says, too, and slow statements, which are usual with large files.
+const FILTER: &str = "warn,robot_core::read_only=off,robot_core::database::slow_statements=off";
 
 /// Installs the logger. Each record is one line.
 pub(crate) fn start() {

@@ -1,8 +1,10 @@
 //! Tests of concurrent processes on one catalogue.
 
 use std::{
-    process::{Child, Output, Stdio},
+    io::{BufRead, BufReader, Write},
+    process::{Child, Command, Output, Stdio},
     thread,
+    time::Duration,
 };
 
 use crate::sandbox::Sandbox;
@@ -116,4 +118,35 @@ fn concurrent_updates_of_different_fields_all_apply() {
             .success()
             .stdout(format!("id,name,type,year\n1,{name},{kind},{year}\n"));
     }
+}
+
+#[test]
+fn wait_for_another_program_is_not_reported() {
+    let sandbox = Sandbox::with_three_robots();
+    let mut other = Command::new("sqlite3")
+        .arg("robots.db")
+        .current_dir(sandbox.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = other.stdin.take().unwrap();
+    writeln!(input, "BEGIN IMMEDIATE; SELECT 'locked';").unwrap();
+    let mut output = BufReader::new(other.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    let mut command = sandbox.command([
+        "--timeout=30",
+        "add",
+        "Marvin",
+        "--type=droid",
+        "--year=1978",
+    ]);
+    let waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+    // Longer than a slow statement.
+    thread::sleep(Duration::from_secs(1));
+    drop(input);
+    other.wait().unwrap();
+    let added = waiting.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&added.stderr), "");
+    assert!(added.status.success());
 }
