@@ -115,8 +115,9 @@ build_tarball() {
         --mode go-w --mtime "@$SOURCE_DATE_EPOCH" "$tarball" | gzip --no-name --best >"$out/$tarball.tar.gz"
 }
 
-rm -rf "$out"
 mkdir -p "$out"
+# Packages of other versions, which the tests would take. The folder may be one of the user.
+rm -f "$out"/robot-catalogue[-_]*
 third_party_licences >"$work/THIRD-PARTY-LICENCES"
 build_programs --features robot-rocket/postgres,robot-rocket/mysql,robot-cli/postgres,robot-cli/mysql
 build_debian_package
