@@ -141,7 +141,7 @@ pub(crate) enum Command {
     /// robots.db.replaced-1, or with the next free number.
     Restore(RestoreArgs),
 
-    /// Check the catalogue for damages
+    /// Check the catalogue for damage
     ///
     /// Prints the result of each check: the integrity of an SQLite file and its search index, the
     /// rules of all robots, the order of their names, the last id, and the number of names and robots.

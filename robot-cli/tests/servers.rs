@@ -98,13 +98,13 @@ fn copy_between_all_stores_keeps_ids() {
 }
 
 #[test]
-fn check_of_server_names_the_checks_that_are_not_made() {
+fn check_of_server_names_the_skipped_checks() {
     for server in SERVERS {
         let url = scratch_database(server);
         let _ = run(&url, "add R2-D2 --type droid --year 1977").success();
         let _ = run(&url, "check").success().stdout(
-            "file: not made: only SQLite files have one that can be checked\n\
-             search index: not made: only SQLite files have one that can be checked\n\
+            "file: skipped: only SQLite files have one that can be checked\n\
+             search index: skipped: only SQLite files have one that can be checked\n\
              rules: ok\nnames: ok\nlast id: ok\ncount: ok\nNo problems found: 1 robot.\n",
         );
     }

@@ -18,7 +18,7 @@ impl OpenOptions {
     /// second or after some thousand robots, and can stop the check.
     ///
     /// # Errors
-    /// A [`CheckError`] if the catalogue cannot be checked. Damages are findings of the report.
+    /// A [`CheckError`] if the catalogue cannot be checked. Damage is a finding of the report.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -46,10 +46,10 @@ impl OpenOptions {
         let catalogue = self.clone().must_exist().open(url)?;
         let mut report = transfer::check(&catalogue, next)?;
         let reason = "only SQLite files have one that can be checked";
-        let not_made = |check| (check, CheckOutcome::NotMade(reason.to_owned()));
+        let skipped = |check| (check, CheckOutcome::Skipped(reason.to_owned()));
         report
             .outcomes
-            .splice(0..0, [Check::File, Check::SearchIndex].map(not_made));
+            .splice(0..0, [Check::File, Check::SearchIndex].map(skipped));
         Ok(report)
     }
 }

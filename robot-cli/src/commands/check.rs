@@ -63,7 +63,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
 fn parts(outcome: &CheckOutcome) -> (&'static str, Vec<&str>) {
     match outcome {
         CheckOutcome::Failed(findings) => ("failed", findings.iter().map(String::as_str).collect()),
-        CheckOutcome::NotMade(reason) => ("not made", vec![reason]),
+        CheckOutcome::Skipped(reason) => ("skipped", vec![reason]),
         _ => ("ok", Vec::new()),
     }
 }

@@ -57,8 +57,8 @@ pub enum CheckOutcome {
     Passed,
     /// The first findings, for people.
     Failed(Vec<String>),
-    /// The check was not made, for this reason.
-    NotMade(String),
+    /// The check was skipped, for this reason.
+    Skipped(String),
 }
 
 impl CheckOutcome {

@@ -25,7 +25,7 @@ impl RequestId {
     const MAXIMUM_LENGTH: usize = 128;
 
     /// A new id of 16 hexadecimal digits. Two of a million ids are equal with a probability of less than
-    /// one in ten millions. Other programs may be able to guess it.
+    /// one in ten million. Other programs may be able to guess it.
     #[must_use]
     pub fn random() -> Self {
         Self(format_compact!("{:016x}", fastrand::u64(..)))

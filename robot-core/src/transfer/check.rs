@@ -100,12 +100,12 @@ fn compare_ids(greatest: Option<RobotId>, last_id: Option<RobotId>) -> CheckOutc
 /// The report if the store fails to read robots.
 fn unreadable(mut rules: Findings, finding: String) -> CheckReport {
     rules.add(finding);
-    let not_made = |check| {
+    let skipped = |check| {
         let reason = "the robots cannot be read".to_owned();
-        (check, CheckOutcome::NotMade(reason))
+        (check, CheckOutcome::Skipped(reason))
     };
     let mut outcomes = vec![(Check::Rules, rules.outcome())];
-    outcomes.extend([Check::Names, Check::LastId, Check::Count].map(not_made));
+    outcomes.extend([Check::Names, Check::LastId, Check::Count].map(skipped));
     CheckReport {
         outcomes,
         robots: None,
@@ -199,7 +199,7 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
         let last_id = self.catalogue.last_id().map_err(CheckError::Catalogue)?;
         if last_id != before || again.is_ok_and(|again| again.count != robots.count) {
             let reason = "robots were added or deleted meanwhile".to_owned();
-            return Ok(CheckOutcome::NotMade(reason));
+            return Ok(CheckOutcome::Skipped(reason));
         }
         let (robots, names) = (robots.count, entries.count);
         let finding = format!("{robots} robots are listed, but {names} names");

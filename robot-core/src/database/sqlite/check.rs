@@ -45,7 +45,7 @@ pub(crate) fn check(
         report.outcomes[..],
         [(Check::File, CheckOutcome::Failed(_)), ..]
     ) {
-        let reason = || CheckOutcome::NotMade("the file is damaged".to_owned());
+        let reason = || CheckOutcome::Skipped("the file is damaged".to_owned());
         let checks = [Check::Rules, Check::Names, Check::LastId, Check::Count];
         report
             .outcomes
@@ -113,7 +113,7 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
 fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, CheckOutcome)>> {
     let findings = sql::<Text>(&format!("PRAGMA integrity_check({FINDING_LIMIT})"))
         .load::<String>(connection)?;
-    // SQLite reports the damages of the index with the name of its module.
+    // SQLite reports damage to the index with the name of its module.
     let (of_index, of_file): (Vec<_>, Vec<_>) = findings
         .into_iter()
         .filter(|finding| finding != "ok")
@@ -146,7 +146,7 @@ fn check_index(connection: &mut SqliteConnection, expected: i64) -> QueryResult<
     let objects = sql::<Text>(SqliteConnection::OBJECTS).load::<String>(connection)?;
     if objects.len() != SqliteConnection::OBJECT_COUNT {
         let reason = "a part of it is missing; it is created when a program opens the catalogue";
-        return Ok(CheckOutcome::NotMade(reason.to_owned()));
+        return Ok(CheckOutcome::Skipped(reason.to_owned()));
     }
     let found = match count_entries(connection) {
         Ok(found) => found,

@@ -169,7 +169,7 @@ impl Files {
     }
 }
 
-/// What SQLite's check finds: "ok", or damages.
+/// What SQLite's check finds: "ok", or descriptions of damage.
 fn quick_check(connection: &mut SqliteConnection) -> QueryResult<Vec<String>> {
     // An empty file passes the check, but has no table.
     sql::<Text>("SELECT type FROM robots LIMIT 1").load::<String>(connection)?;
