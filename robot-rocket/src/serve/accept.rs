@@ -59,7 +59,9 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    fn start(&mut self, stream: TcpStream, remote: SocketAddr) {
+    fn start(&mut self, stream: TcpStream, mut remote: SocketAddr) {
+        // On the address `::`, the system maps those of IPv4 clients to IPv6.
+        remote.set_ip(remote.ip().to_canonical());
         let server = Arc::clone(&self.server);
         SERVER.accepted.increment(1);
         // Responses are written as a whole, so there is nothing to wait for.

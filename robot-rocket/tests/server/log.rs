@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
+    net::SocketAddr,
     process::{Command, Stdio},
     thread,
     time::Duration,
@@ -138,6 +139,22 @@ fn request_is_logged_with_id_token_and_address_of_the_client() {
         (&unknown["token"], &unknown["real_ip"]),
         (&Value::Null, &Value::Null)
     );
+}
+
+#[test]
+fn client_of_a_dual_stack_socket_is_logged_with_its_own_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = [("ROCKET_ADDRESS", "::"), ("ROCKET_ALLOW_ANONYMOUS", "true")];
+    let server = Server::start(
+        folder.path(),
+        &[IN_MEMORY, JSON[0], JSON[1], all[0], all[1]],
+    );
+    let loopback = SocketAddr::from(([127, 0, 0, 1], server.address().port()));
+    assert_eq!(
+        call(&TcpClient::new(loopback), "GET", "/livez", "").status,
+        200
+    );
+    assert_eq!(lines(&server, "request", 1)[0]["client"], "127.0.0.1");
 }
 
 #[test]
