@@ -1,14 +1,16 @@
 //! The log of the server, on standard error.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, BufWriter, IsTerminal, Write},
     panic,
 };
 
+use metrics::counter;
+use robot_core::metrics::Metric;
 use robot_rocket::LogFormat;
 use rocket::figment::Figment;
 use tracing::{Level, Metadata};
-use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
     EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
     util::SubscriberInitExt,
@@ -26,6 +28,11 @@ const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper
 /// and a blocked log takes more memory: about 3 MB with this number.
 const BUFFERED_LINES: usize = 10_000;
 
+const LINES_LOST: Metric = Metric::counter(
+    "robots_log_lines_lost_total",
+    "Lines of the log that were lost, because standard error was not read fast enough",
+);
+
 /// Writes what is buffered when it is dropped.
 #[must_use]
 pub(crate) struct Log(#[expect(dead_code, reason = "dropped at the end")] WorkerGuard);
@@ -34,8 +41,13 @@ pub(crate) struct Log(#[expect(dead_code, reason = "dropped at the end")] Worker
 pub(crate) fn start(figment: &Figment) -> Log {
     let (writer, guard) = NonBlockingBuilder::default()
         .buffered_lines_limit(BUFFERED_LINES)
-        .finish(io::stderr());
-    let lines = fmt::layer().with_writer(writer);
+        // The lines that wait are written together.
+        .finish(BufWriter::new(io::stderr()));
+    let lines = Lines {
+        lost: writer.error_counter(),
+        writer,
+    };
+    let lines = fmt::layer().with_writer(move || lines.clone());
     // A wrong format is reported with the other settings.
     let lines: Box<dyn Layer<_> + Send + Sync> = match LogFormat::read(figment).unwrap_or_default()
     {
@@ -57,6 +69,34 @@ pub(crate) fn start(figment: &Figment) -> Log {
         panic::set_hook(Box::new(|panic| tracing::error!("a bug: {panic}")));
     }
     Log(guard)
+}
+
+/// Passes the description of the metric of the log to the recorder, and its first value.
+pub(crate) fn describe_metric() {
+    LINES_LOST.describe();
+    counter!(LINES_LOST.name).increment(0);
+}
+
+/// Queues lines, and counts those that are lost.
+#[derive(Clone)]
+struct Lines {
+    writer: NonBlocking,
+    lost: ErrorCounter,
+}
+
+impl Write for Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let length = self.writer.write(line)?;
+        let lost = self.lost.dropped_lines();
+        if lost > 0 {
+            counter!(LINES_LOST.name).absolute(u64::try_from(lost).unwrap_or(u64::MAX));
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
 }
 
 /// The default filter with the directives of `RUST_LOG`, of which wrong ones are ignored.

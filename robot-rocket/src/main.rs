@@ -167,6 +167,7 @@ fn run(figment: Figment) -> Result<(), String> {
     // Before the store is opened, so that its metrics are recorded.
     let started = metrics.map(MetricsServer::start).transpose();
     started.map_err(|error| explain_metrics(&error))?;
+    logging::describe_metric();
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;

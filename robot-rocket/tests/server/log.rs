@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader, Write},
-    net::SocketAddr,
+    net::{SocketAddr, TcpStream},
     process::{Command, Stdio},
     thread,
     time::Duration,
@@ -14,6 +14,7 @@ use serde_json::Value;
 use crate::{
     Server, add_long_list, call, draft,
     process::{TIMEOUT, ask, command, connection, fail, output_of_failure, read, wait_for},
+    scrape::{Scrape, free_address},
     strace::Injection,
 };
 
@@ -315,20 +316,33 @@ fn unknown_format_prevents_the_start() {
 
 #[test]
 fn blocked_log_does_not_block_requests() {
-    // More lines than a pipe takes.
-    const REQUESTS: usize = 2_000;
+    // More lines than a pipe takes and the server keeps.
+    const BATCHES: usize = 120;
+    const BATCH: usize = 100;
     let folder = tempfile::tempdir().unwrap();
-    let mut command = command(folder.path(), &[IN_MEMORY, JSON[0], JSON[1]]);
+    let metrics = free_address();
+    let setting = ("ROCKET_METRICS_ADDRESS", &*metrics.to_string());
+    let mut command = command(folder.path(), &[IN_MEMORY, JSON[0], JSON[1], setting]);
     let mut server = command.stderr(Stdio::piped()).spawn().unwrap();
     let mut greeting = String::new();
     let mut output = BufReader::new(server.stdout.take().unwrap());
     output.read_line(&mut greeting).unwrap();
     let (_, address) = greeting.split_once("://").unwrap();
     let (address, _) = address.split_once('/').unwrap();
-    let client = TcpClient::new(address.parse().unwrap());
-    for _ in 0..REQUESTS {
-        assert_eq!(call(&client, "GET", "/livez", "").status, 200);
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    let mut answers = BufReader::new(stream.try_clone().unwrap()).lines();
+    for _ in 0..BATCHES {
+        let requests = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(BATCH);
+        stream.write_all(requests.as_bytes()).unwrap();
+        let answered = answers.by_ref().map(Result::unwrap);
+        assert_eq!(
+            answered.filter(|line| line == "alive").take(BATCH).count(),
+            BATCH
+        );
     }
+    let lost = Scrape::of(metrics).value("robots_log_lines_lost_total");
+    assert!((1..2_000).contains(&lost), "{lost}");
     server.kill().unwrap();
     server.wait().unwrap();
 }
