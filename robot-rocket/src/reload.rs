@@ -74,7 +74,8 @@ impl Reload {
         tracing::info!("tokens and certificates were reloaded; {}", self.access);
         let table = SettingsTable::of(&settings, &figment);
         for name in table.differences(&self.at_start) {
-            if !RELOADED.contains(&name) && !(has_reloaded_tls && name == "tls") {
+            let is_reloaded = RELOADED.contains(&name) || (has_reloaded_tls && name == "tls");
+            if !is_reloaded {
                 tracing::warn!("{name} has changed, which has an effect only after a restart");
             }
         }
