@@ -31,6 +31,8 @@ mod routes;
 mod runtime;
 mod serve;
 mod settings;
+#[cfg(feature = "otlp")]
+mod traces;
 mod wakeups;
 
 use std::{io, sync::Arc};
@@ -52,6 +54,8 @@ pub use settings::{
 };
 #[cfg(feature = "server")]
 pub use settings::{LogFormat, ServerSettings, SettingsTable};
+#[cfg(feature = "otlp")]
+pub use traces::TraceExport;
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///

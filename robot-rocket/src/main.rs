@@ -13,6 +13,8 @@ use std::{
 
 use clap::Parser;
 use robot_core::{StoreFiles, redact};
+#[cfg(feature = "otlp")]
+use robot_rocket::TraceExport;
 use robot_rocket::{
     MetricsError, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, SettingsTable,
     execute, mount, mount_health, serve,
@@ -171,6 +173,10 @@ fn run(figment: Figment) -> Result<(), String> {
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
+    #[cfg(feature = "otlp")]
+    let _traces = TraceExport::start().map_err(|error| {
+        format!("cannot export traces: {error}; allow more open files (ulimit -n)")
+    })?;
     let rocket = mount_health(rocket::custom(figment), catalogue.clone());
     let rocket = mount(rocket, "/", catalogue, &settings).attach(greeting(redact(&url), &settings));
     execute(&config, serve(rocket, options))

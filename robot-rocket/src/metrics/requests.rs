@@ -29,6 +29,12 @@ pub(crate) struct Completed<'a> {
 }
 
 impl Completed<'_> {
+    /// The route of a request that no route has received. Templates start with a slash.
+    pub(crate) const NO_ROUTE: &'static str = "none";
+
+    /// The method if it is none of HTTP.
+    pub(crate) const OTHER_METHOD: &'static str = "other";
+
     /// A request has begun, and runs until this is dropped.
     pub(crate) fn running() -> Gauged {
         Gauged::new(&SERVER.running)

@@ -17,12 +17,11 @@ use tracing::field;
 
 use super::request::Received;
 use crate::metrics::{Completed, Gauged};
+#[cfg(feature = "otlp")]
+use crate::traces::RequestTrace;
 
 /// The target of the lines, by which a filter can choose them.
 const TARGET: &str = "robot_rocket::requests";
-
-/// The route of a request that no route has received. Templates start with a slash.
-const NO_ROUTE: &str = "none";
 
 /// The method of a request that was not read.
 const NOT_READ: &str = "none";
@@ -40,7 +39,7 @@ pub(crate) struct Labels {
 impl Labels {
     pub(crate) fn of(exchange: &Exchange) -> Self {
         Self {
-            route: exchange.route().unwrap_or(NO_ROUTE).into(),
+            route: exchange.route().unwrap_or(Completed::NO_ROUTE).into(),
             token: exchange.token_name().cloned(),
         }
     }
@@ -61,7 +60,7 @@ pub(super) fn routes() -> AdHoc {
 
 fn route(request: &Request<'_>) -> Cow<'static, str> {
     let route = request.route().map(|route| route.uri.to_string());
-    route.map_or(NO_ROUTE.into(), Cow::from)
+    route.map_or(Completed::NO_ROUTE.into(), Cow::from)
 }
 
 /// The record of a request, from its head to the end of its response. Dropping it completes it.
@@ -80,12 +79,24 @@ pub(super) struct RequestRecord {
     bytes: u64,
     is_sent: bool,
     _running: Gauged,
+    /// `None` without a request, and unless traces are exported.
+    #[cfg(feature = "otlp")]
+    trace: Option<RequestTrace>,
 }
 
 impl RequestRecord {
     /// The record of a request with this head.
     pub(super) fn start(method: &Method, headers: &HeaderMap, client: SocketAddr) -> Self {
-        Self::new(request_id(headers), known(method), client)
+        let record = Self::new(request_id(headers), known(method), client);
+        #[cfg(feature = "otlp")]
+        let record = record.with_trace(RequestTrace::start(headers));
+        record
+    }
+
+    #[cfg(feature = "otlp")]
+    fn with_trace(mut self, trace: Option<RequestTrace>) -> Self {
+        self.trace = trace;
+        self
     }
 
     /// The record of a connection that is refused, or whose request cannot be parsed.
@@ -105,6 +116,8 @@ impl RequestRecord {
             bytes: 0,
             is_sent: false,
             _running: Completed::running(),
+            #[cfg(feature = "otlp")]
+            trace: None,
         }
     }
 
@@ -142,7 +155,7 @@ impl RequestRecord {
     /// The template of the path.
     fn route(&self) -> &str {
         let labels = self.labels.get();
-        labels.map_or(NO_ROUTE, |labels| &labels.route)
+        labels.map_or(Completed::NO_ROUTE, |labels| &labels.route)
     }
 
     fn token(&self) -> Option<&str> {
@@ -172,15 +185,20 @@ impl Drop for RequestRecord {
     fn drop(&mut self) {
         let duration = self.start.elapsed();
         self.log(duration);
-        Completed {
+        let completed = Completed {
             route: self.route(),
             method: self.method,
             status: self.status,
             token: self.token(),
             duration,
             is_sent: self.is_sent,
+        };
+        completed.record();
+        #[cfg(feature = "otlp")]
+        if let Some(trace) = &self.trace {
+            let client = self.real_ip.unwrap_or(self.client);
+            trace.end(&completed, &self.request_id, client);
         }
-        .record();
     }
 }
 
@@ -205,6 +223,6 @@ fn known(method: &Method) -> &'static str {
         Method::PATCH => "PATCH",
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
-        _ => "other",
+        _ => Completed::OTHER_METHOD,
     }
 }

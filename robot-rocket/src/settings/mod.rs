@@ -15,6 +15,8 @@ mod store;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
 mod tokens;
+#[cfg(any(feature = "otlp", feature = "server"))]
+pub(crate) mod traces;
 
 use std::{
     fs,

@@ -56,7 +56,8 @@ pub struct ServerSettings {
     pub log_format: LogFormat,
     /// The address that metrics are served on (`metrics_address`, none by default).
     pub metrics_address: Option<SocketAddr>,
-    /// One message for each name that is not a setting, and for a certificate that expires soon.
+    /// One message for each name that is not a setting, for a certificate that expires soon, and for
+    /// traces that are requested, but cannot be exported.
     pub warnings: Vec<String>,
 }
 
@@ -87,6 +88,7 @@ impl ServerSettings {
                 Config::default()
             }
         };
+        warnings.extend(super::traces::warning());
         // A setting may be read twice.
         let mut messages = HashSet::new();
         problems.retain(|problem| messages.insert(problem.to_string()));

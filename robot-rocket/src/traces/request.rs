@@ -1,0 +1,116 @@
+//! The span of a request.
+
+use std::{net::IpAddr, time::SystemTime};
+
+use hyper::HeaderMap;
+use opentelemetry::{
+    Context, KeyValue,
+    propagation::{Extractor, TextMapPropagator},
+    trace::{Span, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt, Tracer},
+};
+use opentelemetry_sdk::{propagation::TraceContextPropagator, trace::SdkTracer};
+use robot_core::http::RequestId;
+
+use super::TRACER;
+use crate::metrics::Completed;
+
+/// The maximum length of a header of W3C Trace Context, as this standard recommends it. Longer ones are
+/// ignored, so that a client cannot fill the queue with them.
+const MAXIMUM_LENGTH: usize = 512;
+
+/// The trace that a request belongs to.
+pub(crate) struct RequestTrace {
+    tracer: &'static SdkTracer,
+    /// The span of the client; invalid if the request has none.
+    parent: SpanContext,
+}
+
+impl RequestTrace {
+    /// The trace of a request with this head; `None` if nothing is exported.
+    pub(crate) fn start(headers: &HeaderMap) -> Option<Self> {
+        let tracer = TRACER.get()?;
+        let context =
+            TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+        Some(Self {
+            tracer,
+            parent: context.span().span_context().clone(),
+        })
+    }
+
+    /// Exports the span of the request, which has just ended.
+    pub(crate) fn end(&self, request: &Completed<'_>, request_id: &RequestId, client: IpAddr) {
+        let end = SystemTime::now();
+        let span = SpanBuilder::from_name(name(request))
+            .with_kind(SpanKind::Server)
+            .with_start_time(end.checked_sub(request.duration).unwrap_or(end))
+            .with_attributes(attributes(request, request_id, client));
+        let parent = Context::new().with_remote_span_context(self.parent.clone());
+        let mut span = self.tracer.build_with_context(span, &parent);
+        if error(request).is_some() {
+            span.set_status(Status::error(""));
+        }
+        span.end_with_timestamp(end);
+    }
+}
+
+/// The name that OpenTelemetry recommends: the method and the template of the path.
+fn name(request: &Completed<'_>) -> String {
+    let method = method(request).unwrap_or("HTTP");
+    match route(request) {
+        Some(route) => format!("{method} {route}"),
+        None => method.to_owned(),
+    }
+}
+
+fn attributes(
+    request: &Completed<'_>,
+    request_id: &RequestId,
+    client: IpAddr,
+) -> impl Iterator<Item = KeyValue> {
+    let text = |name: &'static str, value: &str| KeyValue::new(name, value.to_owned());
+    let method = method(request).unwrap_or("_OTHER");
+    [
+        Some(KeyValue::new("http.request.method", method)),
+        Some(text("client.address", &client.to_string())),
+        Some(text("robots.request_id", request_id.as_str())),
+        route(request).map(|it| text("http.route", it)),
+        request
+            .status
+            .map(|it| KeyValue::new("http.response.status_code", i64::from(it))),
+        request.token.map(|it| text("robots.token", it)),
+        error(request).map(|it| KeyValue::new("error.type", it)),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+fn method(request: &Completed<'_>) -> Option<&'static str> {
+    Some(request.method).filter(|method| *method != Completed::OTHER_METHOD)
+}
+
+fn route<'a>(request: &Completed<'a>) -> Option<&'a str> {
+    Some(request.route).filter(|route| *route != Completed::NO_ROUTE)
+}
+
+/// The status if the request failed, or that its response was not sent completely.
+fn error(request: &Completed<'_>) -> Option<String> {
+    match request.status {
+        Some(status @ 500..) => Some(status.to_string()),
+        _ => (!request.is_sent).then(|| "aborted".to_owned()),
+    }
+}
+
+/// The headers of a request. Those that occur twice, or are too long, are missing.
+struct Headers<'a>(&'a HeaderMap);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        let mut values = self.0.get_all(name).iter();
+        let value = values.next()?.to_str().ok()?;
+        (values.next().is_none() && value.len() <= MAXIMUM_LENGTH).then_some(value)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.0.keys().map(AsRef::as_ref).collect()
+    }
+}
