@@ -11,6 +11,8 @@ mod support;
 mod server {
     mod access;
     mod check;
+    #[cfg(all(feature = "otlp", feature = "tls"))]
+    pub(crate) mod collector;
     mod concurrency;
     #[cfg(target_os = "linux")]
     mod connection_limits;
@@ -26,7 +28,7 @@ mod server {
     mod log;
     #[cfg(target_os = "linux")]
     mod memory;
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", feature = "tls"))]
     mod metric_names;
     #[cfg(target_os = "linux")]
     mod metrics;
@@ -46,9 +48,15 @@ mod server {
     mod start;
     #[cfg(feature = "tls")]
     mod tls;
+    #[cfg(all(feature = "otlp", feature = "tls"))]
+    mod traces;
+    #[cfg(not(feature = "otlp"))]
+    mod traces_without_feature;
     mod unusual_requests;
 }
 
+#[cfg(all(feature = "otlp", feature = "tls"))]
+use server::collector;
 use server::{proxy, slow_disk};
 #[cfg(feature = "tls")]
 use support::certificates;

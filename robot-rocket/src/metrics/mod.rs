@@ -9,7 +9,7 @@ mod requests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-#[cfg(feature = "server")]
+#[cfg(any(feature = "server", feature = "tls"))]
 use ::metrics::gauge;
 use robot_core::metrics::{Metric, SECONDS};
 
@@ -81,6 +81,11 @@ const READY: Metric = Metric::gauge(
     "robots_ready",
     "1 if the last check could read the store, as /readyz does",
 );
+#[cfg(any(feature = "server", feature = "tls"))]
+const CERTIFICATE_EXPIRY: Metric = Metric::gauge(
+    "robots_tls_certificate_expiry_time_seconds",
+    "End of the certificate of HTTPS, in seconds since 1970; missing without HTTPS",
+);
 #[cfg(feature = "server")]
 const BUILD_INFO: Metric = Metric::gauge("robots_build_info", "1, with the version as a label");
 #[cfg(feature = "server")]
@@ -90,7 +95,7 @@ const START_TIME: Metric = Metric::gauge(
 );
 
 #[cfg(feature = "server")]
-const ALL: [Metric; 18] = [
+const ALL: [Metric; 19] = [
     REQUESTS,
     REQUEST_DURATION,
     REQUESTS_RUNNING,
@@ -107,6 +112,7 @@ const ALL: [Metric; 18] = [
     THREADS_LIMIT,
     THREADS_REJECTED,
     READY,
+    CERTIFICATE_EXPIRY,
     BUILD_INFO,
     START_TIME,
 ];
@@ -116,6 +122,14 @@ static ARE_SERVED: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn are_served() -> bool {
     ARE_SERVED.load(Ordering::Relaxed)
+}
+
+/// Records the end of the certificate of HTTPS, from the beginning of 1970; nothing if it is unknown.
+#[cfg(feature = "tls")]
+pub(crate) fn record_certificate_expiry(end: Option<std::time::Duration>) {
+    if let Some(end) = end {
+        gauge!(CERTIFICATE_EXPIRY.name).set(end);
+    }
 }
 
 /// All metrics that pass through the recorder: those of the server and of the library.

@@ -101,6 +101,10 @@ pub enum ServeError {
 /// ```
 pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), ServeError> {
     let listener = TcpListener::from_std(options.listener)?;
+    #[cfg(feature = "tls")]
+    if let Some(certificates) = &options.certificates {
+        certificates.record_expiry();
+    }
     // Fairings read the address from the configuration.
     let figment = rocket.figment().clone();
     let figment = figment

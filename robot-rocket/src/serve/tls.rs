@@ -2,24 +2,26 @@
 
 use std::{
     fmt, io,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
 use rocket::{config::TlsConfig, tokio::net::TcpStream};
-use rustls::ServerConfig;
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
-use crate::{SettingProblem, SettingsError, settings::tls::server_config};
+use crate::{
+    SettingProblem, SettingsError, metrics,
+    settings::tls::{self, Identity},
+};
 
 /// The certificate chain and the private key of a server. Clones share them.
 #[derive(Clone)]
-pub struct Certificates(Arc<RwLock<Arc<ServerConfig>>>);
+pub struct Certificates(Arc<RwLock<Identity>>);
 
 impl Certificates {
     /// Reads the files of Rocket's setting `tls`.
     pub(super) fn read(setting: &TlsConfig) -> Result<Self, SettingsError> {
-        let config = server_config(setting).map_err(SettingProblem::Server)?;
-        Ok(Self(Arc::new(RwLock::new(config))))
+        let identity = tls::read(setting).map_err(SettingProblem::Server)?;
+        Ok(Self(Arc::new(RwLock::new(identity))))
     }
 
     /// Reads the files of Rocket's setting `tls` as it is now, which blocks. Connections from then on
@@ -28,17 +30,24 @@ impl Certificates {
     /// # Errors
     /// A file cannot be used. The previous certificates stay in use.
     pub fn reload(&self, setting: &TlsConfig) -> Result<(), SettingsError> {
-        let config = server_config(setting).map_err(SettingProblem::Server)?;
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+        let identity = tls::read(setting).map_err(SettingProblem::Server)?;
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = identity;
+        self.record_expiry();
         Ok(())
     }
 
+    /// Records when the certificate expires.
+    pub(super) fn record_expiry(&self) {
+        metrics::record_certificate_expiry(self.current().expiry());
+    }
+
     pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        let config = {
-            let current = self.0.read();
-            Arc::clone(&current.unwrap_or_else(PoisonError::into_inner))
-        };
+        let config = Arc::clone(&self.current().config);
         TlsAcceptor::from(config).accept(stream).await
+    }
+
+    fn current(&self) -> RwLockReadGuard<'_, Identity> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

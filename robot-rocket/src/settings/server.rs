@@ -132,12 +132,10 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>, warnings: &m
     )
     .flatten()
     {
-        problems.extend(
-            super::tls::server_config(&tls)
-                .err()
-                .map(SettingProblem::Server),
-        );
-        warnings.extend(super::tls::expiry_warning(&tls));
+        match super::tls::read(&tls) {
+            Ok(identity) => warnings.extend(identity.expiry_warning()),
+            Err(problem) => problems.push(SettingProblem::Server(problem)),
+        }
     }
     #[cfg(not(feature = "tls"))]
     let _ = warnings;

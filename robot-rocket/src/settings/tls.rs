@@ -16,11 +16,20 @@ use rustls::{
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
-use x509_cert::{Certificate, der::Decode};
+use x509_cert::{Certificate, der::Decode, time::Time};
+
+/// The certificate and the key of a server.
+pub(crate) struct Identity {
+    pub(crate) config: Arc<ServerConfig>,
+    /// The end of the certificate; `None` if this cannot read it.
+    expiry: Option<Time>,
+    /// The file of the certificate and its setting, for messages.
+    origin: String,
+}
 
 /// Reads the certificate and the key. If they cannot be used together, returns a message with the file
 /// and a remedy.
-pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String> {
+pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     if tls.ciphers().next().is_none() {
         return Err(
             "tls.ciphers is empty, which would turn encryption off; remove it, or remove tls"
@@ -30,6 +39,7 @@ pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String
     let certificates = Source::read("tls.certs", "certificate", tls.certs())?;
     let key = Source::read("tls.key", "key", tls.key())?;
     let chain = certificates.certificates()?;
+    let expiry = chain.first().and_then(expiry);
     let private_key = key.private_key()?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
         .with_safe_default_protocol_versions()
@@ -44,7 +54,16 @@ pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String
     if let Ok(ticketer) = ring::Ticketer::new() {
         config.ticketer = ticketer;
     }
-    Ok(Arc::new(config))
+    Ok(Identity {
+        config: Arc::new(config),
+        expiry,
+        origin: format!("{} of {}", certificates.name, certificates.setting),
+    })
+}
+
+fn expiry(certificate: &CertificateDer<'_>) -> Option<Time> {
+    let certificate = Certificate::from_der(certificate).ok()?;
+    Some(certificate.tbs_certificate().validity().not_after)
 }
 
 /// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
@@ -52,21 +71,27 @@ pub(crate) fn server_config(tls: &TlsConfig) -> Result<Arc<ServerConfig>, String
 /// of 90 days.
 const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// A warning if the certificate has expired, or will soon. Clients reject one that has expired.
-pub(super) fn expiry_warning(tls: &TlsConfig) -> Option<String> {
-    let source = Source::read("tls.certs", "certificate", tls.certs()).ok()?;
-    let certificate = Certificate::from_der(source.certificates().ok()?.first()?).ok()?;
-    let end = certificate.tbs_certificate().validity().not_after;
-    let rest = (UNIX_EPOCH + end.to_unix_duration()).duration_since(SystemTime::now());
-    let expires = match rest {
-        Ok(rest) if rest > RENEWAL_PERIOD => return None,
-        Ok(_) => "expires",
-        Err(_) => "has expired, so that clients reject it:",
-    };
-    Some(format!(
-        "{} of {} {expires} at {end}; renew it, and send SIGHUP to the server",
-        source.name, source.setting
-    ))
+impl Identity {
+    /// The end of the certificate, from the beginning of 1970.
+    pub(crate) fn expiry(&self) -> Option<Duration> {
+        self.expiry.map(|end| end.to_unix_duration())
+    }
+
+    /// A warning if the certificate has expired, or will soon. Clients reject one that has expired.
+    #[cfg(feature = "server")]
+    pub(super) fn expiry_warning(&self) -> Option<String> {
+        let end = self.expiry?;
+        let rest = (UNIX_EPOCH + end.to_unix_duration()).duration_since(SystemTime::now());
+        let expires = match rest {
+            Ok(rest) if rest > RENEWAL_PERIOD => return None,
+            Ok(_) => "expires",
+            Err(_) => "has expired, so that clients reject it:",
+        };
+        Some(format!(
+            "{} {expires} at {end}; renew it, and send SIGHUP to the server",
+            self.origin
+        ))
+    }
 }
 
 /// The cryptography, with the cipher suites of the setting in its order.

@@ -21,8 +21,8 @@ const MAXIMUM_LENGTH: usize = 512;
 /// The trace that a request belongs to.
 pub(crate) struct RequestTrace {
     tracer: &'static SdkTracer,
-    /// The span of the client; invalid if the request has none.
-    parent: SpanContext,
+    /// The span of the client.
+    parent: Option<SpanContext>,
 }
 
 impl RequestTrace {
@@ -31,9 +31,10 @@ impl RequestTrace {
         let tracer = TRACER.get()?;
         let context =
             TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+        let parent = context.span().span_context().clone();
         Some(Self {
             tracer,
-            parent: context.span().span_context().clone(),
+            parent: parent.is_valid().then_some(parent),
         })
     }
 
@@ -44,7 +45,10 @@ impl RequestTrace {
             .with_kind(SpanKind::Server)
             .with_start_time(end.checked_sub(request.duration).unwrap_or(end))
             .with_attributes(attributes(request, request_id, client));
-        let parent = Context::new().with_remote_span_context(self.parent.clone());
+        // Samplers would take an invalid span for one that the client does not sample.
+        let parent = self.parent.clone().map_or_else(Context::new, |parent| {
+            Context::new().with_remote_span_context(parent)
+        });
         let mut span = self.tracer.build_with_context(span, &parent);
         if error(request).is_some() {
             span.set_status(Status::error(""));

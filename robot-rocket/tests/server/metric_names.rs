@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     call,
+    certificates::write_certificate,
     process::{TIMEOUT, wait_for},
     scrape::{Scrape, server},
 };
@@ -20,9 +21,14 @@ fn metrics_in(text: &str) -> BTreeSet<&str> {
     words.filter(is_metric).collect()
 }
 
-/// The names of all metrics that a server exports.
+/// The names of all metrics that a server exports, with HTTPS and without.
 fn exported() -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    write_certificate(&path("chain.pem"), &path("key.pem"));
+    let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
+    let (_https, address) = server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    let https = Scrape::of(address);
     let (server, address) = server(folder.path(), &[]);
     assert_eq!(call(&server.client(), "GET", "/livez", "").status, 200);
     wait_for("the request is counted", TIMEOUT, || {
@@ -30,7 +36,8 @@ fn exported() -> BTreeSet<String> {
         scrape.names().contains(&"robots_http_requests_total")
     });
     let scrape = Scrape::of(address);
-    scrape.names().into_iter().map(str::to_owned).collect()
+    let names = scrape.names().into_iter().chain(https.names());
+    names.map(str::to_owned).collect()
 }
 
 /// The name without the suffix of a part of a histogram.
@@ -70,7 +77,7 @@ fn dashboard_and_alerts_use_exported_metrics() {
         assert!(exported.contains(without_suffix(name, &exported)), "{name}");
     }
     for key in ["alert:", "expr:", "summary:", "action:"] {
-        assert_eq!(ALERTS.matches(key).count(), 5, "{key}");
+        assert_eq!(ALERTS.matches(key).count(), 6, "{key}");
     }
 }
 

@@ -258,6 +258,30 @@ fn certificate_that_expires_soon_is_reported() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn expiry_of_the_certificate_is_a_metric() {
+    use std::time::{SystemTime, UNIX_EPOCH};
+
+    use crate::scrape::{Scrape, server};
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    write_certificate(&path("chain.pem"), &path("key.pem"));
+    set_days(&path("chain.pem"), &path("key.pem"), 30);
+    let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
+    let (server, address) = server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    let days = || {
+        let expiry = Scrape::of(address).value("robots_tls_certificate_expiry_time_seconds");
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        (expiry - now.as_secs() + 3600) / (24 * 3600)
+    };
+    assert_eq!(days(), 30);
+    set_days(&path("chain.pem"), &path("key.pem"), 60);
+    server.signal("HUP");
+    wait_for("the reload", TIMEOUT, || days() == 60);
+}
+
 #[test]
 fn handshake_that_the_client_breaks_off_is_logged() {
     let folder = tempfile::tempdir().unwrap();
