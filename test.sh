@@ -174,7 +174,7 @@ check_everything() {
 
     step "Each feature alone"
     lint_features robot-core "" sqlite postgres mysql conformance
-    lint_features robot-rocket "" server
+    lint_features robot-rocket "" server server,otlp
     cargo clippy --locked --package robot-cli --no-default-features -- --deny warnings
 
     step "Documentation"
@@ -272,7 +272,7 @@ check_release() {
 
     step "Combinations of features"
     lint_features robot-core sqlite,postgres sqlite,mysql postgres,mysql
-    lint_features robot-rocket sqlite postgres mysql tls
+    lint_features robot-rocket sqlite postgres mysql tls otlp
     local features package
     for features in sqlite postgres mysql; do
         cargo clippy --locked --package robot-cli --no-default-features --features "$features" -- --deny warnings
