@@ -1,11 +1,8 @@
 //! The certificate and the key of HTTPS, read from the setting `tls`.
 
-use std::{
-    fs,
-    path::Path,
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+#[cfg(feature = "server")]
+use std::time::SystemTime;
+use std::{fs, path::Path, sync::Arc, time::Duration};
 
 use rocket::{
     Either,
@@ -24,6 +21,7 @@ pub(crate) struct Identity {
     /// The end of the certificate; `None` if this cannot read it.
     expiry: Option<Time>,
     /// The file of the certificate and its setting, for messages.
+    #[cfg(feature = "server")]
     origin: String,
 }
 
@@ -57,6 +55,7 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     Ok(Identity {
         config: Arc::new(config),
         expiry,
+        #[cfg(feature = "server")]
         origin: format!("{} of {}", certificates.name, certificates.setting),
     })
 }
@@ -69,19 +68,21 @@ fn expiry(certificate: &CertificateDer<'_>) -> Option<Time> {
 /// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
 /// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
 /// of 90 days.
+#[cfg(feature = "server")]
 const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 
 impl Identity {
     /// The end of the certificate, from the beginning of 1970.
     pub(crate) fn expiry(&self) -> Option<Duration> {
-        self.expiry.map(|end| end.to_unix_duration())
+        self.expiry.map(Time::to_unix_duration)
     }
 
     /// A warning if the certificate has expired, or will soon. Clients reject one that has expired.
     #[cfg(feature = "server")]
     pub(super) fn expiry_warning(&self) -> Option<String> {
         let end = self.expiry?;
-        let rest = (UNIX_EPOCH + end.to_unix_duration()).duration_since(SystemTime::now());
+        let now = SystemTime::now();
+        let rest = (SystemTime::UNIX_EPOCH + end.to_unix_duration()).duration_since(now);
         let expires = match rest {
             Ok(rest) if rest > RENEWAL_PERIOD => return None,
             Ok(_) => "expires",

@@ -34,7 +34,7 @@ pub(crate) struct Request {
 
 impl Collector {
     pub(crate) fn start() -> Self {
-        Self::start_with(|stream| answer(stream))
+        Self::start_with(answer)
     }
 
     /// A collector that reads a request from each connection and answers it in this way.
