@@ -29,7 +29,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CopyArgs {
-    /// The catalogue to read
+    /// The catalogue to read; a file is not changed
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     from: String,
 
@@ -64,7 +64,8 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
         return Err(Failure::SameCatalogue);
     }
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;
-    let source = context.options.clone().must_exist().open(from)?;
+    // A backup of an older version is not migrated.
+    let source = context.options.clone().unchanged().open(from)?;
     let target = context.options.open(to)?;
     let mut display = StageProgress::default();
     let copied = transfer::copy(&source, &target, |progress| {

@@ -1,12 +1,13 @@
 //! Tests of `copy`.
 
 use std::{
+    fs,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
-use robot_core::{Draft, transfer};
+use robot_core::{CatalogueExt, Draft, transfer};
 
 use crate::sandbox::Sandbox;
 
@@ -112,6 +113,37 @@ fn copy_of_missing_source_creates_nothing() {
     let sandbox = Sandbox::new();
     assert!(sandbox.stderr(&COPY, 1).contains("'robots.db'"));
     assert!(sandbox.is_empty());
+}
+
+#[test]
+fn copy_leaves_backup_of_older_version_unchanged() {
+    let databases = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../robot-core/tests/stores/databases"
+    );
+    let mut folders = fs::read_dir(databases).unwrap();
+    let previous =
+        folders.find_map(|folder| fs::read(folder.unwrap().path().join("robots.db")).ok());
+    let (sandbox, previous) = (Sandbox::new(), previous.unwrap());
+    sandbox.write("robots.db", &previous);
+    let printed = sandbox.stdout(&COPY);
+    assert!(printed.starts_with("Copied 297 robots; "), "{printed}");
+    assert!(fs::read(sandbox.path().join("robots.db")).unwrap() == previous);
+    for suffix in ["-wal", "-shm"] {
+        assert!(!sandbox.path().join(format!("robots.db{suffix}")).exists());
+    }
+}
+
+#[test]
+fn copy_reads_log_of_killed_process() {
+    let (crashed, running) = (Sandbox::new(), Sandbox::with_three_robots());
+    let catalogue = running.open("robots.db");
+    catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
+    for file in ["robots.db", "robots.db-wal"] {
+        fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
+    }
+    let printed = crashed.stdout(&COPY);
+    assert!(printed.starts_with("Copied 4 robots; "), "{printed}");
 }
 
 #[test]

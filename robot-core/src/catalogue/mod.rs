@@ -40,7 +40,7 @@ pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sor
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
 pub use filter::Filter;
-pub use options::{IfMissing, IfUnreachable, OpenOptions};
+pub use options::{IfMissing, IfOutdated, IfUnreachable, OpenOptions};
 pub use page::{Page, PageRequest};
 pub use pages::{PageItem, Pages};
 pub use pending::{BlockingWork, Pending};

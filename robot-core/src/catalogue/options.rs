@@ -23,6 +23,7 @@ pub struct OpenOptions {
     workers: Option<usize>,
     if_unreachable: IfUnreachable,
     if_missing: IfMissing,
+    if_outdated: IfOutdated,
 }
 
 /// Behaviour if the database server is unreachable.
@@ -43,6 +44,15 @@ pub enum IfMissing {
     Create,
 }
 
+/// Behaviour if the database file is of an older version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfOutdated {
+    /// It is migrated.
+    Migrate,
+    /// It is read as it is, and nothing of it is written.
+    Keep,
+}
+
 impl Default for OpenOptions {
     fn default() -> Self {
         Self::new()
@@ -59,6 +69,7 @@ impl OpenOptions {
             workers: None,
             if_unreachable: IfUnreachable::Fail,
             if_missing: IfMissing::Create,
+            if_outdated: IfOutdated::Migrate,
         }
     }
 
@@ -143,6 +154,30 @@ impl OpenOptions {
         self
     }
 
+    /// Reads an SQLite file as it is, also one of an older version: it must exist, nothing of it is
+    /// written, and changes fail with [`Error::ReadOnly`](crate::Error::ReadOnly). Has no effect on a
+    /// database server, whose tables are brought up to date.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use robot_core::{CatalogueExt, Draft, Error, OpenOptions};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// robot_core::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?;
+    ///
+    /// let backup = OpenOptions::new().unchanged().open(&url)?;
+    /// assert_eq!(backup.list()?.len(), 1);
+    /// let change = backup.add(Draft::new("R2-D2", "droid", 1977));
+    /// assert!(matches!(change, Err(Error::ReadOnly(_))));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn unchanged(mut self) -> Self {
+        self.if_outdated = IfOutdated::Keep;
+        self.must_exist()
+    }
+
     // Getters for store authors.
 
     /// The [`timeout`](Self::timeout).
@@ -181,6 +216,12 @@ impl OpenOptions {
     #[must_use]
     pub fn get_if_missing(&self) -> IfMissing {
         self.if_missing
+    }
+
+    /// The behaviour if the database file is of an older version.
+    #[must_use]
+    pub fn get_if_outdated(&self) -> IfOutdated {
+        self.if_outdated
     }
 }
 

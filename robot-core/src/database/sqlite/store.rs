@@ -15,11 +15,11 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
-        Restoration, Result, Scheme, Summary,
+        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions,
+        PageRequest, Pending, Restoration, Result, Scheme, Summary,
     },
     database::{
-        migrations::bring_up_to_date,
+        migrations::{MigrationError, bring_up_to_date, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
         statements::{Dialect, PageQuery, Statements, after_name, has_nul},
@@ -85,6 +85,13 @@ impl SqliteCatalogue {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+        if options.get_if_outdated() == IfOutdated::Keep {
+            let file = DatabaseFile::unchanged_from_url(url, options)?;
+            file.must_exist()?;
+            must_be_readable(file.reader(Purpose::Read)?.connection())
+                .map_err(|error| unusable(error, &file))?;
+            return Self::open_unchanged(file, options);
+        }
         let file = DatabaseFile::from_url(url, options)?;
         let purpose = match options.get_if_missing() {
             _ if file.is_read_only() => Purpose::Read,
@@ -99,8 +106,7 @@ impl SqliteCatalogue {
             .map_err(|error| file.cannot_open(error.into()))?;
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
-        bring_up_to_date(connection, &file.name())
-            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
+        bring_up_to_date(connection, &file.name()).map_err(|error| unusable(error, &file))?;
         if !file.is_read_only() {
             ensure_search_index(connection, &file.name(), file.timeout());
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
@@ -242,6 +248,11 @@ impl Catalogue for SqliteCatalogue {
     fn files(&self) -> StoreFiles {
         self.file.store_files()
     }
+}
+
+/// The error for a file that this version cannot use.
+fn unusable(error: MigrationError, file: &DatabaseFile) -> OpenError {
+    error.into_open_error(file.name(), |cause| file.cannot_open(cause))
 }
 
 /// Starts the writer thread, unless the file is read-only.
