@@ -23,7 +23,8 @@
 # User, password and database are `robots`. The user is no superuser, but may create schemas
 # (PostgreSQL), and databases with names that start with `robots` (MariaDB). Session settings have
 # unusual defaults, and errors are in German, so that tests notice if a program relies on the
-# usual defaults. Settings that only an administrator can change are right for durable commits.
+# usual defaults; with SERVERS_DEFAULTS=usual, a new server has the usual ones. Settings that only an
+# administrator can change are right for durable commits.
 #
 # A server ends when its folder is deleted, or when the process ends whose id was in SERVERS_OWNER
 # when it was created. Requires Debian's packages postgresql and mariadb-server, and for some kinds

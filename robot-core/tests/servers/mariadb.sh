@@ -36,6 +36,12 @@ create_mariadb() {
     create_mariadb_data "$1"
     configure_mariadb "$1"
     configure_single_server "$1"
+    [ "${SERVERS_DEFAULTS-}" != usual ] || use_usual_defaults "$1"
+}
+
+use_usual_defaults() {
+    : >"$1/init.sql"
+    sed -i '/^# Unusual defaults/,/^$/ { /^ssl/!d }' "$1/my.cnf"
 }
 
 create_mariadb_data() {

@@ -28,6 +28,7 @@ postgres_serves() {
 
 # Unusual defaults of session settings.
 unusual_defaults() {
+    [ "${SERVERS_DEFAULTS-}" != usual ] || return 0
     cat <<'CONF'
 synchronous_commit = off
 default_transaction_isolation = 'serializable'
