@@ -59,6 +59,8 @@ add_files() {
     local folder=$1
     mkdir "$folder/man" "$folder/completions"
     cp robot-rocket/deploy/*.{service,timer,sysusers,env} README.md CHANGELOG.md LICENSE-* "$folder"
+    # To undo migrations: see docs/operations.md, "Roll back".
+    cp -r migrations "$folder"
     cp "$work/THIRD-PARTY-LICENCES" "$folder"
     help2man --no-info --section 8 --name 'REST server of the Robot Catalogue' \
         --manual 'Robot Catalogue' --output "$folder/man/robot-rocket.8" "$folder/programs/robot-rocket"

@@ -1,0 +1,236 @@
+# shellcheck shell=bash
+# Shared part of the walks, which follow a procedure of the operations document as an operator would: as root,
+# with its own commands, on a system with a private network, /etc, /var/lib and /usr/local/bin. Everything that
+# a walk starts ends with it.
+#
+# A walk names the sections that it follows. `run` executes a command of them, which is taken from the document;
+# `finish` fails unless every command of these sections was executed. So neither can change without the other.
+#
+# Sourced by the walks, whose first argument is a folder with robot-rocket and robot-cli. Needs root, and the
+# Debian packages iproute2, jq, curl and systemd.
+set -euo pipefail
+walks=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
+deploy=${walks%/*}
+document=$deploy/../docs/operations.md
+servers=$deploy/../../robot-core/tests/servers.sh
+
+if [ -z "${WALK_FOLDER-}" ]; then
+    WALK_FOLDER=$(mktemp -d)
+    trap 'rm -rf "$WALK_FOLDER"' EXIT
+    export WALK_FOLDER
+    mapfile -t folders < <(realpath "$@")
+    unshare --mount --net --pid --fork --kill-child --mount-proc bash "$0" "${folders[@]}"
+    exit
+fi
+
+work=$WALK_FOLDER
+log=$work/log
+# shellcheck disable=SC2034 # The walks use it.
+programs=$1
+site=http://127.0.0.1:8000
+commands=() needed=() substitutions=()
+
+fail() {
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    [ ! -s "$log" ] || { echo 'The end of the log:' && tail -n 20 "$log" | cut -c 1-300; } >&2
+    exit 1
+}
+trap 'fail "$BASH_COMMAND (lines $LINENO ${BASH_LINENO[*]}) failed"' ERR
+set -o errtrace
+
+# Waits for at most a minute until a command succeeds.
+within_a_minute() {
+    local end=$((SECONDS + 60))
+    until "$@" >/dev/null 2>&1; do
+        ((SECONDS < end)) || fail "still fails after a minute: $*"
+        sleep 0.2
+    done
+}
+
+# --- Commands of the document
+
+# The lines of code for shells in a section, without the indentation of a list.
+code_of() {
+    awk -v heading="$1" '
+        !code && /^#+ / { name = $0; sub(/^#+ /, "", name); inside = name == heading }
+        !inside { next }
+        code && /^ *```$/ { code = 0; next }
+        code { print substr($0, indentation); next }
+        /^ *```sh$/ { code = 1; indentation = index($0, "`") }
+    ' "$document"
+}
+
+# Adds the commands of a section. Those of `follow` must be executed, those of `consult` can be.
+follow() {
+    needed+=("$1")
+    consult "$1"
+}
+
+consult() {
+    local line command="" count=${#commands[@]}
+    while IFS= read -r line; do
+        command+=$line
+        # A command ends with the first line after which it is complete.
+        if [[ $line != *\\ ]] && bash -n <<<"$command" 2>/dev/null; then
+            [[ $command = \#* ]] || commands+=("$1: $command")
+            command=""
+        else
+            command+=$'\n'
+        fi
+    done < <(code_of "$1")
+    [ ${#commands[@]} -gt "$count" ] || fail "the document has no commands in the section '$1'"
+}
+
+# From now on, commands have the text $2 where the document has $1.
+substitute() { substitutions+=("$1" "$2"); }
+
+# Executes the command that matches a pattern.
+run() {
+    local command found="" index
+    for command in "${commands[@]}"; do
+        command=${command#*: }
+        # shellcheck disable=SC2053 # It is a pattern.
+        [[ $command = $1 ]] || continue
+        [[ -z $found || $found = "$command" ]] || fail "several commands of the document match '$1'"
+        found=$command
+    done
+    [ -n "$found" ] || fail "no command of the document matches '$1'"
+    printf '%q\n' "$found" >>"$work/executed"
+    for ((index = 0; index < ${#substitutions[@]}; index += 2)); do
+        found=${found//"${substitutions[index]}"/"${substitutions[index + 1]}"}
+    done
+    printf '$ %s\n' "$found" >&2
+    eval "$found"
+}
+
+# Ends the walk.
+finish() {
+    local command section
+    for command in "${commands[@]}"; do
+        for section in "${needed[@]}"; do
+            [[ $command = "$section: "* ]] || continue
+            grep --quiet --line-regexp --fixed-strings "$(printf '%q' "${command#*: }")" "$work/executed" ||
+                fail "the walk has not executed this command of the document: $command"
+        done
+    done
+    echo "$(basename "$0"): every command was executed, and had the effect that the document describes"
+}
+
+# --- The system
+
+# What systemd does with the unit: it does not run here.
+systemctl() {
+    case "$*" in
+    daemon-reload | 'disable --now robot-backup.timer') ;;
+    'start robot-rocket' | 'enable --now robot-rocket') start_service ;;
+    'stop robot-rocket') stop_service ;;
+    'reload robot-rocket') kill -HUP "$(service)" ;;
+    *) fail "the walks have no 'systemctl $*'" ;;
+    esac
+}
+
+journalctl() { tail -n "${*: -1}" "$log"; }
+
+sudo() { "$@"; }
+
+# The process of the service.
+service() { cat "$work/pid"; }
+
+# The values of a key of the unit.
+of_unit() { sed -n "s/^$1=//p" /etc/systemd/system/robot-rocket.service; }
+
+start_service() {
+    local user environment
+    user=$(of_unit User)
+    install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(of_unit StateDirectory)"
+    mapfile -t environment < <(of_unit Environment && sed '/^#/d; /^$/d' /etc/robot-rocket.env)
+    # shellcheck disable=SC2016 # The inner shell expands it.
+    (
+        cd /
+        exec env --ignore-environment PATH=/usr/local/bin:/usr/bin "${environment[@]}" \
+            setpriv --reuid="$user" --regid="$user" --clear-groups \
+            sh -c "umask $(of_unit UMask)"'; exec "$0"' "$(of_unit ExecStart)" </dev/null >>"$log" 2>&1
+    ) &
+    echo $! >"$work/pid"
+}
+
+stop_service() {
+    kill -TERM "$(service)"
+    wait "$(service)" || fail "the service has ended with status $?"
+}
+
+is_running() { kill -0 "$(service)" 2>/dev/null; }
+
+# Installs the service with the programs of a folder, and without settings.
+install_service() {
+    install -m 755 "$1/robot-rocket" "$1/robot-cli" /usr/local/bin/
+    install -m 644 "$deploy/robot-rocket.service" /etc/systemd/system/
+    systemd-sysusers "$deploy/robot-rocket.sysusers" 2>/dev/null
+    install -m 600 /dev/null /etc/robot-rocket.env
+    rm -rf /var/lib/robots
+}
+
+setting() { echo "$1" >>/etc/robot-rocket.env; }
+
+# --- Stores and robots
+
+# Starts a new database server for the service, unless the store is sqlite, and leaves its URL in $url. Commands
+# of the document get its address and password.
+new_store() {
+    unset DATABASE_URL
+    substitutions=()
+    url=sqlite:///var/lib/robots/robots.db
+    [ "$1" != sqlite ] || return 0
+    database=$(mktemp --directory "$work/$1-XXXXXX")
+    url=$(SERVERS_OWNER=$$ SERVERS_DEFAULTS=usual "$servers" start "$1" "$database")
+    substitute postgres://robots:secret@db.example/robots "$url"
+    substitute '--host=db.example --user=robots --password' \
+        "--host=127.0.0.1 --port=$(cat "$database/port") --user=robots --password=robots"
+}
+
+# Lines `ID NAME` of all robots, in their order.
+robots() { robot-cli --database "$url" list --format csv | sed 1d | cut -d, -f1,2 | tr , ' ' | sort; }
+
+# Adds a robot through the server, and prints its id.
+add() {
+    curl --silent --max-time 10 --data "{\"name\":\"$1\",\"type\":\"droid\",\"year\":1977}" "$site/api/robots" |
+        jq --exit-status --raw-output .data.id 2>/dev/null
+}
+
+serves() { [ "$(curl --silent --output /dev/null --max-time 5 --write-out '%{http_code}' "$site/api/robots?limit=1")" = 200 ]; }
+
+# Adds robots through the server until the file $work/enough exists, and prints `ID NAME` of those that it
+# has acknowledged. Those whose outcome is unknown are not repeated.
+write_robots() {
+    local number=0 id
+    while [ ! -e "$work/enough" ]; do
+        number=$((number + 1))
+        if id=$(add "$1-$number"); then echo "$id $1-$number"; else sleep 0.05; fi
+    done
+}
+
+# Fails unless the catalogue has all robots of the sorted files.
+has_all_of() {
+    local missing
+    robots >"$work/now"
+    missing=$(sort "$@" | comm -23 - "$work/now")
+    [ -z "$missing" ] || fail "$(wc -l <<<"$missing") robots are missing: $(head -3 <<<"$missing" | paste -sd,)"
+}
+
+# Fails unless new ids are greater than $1.
+assigns_ids_after() {
+    local id
+    id=$(add "after $1") || fail "no robot can be added"
+    ((id > $1)) || fail "the id $id was assigned again after $1"
+}
+
+chmod 755 "$work"
+ip link set lo up
+cp -a /etc "$work/etc"
+mount --bind "$work/etc" /etc
+for folder in /var/lib /usr/local/bin; do
+    mkdir -p "$work$folder"
+    mount --bind "$work$folder" "$folder"
+done
+cd "$work"
+touch "$log" "$work/executed"
