@@ -6,7 +6,8 @@
 #                       SQLite (under 3 minutes once the dependencies are built)
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, the earliest Rust, compatibility, packages for users
-#                       (built in target/packages), long fuzz and fault runs, clusters
+#                       (built in target/packages), the procedures of the operations document, long fuzz
+#                       and fault runs, clusters
 #   ./test.sh cluster   a Galera cluster, a PostgreSQL standby and a Patroni cluster, of which nodes are
 #                       killed and suspended
 #
@@ -228,10 +229,8 @@ check_compatibility() {
 
 # Builds what users install, and tests that they can.
 check_packages() {
-    local scripts=robot-rocket/deploy/packages packages root=()
-    packages=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/packages")
-    [ "$(id -u)" -eq 0 ] || root=(sudo)
-    shellcheck test.sh "$scripts"/*.sh
+    local scripts=robot-rocket/deploy/packages
+    shellcheck test.sh robot-rocket/deploy/*/*.sh
 
     step "Packages for users are built, in $packages"
     install_tool cargo-auditable@0.7.7
@@ -250,6 +249,20 @@ check_packages() {
     "${root[@]}" "$scripts/test-tarball.sh" "$packages"
     step "The image, unpacked"
     "${root[@]}" "$scripts/test-image.sh" "$packages"
+}
+
+# Follows the procedures of the operations document, with the programs in the packages.
+check_walks() {
+    local walks=robot-rocket/deploy/walks previous=$tools/previous-version programs name
+    programs=$(realpath "$packages/../release")
+    step "The version before is built, in $previous"
+    "$walks/build-previous.sh" "$previous"
+    step "Walk: install"
+    "${root[@]}" "$walks/install.sh" "$packages"
+    for name in upgrade roll-back move rotate incident; do
+        step "Walk: $name"
+        "${root[@]}" "$walks/$name.sh" "$programs" "$previous"
+    done
 }
 
 # Downloads promtool, which checks rules of Prometheus, into the folder $1 unless it is there. The Debian
@@ -293,7 +306,11 @@ check_release() {
 
     check_rust_version
     check_compatibility
+    packages=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/packages")
+    root=()
+    [ "$(id -u)" -eq 0 ] || root=(sudo)
     check_packages
+    check_walks
 
     step "Long fuzz run"
     PROPTEST_CASES=100000 cargo test --locked --release --package robot-core --test fuzz

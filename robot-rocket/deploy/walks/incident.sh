@@ -88,7 +88,7 @@ begin
 ask
 within_a_minute answers 503 'has not answered within 0.8 seconds'
 alerts_of_outage
-logged 'the store is unavailable: '
+logged 'the store is unavailable: the database did not answer in time'
 "$servers" signal CONT "$database"
 recovers 'a suspended database' 'the store is unavailable: '
 

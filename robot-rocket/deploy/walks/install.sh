@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Installation from the tarball: in its folder, and as a service. The Debian package is installed by test-deb.sh.
 #
-#   robot-rocket/deploy/walks/install.sh PROGRAMS PACKAGES
+#   robot-rocket/deploy/walks/install.sh PACKAGES
 #
-# PACKAGES is the folder of build.sh.
+# PACKAGES is the folder of ../packages/build.sh.
 # shellcheck source=robot-rocket/deploy/walks/walk.sh
 source "$(dirname "$0")/walk.sh"
 follow 'Tarball'
 
-tarballs=("$2"/robot-catalogue-*-linux.tar.gz)
+tarballs=("$1"/robot-catalogue-*-linux.tar.gz)
 tarball=${tarballs[0]##*/}
 cp "${tarballs[0]}" .
 # The version and the processor of this machine.
@@ -20,7 +20,7 @@ process=$!
 within_a_minute serves
 add 'in the folder'
 [ -s robots.db ] || fail "there is no file of robots in the folder"
-kill -TERM "$(pgrep --exact robot-rocket)"
+kill -TERM "$(cut -d' ' -f1 "/proc/$process/task/$process/children")"
 wait "$process" || fail "the server has ended with status $?"
 
 rm -rf /etc/robot-rocket.env

@@ -60,6 +60,8 @@ run 'sed*'
 run 'systemctl reload*'
 expect "$old" 401
 expect "$new" 200
+curl --silent http://127.0.0.1:9100/metrics | grep --quiet 'robots_http_requests_total{.*status="401"' ||
+    fail "the metrics do not show the refused request"
 
 # A wrong file is refused, and the tokens stay.
 cp -p /etc/robot-rocket.tokens tokens
@@ -83,13 +85,14 @@ end_of_file() { openssl x509 -noout -enddate <new-chain.pem; }
 
 serves_new() { [ "$(run 'openssl*')" = "$(end_of_file)" ]; }
 
-new_certificate 30
+new_certificate 10
 install -d -m 755 /etc/robot-rocket
 run 'install*chain.pem'
 run 'install*key.pem'
 setting 'ROCKET_TLS={certs="/etc/robot-rocket/chain.pem",key="/etc/robot-rocket/key.pem"}'
 systemctl start robot-rocket
 within_a_minute serves_new
+logged 'the certificate file .* expires at' || fail "the log does not mention that the certificate expires soon"
 # A connection that stays open, and its answers.
 mkfifo requests
 openssl s_client -quiet -connect 127.0.0.1:8000 <requests >answers 2>/dev/null &

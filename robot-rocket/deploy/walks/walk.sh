@@ -6,8 +6,8 @@
 # A walk names the sections that it follows. `run` executes a command of them, which is taken from the document;
 # `finish` fails unless every command of these sections was executed. So neither can change without the other.
 #
-# Sourced by the walks, whose first argument is a folder with robot-rocket and robot-cli. Needs root, and the
-# Debian packages iproute2, jq, curl and systemd.
+# Sourced by the walks, whose arguments are folders, the first usually one with robot-rocket and robot-cli. Needs
+# root, and the Debian packages iproute2, jq, curl and systemd.
 set -euo pipefail
 walks=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 deploy=${walks%/*}
