@@ -17,17 +17,17 @@ shows() { awk "BEGIN { exit !($(value "$1") $2) }"; }
 
 # Fails unless the document names a metric for a symptom.
 names() {
-    grep "^| $1 |" "$document" | grep --quiet --fixed-strings "$2" || fail "the document does not name $2 for '$1'"
+    grep "^| $1 |" "$document" | grep --fixed-strings "$2" >/dev/null || fail "the document does not name $2 for '$1'"
 }
 
 # Fails unless the rule of an alert has an expression.
 alerts_if() {
     sed -n "/alert: $1$/,/labels:/p" "$deploy/prometheus-alerts.yml" | tr --squeeze-repeats ' \n' ' ' |
-        grep --quiet --fixed-strings "$2" || fail "the alert $1 has no expression '$2'"
+        grep --fixed-strings "$2" >/dev/null || fail "the alert $1 has no expression '$2'"
 }
 
 # The answer of /readyz has this status and text.
-answers() { run 'curl -i *' 2>/dev/null | tr '\n' ' ' | grep --quiet "^HTTP/1.1 $1 .*$2"; }
+answers() { run 'curl -i *' 2>/dev/null | tr '\n' ' ' | grep "^HTTP/1.1 $1 .*$2" >/dev/null; }
 
 logged() { run 'journalctl *' 2>/dev/null | grep "$1"; }
 

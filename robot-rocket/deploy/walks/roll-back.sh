@@ -61,7 +61,7 @@ for store in sqlite postgres mariadb; do
         run 'systemctl start*'
         cd "$work"
         within_a_minute serves
-        run 'curl *' | grep --quiet '"name"' || fail "the older version has no robots"
+        run 'curl *' | grep '"name"' >/dev/null || fail "the older version has no robots"
         case $way in
         restore) [ "$(robots)" = '1 old' ] || fail "the restored robots are: $(robots)" ;;
         undo)

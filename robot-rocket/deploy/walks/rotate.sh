@@ -60,7 +60,7 @@ run 'sed*'
 run 'systemctl reload*'
 expect "$old" 401
 expect "$new" 200
-curl --silent http://127.0.0.1:9100/metrics | grep --quiet 'robots_http_requests_total{.*status="401"' ||
+curl --silent http://127.0.0.1:9100/metrics | grep 'robots_http_requests_total{.*status="401"' >/dev/null ||
     fail "the metrics do not show the refused request"
 
 # A wrong file is refused, and the tokens stay.
