@@ -14,11 +14,12 @@ const WRITER: &str = "robots_writer";
 const PAGE: &str = "https://app.example";
 
 /// Every request of the contract, and the permission that it needs.
-const REQUESTS: [(&str, &str, Permission); 9] = [
+const REQUESTS: [(&str, &str, Permission); 10] = [
     ("GET", "/api/robots", Permission::Read),
     ("HEAD", "/api/robots", Permission::Read),
     ("GET", "/api/robots/1", Permission::Read),
     ("GET", "/api/robots/search/x", Permission::Read),
+    ("GET", "/api/robots/summary", Permission::Read),
     ("GET", "/api/robots/export", Permission::Read),
     ("POST", "/api/robots", Permission::Write),
     ("POST", IMPORT, Permission::Write),

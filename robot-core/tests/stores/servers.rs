@@ -151,7 +151,9 @@ fn lock_delays_no_change_of_the_same_batch<S: Server>() {
         result.unwrap();
     }
     assert_eq!(names(&catalogue, "").len(), 22);
-    assert_eq!(names(&catalogue, "second"), ["second"]);
+    // None of the changes waits for the result of another, so that any order is right.
+    let name = catalogue.get(free.id()).unwrap().unwrap();
+    assert!(["first", "second"].contains(&name.name()), "{name:?}");
     drop(other);
 }
 

@@ -91,7 +91,18 @@ fn create_previous(kind: Kind, url: &str) {
 /// Restores the state before the migrations.
 fn undo(kind: Kind, url: &str) {
     if kind == Kind::Postgres {
-        execute(kind, url, "DROP INDEX IF EXISTS robots_search");
+        execute(
+            kind,
+            url,
+            "DROP INDEX IF EXISTS robots_search, robots_year, robots_type_year",
+        );
+    } else {
+        execute(
+            kind,
+            url,
+            "DROP INDEX IF EXISTS robots_year ON robots;
+             DROP INDEX IF EXISTS robots_type_year ON robots",
+        );
     }
     execute(
         kind,

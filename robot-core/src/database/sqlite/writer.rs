@@ -53,10 +53,10 @@ impl Writer {
         let mut session = WriteSession::open(file, files)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let (queue, mut writes) = commit_queue(metrics.length.clone());
-        let queue_metrics = Arc::clone(&metrics);
+        let (queue_metrics, commits) = (Arc::clone(&metrics), CommitMetrics::new());
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes, &queue_metrics))
+            .spawn(move || run(&mut session, &mut writes, &queue_metrics, &commits))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue: Some(queue),
@@ -214,8 +214,12 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 }
 
 /// The loop of the writer thread.
-fn run(session: &mut WriteSession, writes: &mut Receiver<Write>, metrics: &QueueMetrics) {
-    let commits = CommitMetrics::new();
+fn run(
+    session: &mut WriteSession,
+    writes: &mut Receiver<Write>,
+    metrics: &QueueMetrics,
+    commits: &CommitMetrics,
+) {
     while let Some(mut batch) = writes.next_batch(IDLE) {
         if batch.is_empty() {
             guard(session, WriteSession::maintain);
