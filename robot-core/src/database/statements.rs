@@ -5,7 +5,7 @@ use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
 
 use super::schema::{assigned, robots};
 use crate::{
-    catalogue::{Change, Error, Filter, PageRequest, Result},
+    catalogue::{Change, Cursor, Error, Filter, PageRequest, Result},
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -19,6 +19,13 @@ pub(super) type PageQuery<C, T> = for<'a> fn(
     PageRequest<'a>,
     Option<Condition<'a, <C as Connection>::Backend>>,
 ) -> QueryResult<Vec<T>>;
+
+/// [`Statements::count`] or [`Statements::summary`].
+pub(super) type CountQuery<C, T> = for<'a> fn(
+    &mut C,
+    &'a Filter,
+    Option<Condition<'a, <C as Connection>::Backend>>,
+) -> QueryResult<T>;
 
 /// The statements that differ between backends.
 pub(super) trait Dialect: Connection {
@@ -123,7 +130,8 @@ macro_rules! impl_statements {
                 database::{
                     schema::{ChangedColumns, Row, entry, robot, robots},
                     statements::{
-                        Condition, Statements, after_name, collect, load_page, restricted, row_limit,
+                        Condition, Statements, after_name, collect, load_page, restricted,
+                        row_limit, sorted,
                     },
                 },
                 model::{Entry, Robot, RobotId, ValidChanges},
@@ -221,59 +229,47 @@ macro_rules! load_page {
             (None, condition) => {
                 let page = restricted!(page.into_boxed(), filter, condition);
                 let page = page.limit(row_limit(limit));
-                let page = match (cursor.place(), cursor.direction()) {
-                    (Place::Name(after), Direction::Ascending) => {
-                        let page = page.order(robots::name.asc());
-                        match after {
-                            Some(after) => page.filter(robots::name.gt(after)),
-                            None => page,
-                        }
-                    }
-                    (Place::Name(after), Direction::Descending) => {
-                        let page = page.order(robots::name.desc());
-                        match after {
-                            Some(after) => page.filter(robots::name.lt(after)),
-                            None => page,
-                        }
-                    }
-                    (Place::Year(after), Direction::Ascending) => {
-                        let page = page.order((robots::year.asc(), robots::id.asc()));
-                        match after {
-                            Some((year, id)) => page.filter(robots::year.ge(year)).filter(
-                                robots::year.gt(year).or(robots::id.gt(id.get())),
-                            ),
-                            None => page,
-                        }
-                    }
-                    (Place::Year(after), Direction::Descending) => {
-                        let page = page.order((robots::year.desc(), robots::id.desc()));
-                        match after {
-                            Some((year, id)) => page.filter(robots::year.le(year)).filter(
-                                robots::year.lt(year).or(robots::id.lt(id.get())),
-                            ),
-                            None => page,
-                        }
-                    }
-                    (Place::Id(after), Direction::Ascending) => {
-                        let page = page.order(robots::id.asc());
-                        match after {
-                            Some(id) => page.filter(robots::id.gt(id.get())),
-                            None => page,
-                        }
-                    }
-                    (Place::Id(after), Direction::Descending) => {
-                        let page = page.order(robots::id.desc());
-                        match after {
-                            Some(id) => page.filter(robots::id.lt(id.get())),
-                            None => page,
-                        }
-                    }
+                let page = match cursor.direction() {
+                    Direction::Ascending => sorted!(page, cursor, asc, gt, ge),
+                    Direction::Descending => sorted!(page, cursor, desc, lt, le),
                 };
                 let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
                 collect(rows, limit, $convert)
             }
         }
     }};
+}
+
+/// Adds the order and the place of a cursor to a boxed query. `order`, `beyond` and `from` are the methods
+/// of a column for the direction of the cursor.
+macro_rules! sorted {
+    ($query:expr, $cursor:expr, $order:ident, $beyond:ident, $from:ident) => {
+        match $cursor.place() {
+            Place::Name(after) => {
+                let query = $query.order(robots::name.$order());
+                match after {
+                    Some(name) => query.filter(robots::name.$beyond(name)),
+                    None => query,
+                }
+            }
+            Place::Year(after) => {
+                let query = $query.order((robots::year.$order(), robots::id.$order()));
+                match after {
+                    Some((year, id)) => query
+                        .filter(robots::year.$from(year))
+                        .filter(robots::year.$beyond(year).or(robots::id.$beyond(id.get()))),
+                    None => query,
+                }
+            }
+            Place::Id(after) => {
+                let query = $query.order(robots::id.$order());
+                match after {
+                    Some(id) => query.filter(robots::id.$beyond(id.get())),
+                    None => query,
+                }
+            }
+        }
+    };
 }
 
 /// Adds a condition, and those of a filter besides its text, to a boxed query.
@@ -300,15 +296,19 @@ macro_rules! restricted {
     }};
 }
 
-pub(super) use {impl_statements, load_page, restricted};
+pub(super) use {impl_statements, load_page, restricted, sorted};
 
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no
-/// other condition than a part of them. A name is greater than `a\0b`, which PostgreSQL does not accept,
-/// exactly if it is greater than `a`, because no name contains NUL.
+/// other condition than a part of them.
 pub(super) fn after_name(request: PageRequest<'_>) -> Option<&str> {
-    let after = request.cursor.ascending_name()?;
-    let after = after.split('\0').next().unwrap_or_default();
+    let after = ascending_name(request.cursor)?;
     request.filter.has_only_text().then_some(after)
+}
+
+/// The text after which names follow in ascending order. A name is greater than `a\0b`, which PostgreSQL
+/// does not accept, exactly if it is greater than `a`, because no name contains NUL.
+pub(super) fn ascending_name(cursor: &Cursor) -> Option<&str> {
+    cursor.ascending_name()?.split('\0').next()
 }
 
 /// The LIMIT of a statement.

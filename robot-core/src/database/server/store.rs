@@ -20,7 +20,7 @@ use crate::{
     database::{
         restore::restore,
         schema::summary,
-        statements::{Condition, PageQuery, after_name, has_nul},
+        statements::{Condition, CountQuery, PageQuery, after_name, has_nul},
     },
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -112,6 +112,21 @@ impl<B: Backend> ServerStore<B> {
             page(connection, request, contains::<B>(&filter))
         })
     }
+
+    /// Counts the robots that meet a filter.
+    fn read_counts<T: Default + Send + 'static>(
+        &self,
+        filter: &Filter,
+        counts: CountQuery<B, T>,
+    ) -> Result<T> {
+        if has_nul(filter) {
+            return Ok(T::default());
+        }
+        let filter = filter.clone();
+        self.execute(Kind::Scan, move |connection: &mut B| {
+            counts(connection, &filter, contains::<B>(&filter))
+        })
+    }
 }
 
 /// The condition for the text of a filter.
@@ -163,25 +178,12 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        if has_nul(filter) {
-            return Ok(0);
-        }
-        let filter = filter.clone();
-        let count = self.execute(Kind::Scan, move |connection: &mut B| {
-            connection.count(&filter, contains::<B>(&filter))
-        })?;
+        let count = self.read_counts(filter, B::count)?;
         Ok(count.unsigned_abs())
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        if has_nul(filter) {
-            return Ok(Summary::default());
-        }
-        let filter = filter.clone();
-        let rows = self.execute(Kind::Scan, move |connection: &mut B| {
-            connection.summary(&filter, contains::<B>(&filter))
-        })?;
-        Ok(summary(rows))
+        self.read_counts(filter, B::summary).map(summary)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -15,7 +15,7 @@ use crate::{
     catalogue::{Cursor, Filter, PageRequest, SortKey},
     database::{
         schema::robots,
-        statements::{Condition, Dialect, PageQuery, restricted},
+        statements::{Condition, Dialect, PageQuery, ascending_name, restricted},
     },
 };
 
@@ -67,8 +67,7 @@ pub(super) fn search<T>(
         let contains = has_text.then(|| SqliteConnection::contains(text));
         return page(connection, request, contains);
     }
-    if let Some(after) = request.cursor.ascending_name().filter(|_| has_text) {
-        let after = after.split('\0').next().unwrap_or_default().to_owned();
+    if let Some(after) = ascending_name(request.cursor).filter(|_| has_text) {
         return search_by_name(connection, request, after, page);
     }
     let condition = join(matching(connection, filter), scanned(filter));
@@ -130,7 +129,7 @@ fn join<'a>(
 fn search_by_name<T>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
-    mut after: String,
+    after: &str,
     page: PageQuery<SqliteConnection, T>,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
@@ -148,6 +147,7 @@ fn search_by_name<T>(
         ..request
     };
     let mut found = Vec::new();
+    let mut after = after.to_owned();
     let mut missing = request.limit;
     let mut names_read = 0;
     let mut query = None;

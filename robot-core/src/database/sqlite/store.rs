@@ -22,7 +22,7 @@ use crate::{
         migrations::{MigrationError, bring_up_to_date, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
-        statements::{Dialect, PageQuery, Statements, after_name, has_nul},
+        statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
     files::StoreFiles,
     model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
@@ -165,6 +165,24 @@ impl SqliteCatalogue {
             }
         })
     }
+
+    /// Counts the robots that meet a filter.
+    fn read_counts<T: Default>(
+        &self,
+        filter: &Filter,
+        counts: CountQuery<SqliteConnection, T>,
+    ) -> Result<T> {
+        if has_nul(filter) {
+            return Ok(T::default());
+        }
+        self.readers.read(|connection| {
+            // Both statements read one snapshot.
+            connection.transaction(|connection| {
+                let condition = matching(connection, filter);
+                counts(connection, filter, condition)
+            })
+        })
+    }
 }
 
 impl Catalogue for SqliteCatalogue {
@@ -198,30 +216,12 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        if has_nul(filter) {
-            return Ok(0);
-        }
-        let count = self.readers.read(|connection| {
-            connection.transaction(|connection| {
-                let condition = matching(connection, filter);
-                connection.count(filter, condition)
-            })
-        })?;
+        let count = self.read_counts(filter, Statements::count)?;
         Ok(count.unsigned_abs())
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        if has_nul(filter) {
-            return Ok(Summary::default());
-        }
-        self.readers
-            .read(|connection| {
-                connection.transaction(|connection| {
-                    let condition = matching(connection, filter);
-                    connection.summary(filter, condition)
-                })
-            })
-            .map(summary)
+        self.read_counts(filter, Statements::summary).map(summary)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {
