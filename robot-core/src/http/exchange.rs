@@ -10,7 +10,7 @@ use super::{
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::Failure,
-    origin, query,
+    origin, parameters,
     reply::Reply,
     request::{BodyError, Pieces, Request},
     request_id::RequestId,
@@ -215,7 +215,7 @@ impl Exchange {
         let started = guarded(|| {
             let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
             if self.request.is_strict() {
-                query::check_known(self.request.query(), admitted.operation.parameters)?;
+                parameters::check_known(self.request.query(), admitted.operation.parameters)?;
             }
             let call = Call {
                 service: &self.service,

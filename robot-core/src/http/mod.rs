@@ -52,6 +52,7 @@ mod host;
 mod import;
 mod list;
 mod origin;
+mod parameters;
 mod query;
 mod render;
 mod reply;

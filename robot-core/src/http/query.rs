@@ -1,15 +1,16 @@
-//! The parameters of queries. [`LIST`] and the other constants name them.
+//! The queries of the routes, as values.
 
-use std::{borrow::Cow, mem, num::NonZeroUsize, ops::Bound};
+use std::{mem, num::NonZeroUsize, ops::Bound};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use strsim::damerau_levenshtein;
-
-use super::failure::Failure;
+use super::{
+    failure::Failure,
+    parameters::{EXPORT, IMPORT, LIST, Message, ROBOT, SUMMARY, flag, limit, parameters, year},
+};
 use crate::{
     catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
-    model::{Field, RobotType, excerpt},
+    model::{Field, RobotType},
     transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, RobotWriter},
 };
 
@@ -19,39 +20,6 @@ pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
-
-/// The maximum number of robots on a page.
-const LIMIT_MAXIMUM: usize = 1000;
-
-/// The parameters that choose robots.
-const FILTER: [&str; 5] = ["type", "year", "year_from", "year_to", "name"];
-
-/// The parameters of a list or a search.
-pub(super) const LIST: &[&str] = &[
-    "fields", "limit", "after", "cursor", "sort", "count", FILTER[0], FILTER[1], FILTER[2],
-    FILTER[3], FILTER[4],
-];
-
-/// The parameters of a single robot.
-pub(super) const ROBOT: &[&str] = &["fields"];
-
-/// The parameters of a summary.
-pub(super) const SUMMARY: &[&str] = &FILTER;
-
-/// The parameters of an export.
-pub(super) const EXPORT: &[&str] = &[
-    "fields",
-    "format",
-    "spreadsheet",
-    FILTER[0],
-    FILTER[1],
-    FILTER[2],
-    FILTER[3],
-    FILTER[4],
-];
-
-/// The parameters of an import.
-pub(super) const IMPORT: &[&str] = &["format", "on_conflict", "dry_run"];
 
 /// The parameters of a `GET`. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -216,10 +184,9 @@ impl Query {
         if let Some(message) = contradiction {
             return Err(Failure::Malformed(vec![message.into()]));
         }
-        if cursor.is_some() {
-            // As a rule, the link that it comes from has a sort. Without one, its next has a cursor, too.
-            self.kept
-                .extend(sort.is_none().then(|| format!("sort={sort_or_default}")));
+        if cursor.is_some() && sort.is_none() {
+            // So that the next page has a cursor, too.
+            self.kept.push(format!("sort={sort_or_default}"));
         }
         self.cursor = match after {
             Some(after) => Cursor::after_name(after),
@@ -254,75 +221,6 @@ impl Query {
             .chain([place])
             .collect();
         parameters.join("&")
-    }
-}
-
-/// Checks that all parameters of a query are known, for clients that want it.
-pub(super) fn check_known(query: &str, known: &[&str]) -> Result<(), Failure> {
-    let mut messages: Vec<Message> = Vec::new();
-    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
-        let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let name = decode(name).unwrap_or_else(|| name.to_owned());
-        if known.contains(&name.as_str()) {
-            continue;
-        }
-        let nearest = known
-            .iter()
-            .min_by_key(|known| damerau_levenshtein(known, &name));
-        let hint = match nearest {
-            Some(nearest) => format!("did you mean {nearest}?"),
-            None => "there are none".to_owned(),
-        };
-        let message = format!("'{}' is not a parameter; {hint}", excerpt(&name)).into();
-        // A repetition is reported once, to limit the size of the answer.
-        if messages.len() < UNKNOWN_LIMIT && !messages.contains(&message) {
-            messages.push(message);
-        }
-    }
-    if messages.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Malformed(messages))
-    }
-}
-
-/// The maximum number of unknown parameters that a reply names.
-const UNKNOWN_LIMIT: usize = 10;
-
-/// The message about an invalid parameter.
-type Message = Cow<'static, str>;
-
-/// Passes each known parameter to `take` once. Unknown parameters are ignored.
-fn parameters(
-    query: &str,
-    known: &[&'static str],
-    mut take: impl FnMut(&'static str, String) -> Result<(), Message>,
-) -> Result<(), Failure> {
-    let mut messages = Vec::new();
-    let mut taken = Vec::new();
-    for parameter in query.split('&') {
-        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let name = decode(name).unwrap_or_default();
-        let Some(name) = known.iter().copied().find(|known| *known == name) else {
-            continue;
-        };
-        // A repetition is reported once, however often it occurs, to limit the size of the answer.
-        let times = taken.iter().filter(|taken| **taken == name).count();
-        match times {
-            // A robot may have any of the types.
-            _ if times == 0 || name == "type" => {
-                let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
-                messages.extend(value.and_then(|value| take(name, value)).err());
-            }
-            1 => messages.push(format!("{name} is given twice; give it once").into()),
-            _ => continue,
-        }
-        taken.push(name);
-    }
-    if messages.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Malformed(messages))
     }
 }
 
@@ -361,33 +259,6 @@ fn dry_run(value: &str) -> Result<DryRun, Message> {
     } else {
         DryRun::No
     })
-}
-
-fn flag(name: &str, value: &str) -> Result<bool, Message> {
-    let flag = value.parse();
-    flag.map_err(|_| format!("{name} must be true or false").into())
-}
-
-/// A name or value, decoded as in forms (`+` is a space); `None` if it is not UTF-8.
-fn decode(text: &str) -> Option<String> {
-    let spaced = text.replace('+', " ");
-    let decoded = percent_decode(spaced.as_bytes()).decode_utf8().ok()?;
-    Some(decoded.into_owned())
-}
-
-fn limit(value: &str) -> Result<NonZeroUsize, Message> {
-    Some(value)
-        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
-        .and_then(|value| value.parse().ok())
-        .filter(|limit: &NonZeroUsize| limit.get() <= LIMIT_MAXIMUM)
-        .ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}").into())
-}
-
-fn year(name: &str, value: &str) -> Result<i64, Message> {
-    Some(value)
-        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
-        .and_then(|value| value.parse().ok())
-        .ok_or_else(|| format!("{name} must be an integer from 0 to {}", i64::MAX).into())
 }
 
 #[cfg(test)]
@@ -464,6 +335,12 @@ mod tests {
                 "fields is given twice; give it once".into(),
             ]))
         );
+        assert_eq!(
+            Query::of_list(&"type=x&".repeat(1000)).err(),
+            Some(Failure::Malformed(vec![
+                "type must be one of: droid, mechanical, virtual".into()
+            ]))
+        );
     }
 
     #[test]
@@ -519,16 +396,5 @@ mod tests {
             let failure = Query::of_list(query).err();
             assert!(matches!(failure, Some(Failure::Malformed(_))), "{query}");
         }
-    }
-
-    #[test]
-    fn unknown_parameters_are_named_with_the_nearest_known_one() {
-        assert_eq!(check_known("limit=1&&type=x", LIST), Ok(()));
-        assert_eq!(
-            check_known("limt=1&limt=2&%66ields=id", LIST),
-            Err(Failure::Malformed(vec![
-                "'limt' is not a parameter; did you mean limit?".into()
-            ]))
-        );
     }
 }

@@ -4,7 +4,7 @@
 //! To add a route, write a handler and add it here.
 
 use super::{
-    export, import, query, robots,
+    export, import, parameters, robots,
     route::{
         Handler::{Bodyless, Streamed, Whole},
         Operation, Route,
@@ -18,7 +18,7 @@ static ROUTES: [Route; 6] = [
             Operation {
                 method: "GET",
                 handler: Bodyless(robots::list),
-                parameters: query::LIST,
+                parameters: parameters::LIST,
             },
             Operation {
                 method: "POST",
@@ -33,7 +33,7 @@ static ROUTES: [Route; 6] = [
             Operation {
                 method: "GET",
                 handler: Bodyless(robots::get),
-                parameters: query::ROBOT,
+                parameters: parameters::ROBOT,
             },
             Operation {
                 method: "PUT",
@@ -52,7 +52,7 @@ static ROUTES: [Route; 6] = [
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(robots::list),
-            parameters: query::LIST,
+            parameters: parameters::LIST,
         }],
     },
     Route {
@@ -60,7 +60,7 @@ static ROUTES: [Route; 6] = [
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(robots::summary),
-            parameters: query::SUMMARY,
+            parameters: parameters::SUMMARY,
         }],
     },
     Route {
@@ -68,7 +68,7 @@ static ROUTES: [Route; 6] = [
         methods: &[Operation {
             method: "POST",
             handler: Streamed(import::start),
-            parameters: query::IMPORT,
+            parameters: parameters::IMPORT,
         }],
     },
     Route {
@@ -76,7 +76,7 @@ static ROUTES: [Route; 6] = [
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(export::start),
-            parameters: query::EXPORT,
+            parameters: parameters::EXPORT,
         }],
     },
 ];
