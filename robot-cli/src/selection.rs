@@ -11,7 +11,7 @@ const HEADING: &str = "Selection";
 
 /// Arguments that choose robots.
 #[derive(Debug, Args)]
-pub(crate) struct FilterArgs {
+struct FilterArgs {
     /// Only robots of this type: droid, mechanical or virtual; repeat it for several types
     #[arg(long = "type", help_heading = HEADING, value_name = "TYPE", value_parser = parse_type)]
     types: Vec<RobotType>,
@@ -27,13 +27,36 @@ pub(crate) struct FilterArgs {
 
 impl FilterArgs {
     /// The filter of these arguments and a text that names contain.
-    pub(crate) fn filter(&self, containing: &str) -> Filter {
+    fn filter(&self, containing: &str) -> Filter {
         let years = (
             self.year_from.map_or(Bound::Unbounded, Bound::Included),
             self.year_to.map_or(Bound::Unbounded, Bound::Included),
         );
         let filter = Filter::all().containing(containing).years(years);
         self.types.iter().copied().fold(filter, Filter::of_type)
+    }
+}
+
+/// Arguments that choose robots, also by a part of their name.
+#[derive(Debug, Args)]
+pub(crate) struct TextFilterArgs {
+    /// Only robots with this text in their name
+    #[arg(
+        long,
+        help_heading = HEADING,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    containing: String,
+
+    #[command(flatten)]
+    filter: FilterArgs,
+}
+
+impl TextFilterArgs {
+    pub(crate) fn filter(&self) -> Filter {
+        self.filter.filter(&self.containing)
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
     place::Place,
     printable::printable,
     progress::{Progress, robot_count},
-    selection::FilterArgs,
+    selection::TextFilterArgs,
 };
 use clap::Args;
 use robot_core::{
@@ -33,17 +33,8 @@ pub(crate) struct ExportArgs {
     #[arg(value_name = "FILE|-", default_value = "-")]
     file: OsString,
 
-    /// Only robots with this text in their name
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    containing: String,
-
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: TextFilterArgs,
 
     /// Fields in this order; an import requires name, type and year
     #[arg(long, value_name = "FIELDS", default_value_t, value_parser = parse_fields)]
@@ -230,7 +221,7 @@ impl Export {
     ) -> Self {
         let writer = RobotWriter::new(format).fields(args.fields.0.clone());
         Self {
-            pages: Pages::new(catalogue, args.filter.filter(&args.containing)),
+            pages: Pages::new(catalogue, args.filter.filter()),
             writer: if args.spreadsheet {
                 writer.for_spreadsheets()
             } else {

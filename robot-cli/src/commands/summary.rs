@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 use robot_core::Summary;
 
-use crate::{context::Context, failure::Failure, format::Format, selection::FilterArgs};
+use crate::{context::Context, failure::Failure, format::Format, selection::TextFilterArgs};
 
 /// Arguments of `summary`.
 #[derive(Debug, Args)]
@@ -13,23 +13,13 @@ use crate::{context::Context, failure::Failure, format::Format, selection::Filte
     after_help = "Examples:\n  robot-cli summary\n  robot-cli summary --type droid --format csv"
 )]
 pub(crate) struct SummaryArgs {
-    /// Only robots with this text in their name
-    #[arg(
-        long,
-        value_name = "TEXT",
-        default_value = "",
-        hide_default_value = true
-    )]
-    containing: String,
-
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: TextFilterArgs,
 }
 
 /// Prints the summary.
 pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let filter = args.filter.filter(&args.containing);
-    let summary = context.open()?.summary(&filter)?;
+    let summary = context.open()?.summary(&args.filter.filter())?;
     print(&summary, context.print_format(), context.output).map_err(Failure::Output)
 }
 
