@@ -28,6 +28,25 @@ pub(super) fn link(answer: &Answer) -> Option<String> {
     Some(target[start..].to_owned())
 }
 
+/// The names on all pages of a list, and the targets of the links between them.
+pub(super) fn follow_links(
+    session: &Session<'_>,
+    list: &str,
+    limit: usize,
+) -> (Vec<String>, Vec<String>) {
+    let (mut found, mut links) = (Vec::new(), Vec::new());
+    let mut next = Some(format!("{list}limit={limit}"));
+    while let Some(target) = next {
+        let answer = session.get(&target);
+        let page = names(&answer);
+        assert!((1..=limit).contains(&page.len()), "{target}: {page:?}");
+        found.extend(page);
+        next = link(&answer);
+        links.extend(next.clone());
+    }
+    (found, links)
+}
+
 fn add_five(session: &Session<'_>) {
     for name in ["a&b", "c d", "e+f", "g%h", "i🤖"] {
         session.add(name);
@@ -52,15 +71,7 @@ fn limit_returns_the_first_page(session: &Session<'_>) {
 fn next_links_lead_through_all_pages(session: &Session<'_>) {
     add_five(session);
     for limit in 1..=5 {
-        let mut found = Vec::new();
-        let mut next = Some(format!("/api/robots?limit={limit}"));
-        while let Some(target) = next {
-            let answer = session.get(&target);
-            let page = names(&answer);
-            assert!((1..=limit).contains(&page.len()), "{target}: {page:?}");
-            found.extend(page);
-            next = link(&answer);
-        }
+        let (found, _) = follow_links(session, "/api/robots?", limit);
         assert_eq!(
             found,
             ["a&b", "c d", "e+f", "g%h", "i🤖"],

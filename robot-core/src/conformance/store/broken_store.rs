@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::broken_bugs::Bug;
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Direction, Error, Filter, PageRequest, Pending,
-        Place, Restoration, Result, SortKey, Summary,
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Pending, Restoration,
+        Result, Summary,
     },
-    model::{Draft, Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation},
+    model::{Draft, Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// What is on disk.
@@ -16,23 +16,23 @@ pub(super) type Disk = Arc<Mutex<Robots>>;
 
 #[derive(Clone, Default)]
 pub(super) struct Robots {
-    all: Vec<Robot>,
+    pub(super) all: Vec<Robot>,
     last_id: i64,
     /// Robots that only a search finds, because of a bug.
-    ghosts: Vec<Robot>,
+    pub(super) ghosts: Vec<Robot>,
     /// Names that are taken although no robot has them, because of a bug.
     reserved: Vec<String>,
     /// Robots that a search does not find, because of a bug.
-    unindexed: Vec<RobotId>,
+    pub(super) unindexed: Vec<RobotId>,
     /// Robots whose names are not checked, because of a bug.
     unchecked: Vec<RobotId>,
 }
 
 #[derive(Clone)]
 pub(super) struct BrokenStore {
-    robots: Arc<Mutex<Robots>>,
+    pub(super) robots: Arc<Mutex<Robots>>,
     disk: Disk,
-    bug: Bug,
+    pub(super) bug: Bug,
 }
 
 impl BrokenStore {
@@ -88,88 +88,9 @@ impl BrokenStore {
         }
         ValidDraft::new(draft).unwrap()
     }
-
-    fn matches(&self, name: &str, containing: &str) -> bool {
-        match self.bug {
-            Bug::SearchIgnoresCase => name.to_lowercase().contains(&containing.to_lowercase()),
-            Bug::SearchFindsPrefixes => name.starts_with(containing),
-            Bug::SearchHasWildcards => name.contains(&containing.replace('%', "")),
-            Bug::SearchEndsAtNul => {
-                name.contains(containing.split('\0').next().unwrap_or_default())
-            }
-            _ => name.contains(containing),
-        }
-    }
-
-    /// All matching robots in order.
-    fn found(&self, PageRequest { filter, cursor, .. }: PageRequest<'_>) -> Vec<Robot> {
-        let robots = lock(&self.robots);
-        let mut found = robots.all.clone();
-        let containing = filter.get_containing();
-        if !containing.is_empty() {
-            found.extend_from_slice(&robots.ghosts);
-            found.retain(|robot| !robots.unindexed.contains(&robot.id()));
-        }
-        let others = self.without_text(filter);
-        found.retain(|robot| self.matches(robot.name(), containing) && others.matches(robot));
-        let sort = cursor.sort();
-        match self.bug {
-            Bug::OrderById => found.sort_by_key(Robot::id),
-            Bug::OrderIgnoresCase => found.sort_by_key(|robot| robot.name().to_lowercase()),
-            Bug::OrderOfYearsOnly if sort.key == SortKey::Year => {
-                found.sort_by(|one, other| one.name().cmp(other.name()));
-                found.sort_by_key(Robot::year);
-                if sort.direction == Direction::Descending {
-                    found.reverse();
-                }
-            }
-            _ => found.sort_by(|one, other| sort.compare(one, other)),
-        }
-        match (self.bug, cursor.place()) {
-            (Bug::AfterIsInclusive, Place::Name(Some(after))) => {
-                found.retain(|robot| robot.name() >= after.as_str());
-            }
-            (Bug::AfterIgnoredInSearch, _) if !containing.is_empty() => {}
-            (Bug::AfterMustExist, Place::Name(Some(after))) => {
-                let before = found.iter().position(|robot| robot.name() == after);
-                found.drain(..before.map_or(0, |before| before + 1));
-            }
-            (Bug::CursorIgnoresTies, Place::Year(Some((after, _)))) => {
-                found.retain(|robot| match sort.direction {
-                    Direction::Ascending => robot.year() > *after,
-                    Direction::Descending => robot.year() < *after,
-                });
-            }
-            _ => found.retain(|robot| cursor.precedes(robot)),
-        }
-        found
-    }
-
-    /// The conditions besides the text.
-    fn without_text(&self, filter: &Filter) -> Filter {
-        let mut others = filter.clone().containing("");
-        match self.bug {
-            Bug::TypesIgnored => {
-                for robot_type in RobotType::ALL {
-                    others = others.of_type(robot_type);
-                }
-            }
-            Bug::LastYearIgnored => {
-                let first = others.get_first_year().unwrap_or(0);
-                others = others.years(first..);
-            }
-            Bug::LastYearIsExclusive => {
-                let first = others.get_first_year().unwrap_or(0);
-                let last = others.get_last_year();
-                others = others.years(first..last.unwrap_or(i64::MAX));
-            }
-            _ => {}
-        }
-        others
-    }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -341,7 +262,7 @@ impl Catalogue for BrokenStore {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let mut found = self.found(request);
+        let mut found = self.found(request.filter, request.cursor);
         found.truncate(match self.bug {
             Bug::LimitOneTooHigh => request.limit.saturating_add(1),
             Bug::LimitOneTooLow => request.limit.saturating_sub(1),
@@ -419,28 +340,16 @@ impl Catalogue for BrokenStore {
             Bug::CountIgnoresFilter => &Filter::all(),
             _ => filter,
         };
-        let cursor = &Cursor::default();
-        let limit = 0;
-        let found = self.found(PageRequest {
-            filter,
-            cursor,
-            limit,
-        });
+        let found = self.found(filter, &Cursor::default());
         Ok(found.len() as u64)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let cursor = &Cursor::default();
-        let limit = 0;
-        let found = self.found(PageRequest {
-            filter,
-            cursor,
-            limit,
-        });
+        let found = self.found(filter, &Cursor::default());
         Ok(match self.bug {
             Bug::SummaryRoundsYears => Summary::new(found.iter().map(|robot| {
-                let decade = robot.year().saturating_add(5) / 10 * 10;
-                (robot.robot_type(), decade, 1)
+                let year = robot.year().saturating_add(5);
+                (robot.robot_type(), year, 1)
             })),
             _ => Summary::of(&found),
         })

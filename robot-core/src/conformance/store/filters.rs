@@ -120,30 +120,20 @@ fn every_filter_and_order_is_paged(catalogue: &dyn Catalogue) {
 }
 
 fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
-    let robots = add_some(catalogue);
+    let mut robots = add_some(catalogue);
     for sort in Sort::ALL {
-        let mut expected = robots.clone();
-        expected.sort_by(|one, other| sort.compare(one, other));
-        let cursor = Cursor::after(sort, &expected[4]);
-        let text = cursor.to_string();
-        assert_eq!(text.parse(), Ok(cursor.clone()));
-        ok(catalogue.delete(expected[4].id()));
+        robots.sort_by(|one, other| sort.compare(one, other));
+        let deleted = robots.remove(4);
+        ok(catalogue.delete(deleted.id()));
+        let cursor = Cursor::after(sort, &deleted);
+        assert_eq!(cursor.to_string().parse(), Ok(cursor.clone()));
         let request = PageRequest {
             filter: &Filter::all(),
             cursor: &cursor,
             limit: 100,
         };
         let page = ok(catalogue.page(request));
-        expected.drain(..5);
-        assert_eq!(names(&page), names(&expected), "by {sort}");
-        for robot in ok(catalogue.list()) {
-            ok(catalogue.delete(robot.id()));
-        }
-        add_some(catalogue);
-        if sort == Sort::default() {
-            // The same values under other ids.
-            return assert_eq!(ok(catalogue.list()).len(), robots.len());
-        }
+        assert_eq!(names(&page), names(&robots[4..]), "by {sort}");
     }
 }
 

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod broken_bugs;
 #[cfg(test)]
+mod broken_reads;
+#[cfg(test)]
 mod broken_store;
 #[cfg(test)]
 mod broken_store_tests;
