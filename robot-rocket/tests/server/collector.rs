@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::{
 };
 use prost::Message;
 
-use crate::process::{TIMEOUT, wait_for};
+use crate::process::{TIMEOUT, message, wait_for};
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -75,17 +75,7 @@ impl Collector {
 
 /// Reads a request, and accepts it; `None` if the connection ends before.
 pub(crate) fn answer(mut stream: impl Read + Write) -> Option<Request> {
-    let (mut head, mut byte) = (Vec::new(), [0]);
-    while !head.ends_with(b"\r\n\r\n") {
-        stream.read_exact(&mut byte).ok()?;
-        head.push(byte[0]);
-    }
-    let head = String::from_utf8(head).unwrap();
-    let lower = head.to_ascii_lowercase();
-    let (_, length) = lower.split_once("\r\ncontent-length: ").unwrap();
-    let (length, _) = length.split_once('\r').unwrap();
-    let mut body = vec![0; length.parse().unwrap()];
-    stream.read_exact(&mut body).ok()?;
+    let (head, body) = message(&mut stream).ok()?;
     stream.write_all(ANSWER).ok()?;
     Some(Request { head, body })
 }

@@ -240,11 +240,18 @@ pub(crate) fn ask(stream: &mut TcpStream, method: &str, target: &str, body: &str
 
 /// Reads an answer on a connection that stays open, which must be short and state its length.
 pub(crate) fn answer(stream: &mut TcpStream) -> String {
+    let (head, body) = message(stream).unwrap_or_else(|error| panic!("{error}"));
+    head + str::from_utf8(&body).unwrap()
+}
+
+/// Reads the head and the body of a request or an answer that states its length.
+pub(crate) fn message(stream: &mut impl Read) -> io::Result<(String, Vec<u8>)> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
-        let read = stream.read(&mut byte).unwrap();
-        let head_so_far = String::from_utf8_lossy(&head);
-        assert_eq!(read, 1, "the connection ended: {head_so_far}");
+        if stream.read(&mut byte)? == 0 {
+            let message = format!("the connection ended: {}", String::from_utf8_lossy(&head));
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, message));
+        }
         head.push(byte[0]);
     }
     let head = String::from_utf8(head).unwrap();
@@ -252,8 +259,8 @@ pub(crate) fn answer(stream: &mut TcpStream) -> String {
     let (_, length) = lower.split_once("\r\ncontent-length: ").unwrap();
     let (length, _) = length.split_once('\r').unwrap();
     let mut body = vec![0; length.parse().unwrap()];
-    stream.read_exact(&mut body).unwrap();
-    head + str::from_utf8(&body).unwrap()
+    stream.read_exact(&mut body)?;
+    Ok((head, body))
 }
 
 /// Reads until the server closes the connection, or the connection is reset; returns the bytes, and how
