@@ -237,7 +237,7 @@ fn assert_few_threads(server: &Server) {
             *threads.entry(name).or_insert(0) += 1;
         }
     }
-    // Some connect, one after another, and each connection may be validated.
+    // Each connection may be validated, and until the outage is noticed, its worker may connect again.
     let connecting = threads.get("robot-connect\n").copied().unwrap_or_default();
     assert!(connecting <= 2 * CONNECTIONS, "{threads:?}");
     let all: usize = threads.values().sum();
