@@ -297,6 +297,9 @@ check_release() {
     done
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --package robot-core --no-default-features --no-deps
 
+    step "Tests, without OpenTelemetry"
+    cargo test --locked --package robot-rocket --test server traces_without_feature
+
     step "Benchmarks run (once each, not timed)"
     cargo test --locked --workspace --all-features --bench '*'
 
