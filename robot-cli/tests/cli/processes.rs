@@ -150,3 +150,13 @@ fn wait_for_another_program_is_not_reported() {
     assert_eq!(String::from_utf8_lossy(&added.stderr), "");
     assert!(added.status.success());
 }
+
+/// Connections that are still open at the end of the program would keep the log.
+#[test]
+fn reads_leave_no_log_behind() {
+    let sandbox = Sandbox::with_three_robots();
+    for _ in 0..50 {
+        sandbox.stdout(&["list"]);
+        assert!(!sandbox.path().join("robots.db-wal").exists());
+    }
+}
