@@ -19,8 +19,8 @@ use crate::catalogue::Existing;
 /// ```
 /// use robot_core::{OutputError, OutputFile, StoreFiles};
 ///
-/// let files = StoreFiles::of_url("sqlite://robots.db");
-/// let created = OutputFile::create("robots.db-wal".as_ref(), &files);
+/// let files = StoreFiles::new(["robots.db".into()]);
+/// let created = OutputFile::create("robots.db".as_ref(), &files);
 /// assert!(matches!(created, Err(OutputError::OfCatalogue)));
 /// ```
 #[derive(Debug, thiserror::Error)]

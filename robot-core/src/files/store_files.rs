@@ -20,9 +20,8 @@ use super::{
 ///
 /// let folder = tempfile::tempdir()?;
 /// let file = folder.path().join("robots.db");
-/// let files = StoreFiles::of_url(&format!("sqlite://{}", file.display()));
+/// let files = StoreFiles::new([file.clone()]);
 /// assert!(files.contains(&file));
-/// assert!(files.contains(&folder.path().join("robots.db-wal")));
 /// assert!(!files.contains(&folder.path().join("robots.csv")));
 /// assert!(files.first_below(folder.path()).is_some());
 ///
