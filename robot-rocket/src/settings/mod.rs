@@ -141,7 +141,7 @@ impl Settings {
     /// let mut settings = Settings::default();
     /// settings.static_dir = Some(".".into());
     /// assert!(settings.check_store(&StoreFiles::of_url("memory:")).is_ok());
-    /// assert!(settings.check_store(&StoreFiles::of_url("sqlite://robots.db")).is_err());
+    /// assert!(settings.check_store(&StoreFiles::new(["robots.db".into()])).is_err());
     /// ```
     pub fn check_store(&self, files: &StoreFiles) -> Result<(), SettingsError> {
         match &self.static_dir {
