@@ -207,7 +207,7 @@ fn parse(received: &[u8], is_head: bool) -> io::Result<Answer> {
         (true, ..) => body.to_vec(),
         (false, Some("chunked"), None) => dechunk(body)?,
         (false, None, Some(length)) if body.len() == length => body.to_vec(),
-        (false, None, None) if answer.status == 204 && body.is_empty() => Vec::new(),
+        (false, None, None) if matches!(answer.status, 204 | 304) && body.is_empty() => Vec::new(),
         (_, encoding, length) => {
             return Err(invalid(format!(
                 "a body of {} bytes under Transfer-Encoding {encoding:?}, Content-Length {length:?}",
