@@ -44,7 +44,7 @@ impl Table {
             .into_iter()
             .chain(robots.iter().map(Row::of))
             .collect();
-        self.widths.resize(Field::ALL.len(), 0);
+        self.widths.resize(Field::DEFAULT.len(), 0);
         for row in &rows {
             for (width, cell) in self.widths.iter_mut().zip(&row.cells) {
                 *width = cell.width().max(*width);
@@ -59,7 +59,7 @@ impl Table {
         let gaps = GAP * (self.widths.len() - 1);
         let total = self.widths.iter().sum::<usize>() + gaps;
         let excess = total.saturating_sub(self.screen.width.unwrap_or(usize::MAX));
-        for (field, width) in Field::ALL.iter().zip(&mut self.widths) {
+        for (field, width) in Field::DEFAULT.iter().zip(&mut self.widths) {
             if *field == Field::Name {
                 *width = width.saturating_sub(excess).max(MIN_NAME.min(*width));
             }
@@ -79,13 +79,13 @@ impl Table {
         let row_style = shown(row.style);
         write!(output, "{row_style}")?;
         let mut gap = 0;
-        for ((field, cell), width) in Field::ALL.iter().zip(&row.cells).zip(&self.widths) {
+        for ((field, cell), width) in Field::DEFAULT.iter().zip(&row.cells).zip(&self.widths) {
             let text = truncate(cell, *width);
             let padding = width - text.width();
             let (before, after) = match field {
                 Field::Id | Field::Year => (padding, 0),
                 // No spaces at the end of a line.
-                field if Some(field) == Field::ALL.last() => (0, 0),
+                field if Some(field) == Field::DEFAULT.last() => (0, 0),
                 _ => (0, padding),
             };
             let style = match field {
@@ -139,7 +139,7 @@ fn style_of(robot_type: RobotType) -> Style {
 
 /// A row of the table.
 struct Row<'a> {
-    /// The texts of [`Field::ALL`].
+    /// The texts of [`Field::DEFAULT`].
     cells: Vec<Cow<'a, str>>,
     /// The style of the whole row.
     style: Style,
@@ -148,7 +148,9 @@ struct Row<'a> {
 
 impl Row<'static> {
     fn header() -> Self {
-        let names = Field::ALL.iter().map(|field| field.as_str().to_uppercase());
+        let names = Field::DEFAULT
+            .iter()
+            .map(|field| field.as_str().to_uppercase());
         Self {
             cells: names.map(Cow::Owned).collect(),
             style: Style::new().bold(),
@@ -159,7 +161,7 @@ impl Row<'static> {
 
 impl<'a> Row<'a> {
     fn of(robot: &'a Robot) -> Self {
-        let values = Field::ALL.iter().map(|field| robot.value(*field));
+        let values = Field::DEFAULT.iter().map(|field| robot.value(*field));
         let texts = values.map(|value| match value {
             FieldValue::Text(text) => printable(text),
             number => number.to_string().into(),

@@ -104,6 +104,7 @@ pub use files::{OutputError, OutputFile, StoreFiles};
 pub use memory::MemoryCatalogue;
 pub use model::{
     Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
-    Rejection, Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, Violations,
+    ParseRevisionError, Rejection, Revision, Robot, RobotId, RobotType, ValidChanges, ValidDraft,
+    Violation, Violations,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

@@ -13,7 +13,7 @@ use crate::{
         Catalogue, CatalogueExt, Change, Error, Filter, PageRequest, Pending, Restoration, Result,
         Summary,
     },
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// A catalogue in memory, which is lost when it is dropped.
@@ -84,6 +84,25 @@ impl Robots {
         Ok(())
     }
 
+    /// An error unless the robot has this revision.
+    fn expect(&self, id: RobotId, revision: Revision) -> Result<()> {
+        match self.by_id.get(&id) {
+            None => Err(Error::NotFound(id)),
+            Some(robot) if robot.revision() != revision => Err(Error::Stale(id)),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
+        let changed = changes.apply_to(robot);
+        if changed.name() != robot.name() && self.by_name.contains(changed.name()) {
+            return Err(Violation::NameTaken.into());
+        }
+        self.remove(id);
+        Ok(self.add(changed)?)
+    }
+
     fn remove(&mut self, id: RobotId) -> Option<Arc<Robot>> {
         let robot = self.by_id.remove(&id)?;
         self.by_name.remove(robot.name());
@@ -152,19 +171,25 @@ impl Catalogue for MemoryCatalogue {
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        self.write().update(id, changes)
+    }
+
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
         let mut robots = self.write();
-        let robot = robots.by_id.get(&id).ok_or(Error::NotFound(id))?;
-        let changed = changes.apply_to(robot);
-        if changed.name() != robot.name() && robots.by_name.contains(changed.name()) {
-            return Err(Violation::NameTaken.into());
-        }
-        robots.remove(id);
-        Ok(robots.add(changed)?)
+        robots.expect(id, revision)?;
+        robots.update(id, changes)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
         let removed = self.write().remove(id);
         removed.map(drop).ok_or(Error::NotFound(id))
+    }
+
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        let mut robots = self.write();
+        robots.expect(id, revision)?;
+        robots.remove(id);
+        Ok(())
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {

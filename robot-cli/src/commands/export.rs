@@ -69,7 +69,7 @@ struct Fields(Vec<Field>);
 
 impl Default for Fields {
     fn default() -> Self {
-        Self(Field::ALL.to_vec())
+        Self(Field::DEFAULT.to_vec())
     }
 }
 

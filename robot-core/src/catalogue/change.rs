@@ -1,6 +1,6 @@
 //! A single change of a catalogue, as a value.
 
-use crate::model::{RobotId, ValidChanges, ValidDraft};
+use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
 ///
@@ -24,6 +24,10 @@ pub enum Change {
     Insert(ValidDraft),
     /// [`Catalogue::update`](crate::Catalogue::update).
     Update(RobotId, ValidChanges),
+    /// [`Catalogue::update_if`](crate::Catalogue::update_if).
+    UpdateIf(RobotId, Revision, ValidChanges),
     /// [`Catalogue::delete`](crate::Catalogue::delete).
     Delete(RobotId),
+    /// [`Catalogue::delete_if`](crate::Catalogue::delete_if).
+    DeleteIf(RobotId, Revision),
 }

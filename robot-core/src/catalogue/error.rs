@@ -63,6 +63,9 @@ pub enum Error {
     /// No robot has this id: it was never assigned, or its robot was deleted.
     #[error("No robot has the id {0}")]
     NotFound(RobotId),
+    /// The robot with this id does not have the expected revision: it was changed since it was read.
+    #[error("The robot {0} was changed since it was read; read it again before you change it")]
+    Stale(RobotId),
     /// The store is overloaded or unreachable at the moment. The same call may succeed later.
     #[error("The catalogue is busy or cannot be reached; try again in a moment")]
     Unavailable(#[source] Cause),

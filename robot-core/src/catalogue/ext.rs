@@ -10,7 +10,7 @@ use super::{
     store::Catalogue,
 };
 use crate::model::{
-    Draft, Rejection, Robot, RobotId, ValidChanges, ValidDraft, Violation, Violations,
+    Draft, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation, Violations,
 };
 
 /// The operations of every [`Catalogue`] for callers: they check the rules, and use the methods of
@@ -90,6 +90,36 @@ pub trait CatalogueExt: Catalogue {
         }
     }
 
+    /// As [`amend`](Self::amend), if the robot still has the revision that the caller has read: a
+    /// change of another caller is not overwritten.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if no robot has the id; [`Error::Stale`] if it has another revision,
+    /// whatever the draft is; otherwise as [`amend`](Self::amend).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let read = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// let next_year = Draft { year: Some(read.year() + 1), ..Draft::default() };
+    /// catalogue.amend_if(read.id(), read.revision(), next_year.clone())?;
+    /// let again = catalogue.amend_if(read.id(), read.revision(), next_year);
+    /// assert!(matches!(again, Err(Error::Stale(_))));
+    /// # Ok::<(), Error>(())
+    /// ```
+    fn amend_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
+        match ValidChanges::new(draft) {
+            Ok(changes) => self.update_if(id, revision, changes),
+            Err(rejection) => {
+                let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
+                if robot.revision() != revision {
+                    return Err(Error::Stale(id));
+                }
+                Err(self.violations(rejection, Some(id))?.into())
+            }
+        }
+    }
+
     /// Checks a draft against every rule, that its name is free included, and stores nothing. By
     /// the time it is inserted another caller may have taken the name: the store decides.
     ///
@@ -142,12 +172,16 @@ pub trait CatalogueExt: Catalogue {
     /// Executes a change, and returns the id of the robot that was added, changed or deleted.
     ///
     /// # Errors
-    /// Those of [`Catalogue::insert`], [`Catalogue::update`] or [`Catalogue::delete`].
+    /// Those of the method of [`Catalogue`] that the change names.
     fn apply(&self, change: Change) -> Result<RobotId> {
         match change {
             Change::Insert(draft) => self.insert(draft).map(|robot| robot.id()),
             Change::Update(id, changes) => self.update(id, changes).map(|()| id),
+            Change::UpdateIf(id, revision, changes) => {
+                self.update_if(id, revision, changes).map(|()| id)
+            }
             Change::Delete(id) => self.delete(id).map(|()| id),
+            Change::DeleteIf(id, revision) => self.delete_if(id, revision).map(|()| id),
         }
     }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     files::StoreFiles,
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A collection of robots, as a store implements it.
@@ -40,6 +40,10 @@ use crate::{
 ///   (by a unique index or a lock): of several equal inserts exactly one succeeds, and the others
 ///   fail with [`Violation::NameTaken`](crate::Violation::NameTaken). A store reports that
 ///   violation only if it has verified it, and never infers it from another failure.
+/// * **Revisions.** A new robot has the revision 1, and each update increases it by one, whether or
+///   not a value differs. A restored robot keeps the revision that it has. [`update_if`] and
+///   [`delete_if`] compare the revision in the same step that changes the robot: of several equal
+///   calls at most one succeeds.
 /// * **Ids are never reused.** Each insert assigns an id that no robot has had before, deleted
 ///   robots included, and that is greater than every restored id. Ids need not be consecutive.
 /// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:
@@ -54,6 +58,9 @@ use crate::{
 ///   No argument makes a method panic.
 ///
 /// The cases of the feature `conformance` test most of this.
+///
+/// [`update_if`]: Catalogue::update_if
+/// [`delete_if`]: Catalogue::delete_if
 ///
 /// ```
 /// use robot_core::{
@@ -105,6 +112,25 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
 
+    /// As [`update`](Self::update), if the robot has this revision at that moment.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
+    /// [`Error::Stale`](crate::Error::Stale) if it has another revision, whether or not the name is
+    /// taken; otherwise those of [`update`](Self::update).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, ValidChanges};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
+    /// let changes = ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?;
+    /// catalogue.update_if(robot.id(), robot.revision(), changes.clone())?;
+    /// let again = catalogue.update_if(robot.id(), robot.revision(), changes);
+    /// assert!(matches!(again, Err(Error::Stale(_))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()>;
+
     /// Removes a robot.
     ///
     /// # Errors
@@ -112,6 +138,14 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
     /// [`Error::Unknown`](crate::Error::Unknown).
     fn delete(&self, id: RobotId) -> Result<()>;
+
+    /// As [`delete`](Self::delete), if the robot has this revision at that moment.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
+    /// [`Error::Stale`](crate::Error::Stale) if it has another revision; otherwise those of
+    /// [`delete`](Self::delete).
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()>;
 
     /// The robot with this id.
     ///
@@ -250,8 +284,19 @@ macro_rules! forward_catalogue {
             fn update(&$self, id: $crate::RobotId, changes: $crate::ValidChanges) -> $crate::Result<()> {
                 ($target).update(id, changes)
             }
+            fn update_if(
+                &$self,
+                id: $crate::RobotId,
+                revision: $crate::Revision,
+                changes: $crate::ValidChanges,
+            ) -> $crate::Result<()> {
+                ($target).update_if(id, revision, changes)
+            }
             fn delete(&$self, id: $crate::RobotId) -> $crate::Result<()> {
                 ($target).delete(id)
+            }
+            fn delete_if(&$self, id: $crate::RobotId, revision: $crate::Revision) -> $crate::Result<()> {
+                ($target).delete_if(id, revision)
             }
             fn get(&$self, id: $crate::RobotId) -> $crate::Result<Option<$crate::Robot>> {
                 ($target).get(id)

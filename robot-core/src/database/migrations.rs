@@ -77,8 +77,8 @@ pub(super) fn bring_up_to_date<C: Migrate>(
     usable(state).map(drop)
 }
 
-/// Fails if this version cannot read the database. It may have pending migrations: robots have the
-/// same columns in all versions.
+/// Fails if this version cannot read the database. It may have pending migrations: columns that they
+/// add are shown with their default values.
 #[cfg(feature = "sqlite")]
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match usable(state(connection))? {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::errors::wrap;
 use crate::{
     catalogue::{Error, Summary},
-    model::{Entry, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
 };
 
 diesel::table! {
@@ -29,6 +29,7 @@ pub(super) struct Row {
     name: String,
     robot_type: String,
     year: i64,
+    revision: i64,
 }
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
@@ -58,6 +59,7 @@ pub(super) struct RobotRow<'a> {
     name: &'a str,
     robot_type: &'static str,
     year: i64,
+    revision: i64,
 }
 
 /// The columns that change.
@@ -88,6 +90,7 @@ impl<'a> RobotRow<'a> {
             name,
             robot_type: RobotType::Virtual.as_str(),
             year: 0,
+            revision: Revision::FIRST.get(),
         }
     }
 }
@@ -99,6 +102,7 @@ impl<'a> From<&'a Robot> for RobotRow<'a> {
             name: robot.name(),
             robot_type: robot.robot_type().as_str(),
             year: robot.year(),
+            revision: robot.revision().get(),
         }
     }
 }
@@ -117,7 +121,10 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
 /// rows, and rows that an earlier or a later version accepted stay readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
     let robot_type = RobotType::from_stored(&row.robot_type);
-    Ok(ValidDraft::from_stored(row.name, robot_type, row.year).with_id(stored_id(row.id)?))
+    let values = ValidDraft::from_stored(row.name, robot_type, row.year);
+    // No program that keeps the contract writes another one.
+    let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
+    Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
 }
 
 /// The entry of a row.

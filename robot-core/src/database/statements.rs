@@ -6,7 +6,7 @@ use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
 use super::schema::{assigned, robots};
 use crate::{
     catalogue::{Change, Cursor, Error, Filter, PageRequest, Result},
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A condition that robots meet.
@@ -92,8 +92,23 @@ pub(super) trait Statements: Dialect {
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
 
+    /// As [`update`](Self::update), of a robot with this revision.
+    fn update_if(
+        &mut self,
+        id: RobotId,
+        revision: Revision,
+        changes: &ValidChanges,
+    ) -> QueryResult<usize>;
+
     /// Deletes a robot, and returns how many there were with this id: 0 or 1.
     fn delete(&mut self, id: RobotId) -> QueryResult<usize>;
+
+    /// As [`delete`](Self::delete), of a robot with this revision.
+    fn delete_if(&mut self, id: RobotId, revision: Revision) -> QueryResult<usize>;
+
+    /// Whether a robot with this id exists now, also if another transaction has changed that since
+    /// this one began.
+    fn exists(&mut self, id: RobotId) -> QueryResult<bool>;
 
     /// Executes a change. The inner result is the id of the robot that was added, changed or
     /// deleted.
@@ -103,13 +118,25 @@ pub(super) trait Statements: Dialect {
                 return self.insert(draft).map(assigned);
             }
             Change::Update(id, changes) => (*id, self.update(*id, changes)?),
+            Change::UpdateIf(id, revision, changes) => {
+                (*id, self.update_if(*id, *revision, changes)?)
+            }
             Change::Delete(id) => (*id, self.delete(*id)?),
+            Change::DeleteIf(id, revision) => (*id, self.delete_if(*id, *revision)?),
         };
-        Ok(if rows > 0 {
-            Ok(id)
+        if rows > 0 {
+            return Ok(Ok(id));
+        }
+        // The statement has decided. This look only finds out why it changed nothing.
+        let is_stale = match change {
+            Change::UpdateIf(..) | Change::DeleteIf(..) => self.exists(id)?,
+            _ => false,
+        };
+        Ok(Err(if is_stale {
+            Error::Stale(id)
         } else {
-            Err(Error::NotFound(id))
-        })
+            Error::NotFound(id)
+        }))
     }
 }
 
@@ -119,8 +146,11 @@ pub(super) trait Statements: Dialect {
 ///
 /// `limit` adds a LIMIT to the query of a page. A backend that reads each row only when it is requested
 /// needs none.
+///
+/// `for_update` makes [`Statements::exists`] a locking read, on a backend whose transactions read a
+/// snapshot otherwise.
 macro_rules! impl_statements {
-    ($connection:ty $(, $limit:ident)?) => {
+    ($connection:ty $(, $limit:ident)? $(; $lock:ident)?) => {
         const _: () = {
             use diesel::{
                 QueryResult, connection::DefaultLoadingMode, dsl::count_star, prelude::*,
@@ -134,7 +164,7 @@ macro_rules! impl_statements {
                         row_limit, sorted,
                     },
                 },
-                model::{Entry, Robot, RobotId, ValidChanges},
+                model::{Entry, Revision, Robot, RobotId, ValidChanges},
             };
 
             impl Statements for $connection {
@@ -199,6 +229,31 @@ macro_rules! impl_statements {
 
                 fn delete(&mut self, id: RobotId) -> QueryResult<usize> {
                     diesel::delete(robots::table.find(id.get())).execute(self)
+                }
+
+                fn update_if(
+                    &mut self,
+                    id: RobotId,
+                    revision: Revision,
+                    changes: &ValidChanges,
+                ) -> QueryResult<usize> {
+                    let row = robots::table.find(id.get());
+                    let next = robots::revision.eq(robots::revision + 1);
+                    diesel::update(row.filter(robots::revision.eq(revision.get())))
+                        .set((ChangedColumns::from(changes), next))
+                        .execute(self)
+                }
+
+                fn delete_if(&mut self, id: RobotId, revision: Revision) -> QueryResult<usize> {
+                    let row = robots::table.find(id.get());
+                    let row = row.filter(robots::revision.eq(revision.get()));
+                    diesel::delete(row).execute(self)
+                }
+
+                fn exists(&mut self, id: RobotId) -> QueryResult<bool> {
+                    let row = robots::table.find(id.get()).select(robots::id);
+                    let row = row$(.$lock())?.get_result::<i64>(self);
+                    Ok(row.optional()?.is_some())
                 }
             }
         };

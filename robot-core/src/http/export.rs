@@ -22,7 +22,7 @@ use crate::{
 
 pub(super) fn start(call: &Call<'_>) -> Started {
     let (query, writer) = Query::of_export(call.request.query())?;
-    let fields = query.fields.unwrap_or_else(|| Field::ALL.to_vec());
+    let fields = query.fields.unwrap_or_else(|| Field::DEFAULT.to_vec());
     let file = File {
         pages: Pages::new(Arc::clone(&call.service.catalogue), query.filter).page_size(PAGE_SIZE),
         columns: fields.len(),

@@ -35,6 +35,8 @@ pub enum Failure {
     Malformed(Vec<Cow<'static, str>>),
     /// No robot has the id; `None` for an id that is never assigned.
     NoSuchRobot(Option<RobotId>),
+    /// The robot does not have a revision of `If-Match`.
+    Stale,
     /// The path is unknown. The text lists the known paths.
     NoSuchPath(String),
     /// The path does not allow the method. The text lists the allowed methods, as in `Allow`.
@@ -80,6 +82,7 @@ impl Failure {
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
+            Self::Stale => 412,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) => 413,
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
@@ -97,6 +100,10 @@ impl Failure {
             Self::NothingImported(_, messages) => return messages.clone(),
             Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
             Self::NoSuchRobot(None) => "No robot has this id",
+            Self::Stale => {
+                "The robot was changed since it was read; read it again, and send the change with \
+                 its new ETag in If-Match"
+            }
             Self::NoSuchPath(paths) => {
                 return vec![format!(
                     "There is nothing at this path; the paths are {paths}"
@@ -240,6 +247,7 @@ pub(super) fn logged(error: Error, request_id: &RequestId) -> Failure {
         Error::Rejected(violations) => Failure::Rejected(violations),
         Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),
         Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
+        Error::Stale(_) => Failure::Stale,
         Error::ReadOnly(cause) => {
             tracing::warn!(%request_id, "a change was rejected: {cause}");
             Failure::ReadOnly

@@ -314,13 +314,11 @@ mod tests {
     fn long_value_is_abbreviated_in_the_message() {
         let long = "é".repeat(1000);
         let message = format!(
-            "fields has '{}…', which is not a field; the fields are id,name,type,year",
+            "fields has '{}…', which is not a field; the fields are id,name,type,year,revision",
             "é".repeat(40)
         );
-        assert_eq!(
-            Query::of_robot(&format!("fields={long}")).err(),
-            Some(Failure::Malformed(vec![message.into()]))
-        );
+        let failure = Query::of_robot(&format!("fields={long}")).err();
+        assert_eq!(failure, Some(Failure::Malformed(vec![message.into()])));
     }
 
     #[test]
@@ -330,7 +328,8 @@ mod tests {
             Query::of_list(&query).err(),
             Some(Failure::Malformed(vec![
                 "limit must be an integer from 1 to 1000".into(),
-                "fields has 'z', which is not a field; the fields are id,name,type,year".into(),
+                "fields has 'z', which is not a field; the fields are id,name,type,year,revision"
+                    .into(),
                 "limit is given twice; give it once".into(),
                 "fields is given twice; give it once".into(),
             ]))

@@ -248,7 +248,7 @@ mod tests {
             .flat_map(|name| [name.clone(), format!("R2{name}D2")])
         {
             let robot = robot(&name).unwrap();
-            let fields = Field::ALL;
+            let fields = Field::DEFAULT;
             let expected = json(&View {
                 robot: &robot,
                 fields,

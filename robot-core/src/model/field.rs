@@ -26,11 +26,16 @@ pub enum Field {
     Type,
     /// The year.
     Year,
+    /// The revision.
+    Revision,
 }
 
 impl Field {
-    /// All fields, in their default order.
-    pub const ALL: &[Self] = &[Self::Id, Self::Name, Self::Type, Self::Year];
+    /// All fields.
+    pub const ALL: &[Self] = &[Self::Id, Self::Name, Self::Type, Self::Year, Self::Revision];
+    /// The fields of a robot in JSON, in files and in tables, unless others are chosen: what clients
+    /// can set, and the id.
+    pub const DEFAULT: &[Self] = &[Self::Id, Self::Name, Self::Type, Self::Year];
     /// The fields without which no robot can be added.
     pub(crate) const REQUIRED: &[Self] = &[Self::Name, Self::Type, Self::Year];
     /// The fields of a robot in a list, a search and a GET by id, unless the client chooses others.
@@ -57,6 +62,7 @@ impl Field {
             Self::Name => "name",
             Self::Type => "type",
             Self::Year => "year",
+            Self::Revision => "revision",
         }
     }
 
@@ -66,7 +72,7 @@ impl Field {
     /// ```
     /// use robot_core::Field;
     ///
-    /// assert_eq!(Field::names(Field::ALL), "id,name,type,year");
+    /// assert_eq!(Field::names(Field::DEFAULT), "id,name,type,year");
     /// ```
     #[must_use]
     pub fn names(fields: &[Self]) -> String {
@@ -126,7 +132,7 @@ pub enum ParseFieldsError {
 ///
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
-/// let values: Vec<_> = Field::ALL.iter().map(|field| robot.value(*field).to_string()).collect();
+/// let values: Vec<_> = Field::DEFAULT.iter().map(|field| robot.value(*field).to_string()).collect();
 /// assert_eq!(values, ["7", "R2-D2", "droid", "1977"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

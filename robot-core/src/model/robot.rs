@@ -6,13 +6,14 @@ use super::{
     draft::{Draft, ValidChanges, ValidDraft},
     field::{Field, FieldValue},
     id::RobotId,
+    revision::Revision,
     robot_type::RobotType,
 };
 
 /// A stored robot, which satisfies every rule of the contract.
 ///
 /// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so an invalid one cannot exist.
-/// In JSON it is an object with all fields.
+/// In JSON it is an object with the fields of [`Field::DEFAULT`].
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft};
@@ -30,6 +31,7 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Robot {
     id: RobotId,
+    revision: Revision,
     values: ValidDraft,
 }
 
@@ -58,6 +60,27 @@ impl Robot {
         self.values.year()
     }
 
+    /// The revision: the number of this state of the robot.
+    #[must_use]
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The robot with another revision.
+    ///
+    /// ```
+    /// # use robot_core::{Draft, Revision, RobotId, ValidDraft};
+    /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
+    ///     .with_id(RobotId::new(7).ok_or("not positive")?);
+    /// assert_eq!(robot.revision(), Revision::FIRST);
+    /// assert_eq!(robot.with_revision("3".parse()?).revision().get(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_revision(self, revision: Revision) -> Self {
+        Self { revision, ..self }
+    }
+
     /// The value of a field.
     #[must_use]
     pub fn value(&self, field: Field) -> FieldValue<'_> {
@@ -66,6 +89,7 @@ impl Robot {
             Field::Name => FieldValue::Text(self.name()),
             Field::Type => FieldValue::Text(self.robot_type().as_str()),
             Field::Year => FieldValue::Number(self.year()),
+            Field::Revision => FieldValue::Number(self.revision().get()),
         }
     }
 }
@@ -78,18 +102,23 @@ impl From<Robot> for Draft {
 }
 
 impl ValidDraft {
-    /// The robot with this id and the values of this draft.
+    /// The new robot with this id and the values of this draft.
     #[must_use]
     pub fn with_id(self, id: RobotId) -> Robot {
-        Robot { id, values: self }
+        Robot {
+            id,
+            revision: Revision::FIRST,
+            values: self,
+        }
     }
 }
 
 impl ValidChanges {
-    /// The robot after the changes.
+    /// The robot after the changes, with its next revision.
     #[must_use]
     pub fn apply_to(self, robot: &Robot) -> Robot {
-        self.merge(&robot.values).with_id(robot.id)
+        let changed = self.merge(&robot.values).with_id(robot.id);
+        changed.with_revision(robot.revision.next())
     }
 }
 

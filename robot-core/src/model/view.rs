@@ -48,11 +48,11 @@ impl<T: Visible> Serialize for View<'_, T> {
 }
 
 impl Serialize for Robot {
-    /// An object with all fields.
+    /// An object with the fields of [`Field::DEFAULT`].
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let view = View {
             robot: self,
-            fields: Field::ALL,
+            fields: Field::DEFAULT,
         };
         view.serialize(serializer)
     }

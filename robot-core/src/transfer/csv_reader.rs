@@ -82,7 +82,7 @@ impl CsvReader {
         let mut indices = Vec::new();
         let mut missing = Vec::new();
         // The store assigns the id, so a column with ids is ignored.
-        for field in Field::ALL.iter().filter(|field| **field != Field::Id) {
+        for field in Field::DEFAULT.iter().filter(|field| **field != Field::Id) {
             let name = field.as_str();
             let mut found = (0..count).filter(|column| self.field(*column) == name.as_bytes());
             match (found.next(), found.next()) {

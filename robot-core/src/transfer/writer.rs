@@ -37,7 +37,7 @@ impl RobotWriter {
     pub fn new(format: Format) -> Self {
         Self {
             format,
-            fields: Field::ALL.to_vec(),
+            fields: Field::DEFAULT.to_vec(),
             is_for_spreadsheets: false,
             has_started: false,
         }

@@ -7,7 +7,7 @@ use std::sync::{
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
-    Restoration, Result, Robot, RobotId, ValidChanges, ValidDraft,
+    Restoration, Result, Revision, Robot, RobotId, ValidChanges, ValidDraft,
     http::{Api, Request},
     transfer::{
         AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records,
@@ -253,8 +253,14 @@ impl Catalogue for Racing {
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         self.inner.update(id, changes)
     }
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        self.inner.update_if(id, revision, changes)
+    }
     fn delete(&self, id: RobotId) -> Result<()> {
         self.inner.delete(id)
+    }
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.inner.delete_if(id, revision)
     }
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.inner.get(id)

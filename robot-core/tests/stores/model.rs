@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use robot_core::{
     Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest, Pages,
-    Robot, RobotId, RobotType, Sort, Summary, Violation,
+    Revision, Robot, RobotId, RobotType, Sort, Summary, Violation,
 };
 
 use crate::backend::Backend;
@@ -16,7 +16,9 @@ enum Step {
     Add(Draft),
     Replace(usize, Draft),
     Amend(usize, Draft),
+    AmendIf(usize, Revision, Draft),
     Delete(usize),
+    DeleteIf(usize, Revision),
     Get(usize),
     Find(String),
     Page(String, String, usize),
@@ -30,10 +32,11 @@ enum Step {
 #[derive(Debug, PartialEq)]
 enum Answer {
     Done,
-    Robots(Vec<(usize, Draft)>),
+    Robots(Vec<(usize, Revision, Draft)>),
     Counted(u64, Summary),
     Rejected(Vec<Violation>),
     NotFound,
+    Stale,
 }
 
 /// A store, and the ids that it has assigned.
@@ -68,6 +71,12 @@ impl<C: Catalogue> Subject<C> {
             Step::Amend(order, draft) => {
                 catalogue.amend(self.id(order), draft).map(|()| Vec::new())
             }
+            Step::AmendIf(order, revision, draft) => catalogue
+                .amend_if(self.id(order), revision, draft)
+                .map(|()| Vec::new()),
+            Step::DeleteIf(order, revision) => catalogue
+                .delete_if(self.id(order), revision)
+                .map(|()| Vec::new()),
             Step::Delete(order) => catalogue.delete(self.id(order)).map(|()| Vec::new()),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
@@ -94,6 +103,7 @@ impl<C: Catalogue> Subject<C> {
             Ok(robots) => self.robots(step, robots),
             Err(Error::Rejected(violations)) => Answer::Rejected(violations.iter().collect()),
             Err(Error::NotFound(_)) => Answer::NotFound,
+            Err(Error::Stale(_)) => Answer::Stale,
             Err(error) => panic!("{step:?}: {error:?}"),
         }
     }
@@ -103,13 +113,20 @@ impl<C: Catalogue> Subject<C> {
             assert!(!self.ids.contains(&robot.id()), "{} was reused", robot.id());
             self.ids.push(robot.id());
         }
-        if matches!(step, Step::Replace(..) | Step::Amend(..) | Step::Delete(_)) {
+        if matches!(
+            step,
+            Step::Replace(..)
+                | Step::Amend(..)
+                | Step::AmendIf(..)
+                | Step::Delete(_)
+                | Step::DeleteIf(..)
+        ) {
             return Answer::Done;
         }
         let order = |robot: &Robot| self.ids.iter().position(|id| *id == robot.id()).unwrap();
         let robots = robots
             .into_iter()
-            .map(|robot| (order(&robot), robot.into()));
+            .map(|robot| (order(&robot), robot.revision(), robot.into()));
         Answer::Robots(robots.collect())
     }
 }
@@ -177,11 +194,16 @@ fn filter() -> impl Strategy<Value = Filter> {
 
 fn step() -> impl Strategy<Value = Step> {
     let order = 0..12_usize;
+    let revision = (1..4_i64).prop_map(|number| Revision::new(number).unwrap());
+    let state = (order.clone(), revision);
     let part = prop_oneof![Just(String::new()), name()];
     prop_oneof![
         4 => draft().prop_map(Step::Add),
         3 => (order.clone(), draft()).prop_map(|(order, draft)| Step::Replace(order, draft)),
         2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Amend(order, draft)),
+        2 => (state.clone(), partial())
+            .prop_map(|((order, revision), draft)| Step::AmendIf(order, revision, draft)),
+        1 => state.prop_map(|(order, revision)| Step::DeleteIf(order, revision)),
         2 => order.clone().prop_map(Step::Delete),
         1 => order.prop_map(Step::Get),
         1 => name().prop_map(Step::Find),

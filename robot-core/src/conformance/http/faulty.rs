@@ -9,7 +9,7 @@ use crate::{
     catalogue::{
         Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
     },
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A way to fail.
@@ -91,8 +91,14 @@ impl Catalogue for Faulty {
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
         self.checked_write(false)?.update(id, changes)
     }
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        self.checked_write(false)?.update_if(id, revision, changes)
+    }
     fn delete(&self, id: RobotId) -> Result<()> {
         self.checked_write(false)?.delete(id)
+    }
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.checked_write(false)?.delete_if(id, revision)
     }
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.checked(false)?.get(id)

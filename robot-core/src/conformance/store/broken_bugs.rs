@@ -74,6 +74,20 @@ bugs! {
     SubmitIgnoresUpdates => ["submitted_changes_check_the_rules"],
     SubmitIsCancelledByDrop => ["submitted_change_is_not_cancelled_by_dropping_its_result"],
     SubmittedGetFindsDeleted => ["submitted_get_finds_the_latest_state"],
+    UpdateKeepsRevision => [
+        "every_change_increases_the_revision",
+        "concurrent_conditional_changes_are_all_kept",
+    ],
+    UpdateIfIgnoresRevision => [
+        "stale_update_changes_nothing",
+        "stale_revision_takes_precedence_over_the_rules",
+        "submitted_changes_expect_revisions",
+    ],
+    DeleteIfIgnoresRevision => [
+        "stale_delete_changes_nothing",
+        "submitted_changes_expect_revisions",
+    ],
+    RestoreIgnoresRevisions => ["restored_robots_keep_their_revisions"],
     FileDeletedAfterOpening => ["robots_are_kept_when_reopened"],
     SearchIndexNotSaved => ["search_finds_kept_robots_when_reopened"],
     NameIndexNotSaved => ["names_are_still_unique_when_reopened"],

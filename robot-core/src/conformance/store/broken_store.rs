@@ -8,7 +8,7 @@ use crate::{
         Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Pending, Restoration,
         Result, Summary,
     },
-    model::{Draft, Entry, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Draft, Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// What is on disk.
@@ -21,7 +21,7 @@ pub(super) struct Robots {
     /// Robots that only a search finds, because of a bug.
     pub(super) ghosts: Vec<Robot>,
     /// Names that are taken although no robot has them, because of a bug.
-    reserved: Vec<String>,
+    pub(super) reserved: Vec<String>,
     /// Robots that a search does not find, because of a bug.
     pub(super) unindexed: Vec<RobotId>,
     /// Robots whose names are not checked, because of a bug.
@@ -60,12 +60,16 @@ impl BrokenStore {
         }
     }
 
-    fn is(&self, bug: Bug) -> bool {
+    pub(super) fn is(&self, bug: Bug) -> bool {
         self.bug == bug
     }
 
     /// Applies a change, and saves it.
-    fn write<T>(&self, unsaved: Bug, write: impl FnOnce(&mut Robots) -> Result<T>) -> Result<T> {
+    pub(super) fn write<T>(
+        &self,
+        unsaved: Bug,
+        write: impl FnOnce(&mut Robots) -> Result<T>,
+    ) -> Result<T> {
         let mut robots = lock(&self.robots);
         let result = write(&mut robots);
         if !self.is(unsaved) {
@@ -95,12 +99,12 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Robots {
-    fn get(&self, id: RobotId) -> Result<Robot> {
+    pub(super) fn get(&self, id: RobotId) -> Result<Robot> {
         let found = self.all.iter().find(|robot| robot.id() == id);
         found.cloned().ok_or(Error::NotFound(id))
     }
 
-    fn named(&self, name: &str) -> Option<&Robot> {
+    pub(super) fn named(&self, name: &str) -> Option<&Robot> {
         let mut checked = self
             .all
             .iter()
@@ -112,7 +116,7 @@ impl Robots {
         self.named(name).is_some() || self.reserved.iter().any(|reserved| reserved == name)
     }
 
-    fn keep(&mut self, robot: Robot) {
+    pub(super) fn keep(&mut self, robot: Robot) {
         self.all.retain(|other| other.id() != robot.id());
         self.all.push(robot);
     }
@@ -189,60 +193,19 @@ impl Catalogue for BrokenStore {
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.write(Bug::UpdatesNotSaved, |robots| {
-            let before = match robots.get(id) {
-                Err(_) if self.is(Bug::UpdateOfMissingSucceeds) => return Ok(()),
-                found => found?,
-            };
-            let is_other = |other: &Robot| other.id() != id || self.is(Bug::OwnNameIsTaken);
-            let name = changes.name().unwrap_or_default().to_owned();
-            let after = changes.apply_to(&before);
-            if robots.named(&name).is_some_and(is_other) || robots.reserved.contains(&name) {
-                if self.is(Bug::RefusedUpdateChangesOtherMembers) {
-                    let draft = Draft {
-                        name: Some(before.name().to_owned()),
-                        ..after.into()
-                    };
-                    robots.keep(ValidDraft::new(draft).unwrap().with_id(id));
-                }
-                return Err(Violation::NameTaken.into());
-            }
-            match self.bug {
-                Bug::UpdateLeavesNameTaken if before.name() != after.name() => {
-                    robots.reserved.push(before.name().to_owned());
-                }
-                Bug::UpdateLeavesSearch => robots.ghosts.push(before.clone()),
-                _ => {}
-            }
-            robots.keep(match self.bug {
-                Bug::UpdateIgnoresType => {
-                    let robot_type = Some(before.robot_type().as_str().to_owned());
-                    let draft = Draft {
-                        robot_type,
-                        ..after.into()
-                    };
-                    ValidDraft::new(draft).unwrap().with_id(id)
-                }
-                _ => after,
-            });
-            Ok(())
-        })
+        self.change(id, None, changes)
+    }
+
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        self.change(id, Some(revision), changes)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        self.write(Bug::DeletesNotSaved, |robots| {
-            let robot = match robots.get(id) {
-                Err(_) if self.is(Bug::DeleteOfMissingSucceeds) => return Ok(()),
-                found => found?,
-            };
-            robots.all.retain(|other| other.id() != id);
-            match self.bug {
-                Bug::DeleteLeavesSearch => robots.ghosts.push(robot),
-                Bug::DeleteLeavesNameTaken => robots.reserved.push(robot.name().to_owned()),
-                _ => {}
-            }
-            Ok(())
-        })
+        self.remove(id, None)
+    }
+
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.remove(id, Some(revision))
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
@@ -294,6 +257,9 @@ impl Catalogue for BrokenStore {
                         if conflict.is_none() || is_last {
                             conflict = Some((index, violation));
                         }
+                    }
+                    None if self.is(Bug::RestoreIgnoresRevisions) => {
+                        after.keep(robot.clone().with_revision(Revision::FIRST));
                     }
                     None => after.keep(robot.clone()),
                 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod broken_bugs;
 #[cfg(test)]
+mod broken_changes;
+#[cfg(test)]
 mod broken_reads;
 #[cfg(test)]
 mod broken_store;
@@ -17,6 +19,7 @@ mod pages;
 mod races;
 pub(super) mod reopening;
 mod restoring;
+mod revisions;
 
 use super::Case;
 use crate::{
@@ -37,6 +40,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         non_blocking::CASES,
         races::CASES,
         restoring::CASES,
+        revisions::CASES,
         linearizability::CASES,
     ]
     .concat()

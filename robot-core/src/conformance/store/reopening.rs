@@ -11,7 +11,7 @@ use crate::{
         Case, cases,
         opening::{Open, Retention},
     },
-    model::{Draft, RobotType, Violation},
+    model::{Draft, Revision, RobotType, Violation},
 };
 
 /// Runs a case.
@@ -85,6 +85,7 @@ fn changes_and_deletes_are_kept_when_reopened(open: &Open) {
     ok(catalogue.delete(b.id()));
     let catalogue = reopened(open, catalogue);
     let changed = valid(Draft::new("z", "virtual", 2001)).with_id(a.id());
+    let changed = changed.with_revision(Revision::FIRST.next());
     assert_eq!(ok(catalogue.list()), [c, changed.clone()]);
     assert_eq!(get(&catalogue, a.id()), Some(changed));
     assert_eq!(get(&catalogue, b.id()), None);

@@ -1,7 +1,7 @@
 //! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet, btree_map::Entry},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque, btree_map::Entry},
     mem,
     time::{Duration, Instant},
 };
@@ -64,9 +64,9 @@ impl<B: Backend> Work<B> for Changes {
     }
 }
 
-/// Applies changes by as few statements as possible: inserts, then updates, then deletes. None of them
-/// has been acknowledged, so that any order is right. Each statement locks its rows in the order of their
-/// names or ids, which makes deadlocks between servers rare.
+/// Applies changes by as few statements as possible: inserts, then updates, then conditional changes, then
+/// deletes. None of them has been acknowledged, so that any order is right. Rows of each kind are locked in
+/// the order of their names or ids, which makes deadlocks between servers rare.
 fn apply_all<B: Backend>(
     connection: &mut B,
     changes: &[Change],
@@ -89,6 +89,9 @@ struct Groups<'a> {
     /// Further changes of the same robots, in their order.
     later_updates: Vec<(RobotId, &'a ValidChanges)>,
     deletes: BTreeSet<RobotId>,
+    /// Changes that expect a revision, in the order of those of each robot. Each is a statement of its
+    /// own, so that it sees the revision after the one before.
+    conditional: BTreeMap<RobotId, Vec<&'a Change>>,
 }
 
 /// What was applied.
@@ -97,6 +100,8 @@ struct Applied {
     inserted: HashMap<String, i64>,
     updated: HashMap<RobotId, Result<()>>,
     deleted: HashSet<RobotId>,
+    /// The results of the conditional changes of each robot, in their order.
+    conditional: HashMap<RobotId, VecDeque<Result<RobotId>>>,
 }
 
 impl<'a> Groups<'a> {
@@ -112,13 +117,16 @@ impl<'a> Groups<'a> {
                     Entry::Occupied(_) => groups.later_updates.push((*id, changes)),
                 },
                 Change::Delete(id) => drop(groups.deletes.insert(*id)),
+                Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
+                    groups.conditional.entry(*id).or_default().push(change);
+                }
             }
         }
         groups
     }
 
     fn are_only_inserts(&self) -> bool {
-        self.updates.is_empty() && self.deletes.is_empty()
+        self.updates.is_empty() && self.deletes.is_empty() && self.conditional.is_empty()
     }
 
     fn apply<B: Backend>(&self, connection: &mut B, deadline: Instant) -> QueryResult<Applied> {
@@ -139,6 +147,13 @@ impl<'a> Groups<'a> {
         for (id, changes) in &self.later_updates {
             check_deadline(deadline)?;
             connection.update(*id, changes)?;
+        }
+        for (id, changes) in &self.conditional {
+            let results = applied.conditional.entry(*id).or_default();
+            for change in changes {
+                check_deadline(deadline)?;
+                results.push_back(connection.apply(change)?);
+            }
         }
         if !deletes.is_empty() {
             applied.deleted = connection.delete_all(&deletes, deadline)?;
@@ -162,6 +177,11 @@ impl Applied {
             },
             Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
             Change::Delete(id) => Err(Error::NotFound(*id)),
+            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
+                let results = self.conditional.get_mut(id);
+                let result = results.and_then(VecDeque::pop_front);
+                result.unwrap_or_else(|| Err(Error::store("a change has no result")))
+            }
         }
     }
 }

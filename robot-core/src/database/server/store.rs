@@ -22,7 +22,7 @@ use crate::{
         schema::summary,
         statements::{Condition, CountQuery, PageQuery, after_name, has_nul},
     },
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// A catalogue on a server.
@@ -154,8 +154,17 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         self.write(Change::Update(id, changes)).map(drop)
     }
 
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        let change = Change::UpdateIf(id, revision, changes);
+        self.write(change).map(drop)
+    }
+
     fn delete(&self, id: RobotId) -> Result<()> {
         self.write(Change::Delete(id)).map(drop)
+    }
+
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.write(Change::DeleteIf(id, revision)).map(drop)
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {

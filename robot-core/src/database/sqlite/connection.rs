@@ -8,8 +8,9 @@ use std::{
 use diesel::{
     ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{Connection, SimpleConnection},
+    dsl::sql,
     sql_query,
-    sql_types::Text,
+    sql_types::{Bool, Text},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -113,6 +114,22 @@ pub(super) fn set_up(
              PRAGMA journal_size_limit = {LOG_LIMIT};"
         ),
     })
+}
+
+/// Shows the columns that a database without pending migrations would have, by a view of this
+/// connection.
+pub(super) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult<()> {
+    let is_older = sql::<Bool>(
+        "SELECT count(*) > 0 AND total(name = 'revision') = 0 FROM pragma_table_info('robots')",
+    );
+    if !is_older.get_result::<bool>(connection)? {
+        return Ok(());
+    }
+    connection.batch_execute(
+        "PRAGMA query_only = OFF;
+         CREATE TEMP VIEW robots AS SELECT *, 1 AS revision FROM main.robots;
+         PRAGMA query_only = ON;",
+    )
 }
 
 /// Switches a file to a write-ahead log, with which readers and a writer do not block each other.

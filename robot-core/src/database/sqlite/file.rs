@@ -12,7 +12,7 @@ use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
     companions::COMPANIONS,
-    connection::{Purpose, establish, set_up, uri},
+    connection::{Purpose, establish, set_up, show_as_migrated, uri},
     errors::{is_disk_full, is_locked},
     log::Log,
     reader::{Reader, is_read_only, state_if_unused, state_without_log},
@@ -170,6 +170,10 @@ impl DatabaseFile {
             slow_statements::log_from(&mut connection, self.slow_statement);
             set_up(&mut connection, purpose, self.timeout)
                 .map_err(ConnectionError::CouldntSetupConfiguration)?;
+            if self.is_unchanged && purpose == Purpose::Read {
+                show_as_migrated(&mut connection)
+                    .map_err(ConnectionError::CouldntSetupConfiguration)?;
+            }
             // It may have waited for a program that locked the file until it had replaced it.
             self.must_be_pinned_file()?;
             Ok(connection)

@@ -25,7 +25,7 @@ use crate::{
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
     files::StoreFiles,
-    model::{Entry, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// URLs of SQLite files.
@@ -195,8 +195,17 @@ impl Catalogue for SqliteCatalogue {
         self.write(Change::Update(id, changes)).map(drop)
     }
 
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        let change = Change::UpdateIf(id, revision, changes);
+        self.write(change).map(drop)
+    }
+
     fn delete(&self, id: RobotId) -> Result<()> {
         self.write(Change::Delete(id)).map(drop)
+    }
+
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.write(Change::DeleteIf(id, revision)).map(drop)
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {

@@ -155,7 +155,7 @@ impl Write {
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
             Work::Change(Change::Insert(draft)) => Some(draft),
-            Work::Change(Change::Update(..) | Change::Delete(_)) | Work::Restore(..) => None,
+            Work::Change(_) | Work::Restore(..) => None,
         }
     }
 

@@ -2,7 +2,10 @@
 
 use std::{fs, ops::ControlFlow};
 
-use robot_core::{CatalogueExt, Existing, OpenOptions};
+use robot_core::{
+    Catalogue, CatalogueExt, Cursor, Existing, Filter, OpenOptions, PageRequest, Revision,
+    RobotType,
+};
 
 use super::search_index::{check_completeness, check_integrity};
 use crate::{
@@ -22,6 +25,37 @@ fn backup_of_the_previous_version_is_restored() {
     assert_eq!(restored.unwrap().robots, robots.len() as u64);
     let expected = fs::read_to_string(previous("robots.ndjson")).unwrap();
     assert_eq!(robots.len(), expected.lines().count());
+}
+
+/// Reads of a file that is not migrated show the columns that it does not have.
+#[test]
+fn file_of_the_previous_version_is_readable_unchanged() {
+    let database = Sqlite::of_previous_version();
+    let before = fs::read(database.file()).unwrap();
+    let options = OpenOptions::new().unchanged();
+    let catalogue = options.open(database.url()).unwrap();
+    let robots = catalogue.list().unwrap();
+    let expected = fs::read_to_string(previous("robots.ndjson")).unwrap();
+    assert_eq!(robots.len(), expected.lines().count());
+    for robot in &robots {
+        assert_eq!(robot.revision(), Revision::FIRST);
+        assert_eq!(catalogue.get(robot.id()).unwrap().as_ref(), Some(robot));
+        assert_eq!(catalogue.find(robot.name()).unwrap().as_ref(), Some(robot));
+    }
+    assert_eq!(names(&catalogue, "renamed"), ["renamed 20"]);
+    assert_eq!(names(&catalogue, "nit 2").len(), 109);
+    let droids = Filter::all().of_type(RobotType::Droid);
+    let count = robots.iter().filter(|robot| droids.matches(robot)).count();
+    assert_eq!(catalogue.count(&droids).unwrap(), count as u64);
+    let by_year = Cursor::start("year".parse().unwrap());
+    let page = catalogue.page(PageRequest {
+        filter: &droids,
+        cursor: &by_year,
+        limit: 1000,
+    });
+    assert_eq!(page.unwrap().len(), count);
+    drop(catalogue);
+    assert!(fs::read(database.file()).unwrap() == before);
 }
 
 /// Creates the tables of the first migration, with its record, and more than 256 robots.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     conformance::store::valid,
-    model::{Draft, Robot, RobotId},
+    model::{Draft, Revision, Robot, RobotId},
 };
 
 /// The times of call and return, the operation and its answer.
@@ -24,6 +24,11 @@ fn draft(name: &str, year: i64) -> Draft {
 
 fn robot(number: i64, name: &str, year: i64) -> Robot {
     valid(draft(name, year)).with_id(id(number))
+}
+
+/// The robot after this number of changes.
+fn changed(changes: i64, robot: Robot) -> Robot {
+    robot.with_revision(Revision::new(1 + changes).unwrap())
 }
 
 fn add(name: &str) -> Operation {
@@ -84,19 +89,22 @@ fn is_linearizable(start: &[Robot], entries: impl IntoIterator<Item = Entry>) ->
 fn only_concurrent_reads_may_return_either_value() {
     let start = [robot(1, "a", 0)];
     let write = (0, 5, replace(1, "a", 7), Answer::Done);
-    for (called, returned, year, is_good) in [
-        (1, 2, 0, true),
-        (1, 2, 7, true),
-        (1, 2, 8, false),
-        (4, 6, 0, true),
-        (6, 7, 7, true),
-        (6, 7, 0, false),
+    for (called, returned, year, changes, is_good) in [
+        (1, 2, 0, 0, true),
+        (1, 2, 7, 1, true),
+        (1, 2, 8, 1, false),
+        (1, 2, 7, 0, false),
+        (4, 6, 0, 0, true),
+        (6, 7, 7, 1, true),
+        (6, 7, 0, 0, false),
+        (6, 7, 0, 1, false),
     ] {
-        let look = (called, returned, get(1), read([robot(1, "a", year)]));
+        let found = changed(changes, robot(1, "a", year));
+        let look = (called, returned, get(1), read([found]));
         assert_eq!(
             is_linearizable(&start, [write.clone(), look]),
             is_good,
-            "{called} {year}"
+            "{called} {year} {changes}"
         );
     }
 }
@@ -105,19 +113,22 @@ fn only_concurrent_reads_may_return_either_value() {
 fn old_value_after_new_value_is_rejected() {
     let start = [robot(1, "a", 0)];
     let write = (0, 9, redate(1, 7), Answer::Done);
-    let look = |called, year| (called, called + 1, get(1), read([robot(1, "a", year)]));
-    assert!(is_linearizable(
-        &start,
-        [write.clone(), look(1, 0), look(3, 7)]
-    ));
-    assert!(!is_linearizable(&start, [write, look(1, 7), look(3, 0)]));
+    let look = |called, robot| (called, called + 1, get(1), read([robot]));
+    let [old, new] = [robot(1, "a", 0), changed(1, robot(1, "a", 7))];
+    let looks = |first: &Robot, second: &Robot| {
+        let looks = [look(1, first.clone()), look(3, second.clone())];
+        [[write.clone()].as_slice(), &looks].concat()
+    };
+    assert!(is_linearizable(&start, looks(&old, &new)));
+    assert!(!is_linearizable(&start, looks(&new, &old)));
 }
 
 #[test]
 fn readers_disagreeing_on_write_order_are_rejected() {
     let start = [robot(1, "a", 0)];
-    let looks = |first: u64, years: [i64; 2]| {
-        let [one, two] = years.map(|year| read([robot(1, "a", year)]));
+    let looks = |first: u64, states: [(i64, i64); 2]| {
+        let [one, two] =
+            states.map(|(changes, year)| read([changed(changes, robot(1, "a", year))]));
         [
             (first, 12 + first, get(1), one),
             (20 + first, 30 + first, get(1), two),
@@ -127,10 +138,10 @@ fn readers_disagreeing_on_write_order_are_rejected() {
         (0, 50, redate(1, 7), Answer::Done),
         (1, 51, redate(1, 8), Answer::Done),
     ];
-    let history = |others| [writes.clone(), looks(2, [7, 8]), looks(3, others)].concat();
-    assert!(is_linearizable(&start, history([7, 8])));
-    assert!(is_linearizable(&start, history([0, 7])));
-    assert!(!is_linearizable(&start, history([8, 7])));
+    let history = |others| [writes.clone(), looks(2, [(1, 7), (2, 8)]), looks(3, others)].concat();
+    assert!(is_linearizable(&start, history([(1, 7), (2, 8)])));
+    assert!(is_linearizable(&start, history([(0, 0), (1, 7)])));
+    assert!(!is_linearizable(&start, history([(1, 8), (2, 7)])));
 }
 
 #[test]
@@ -140,7 +151,7 @@ fn lost_update_is_rejected() {
         let history = [
             (0, 3, rename(1, "b"), Answer::Done),
             (1, 2, redate(1, 7), Answer::Done),
-            (4, 5, get(1), read([robot(1, name, year)])),
+            (4, 5, get(1), read([changed(2, robot(1, name, year))])),
         ];
         assert_eq!(is_linearizable(&start, history), is_good, "{name} {year}");
     }
@@ -189,8 +200,15 @@ fn page_shows_one_state_of_a_name_swap() {
         (3, 4, rename(2, "a"), Answer::Done),
         (5, 6, rename(1, "b"), Answer::Done),
     ];
+    let changes = |number, name: &str| match (number, name) {
+        (1, "ab") | (2, "a") => 1,
+        (1, "b") => 2,
+        _ => 0,
+    };
     let is_seen = |robots: &[(i64, &str)]| {
-        let robots = robots.iter().map(|(number, name)| robot(*number, name, 0));
+        let robots = robots
+            .iter()
+            .map(|(number, name)| changed(changes(*number, name), robot(*number, name, 0)));
         let look = (0, 7, page(), read(robots));
         is_linearizable(&start, [steps.as_slice(), &[look]].concat())
     };
@@ -213,7 +231,10 @@ fn page_shows_one_state_of_a_name_swap() {
 #[test]
 fn only_unknown_changes_may_have_been_applied() {
     let start = [robot(1, "a", 0)];
-    let year = |called, year| (called, called + 1, get(1), read([robot(1, "a", year)]));
+    let year = |called, year| {
+        let found = changed(i64::from(year == 7), robot(1, "a", year));
+        (called, called + 1, get(1), read([found]))
+    };
     let write = |answer| (0, 1, redate(1, 7), answer);
     assert!(is_linearizable(
         &start,
@@ -250,11 +271,52 @@ fn unexpected_error_is_rejected() {
 }
 
 #[test]
-fn change_without_effect_may_be_ordered_later() {
+fn change_to_the_same_value_may_be_ordered_later() {
     let history = [
         (0, 2, redate(1, 0), Answer::Done),
         (1, 3, redate(1, 7), Answer::Done),
-        (4, 5, get(1), read([robot(1, "a", 0)])),
+        (4, 5, get(1), read([changed(2, robot(1, "a", 0))])),
     ];
     assert!(is_linearizable(&[robot(1, "a", 0)], history));
+}
+
+#[test]
+fn stale_change_is_rejected_if_the_robot_was_current() {
+    let start = [robot(1, "a", 0)];
+    let expect = |called, number, answer| {
+        let draft = Draft {
+            year: Some(7),
+            ..Draft::default()
+        };
+        let operation = Operation::AmendIf(id(1), Revision::new(number).unwrap(), draft);
+        (called, called + 2, operation, answer)
+    };
+    for (history, is_good) in [
+        (
+            [expect(0, 1, Answer::Done), expect(1, 1, Answer::Stale)],
+            true,
+        ),
+        (
+            [expect(0, 1, Answer::Stale), expect(1, 1, Answer::Done)],
+            true,
+        ),
+        (
+            [expect(0, 1, Answer::Done), expect(1, 1, Answer::Done)],
+            false,
+        ),
+        (
+            [expect(0, 1, Answer::Stale), expect(5, 1, Answer::Done)],
+            false,
+        ),
+        (
+            [expect(0, 1, Answer::Done), expect(5, 2, Answer::Stale)],
+            false,
+        ),
+    ] {
+        assert_eq!(
+            is_linearizable(&start, history.clone()),
+            is_good,
+            "{history:?}"
+        );
+    }
 }

@@ -46,8 +46,11 @@ impl Event {
             Operation::Add(_)
             | Operation::Replace(..)
             | Operation::Amend(..)
-            | Operation::Delete(_) => {
-                matches!(self.answer, Answer::NameTaken | Answer::NotFound)
+            | Operation::AmendIf(..)
+            | Operation::Delete(_)
+            | Operation::DeleteIf(..) => {
+                let answer = &self.answer;
+                matches!(answer, Answer::NameTaken | Answer::NotFound | Answer::Stale)
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::operation::{Answer, Operation};
 use crate::{
     conformance::store::valid,
-    model::{Draft, Robot, RobotId, ValidChanges},
+    model::{Draft, Revision, Robot, RobotId, ValidChanges},
 };
 
 /// All robots, by name.
@@ -25,7 +25,15 @@ impl Model {
         let (expected, after) = match operation {
             Operation::Add(draft) => self.add(draft, answer)?,
             Operation::Replace(id, draft) | Operation::Amend(id, draft) => self.update(*id, draft),
+            Operation::AmendIf(id, revision, draft) => match self.stale(*id, *revision) {
+                Some(answer) => (answer, self.clone()),
+                None => self.update(*id, draft),
+            },
             Operation::Delete(id) => self.delete(*id),
+            Operation::DeleteIf(id, revision) => match self.stale(*id, *revision) {
+                Some(answer) => (answer, self.clone()),
+                None => self.delete(*id),
+            },
             Operation::Get(id) => self.read(|robot| robot.id() == *id, 1),
             Operation::Find(name) => self.read(|robot| robot.name() == *name, 1),
             Operation::Page(filter, cursor, limit) => self.read(
@@ -59,6 +67,12 @@ impl Model {
             return (Answer::NameTaken, self.clone());
         }
         (Answer::Done, others.with(&[changed]))
+    }
+
+    /// The answer to a change that expects another revision than the robot has.
+    fn stale(&self, id: RobotId, revision: Revision) -> Option<Answer> {
+        let robot = self.0.iter().find(|robot| robot.id() == id)?;
+        (robot.revision() != revision).then_some(Answer::Stale)
     }
 
     fn delete(&self, id: RobotId) -> (Answer, Self) {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest},
-    model::{Draft, Robot, RobotId, Violation},
+    model::{Draft, Revision, Robot, RobotId, Violation},
 };
 
 /// One call. Drafts violate no rule except uniqueness: to report all violations, a catalogue reads
@@ -16,7 +16,9 @@ pub(super) enum Operation {
     Add(Draft),
     Replace(RobotId, Draft),
     Amend(RobotId, Draft),
+    AmendIf(RobotId, Revision, Draft),
     Delete(RobotId),
+    DeleteIf(RobotId, Revision),
     Get(RobotId),
     Find(&'static str),
     /// In the order of the names.
@@ -31,6 +33,7 @@ pub(super) enum Answer {
     Done,
     NameTaken,
     NotFound,
+    Stale,
     /// Nothing was changed, and nothing was read.
     Unavailable,
     /// The change may have been made.
@@ -51,7 +54,9 @@ impl Operation {
             Self::Add(draft) => catalogue.add(draft).map(Answer::from),
             Self::Replace(id, draft) => catalogue.replace(id, draft).map(done),
             Self::Amend(id, draft) => catalogue.amend(id, draft).map(done),
+            Self::AmendIf(id, revision, draft) => catalogue.amend_if(id, revision, draft).map(done),
             Self::Delete(id) => catalogue.delete(id).map(done),
+            Self::DeleteIf(id, revision) => catalogue.delete_if(id, revision).map(done),
             Self::Get(id) => catalogue.get(id).map(Answer::from_iter),
             Self::Find(name) => catalogue.find(name).map(Answer::from_iter),
             Self::Page(filter, cursor, limit) => {
@@ -73,6 +78,7 @@ impl Operation {
                 Answer::NameTaken
             }
             Error::NotFound(missing) if Some(*missing) == self.target() => Answer::NotFound,
+            Error::Stale(stale) if Some(*stale) == self.target() => Answer::Stale,
             Error::Unavailable(_) | Error::DiskFull(_) => Answer::Unavailable,
             Error::Unknown(_) => Answer::Unknown,
             error => Answer::Failed(format!("{error:?}")),
@@ -82,9 +88,12 @@ impl Operation {
     /// The id that the operation names.
     fn target(&self) -> Option<RobotId> {
         match self {
-            Self::Replace(id, _) | Self::Amend(id, _) | Self::Delete(id) | Self::Get(id) => {
-                Some(*id)
-            }
+            Self::Replace(id, _)
+            | Self::Amend(id, _)
+            | Self::AmendIf(id, ..)
+            | Self::Delete(id)
+            | Self::DeleteIf(id, _)
+            | Self::Get(id) => Some(*id),
             Self::Add(_) | Self::Find(_) | Self::Page(..) => None,
         }
     }
@@ -123,7 +132,14 @@ impl fmt::Display for Operation {
             Self::Add(draft) => write!(formatter, "add {}", Members(draft)),
             Self::Replace(id, draft) => write!(formatter, "replace {id} by {}", Members(draft)),
             Self::Amend(id, draft) => write!(formatter, "amend {id} to {}", Members(draft)),
+            Self::AmendIf(id, revision, draft) => {
+                let members = Members(draft);
+                write!(formatter, "amend revision {revision} of {id} to {members}")
+            }
             Self::Delete(id) => write!(formatter, "delete {id}"),
+            Self::DeleteIf(id, revision) => {
+                write!(formatter, "delete revision {revision} of {id}")
+            }
             Self::Get(id) => write!(formatter, "get {id}"),
             Self::Find(name) => write!(formatter, "find {name:?}"),
             Self::Page(filter, cursor, _) if cursor.is_start() && *filter == Filter::all() => {
@@ -146,6 +162,7 @@ impl fmt::Display for Answer {
             Self::Done => write!(formatter, "done"),
             Self::NameTaken => write!(formatter, "the name is taken"),
             Self::NotFound => write!(formatter, "not found"),
+            Self::Stale => write!(formatter, "stale"),
             Self::Unavailable => write!(formatter, "unavailable, not applied"),
             Self::Unknown => write!(formatter, "unknown, may be applied"),
             Self::Failed(error) => write!(formatter, "FAILED: {error}"),

@@ -1,9 +1,11 @@
 //! Generator of random operations, reproducible by seed.
 
+use std::collections::HashMap;
+
 use super::operation::{Answer, Operation};
 use crate::{
     catalogue::{Cursor, Filter},
-    model::{Draft, Robot, RobotId, RobotType},
+    model::{Draft, Revision, Robot, RobotId, RobotType},
 };
 
 /// The names of robots: few, so that operations conflict, and one that contains the others, for
@@ -16,7 +18,9 @@ pub(super) enum Kind {
     Add,
     Replace,
     Amend,
+    AmendIf,
     Delete,
+    DeleteIf,
     Get,
     Find,
     Page,
@@ -61,6 +65,8 @@ impl Random {
 pub(super) struct Caller {
     random: Random,
     known: Vec<RobotId>,
+    /// The robots as they were read last.
+    read: HashMap<RobotId, Revision>,
 }
 
 impl Caller {
@@ -68,11 +74,16 @@ impl Caller {
         Self {
             random: Random::new(seed),
             known: start.iter().map(Robot::id).collect(),
+            read: start
+                .iter()
+                .map(|robot| (robot.id(), robot.revision()))
+                .collect(),
         }
     }
 
     pub(super) fn learn(&mut self, answer: &Answer) {
         for robot in answer.robots() {
+            self.read.insert(robot.id(), robot.revision());
             if !self.known.contains(&robot.id()) {
                 self.known.push(robot.id());
             }
@@ -84,7 +95,15 @@ impl Caller {
             Kind::Add => Operation::Add(self.draft()),
             Kind::Replace => Operation::Replace(self.id(), self.draft()),
             Kind::Amend => Operation::Amend(self.id(), self.partial()),
+            Kind::AmendIf => {
+                let (id, revision) = self.state();
+                Operation::AmendIf(id, revision, self.partial())
+            }
             Kind::Delete => Operation::Delete(self.id()),
+            Kind::DeleteIf => {
+                let (id, revision) = self.state();
+                Operation::DeleteIf(id, revision)
+            }
             Kind::Get => Operation::Get(self.id()),
             Kind::Find => Operation::Find(self.random.one_of(NAMES)),
             Kind::Page => self.page(),
@@ -97,6 +116,13 @@ impl Caller {
         known
             .or(RobotId::new(i64::MAX))
             .unwrap_or_else(|| panic!("the greatest number is positive"))
+    }
+
+    /// A robot, and the revision that it had when it was read last.
+    fn state(&mut self) -> (RobotId, Revision) {
+        let id = self.id();
+        let read = self.read.get(&id).copied();
+        (id, read.unwrap_or(Revision::FIRST))
     }
 
     /// The year usually distinguishes it from other drafts.

@@ -11,7 +11,7 @@ use std::{
 use super::random::NAMES;
 use crate::{
     catalogue::{Catalogue, Error, PageRequest, Restoration, Result},
-    model::{Draft, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Draft, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// The bug of a store. A single caller finds the last one only.
@@ -33,10 +33,14 @@ pub(super) enum Bug {
     EarlyCacheInvalidation,
     PageInTwoSteps,
     ReusedIds,
+    /// The revision is compared first, and another caller may change the robot before this one does.
+    UpdateAfterRevisionCheck,
+    /// The expected revision is not compared.
+    RevisionIgnored,
 }
 
 impl Bug {
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::InsertAfterCheck,
         Self::RenameAfterCheck,
         Self::DeleteAfterCheck,
@@ -46,6 +50,8 @@ impl Bug {
         Self::EarlyCacheInvalidation,
         Self::PageInTwoSteps,
         Self::ReusedIds,
+        Self::UpdateAfterRevisionCheck,
+        Self::RevisionIgnored,
     ];
 }
 
@@ -111,6 +117,13 @@ impl Robots {
     fn get(&self, id: RobotId) -> Result<Robot> {
         let found = self.all.iter().find(|robot| robot.id() == id);
         found.cloned().ok_or(Error::NotFound(id))
+    }
+
+    fn expect(&self, id: RobotId, revision: Revision, bug: Bug) -> Result<()> {
+        if self.get(id)?.revision() == revision || bug == Bug::RevisionIgnored {
+            return Ok(());
+        }
+        Err(Error::Stale(id))
     }
 
     fn check_name(&self, name: Option<&str>, id: Option<RobotId>) -> Result<()> {
@@ -182,9 +195,28 @@ impl Catalogue for BuggyStore {
                 year: Some(before.year()),
                 ..after.clone().into()
             };
-            robots.keep(ValidDraft::new(half).unwrap().with_id(id));
+            let half = ValidDraft::new(half).unwrap().with_id(id);
+            robots.keep(half.with_revision(after.revision()));
             let mut robots = self.gap(Bug::YearWrittenSeparately, robots);
             robots.keep(after);
+            Ok(())
+        })
+    }
+
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        self.write(|robots| {
+            robots.expect(id, revision, self.bug)?;
+            let mut robots = self.gap(Bug::UpdateAfterRevisionCheck, robots);
+            robots.cache.remove(&id);
+            robots.change(id, &changes)
+        })
+    }
+
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.write(|mut robots| {
+            robots.expect(id, revision, self.bug)?;
+            robots.cache.remove(&id);
+            robots.remove(id);
             Ok(())
         })
     }

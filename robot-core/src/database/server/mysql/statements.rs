@@ -34,7 +34,7 @@ diesel::define_sql_function! {
     fn last_insert_id() -> BigInt;
 }
 
-impl_statements!(MysqlConnection, limit);
+impl_statements!(MysqlConnection, limit; for_update);
 
 impl Dialect for MysqlConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {

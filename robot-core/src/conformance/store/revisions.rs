@@ -1,0 +1,192 @@
+//! Cases: revisions, and changes that expect one.
+
+use super::{Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, robot, valid};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Change, Error},
+    conformance::{Case, at_once, cases},
+    model::{Draft, Revision, RobotId, ValidChanges, Violation},
+};
+
+/// The number of changes by each thread.
+const ROUNDS: i64 = 10;
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    every_change_increases_the_revision,
+    rejected_changes_keep_the_revision,
+    restored_robots_keep_their_revisions,
+    stale_update_changes_nothing,
+    stale_delete_changes_nothing,
+    stale_revision_takes_precedence_over_the_rules,
+    conditional_change_of_missing_robot_is_not_found,
+    submitted_changes_expect_revisions,
+    concurrent_conditional_changes_are_all_kept,
+    conditional_deletes_do_not_lose_updates,
+];
+
+fn revision(number: i64) -> Revision {
+    Revision::new(number).unwrap_or_else(|| panic!("{number} is positive"))
+}
+
+fn year(year: i64) -> ValidChanges {
+    let draft = Draft {
+        year: Some(year),
+        ..Draft::default()
+    };
+    ValidChanges::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
+}
+
+#[track_caller]
+fn assert_stale<T: std::fmt::Debug>(result: crate::Result<T>, id: RobotId) {
+    match result {
+        Err(Error::Stale(stale)) if stale == id => {}
+        other => panic!("expected that {id} is stale, got {other:?}"),
+    }
+}
+
+/// Asserts the revision of a robot, however it is read.
+#[track_caller]
+fn assert_revision(catalogue: &dyn Catalogue, id: RobotId, expected: i64) {
+    let robot = get(catalogue, id).unwrap_or_else(|| panic!("{id} is missing"));
+    assert_eq!(robot.revision().get(), expected);
+    assert_eq!(ok(catalogue.find(robot.name())), Some(robot.clone()));
+    assert!(ok(catalogue.list()).contains(&robot));
+}
+
+fn every_change_increases_the_revision(catalogue: &dyn Catalogue) {
+    let (robot, other) = (add(catalogue, "R2-D2"), add(catalogue, "C-3PO"));
+    assert_eq!(robot.revision(), Revision::FIRST);
+    assert_revision(catalogue, robot.id(), 1);
+    ok(catalogue.replace(robot.id(), draft("HAL")));
+    assert_revision(catalogue, robot.id(), 2);
+    ok(catalogue.update(robot.id(), year(2001)));
+    assert_revision(catalogue, robot.id(), 3);
+    // The values are the same.
+    ok(catalogue.update_if(robot.id(), revision(3), year(2001)));
+    assert_revision(catalogue, robot.id(), 4);
+    assert_revision(catalogue, other.id(), 1);
+}
+
+fn rejected_changes_keep_the_revision(catalogue: &dyn Catalogue) {
+    let (robot, _) = (add(catalogue, "R2-D2"), add(catalogue, "C-3PO"));
+    let (id, taken) = (robot.id(), valid(draft("C-3PO")));
+    let rejected = catalogue.update(id, taken.clone().into());
+    assert_rejected(rejected, &[Violation::NameTaken]);
+    let rejected = catalogue.update_if(id, revision(1), taken.into());
+    assert_rejected(rejected, &[Violation::NameTaken]);
+    assert_stale(catalogue.update_if(id, revision(2), year(5)), id);
+    assert_revision(catalogue, id, 1);
+}
+
+fn restored_robots_keep_their_revisions(catalogue: &dyn Catalogue) {
+    let first = robot(7, "a").with_revision(revision(5));
+    let second = robot(8, "b").with_revision(revision(i64::MAX - 1));
+    ok(restore(catalogue, &[first.clone(), second.clone()], None));
+    assert_eq!(ok(catalogue.list()), [first.clone(), second.clone()]);
+    ok(catalogue.update_if(first.id(), revision(5), year(5)));
+    assert_revision(catalogue, first.id(), 6);
+    assert_eq!(add(catalogue, "c").revision(), Revision::FIRST);
+}
+
+fn stale_update_changes_nothing(catalogue: &dyn Catalogue) {
+    let robot = add(catalogue, "R2-D2");
+    let id = robot.id();
+    assert_stale(catalogue.update_if(id, revision(2), year(5)), id);
+    assert_eq!(get(catalogue, id), Some(robot));
+    ok(catalogue.update_if(id, revision(1), year(5)));
+    assert_stale(catalogue.update_if(id, revision(1), year(6)), id);
+    let found = get(catalogue, id).map(|robot| (robot.year(), robot.revision()));
+    assert_eq!(found, Some((5, revision(2))));
+}
+
+fn stale_delete_changes_nothing(catalogue: &dyn Catalogue) {
+    let id = add(catalogue, "R2-D2").id();
+    ok(catalogue.update(id, year(5)));
+    for number in [1, 3, i64::MAX] {
+        assert_stale(catalogue.delete_if(id, revision(number)), id);
+    }
+    assert_revision(catalogue, id, 2);
+    ok(catalogue.delete_if(id, revision(2)));
+    assert_eq!(get(catalogue, id), None);
+}
+
+fn stale_revision_takes_precedence_over_the_rules(catalogue: &dyn Catalogue) {
+    let (robot, _) = (add(catalogue, "a"), add(catalogue, "b"));
+    let id = robot.id();
+    let taken = valid(draft("b"));
+    assert_stale(catalogue.update_if(id, revision(2), taken.into()), id);
+    let wrong = Draft::new("b", "toaster", -1);
+    assert_stale(catalogue.amend_if(id, revision(2), wrong.clone()), id);
+    assert_rejected(
+        catalogue.amend_if(id, revision(1), wrong),
+        &[
+            Violation::TypeUnknown,
+            Violation::NameTaken,
+            Violation::YearNegative,
+        ],
+    );
+}
+
+fn conditional_change_of_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
+    let gone = add(catalogue, "a").id();
+    let other = add(catalogue, "b");
+    ok(catalogue.delete(gone));
+    for number in [1, 2] {
+        assert_not_found(catalogue.delete_if(gone, revision(number)), gone);
+        for changes in [year(5), valid(draft("b")).into()] {
+            let updated = catalogue.update_if(gone, revision(number), changes);
+            assert_not_found(updated, gone);
+        }
+    }
+    assert_eq!(ok(catalogue.list()), [other]);
+}
+
+fn submitted_changes_expect_revisions(catalogue: &dyn Catalogue) {
+    let id = add(catalogue, "R2-D2").id();
+    let submit = |change| match catalogue.submit(change) {
+        Ok(pending) => pending.wait(),
+        Err(change) => catalogue.apply(change),
+    };
+    let update = |number| Change::UpdateIf(id, revision(number), year(number));
+    assert_eq!(ok(submit(update(1))), id);
+    assert_stale(submit(update(1)), id);
+    assert_stale(submit(Change::DeleteIf(id, revision(1))), id);
+    assert_revision(catalogue, id, 2);
+    assert_eq!(ok(submit(Change::DeleteIf(id, revision(2)))), id);
+    assert_not_found(submit(update(3)), id);
+}
+
+/// Each thread reads the year and increases it, until it succeeds.
+fn concurrent_conditional_changes_are_all_kept(catalogue: &dyn Catalogue) {
+    let robot = add(catalogue, "R2-D2");
+    at_once(4, |_| {
+        for _ in 0..ROUNDS {
+            loop {
+                let read = get(catalogue, robot.id()).unwrap_or_else(|| panic!("it is missing"));
+                let changes = year(read.year() + 1);
+                match catalogue.update_if(read.id(), read.revision(), changes) {
+                    Err(Error::Stale(_)) => {}
+                    result => break ok(result),
+                }
+            }
+        }
+    });
+    let changed = get(catalogue, robot.id()).map(|robot| (robot.year(), robot.revision().get()));
+    assert_eq!(changed, Some((robot.year() + 4 * ROUNDS, 1 + 4 * ROUNDS)));
+}
+
+/// Of an update and a delete that expect the same revision, one succeeds.
+fn conditional_deletes_do_not_lose_updates(catalogue: &dyn Catalogue) {
+    for _ in 0..ROUNDS {
+        let robot = add(catalogue, "R2-D2");
+        let results = at_once(2, |thread| match thread {
+            0 => catalogue.update_if(robot.id(), robot.revision(), year(5)),
+            _ => catalogue.delete_if(robot.id(), robot.revision()),
+        });
+        let succeeded: Vec<_> = results.iter().map(Result::is_ok).collect();
+        let is_kept = get(catalogue, robot.id()).is_some();
+        assert_eq!(succeeded, [is_kept, !is_kept]);
+        if is_kept {
+            ok(catalogue.delete(robot.id()));
+        }
+    }
+}
