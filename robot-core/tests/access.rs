@@ -206,7 +206,7 @@ fn preflight_from_allowed_origin_gets_cors_headers() {
         ),
         (
             "access-control-allow-headers",
-            "Authorization, Content-Type",
+            "Authorization, Content-Type, If-Match, If-None-Match",
         ),
         ("access-control-max-age", "600"),
     ] {

@@ -87,7 +87,8 @@ impl ResponseContext {
                 (
                     "access-control-expose-headers",
                     Cow::Borrowed(
-                        "Allow, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count",
+                        "Allow, ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id, \
+                         X-Total-Count",
                     ),
                 ),
             ]

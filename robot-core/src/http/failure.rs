@@ -37,6 +37,8 @@ pub enum Failure {
     NoSuchRobot(Option<RobotId>),
     /// The robot does not have a revision of `If-Match`.
     Stale,
+    /// The robot exists, and `If-None-Match` has its revision or `*`.
+    Excluded,
     /// The path is unknown. The text lists the known paths.
     NoSuchPath(String),
     /// The path does not allow the method. The text lists the allowed methods, as in `Allow`.
@@ -82,7 +84,7 @@ impl Failure {
             Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
-            Self::Stale => 412,
+            Self::Stale | Self::Excluded => 412,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) => 413,
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
@@ -103,6 +105,10 @@ impl Failure {
             Self::Stale => {
                 "The robot was changed since it was read; read it again, and send the change with \
                  its new ETag in If-Match"
+            }
+            Self::Excluded => {
+                "The robot exists with a revision that If-None-Match excludes; read it again before \
+                 you change it"
             }
             Self::NoSuchPath(paths) => {
                 return vec![format!(

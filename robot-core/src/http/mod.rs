@@ -31,6 +31,7 @@
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
 //! | `failure` | status, messages and headers of every failure |
+//! | `conditions` | `ETag`, `If-Match` and `If-None-Match` |
 //! | `context` | the headers of every reply |
 //! | `accept` | the `Content-Type` of a reply |
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
@@ -44,6 +45,7 @@ mod access;
 mod api;
 mod behaviour;
 mod body_timer;
+mod conditions;
 mod context;
 mod exchange;
 mod export;

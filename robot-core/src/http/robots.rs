@@ -5,7 +5,8 @@ use std::sync::Arc;
 use percent_encoding::utf8_percent_encode;
 
 use super::{
-    failure::Failure,
+    conditions::{Conditions, Expectation, etag},
+    failure::{Failure, HandlerError},
     list,
     query::{ENCODED, Query},
     render::{Envelope, array, json},
@@ -16,14 +17,20 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Filter, PageItem, PageRequest, Pages, Pending, Result,
-        SortKey,
+        Catalogue, CatalogueExt, Change, Error, Filter, PageItem, PageRequest, Pages, Pending,
+        Result, SortKey,
     },
     model::{
-        Draft, Entry, Field, NAME_LENGTH_LIMIT, Robot, View, Visible,
-        draft_json::{self, Place},
+        Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
+        ValidDraft, View, Visible,
+        draft_json::{self, DraftJsonError, Place},
     },
 };
+
+/// The number of attempts to change a robot under conditions that have to be compared with its
+/// current revision. Fewer, and changes are rejected while others change the robot; more, and each
+/// occupies a thread for longer.
+const ATTEMPTS: usize = 32;
 
 /// `GET /api/robots` and `GET /api/robots/search/{name}`.
 pub(super) fn list(call: &Call<'_>) -> Started {
@@ -133,26 +140,43 @@ fn list_path(base: &str, containing: &str) -> String {
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
     let query = Query::of_robot(call.request.query())?;
+    let conditions = Conditions::of_read(&call.request.headers)?;
     let Some(id) = call.id() else {
-        return Ok(Pending::ready(Ok(found(None, &query))));
+        return Ok(Pending::ready(Ok(not_found())));
     };
     let robot = call.service.catalogue.start_get(id);
-    Ok(robot.map(move |robot| Ok(found(robot?.as_ref(), &query))))
+    Ok(robot.map(move |robot| match robot? {
+        Some(robot) => found(&robot, &query, &conditions),
+        None => Ok(not_found()),
+    }))
 }
 
-fn found(robot: Option<&Robot>, query: &Query) -> Reply {
+fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult {
+    let revision = robot.revision();
+    conditions.match_revision(revision)?;
+    if conditions.excludes(revision) {
+        return Ok(tagged(Reply::whole(304, Vec::new()), revision));
+    }
     let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-    let bytes = match robot {
-        Some(robot) => json(&Envelope::found(View { robot, fields })),
-        None => json(&Envelope::NOT_FOUND),
-    };
-    Reply::whole(200, bytes)
+    let bytes = json(&Envelope::found(View { robot, fields }));
+    Ok(tagged(Reply::whole(200, bytes), revision))
+}
+
+/// The answer without conditions: a robot that does not exist has no entity tag.
+fn not_found() -> Reply {
+    Reply::whole(200, json(&Envelope::NOT_FOUND))
+}
+
+fn tagged(mut reply: Reply, revision: Revision) -> Reply {
+    reply.headers.push(("etag", etag(revision).into()));
+    reply
 }
 
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let status = call.service.behaviour.created();
-    let robot = call.service.catalogue.start_add(draft(body)?);
+    let draft = draft_json::read(body).map_err(malformed)?;
+    let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| {
         let robot = &robot?;
         let fields = Field::CREATED_VIEW;
@@ -163,26 +187,107 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
-    let draft = draft(body)?;
+    let conditions = Conditions::of_change(&call.request.headers)?;
+    let draft = draft_json::read(body).map_err(malformed)?;
     let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
-    let replaced = call.service.catalogue.start_replace(id, draft);
-    Ok(replaced.map(confirm))
+    let changes = ValidDraft::new(draft).map(ValidChanges::from);
+    Ok(update(call, id, conditions, changes))
 }
 
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
+    let conditions = Conditions::of_change(&call.request.headers)?;
     let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
-    let deleted = call.service.catalogue.start(Change::Delete(id));
-    Ok(deleted.map(|deleted| confirm(deleted.map(drop))))
+    let catalogue = &call.service.catalogue;
+    let change = match conditions.expectation() {
+        Expectation::Existing => Change::Delete(id),
+        Expectation::Exactly(revision) => Change::DeleteIf(id, revision),
+        Expectation::Compared(conditions) => {
+            let catalogue = Arc::clone(catalogue);
+            return Ok(Pending::blocking(move || {
+                compare_and_change(&*catalogue, id, &conditions, |revision| {
+                    Ok(catalogue.delete_if(id, revision)?)
+                })?;
+                Ok(done())
+            }));
+        }
+    };
+    Ok(catalogue
+        .start(change)
+        .map(|deleted| confirm(deleted, None)))
 }
 
-fn draft(body: &[u8]) -> std::result::Result<Draft, Failure> {
+/// Changes a robot under conditions. Of the reasons to reject the request, that the robot is missing
+/// takes precedence over the conditions, and these take precedence over the rules.
+fn update(
+    call: &Call<'_>,
+    id: RobotId,
+    conditions: Conditions,
+    changes: std::result::Result<ValidChanges, Rejection>,
+) -> Pending<HandlerResult> {
+    let catalogue = Arc::clone(&call.service.catalogue);
+    let (change, next) = match (conditions.clone().expectation(), changes) {
+        (Expectation::Existing, Ok(changes)) => (Change::Update(id, changes), None),
+        (Expectation::Exactly(revision), Ok(changes)) => {
+            let change = Change::UpdateIf(id, revision, changes);
+            (change, Some(revision.next()))
+        }
+        (_, changes) => {
+            return Pending::blocking(move || {
+                let changed = compare_and_change(&*catalogue, id, &conditions, |revision| {
+                    let changes = match changes.clone() {
+                        Ok(changes) => changes,
+                        Err(rejection) => {
+                            let violations = catalogue.violations(rejection, Some(id))?;
+                            return Err(Error::from(violations).into());
+                        }
+                    };
+                    Ok(catalogue.update_if(id, revision, changes)?)
+                })?;
+                Ok(tagged(done(), changed.next()))
+            });
+        }
+    };
+    catalogue
+        .start(change)
+        .map(move |updated| confirm(updated, next))
+}
+
+/// Compares the conditions with the current revision, and expects that revision of the change, again
+/// if another client was faster. Returns the revision that was changed.
+fn compare_and_change(
+    catalogue: &dyn Catalogue,
+    id: RobotId,
+    conditions: &Conditions,
+    change: impl Fn(Revision) -> std::result::Result<(), HandlerError>,
+) -> std::result::Result<Revision, HandlerError> {
+    for _ in 0..ATTEMPTS {
+        let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+        let revision = robot.revision();
+        conditions.permit_change(revision)?;
+        match change(revision) {
+            Err(HandlerError::Store(Error::Stale(_))) => {}
+            result => return result.map(|()| revision),
+        }
+    }
+    Err(Failure::Unavailable.into())
+}
+
+fn malformed(error: DraftJsonError) -> Failure {
     let place = |Place { line, column }| format!("line {line}, column {column}");
-    draft_json::read(body).map_err(|error| Failure::Malformed(error.messages("The body", place)))
+    Failure::Malformed(error.messages("The body", place))
 }
 
-fn confirm(changed: Result<()>) -> HandlerResult {
+fn done() -> Reply {
+    Reply::whole(200, json(&Envelope::OK))
+}
+
+/// The answer to a change, with the revision that the robot has now, if it is known.
+fn confirm(changed: Result<RobotId>, revision: Option<Revision>) -> HandlerResult {
     changed?;
-    Ok(Reply::whole(200, json(&Envelope::OK)))
+    Ok(match revision {
+        Some(revision) => tagged(done(), revision),
+        None => done(),
+    })
 }

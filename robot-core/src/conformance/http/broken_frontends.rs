@@ -49,6 +49,12 @@ bugs! {
     RetryAfterDropped => "unavailable_store_returns_503_with_retry_after",
     BehaviourIgnored => "taken_name_is_rejected",
     BodyOfFailureReplaced => "unknown_path_returns_404",
+    EtagDropped => "get_of_a_robot_has_its_etag",
+    EtagOfPutDropped => "put_with_current_etag_succeeds_once",
+    NotModifiedWithBody => "get_with_current_etag_returns_304",
+    IfNoneMatchDropped => "if_none_match_excludes_changes",
+    IfMatchDropped => "put_with_stale_etag_returns_412",
+    ConditionsOfDeleteDropped => "delete_with_stale_etag_returns_412",
 }
 
 /// A frontend with a bug.
@@ -107,6 +113,9 @@ impl Broken {
             Bug::PathNormalised => call.target = call.target.replace("//", "/"),
             Bug::MethodInUpperCase => call.method.make_ascii_uppercase(),
             Bug::OriginDropped => call.headers.retain(|(name, _)| name != "Origin"),
+            Bug::IfNoneMatchDropped => call.headers.retain(|(name, _)| name != "If-None-Match"),
+            Bug::IfMatchDropped => call.headers.retain(|(name, _)| name != "If-Match"),
+            Bug::ConditionsOfDeleteDropped if call.method == "DELETE" => call.headers.clear(),
             _ => {}
         }
         Ok(())
@@ -127,6 +136,9 @@ impl Broken {
             }
             Bug::ContentTypeReplaced => set(answer, "content-type", "text/html"),
             Bug::RetryAfterDropped => remove(answer, "retry-after"),
+            Bug::EtagDropped => remove(answer, "etag"),
+            Bug::EtagOfPutDropped if call.method == "PUT" => remove(answer, "etag"),
+            Bug::NotModifiedWithBody if answer.status == 304 => answer.body = b"{}".to_vec(),
             Bug::BehaviourIgnored if answer.status == 500 => answer.status = 409,
             Bug::BodyOfFailureReplaced if answer.status >= 400 => {
                 answer.body = b"Not found".to_vec();

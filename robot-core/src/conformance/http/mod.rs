@@ -4,6 +4,7 @@ mod bodies;
 #[cfg(test)]
 mod broken_frontends;
 mod changes;
+mod conditions;
 mod deadlines;
 mod export;
 mod faults;
@@ -39,6 +40,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
     let cases = [
         reading::CASES,
         changes::CASES,
+        conditions::CASES,
         bodies::CASES,
         sizes::CASES,
         paging::CASES,

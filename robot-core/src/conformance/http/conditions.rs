@@ -1,0 +1,341 @@
+//! Revisions as entity tags, and conditional requests.
+
+use super::{
+    Case, NAME_MESSAGE, Session, TYPE_MESSAGE, assert_answer, assert_failure, assert_messages,
+    draft, json,
+};
+use crate::conformance::{Answer, at_once, cases};
+
+pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
+    get_of_a_robot_has_its_etag,
+    fields_can_include_the_revision,
+    get_with_current_etag_returns_304,
+    get_with_stale_if_match_returns_412,
+    put_with_current_etag_succeeds_once,
+    put_with_stale_etag_returns_412,
+    put_with_weak_etag_succeeds,
+    put_with_several_etags_expects_one_of_them,
+    put_with_if_match_any_needs_a_robot,
+    if_none_match_excludes_changes,
+    if_match_takes_precedence_over_if_none_match,
+    if_match_takes_precedence_over_if_unmodified_since,
+    if_unmodified_since_is_ignored,
+    if_none_match_takes_precedence_over_if_modified_since,
+    if_modified_since_is_ignored,
+    range_returns_the_whole_robot,
+    malformed_if_match_returns_400,
+    missing_robot_takes_precedence_over_conditions,
+    conditions_take_precedence_over_the_rules,
+    malformed_body_takes_precedence_over_conditions,
+    delete_with_stale_etag_returns_412,
+    lists_ignore_conditions,
+    concurrent_conditional_puts_succeed_once,
+];
+
+/// The message of a 412.
+const STALE_MESSAGE: &str = "The robot was changed since it was read; read it again, and send the \
+                             change with its new ETag in If-Match";
+
+/// A time before any robot was added.
+const PAST: &str = "Sat, 01 Jan 2000 00:00:00 GMT";
+
+/// A time after any change.
+const FUTURE: &str = "Fri, 31 Dec 9999 23:59:59 GMT";
+
+const HAL: &str = r#"{"name":"HAL","type":"virtual","year":2001}"#;
+
+fn send(
+    session: &Session<'_>,
+    method: &str,
+    id: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let target = format!("/api/robots/{id}");
+    session.call(method, &target, headers, body.as_bytes())
+}
+
+fn put_if(session: &Session<'_>, id: &str, tags: &str) -> Answer {
+    send(session, "PUT", id, &[("If-Match", tags)], HAL)
+}
+
+fn etag(session: &Session<'_>, id: &str) -> String {
+    let answer = send(session, "GET", id, &[], "");
+    answer.header("etag").unwrap_or_default().to_owned()
+}
+
+fn get_of_a_robot_has_its_etag(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for target in [
+        format!("/api/robots/{id}"),
+        format!("/api/robots/{id}?fields=year"),
+    ] {
+        for method in ["GET", "HEAD"] {
+            let answer = session.call(method, &target, &[], b"");
+            assert_eq!((answer.status, answer.header("etag")), (200, Some("\"1\"")));
+        }
+    }
+    assert_eq!(session.put(&id, HAL).status, 200);
+    assert_eq!(etag(session, &id), "\"2\"");
+    session.delete(&id);
+    assert_eq!(etag(session, &id), "");
+}
+
+fn fields_can_include_the_revision(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.put(&id, HAL);
+    assert_answer(
+        &session.get(&format!("/api/robots/{id}?fields=revision,name")),
+        200,
+        r#"{"status":"FOUND","data":{"revision":2,"name":"HAL"}}"#,
+    );
+    assert_answer(
+        &session.get("/api/robots?fields=name,revision"),
+        200,
+        r#"[{"name":"HAL","revision":2}]"#,
+    );
+}
+
+fn get_with_current_etag_returns_304(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for method in ["GET", "HEAD"] {
+        for tags in ["\"1\"", "W/\"1\"", "\"x\", \"1\"", "*"] {
+            let answer = send(session, method, &id, &[("If-None-Match", tags)], "");
+            assert_eq!((answer.status, answer.text().as_str()), (304, ""), "{tags}");
+            assert_eq!(answer.header("etag"), Some("\"1\""));
+        }
+        for tags in ["\"2\"", "\"01\"", "malformed"] {
+            let answer = send(session, method, &id, &[("If-None-Match", tags)], "");
+            assert_eq!(answer.status, 200, "{tags}");
+        }
+    }
+    session.delete(&id);
+    let answer = send(session, "GET", &id, &[("If-None-Match", "*")], "");
+    assert_answer(&answer, 200, r#"{"status":"NOT-FOUND"}"#);
+}
+
+fn get_with_stale_if_match_returns_412(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let get = |tags| send(session, "GET", &id, &[("If-Match", tags)], "");
+    assert_messages(&get("\"2\""), 412, &[STALE_MESSAGE]);
+    assert_eq!(get("\"1\"").status, 200);
+    assert_eq!(get("*").status, 200);
+}
+
+fn put_with_current_etag_succeeds_once(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let answer = put_if(session, &id, "\"1\"");
+    assert_answer(&answer, 200, r#"{"status":"OK"}"#);
+    assert_eq!(answer.header("etag"), Some("\"2\""));
+    assert_messages(&put_if(session, &id, "\"1\""), 412, &[STALE_MESSAGE]);
+    assert_eq!(etag(session, &id), "\"2\"");
+}
+
+fn put_with_stale_etag_returns_412(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.put(&id, &draft("C-3PO", "droid", 1977));
+    for tags in [
+        "\"1\"",
+        "\"3\"",
+        "\"02\"",
+        "\"\"",
+        "\"two\"",
+        "\"1\", \"3\"",
+    ] {
+        assert_messages(&put_if(session, &id, tags), 412, &[STALE_MESSAGE]);
+    }
+    assert_eq!(session.names("/api/robots"), ["C-3PO"]);
+}
+
+/// A proxy that compresses replies weakens their tags.
+fn put_with_weak_etag_succeeds(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    assert_eq!(put_if(session, &id, "W/\"1\"").status, 200);
+    assert_eq!(put_if(session, &id, "W/\"1\"").status, 412);
+}
+
+fn put_with_several_etags_expects_one_of_them(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let answer = put_if(session, &id, "\"7\", W/\"1\",, \"x,y\"");
+    assert_eq!((answer.status, answer.header("etag")), (200, Some("\"2\"")));
+    assert_eq!(put_if(session, &id, "\"7\", \"1\"").status, 412);
+    let lines = [("If-Match", "\"7\""), ("If-Match", "\"2\"")];
+    assert_eq!(send(session, "PUT", &id, &lines, HAL).status, 200);
+}
+
+fn put_with_if_match_any_needs_a_robot(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    assert_eq!(put_if(session, &id, "*").status, 200);
+    session.delete(&id);
+    assert_failure(&put_if(session, &id, "*"), 404);
+}
+
+fn if_none_match_excludes_changes(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for tags in ["*", "\"1\"", "W/\"1\", \"5\""] {
+        for method in ["PUT", "DELETE"] {
+            let answer = send(session, method, &id, &[("If-None-Match", tags)], HAL);
+            assert_failure(&answer, 412);
+        }
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+    let other = [("If-None-Match", "\"5\"")];
+    assert_eq!(send(session, "PUT", &id, &other, HAL).status, 200);
+    assert_eq!(send(session, "DELETE", &id, &other, "").status, 200);
+}
+
+fn if_match_takes_precedence_over_if_none_match(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let both = |if_match| [("If-None-Match", "\"1\""), ("If-Match", if_match)];
+    let stale = send(session, "GET", &id, &both("\"2\""), "");
+    assert_messages(&stale, 412, &[STALE_MESSAGE]);
+    let stale = send(session, "PUT", &id, &both("\"2\""), HAL);
+    assert_messages(&stale, 412, &[STALE_MESSAGE]);
+    assert_eq!(send(session, "GET", &id, &both("\"1\""), "").status, 304);
+    assert_failure(&send(session, "PUT", &id, &both("\"1\""), HAL), 412);
+}
+
+// Robots have no times of changes, so that conditions about them are ignored, as RFC 9110 requires.
+
+fn if_match_takes_precedence_over_if_unmodified_since(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let put = |tags, time| {
+        let headers = [("If-Match", tags), ("If-Unmodified-Since", time)];
+        send(session, "PUT", &id, &headers, HAL)
+    };
+    assert_messages(&put("\"2\"", FUTURE), 412, &[STALE_MESSAGE]);
+    assert_eq!(put("\"1\"", PAST).status, 200);
+}
+
+fn if_unmodified_since_is_ignored(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let condition = [("If-Unmodified-Since", PAST)];
+    for (method, body) in [("GET", ""), ("PUT", HAL), ("DELETE", "")] {
+        let answer = send(session, method, &id, &condition, body);
+        assert_eq!(answer.status, 200, "{method}");
+    }
+}
+
+fn if_none_match_takes_precedence_over_if_modified_since(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let get = |tags, time| {
+        let headers = [("If-None-Match", tags), ("If-Modified-Since", time)];
+        send(session, "GET", &id, &headers, "").status
+    };
+    assert_eq!(get("\"1\"", PAST), 304);
+    assert_eq!(get("\"2\"", FUTURE), 200);
+}
+
+fn if_modified_since_is_ignored(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let condition = [("If-Modified-Since", FUTURE)];
+    assert_eq!(send(session, "GET", &id, &condition, "").status, 200);
+    assert_eq!(send(session, "PUT", &id, &condition, HAL).status, 200);
+}
+
+fn range_returns_the_whole_robot(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let whole = send(session, "GET", &id, &[], "");
+    for tag in ["\"1\"", "\"2\""] {
+        let headers = [("Range", "bytes=0-4"), ("If-Range", tag)];
+        let answer = send(session, "GET", &id, &headers, "");
+        assert_answer(&answer, 200, &whole.text());
+    }
+}
+
+fn malformed_if_match_returns_400(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for tags in ["1", "\"1", "*, \"1\"", "w/\"1\"", "\"1\" \"2\"", ","] {
+        for name in ["If-Match", "If-None-Match"] {
+            for method in ["PUT", "DELETE"] {
+                assert_failure(&send(session, method, &id, &[(name, tags)], HAL), 400);
+            }
+        }
+        assert_failure(&send(session, "GET", &id, &[("If-Match", tags)], ""), 400);
+    }
+    assert_eq!(session.names("/api/robots"), ["R2-D2"]);
+}
+
+fn missing_robot_takes_precedence_over_conditions(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.delete(&id);
+    for id in [id.as_str(), "0", "99999999999999999999"] {
+        for header in [
+            ("If-Match", "\"1\""),
+            ("If-Match", "\"1\", \"2\""),
+            ("If-None-Match", "*"),
+        ] {
+            for body in [HAL, r#"{"name":"HAL","type":"toaster","year":2001}"#] {
+                assert_failure(&send(session, "PUT", id, &[header], body), 404);
+            }
+            assert_failure(&send(session, "DELETE", id, &[header], ""), 404);
+            assert_eq!(send(session, "GET", id, &[header], "").status, 200);
+        }
+    }
+}
+
+fn conditions_take_precedence_over_the_rules(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.add("C-3PO");
+    let wrong = draft("C-3PO", "toaster", 1);
+    let taken = draft("C-3PO", "droid", 1);
+    let put = |tags, body| send(session, "PUT", &id, &[("If-Match", tags)], body);
+    for body in [&wrong, &taken] {
+        for tags in ["\"2\"", "\"2\", \"3\""] {
+            assert_messages(&put(tags, body), 412, &[STALE_MESSAGE]);
+        }
+    }
+    for tags in ["\"1\"", "\"1\", \"2\""] {
+        let rejected = session.rejected();
+        assert_messages(&put(tags, &wrong), rejected, &[TYPE_MESSAGE, NAME_MESSAGE]);
+        assert_messages(&put(tags, &taken), rejected, &[NAME_MESSAGE]);
+    }
+    assert_eq!(etag(session, &id), "\"1\"");
+}
+
+fn malformed_body_takes_precedence_over_conditions(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for body in ["", "[]", r#"{"year":"x"}"#] {
+        let answer = send(session, "PUT", &id, &[("If-Match", "\"2\"")], body);
+        assert_failure(&answer, 400);
+    }
+}
+
+fn delete_with_stale_etag_returns_412(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    session.put(&id, HAL);
+    let delete = |tags| send(session, "DELETE", &id, &[("If-Match", tags)], "");
+    assert_messages(&delete("\"1\""), 412, &[STALE_MESSAGE]);
+    assert_messages(&delete("\"1\", \"3\""), 412, &[STALE_MESSAGE]);
+    assert_eq!(session.names("/api/robots"), ["HAL"]);
+    assert_answer(&delete("\"1\", \"2\""), 200, r#"{"status":"OK"}"#);
+    assert_failure(&delete("\"2\""), 404);
+}
+
+fn lists_ignore_conditions(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for headers in [
+        [("If-Match", "\"9\"")],
+        [("If-None-Match", "*")],
+        [("If-Match", "malformed")],
+    ] {
+        let list = session.call("GET", "/api/robots", &headers, b"");
+        assert_eq!((list.status, list.header("etag")), (200, None));
+        let body = draft(headers[0].1, "droid", 1);
+        let added = session.call("POST", "/api/robots", &headers, body.as_bytes());
+        assert_eq!(added.status, session.created());
+        session.delete(json(&added)["data"]["id"].as_str().unwrap_or_default());
+    }
+    assert_eq!(etag(session, &id), "\"1\"");
+}
+
+fn concurrent_conditional_puts_succeed_once(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    for revision in 1..=5 {
+        let tag = format!("\"{revision}\"");
+        let answers = at_once(4, |_| put_if(session, &id, &tag).status);
+        let succeeded = answers.iter().filter(|status| **status == 200).count();
+        assert_eq!(succeeded, 1, "{answers:?}");
+        assert!(answers.iter().all(|status| [200, 412].contains(status)));
+    }
+}

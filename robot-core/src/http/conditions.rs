@@ -1,0 +1,206 @@
+//! Conditional requests (RFC 9110, section 13): a robot's revision as its entity tag.
+
+use super::{failure::Failure, request::Headers};
+use crate::model::Revision;
+
+/// The conditions of a request. The default has none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Conditions {
+    if_match: Option<Tags>,
+    if_none_match: Option<Tags>,
+}
+
+/// The value of `If-Match` or `If-None-Match`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Tags {
+    /// `*`: every robot that exists.
+    Any,
+    /// The revisions that are listed. Other tags match no robot, and are left out.
+    Listed(Vec<Revision>),
+}
+
+/// How a change depends on the revision of its robot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Expectation {
+    /// Not at all: the robot must exist.
+    Existing,
+    /// It must be this one.
+    Exactly(Revision),
+    /// The conditions have to be compared with the current one.
+    Compared(Conditions),
+}
+
+impl Conditions {
+    /// The conditions of a `GET`. A malformed `If-None-Match` is ignored: the whole robot is always a
+    /// correct answer.
+    pub(super) fn of_read(headers: &Headers) -> Result<Self, Failure> {
+        let if_none_match = headers.if_none_match.as_deref().and_then(Tags::parse);
+        Ok(Self {
+            if_match: tags("If-Match", headers.if_match.as_deref())?,
+            if_none_match,
+        })
+    }
+
+    /// The conditions of a change.
+    pub(super) fn of_change(headers: &Headers) -> Result<Self, Failure> {
+        Ok(Self {
+            if_match: tags("If-Match", headers.if_match.as_deref())?,
+            if_none_match: tags("If-None-Match", headers.if_none_match.as_deref())?,
+        })
+    }
+
+    /// Whether `If-None-Match` lists the revision: a client that reads has this state already.
+    pub(super) fn excludes(&self, revision: Revision) -> bool {
+        let tags = self.if_none_match.as_ref();
+        tags.is_some_and(|tags| tags.include(revision))
+    }
+
+    /// An error if `If-Match` does not list the revision.
+    pub(super) fn match_revision(&self, revision: Revision) -> Result<(), Failure> {
+        match &self.if_match {
+            Some(tags) if !tags.include(revision) => Err(Failure::Stale),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error unless a robot with this revision may be changed. `If-Match` is compared first.
+    pub(super) fn permit_change(&self, revision: Revision) -> Result<(), Failure> {
+        self.match_revision(revision)?;
+        if self.excludes(revision) {
+            return Err(Failure::Excluded);
+        }
+        Ok(())
+    }
+
+    /// What a change has to expect.
+    pub(super) fn expectation(self) -> Expectation {
+        match (&self.if_match, &self.if_none_match) {
+            (None | Some(Tags::Any), None) => Expectation::Existing,
+            (Some(Tags::Listed(revisions)), None) if revisions.len() == 1 => {
+                Expectation::Exactly(revisions[0])
+            }
+            _ => Expectation::Compared(self),
+        }
+    }
+}
+
+/// The entity tag of a revision.
+pub(super) fn etag(revision: Revision) -> String {
+    format!("\"{revision}\"")
+}
+
+fn tags(name: &str, value: Option<&str>) -> Result<Option<Tags>, Failure> {
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    let tags = Tags::parse(value).ok_or_else(|| {
+        let message = format!(
+            "{name} is malformed; send the ETag of the robot with its quotation marks, such as \"3\""
+        );
+        Failure::Malformed(vec![message.into()])
+    });
+    tags.map(Some)
+}
+
+impl Tags {
+    /// Parses `*` or a list of entity tags; `None` if it is malformed.
+    ///
+    /// `W/` is ignored. `If-Match` would have to reject weak tags, but a proxy that compresses
+    /// replies weakens ours, and they still name the revision.
+    fn parse(value: &str) -> Option<Self> {
+        let mut rest = value.trim_matches(WHITE_SPACE);
+        if rest == "*" {
+            return Some(Self::Any);
+        }
+        let (mut revisions, mut is_list) = (Vec::new(), false);
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix(',') {
+                rest = after.trim_start_matches(WHITE_SPACE);
+                continue;
+            }
+            let quoted = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"')?;
+            let (tag, after) = quoted.split_once('"')?;
+            if !tag.chars().all(is_in_tag) {
+                return None;
+            }
+            if let Ok(revision) = tag.parse()
+                && !revisions.contains(&revision)
+            {
+                revisions.push(revision);
+            }
+            is_list = true;
+            rest = after.trim_start_matches(WHITE_SPACE);
+            if !rest.is_empty() && !rest.starts_with(',') {
+                return None;
+            }
+        }
+        is_list.then_some(Self::Listed(revisions))
+    }
+
+    fn include(&self, revision: Revision) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Listed(revisions) => revisions.contains(&revision),
+        }
+    }
+}
+
+/// The white space of headers.
+const WHITE_SPACE: [char; 2] = [' ', '\t'];
+
+/// Whether a character may be in an entity tag.
+fn is_in_tag(character: char) -> bool {
+    !character.is_ascii_control() && character != ' '
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(value: &str) -> Option<Vec<i64>> {
+        match Tags::parse(value)? {
+            Tags::Any => None,
+            Tags::Listed(revisions) => Some(revisions.into_iter().map(Revision::get).collect()),
+        }
+    }
+
+    #[test]
+    fn revisions_of_a_list_are_parsed() {
+        for (value, revisions) in [
+            ("\"3\"", &[3][..]),
+            (" W/\"3\"\t", &[3]),
+            ("\"1\", W/\"2\",,\"2\" , \"é,x\"", &[1, 2]),
+            ("\"\"", &[]),
+            ("\"03\", \"+3\", \"0\", \"-1\", \"3-gzip\"", &[]),
+            ("\"9223372036854775808\"", &[]),
+            ("\"a,b\", \"*\"", &[]),
+        ] {
+            assert_eq!(listed(value).as_deref(), Some(revisions), "{value}");
+        }
+        assert_eq!(Tags::parse(" * "), Some(Tags::Any));
+    }
+
+    #[test]
+    fn malformed_values_are_rejected() {
+        for value in [
+            "",
+            " ",
+            ",",
+            "3",
+            "*, \"3\"",
+            "\"3\", *",
+            "\"3",
+            "3\"",
+            "w/\"3\"",
+            "W/3",
+            "W/ \"3\"",
+            "\"3\" \"4\"",
+            "\"3\"x",
+            "\"3 4\"",
+            "\"3\u{1}\"",
+            "**",
+        ] {
+            assert_eq!(Tags::parse(value), None, "{value}");
+        }
+    }
+}
