@@ -202,7 +202,7 @@ fn preflight_from_allowed_origin_gets_cors_headers() {
         ("access-control-allow-origin", PAGE),
         (
             "access-control-allow-methods",
-            "GET, HEAD, PUT, DELETE, OPTIONS",
+            "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
         ),
         (
             "access-control-allow-headers",

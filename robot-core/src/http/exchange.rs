@@ -9,7 +9,7 @@ use std::{
 use super::{
     body_timer::BodyTimer,
     context::ResponseContext,
-    failure::Failure,
+    failure::{Failure, PATCH_TYPE},
     origin, parameters,
     reply::Reply,
     request::{BodyError, Pieces, Request},
@@ -134,7 +134,7 @@ impl Exchange {
             Some(Handler::Whole(_)) => true,
             Some(Handler::Bodyless(_)) => false,
             // The request is rejected, but its connection can serve another one after the body.
-            None => matches!(method, "POST" | "PUT" | "DELETE"),
+            None => matches!(method, "POST" | "PUT" | "PATCH" | "DELETE"),
         };
         if is_read && !self.request.exceeds_limit() {
             BodyMode::Whole
@@ -312,6 +312,9 @@ fn options(call: &Call<'_>) -> Started {
             ),
             ("access-control-max-age", "600".into()),
         ]);
+    }
+    if call.route.operation("PATCH").is_some() {
+        reply.headers.push(("accept-patch", PATCH_TYPE.into()));
     }
     reply.headers.insert(0, ("allow", allow.into()));
     Ok(Pending::ready(Ok(reply)))

@@ -14,6 +14,9 @@ use crate::{
     model::{RobotId, Violations},
 };
 
+/// The content type of a `PATCH` (RFC 7396).
+pub(super) const PATCH_TYPE: &str = "application/merge-patch+json";
+
 /// Why a request is answered with an error.
 ///
 /// Most failures are found by [`Exchange::answer`](super::Exchange::answer). A frontend reports its
@@ -39,6 +42,8 @@ pub enum Failure {
     Stale,
     /// The robot exists, and `If-None-Match` has its revision or `*`.
     Excluded,
+    /// The `Content-Type` is not that of a patch.
+    NotAPatch,
     /// The path is unknown. The text lists the known paths.
     NoSuchPath(String),
     /// The path does not allow the method. The text lists the allowed methods, as in `Allow`.
@@ -86,6 +91,7 @@ impl Failure {
             Self::Body(BodyError::TooSlow) => 408,
             Self::Stale | Self::Excluded => 412,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) => 413,
+            Self::NotAPatch => 415,
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
             Self::Internal | Self::OutcomeUnknown => 500,
@@ -110,6 +116,7 @@ impl Failure {
                 "The robot exists with a revision that If-None-Match excludes; read it again before \
                  you change it"
             }
+            Self::NotAPatch => "The Content-Type of a PATCH must be application/merge-patch+json",
             Self::NoSuchPath(paths) => {
                 return vec![format!(
                     "There is nothing at this path; the paths are {paths}"
@@ -167,6 +174,7 @@ impl Failure {
             Self::NotPermitted(error) => {
                 Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
             }
+            Self::NotAPatch => Some(("accept-patch", Cow::Borrowed(PATCH_TYPE))),
             Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
             // An operator has to act.
             Self::RestartRequired | Self::DiskFull => Some(("retry-after", Cow::Borrowed("60"))),

@@ -1,4 +1,4 @@
-//! Handlers of the contract's operations: list, search, get, create, replace, delete.
+//! Handlers of the contract's operations: list, search, get, create, replace, amend, delete.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use percent_encoding::utf8_percent_encode;
 
 use super::{
     conditions::{Conditions, Expectation, etag},
-    failure::{Failure, HandlerError},
+    failure::{Failure, HandlerError, PATCH_TYPE},
     list,
     query::{ENCODED, Query},
     render::{Envelope, array, json},
@@ -194,6 +194,22 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     Ok(update(call, id, conditions, changes))
 }
 
+/// `PATCH /api/robots/{id}`. A patch without members changes nothing, the revision included.
+pub(super) fn amend(call: &Call<'_>, body: &[u8]) -> Started {
+    let content_type = call.request.headers.content_type.as_deref();
+    let essence = content_type.unwrap_or_default().split(';').next();
+    if !essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(PATCH_TYPE)) {
+        return Err(Failure::NotAPatch);
+    }
+    let conditions = Conditions::of_change(&call.request.headers)?;
+    let (draft, removed) = draft_json::read_patch(body).map_err(malformed)?;
+    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    match ValidChanges::of_patch(draft, &removed) {
+        Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
+        changes => Ok(update(call, id, conditions, changes)),
+    }
+}
+
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
@@ -252,6 +268,16 @@ fn update(
     catalogue
         .start(change)
         .map(move |updated| confirm(updated, next))
+}
+
+/// The answer to a patch without members.
+fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<HandlerResult> {
+    let robot = call.service.catalogue.start_get(id);
+    robot.map(move |robot| {
+        let robot = robot?.ok_or(Error::NotFound(id))?;
+        conditions.permit_change(robot.revision())?;
+        Ok(tagged(done(), robot.revision()))
+    })
 }
 
 /// Compares the conditions with the current revision, and expects that revision of the change, again

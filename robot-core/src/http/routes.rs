@@ -41,6 +41,11 @@ static ROUTES: [Route; 6] = [
                 parameters: &[],
             },
             Operation {
+                method: "PATCH",
+                handler: Whole(robots::amend),
+                parameters: &[],
+            },
+            Operation {
                 method: "DELETE",
                 handler: Whole(robots::delete),
                 parameters: &[],

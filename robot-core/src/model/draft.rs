@@ -248,6 +248,34 @@ impl ValidChanges {
         })
     }
 
+    /// As [`new`](Self::new), of a patch that removes members. All are required, so that it violates
+    /// the rules about missing members.
+    pub(crate) fn of_patch(draft: Draft, removed: &[Field]) -> Result<Self, Rejection> {
+        let missing = violated([
+            (removed.contains(&Field::Type), Violation::TypeMissing),
+            (removed.contains(&Field::Name), Violation::NameMissing),
+            (removed.contains(&Field::Year), Violation::YearMissing),
+        ]);
+        match Self::new(draft) {
+            Ok(changes) if missing.is_empty() => Ok(changes),
+            Ok(changes) => Err(Rejection {
+                violations: Violations::new(missing),
+                name: changes.name,
+            }),
+            Err(rejection) => Err(Rejection {
+                violations: missing
+                    .into_iter()
+                    .fold(rejection.violations, Violations::and),
+                ..rejection
+            }),
+        }
+    }
+
+    /// Whether no member is to change.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.name.is_none() && self.robot_type.is_none() && self.year.is_none()
+    }
+
     /// The new name, if it is to change.
     #[must_use]
     pub fn name(&self) -> Option<&str> {

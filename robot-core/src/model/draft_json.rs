@@ -104,6 +104,12 @@ impl From<serde_json::Error> for DraftJsonError {
 /// Members are kept as raw text first and parsed one by one, so that all errors are reported
 /// together, and the values of unknown members cannot cause any.
 pub(crate) fn read(bytes: &[u8]) -> Result<Draft, DraftJsonError> {
+    read_patch(bytes).map(|(draft, _)| draft)
+}
+
+/// Parses a patch (RFC 7396): a draft with the members that are to change, and the fields that are
+/// `null`, which a patch removes.
+pub(crate) fn read_patch(bytes: &[u8]) -> Result<(Draft, Vec<Field>), DraftJsonError> {
     let text =
         str::from_utf8(bytes).map_err(|error| DraftJsonError::NotUtf8(error.valid_up_to()))?;
     if text.starts_with('\u{feff}') {
@@ -122,7 +128,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Draft, DraftJsonError> {
     }
     let draft = Draft::read(&mut members);
     if members.messages.is_empty() {
-        Ok(draft)
+        Ok((draft, members.null_fields()))
     } else {
         Err(DraftJsonError::Members(members.messages))
     }
@@ -146,6 +152,12 @@ impl<'a> Members<'a> {
     /// The raw text of the value of a field.
     fn value(&self, field: Field) -> Option<&'a str> {
         self.values.get(field.as_str()).map(|value| value.get())
+    }
+
+    fn null_fields(&self) -> Vec<Field> {
+        let fields = Field::REQUIRED.iter().copied();
+        let is_null = |field: &Field| self.value(*field) == Some("null");
+        fields.filter(is_null).collect()
     }
 }
 

@@ -137,10 +137,10 @@ proptest! {
         }
         prop_assert_eq!(status("OPTIONS"), 204);
         prop_assert_eq!(status("get"), 405);
-        prop_assert_eq!(status("PATCH"), 405);
         prop_assert_eq!(status("POST"), if matches!(place, Place::Robots | Place::Import) { 400 } else { 405 });
         let is_robot = matches!(place, Place::Robot(_));
         prop_assert_eq!(status("PUT"), if is_robot { 400 } else { 405 });
+        prop_assert_eq!(status("PATCH"), if is_robot { 415 } else { 405 });
         let is_there = matches!(place, Place::Robot(Some(1..=3)));
         let deleted = if is_there { 200 } else { 404 };
         prop_assert_eq!(status("DELETE"), if is_robot { deleted } else { 405 });

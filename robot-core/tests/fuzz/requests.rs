@@ -51,7 +51,7 @@ impl Call {
     }
 
     fn is_write(&self) -> bool {
-        ["POST", "PUT", "DELETE"].contains(&self.method.as_str())
+        ["POST", "PUT", "PATCH", "DELETE"].contains(&self.method.as_str())
     }
 
     fn is_from_allowed_origin(&self) -> bool {
@@ -188,8 +188,10 @@ fn header() -> impl Strategy<Value = (&'static str, Bytes)> {
         1 => of("Content-Length", &["0", "1", "60", "65536", "65537", "99999999999999999999"]),
         1 => of("ACCEPT", &["application/json", "text/html", "*/*;q=0.1"]),
         1 => of("Transfer-Encoding", &["chunked", "identity"]),
+        2 => of("If-Match", &["\"1\"", "W/\"2\", \"1\"", "*", "1"]),
+        2 => of("If-None-Match", &["\"1\"", "W/\"2\", \"3\"", "*", "1"]),
         1 => of("X-HTTP-Method-Override", &["DELETE"]),
-        1 => of("Content-Type", &["application/json", "text/plain", "multipart/form-data"]),
+        1 => of("Content-Type", &["application/json", "text/plain", "application/merge-patch+json"]),
     ]
 }
 
@@ -222,6 +224,7 @@ fn method_and_target() -> impl Strategy<Value = (String, String)> {
         ("POST", "/api/robots/import?format=ndjson&on_conflict=skip"),
         ("PUT", "/api/robots/1"),
         ("PUT", "/api/robots/3"),
+        ("PATCH", "/api/robots/2"),
         ("DELETE", "/api/robots/1"),
         ("DELETE", "/api/robots/2"),
     ];
@@ -275,6 +278,10 @@ fn call() -> impl Strategy<Value = Call> {
             body,
         };
         let length = surplus.and_then(|surplus| call.length().checked_add_signed(surplus));
+        if call.method == "PATCH" && surplus != Some(1) {
+            let content_type = Bytes(b"application/merge-patch+json".to_vec());
+            call.headers.push(("Content-Type", content_type));
+        }
         if let Some(length) = length {
             let length = Bytes(length.to_string().into_bytes());
             call.headers.push(("Content-Length", length));

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, MemoryCatalogue, Robot,
+    Catalogue, CatalogueExt, Draft, MemoryCatalogue, Revision, Robot,
     http::{Access, Api, Behaviour, BodyError, Hosts, Reply, Request},
 };
 use serde_json::Value;
 
 /// The status codes of the contract, except those for a failure of the store or the service.
-const STATUSES: [u16; 12] = [200, 201, 204, 400, 401, 403, 404, 405, 408, 409, 413, 421];
+const STATUSES: [u16; 15] = [
+    200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 421,
+];
 
 pub(crate) struct Service {
     catalogue: Arc<MemoryCatalogue>,
@@ -140,7 +142,7 @@ impl Answer {
             return;
         }
         assert!(!self.body.contains(['<', '>', '&']), "{self:?}");
-        if self.status == 204 {
+        if matches!(self.status, 204 | 304) {
             assert!(self.body.is_empty(), "{self:?}");
             return;
         }
@@ -168,6 +170,13 @@ impl Answer {
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         let may_allow = matches!(self.status, 204 | 405);
         assert_eq!(self.header("allow").is_some(), may_allow, "{self:?}");
+        if let Some(etag) = self.header("etag") {
+            assert!(matches!(self.status, 200 | 304), "{self:?}");
+            let revision = etag
+                .strip_prefix('"')
+                .and_then(|etag| etag.strip_suffix('"'));
+            assert!(revision.unwrap().parse::<Revision>().is_ok(), "{self:?}");
+        }
     }
 }
 

@@ -55,6 +55,9 @@ bugs! {
     IfNoneMatchDropped => "if_none_match_excludes_changes",
     IfMatchDropped => "put_with_stale_etag_returns_412",
     ConditionsOfDeleteDropped => "delete_with_stale_etag_returns_412",
+    ConditionsOfPatchDropped => "patch_with_stale_etag_returns_412",
+    PatchSentAsPut => "patch_changes_only_given_members",
+    AcceptPatchDropped => "patch_with_another_content_type_returns_415",
 }
 
 /// A frontend with a bug.
@@ -116,6 +119,10 @@ impl Broken {
             Bug::IfNoneMatchDropped => call.headers.retain(|(name, _)| name != "If-None-Match"),
             Bug::IfMatchDropped => call.headers.retain(|(name, _)| name != "If-Match"),
             Bug::ConditionsOfDeleteDropped if call.method == "DELETE" => call.headers.clear(),
+            Bug::ConditionsOfPatchDropped if call.method == "PATCH" => {
+                call.headers.retain(|(name, _)| name == "Content-Type");
+            }
+            Bug::PatchSentAsPut if call.method == "PATCH" => "PUT".clone_into(&mut call.method),
             _ => {}
         }
         Ok(())
@@ -139,6 +146,7 @@ impl Broken {
             Bug::EtagDropped => remove(answer, "etag"),
             Bug::EtagOfPutDropped if call.method == "PUT" => remove(answer, "etag"),
             Bug::NotModifiedWithBody if answer.status == 304 => answer.body = b"{}".to_vec(),
+            Bug::AcceptPatchDropped => remove(answer, "accept-patch"),
             Bug::BehaviourIgnored if answer.status == 500 => answer.status = 409,
             Bug::BodyOfFailureReplaced if answer.status >= 400 => {
                 answer.body = b"Not found".to_vec();

@@ -12,6 +12,7 @@ mod faulty;
 mod filters;
 mod import;
 mod paging;
+mod patches;
 mod protocol;
 mod reading;
 mod sizes;
@@ -41,6 +42,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         reading::CASES,
         changes::CASES,
         conditions::CASES,
+        patches::CASES,
         bodies::CASES,
         sizes::CASES,
         paging::CASES,

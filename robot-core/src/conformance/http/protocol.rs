@@ -64,10 +64,10 @@ const PATHS: [(&str, &str); 7] = [
     ("/api/robots", "GET, HEAD, POST, OPTIONS"),
     ("/api/robots/import", "POST, OPTIONS"),
     ("/api/robots/export", "GET, HEAD, OPTIONS"),
-    ("/api/robots/1", "GET, HEAD, PUT, DELETE, OPTIONS"),
+    ("/api/robots/1", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"),
     (
         "/api/robots/99999999999999999999",
-        "GET, HEAD, PUT, DELETE, OPTIONS",
+        "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
     ),
     ("/api/robots/search/x", "GET, HEAD, OPTIONS"),
     ("/api/robots/search/", "GET, HEAD, OPTIONS"),
