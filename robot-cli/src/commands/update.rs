@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{CatalogueExt, Error};
+use robot_core::{CatalogueExt, Error, Revision};
 
 use crate::{
     context::Context,
@@ -26,13 +26,21 @@ pub(crate) struct UpdateArgs {
 
     #[command(flatten)]
     changes: Changes,
+
+    /// Change the robot only if it still has this revision, which
+    /// 'export --fields id,name,revision' shows
+    #[arg(long, value_name = "REVISION")]
+    if_revision: Option<Revision>,
 }
 
 /// Changes the robot and prints it.
 pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open()?;
     let id = args.id.assignable()?;
-    catalogue.amend(id, args.changes.into())?;
+    match args.if_revision {
+        Some(revision) => catalogue.amend_if(id, revision, args.changes.into())?,
+        None => catalogue.amend(id, args.changes.into())?,
+    }
     // From here on the change is stored, so every failure has to say so.
     let not_shown = |error| Failure::ChangeNotShown(io::Error::other(error));
     let robot = catalogue

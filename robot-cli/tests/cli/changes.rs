@@ -75,6 +75,36 @@ fn leading_zeros_of_id_are_ignored() {
 }
 
 #[test]
+fn update_with_stale_revision_changes_nothing() {
+    let sandbox = Sandbox::with_three_robots();
+    let update = |year, revision| {
+        let arguments = ["update", "1", "--year", year, "--if-revision", revision];
+        sandbox.run(&arguments)
+    };
+    let _ = update("1980", "1").success();
+    let _ = update("1990", "1").code(1).stdout("").stderr(
+        "error: The robot 1 was changed since it was read; read it again before you change it\n",
+    );
+    let _ = update("2000", "2").success();
+    let export = ["export", "--format", "csv", "--fields", "id,year,revision"];
+    let _ = sandbox
+        .run(&export)
+        .stdout("id,year,revision\n2,2996,1\n3,0,1\n1,2000,3\n");
+    for revision in ["0", "-1", "x", "01", ""] {
+        sandbox.is_usage_error(
+            &[
+                "update",
+                "1",
+                "--year",
+                "1",
+                &format!("--if-revision={revision}"),
+            ],
+            "a revision is an integer from 1 to 9223372036854775807",
+        );
+    }
+}
+
+#[test]
 fn id_with_other_characters_is_usage_error() {
     let sandbox = Sandbox::with_three_robots();
     for id in ["x", "1x", "+1", "-1", "1.0", " 1", "", "١"] {
