@@ -320,6 +320,9 @@ check_release() {
 
     step "Long fault run"
     cargo test --locked --workspace --all-features --test faults -- --seconds 120
+
+    step "Many conditional changes"
+    cargo test --locked --workspace --all-features --release --test faults -- increments --increments 100000
 }
 
 check_clusters() {

@@ -14,6 +14,7 @@ pub(crate) struct Options {
     pub(crate) seed: u64,
     seconds: Option<u64>,
     rounds: Option<u64>,
+    increments: Option<u64>,
 }
 
 /// The settings of one test.
@@ -25,6 +26,7 @@ pub(crate) struct Run {
     random_seed: u64,
     duration: Option<Duration>,
     rounds: Option<u64>,
+    increments: Option<u64>,
 }
 
 impl Options {
@@ -46,6 +48,7 @@ impl Options {
             match argument.as_str() {
                 "--seed" => options.seed = number("--seed"),
                 "--seconds" => options.seconds = Some(number("--seconds")),
+                "--increments" => options.increments = Some(number("--increments")),
                 "--rounds" => options.rounds = Some(number("--rounds")),
                 _ => rest.push(argument),
             }
@@ -63,6 +66,7 @@ impl Options {
             random_seed: hasher.finish(),
             duration: self.seconds.map(Duration::from_secs),
             rounds: self.rounds,
+            increments: self.increments,
         }
     }
 }
@@ -84,6 +88,11 @@ impl Run {
             );
         }
         arguments
+    }
+
+    /// The number of increments of `increments::no_increment_is_lost`.
+    pub(crate) fn increments(&self, default: u64) -> u64 {
+        self.increments.unwrap_or(default)
     }
 
     /// Repeats a scenario for as long or as often as the options say, by default `rounds` times.
