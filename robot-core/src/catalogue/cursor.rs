@@ -2,7 +2,10 @@
 
 use std::{cmp::Ordering, fmt, str::FromStr};
 
-use crate::model::{Entry, Robot, RobotId};
+use crate::model::{
+    Entry, Robot, RobotId,
+    text::{deserialize_from_text, serialize_as_text},
+};
 
 /// The order of a list. The default is by name, ascending.
 ///
@@ -121,6 +124,9 @@ impl FromStr for Sort {
         known.ok_or(ParseSortError)
     }
 }
+
+serialize_as_text!(Sort, Cursor);
+deserialize_from_text!(Sort, Cursor);
 
 /// A text names no order.
 ///

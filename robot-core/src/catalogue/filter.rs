@@ -3,6 +3,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Robot, RobotType};
 
@@ -28,12 +29,18 @@ use crate::model::{Robot, RobotType};
 /// assert_eq!(names, ["R2-D2"]);
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Filter {
+    #[serde(skip_serializing_if = "String::is_empty")]
     containing: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
     types: Vec<RobotType>,
+    #[serde(rename = "year_from", skip_serializing_if = "Option::is_none")]
     first_year: Option<i64>,
+    #[serde(rename = "year_to", skip_serializing_if = "Option::is_none")]
     last_year: Option<i64>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Robot, RobotType};
 
@@ -23,7 +23,7 @@ use crate::model::{Robot, RobotType};
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// The number of all robots.
@@ -34,20 +34,16 @@ pub struct Summary {
 }
 
 /// The number of robots of a type and a decade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryGroup {
     /// The type.
-    #[serde(rename = "type", serialize_with = "name")]
+    #[serde(rename = "type")]
     pub robot_type: RobotType,
     /// The first year of the decade, such as 1970.
     pub decade: i64,
     /// The number of robots.
     pub count: u64,
-}
-
-fn name<S: serde::Serializer>(robot_type: &RobotType, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(robot_type.as_str())
 }
 
 impl Summary {

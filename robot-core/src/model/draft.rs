@@ -3,6 +3,8 @@
 //! Drafts come from a [`Source`], such as a request body; [`violation`](super::violation) has the
 //! rules.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     field::Field,
     robot_type::RobotType,
@@ -21,13 +23,17 @@ use super::{
 /// let part = Draft { year: Some(1980), ..Draft::default() };
 /// assert_eq!((whole.year, part.year, part.name), (Some(1977), Some(1980), None));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Draft {
     /// The name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The type, as text; validation decides whether it is one.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub robot_type: Option<String>,
     /// The year.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
 }
 

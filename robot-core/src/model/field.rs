@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::id::RobotId;
 
@@ -15,7 +15,8 @@ use super::id::RobotId;
 /// assert!(Field::list("name,colour").is_err());
 /// # Ok::<(), robot_core::ParseFieldsError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Field {
     /// The id.

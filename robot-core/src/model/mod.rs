@@ -7,6 +7,7 @@ mod id;
 mod revision;
 mod robot;
 mod robot_type;
+pub(crate) mod text;
 mod view;
 mod violation;
 

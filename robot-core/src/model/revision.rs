@@ -2,10 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
+
 /// The number of a state of a robot: 1 when it is added, and greater by one after each change.
 ///
 /// A caller that has read a robot changes it only if it still has the same revision, by
 /// [`Catalogue::update_if`](crate::Catalogue::update_if). So the changes of other callers are not lost.
+/// In JSON it is a number.
 ///
 /// ```
 /// use robot_core::Revision;
@@ -15,7 +18,7 @@ use std::{fmt, str::FromStr};
 /// assert!("0".parse::<Revision>().is_err());
 /// # Ok::<(), robot_core::ParseRevisionError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Revision(i64);
 
 impl Revision {
@@ -50,6 +53,13 @@ impl Revision {
 impl fmt::Display for Revision {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
+    }
+}
+
+impl<'de> Deserialize<'de> for Revision {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        Self::new(number).ok_or_else(|| D::Error::custom(ParseRevisionError))
     }
 }
 

@@ -1,9 +1,10 @@
 //! Robots as a store returns them.
 
 use compact_str::CompactString;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    draft::{Draft, ValidChanges, ValidDraft},
+    draft::{Draft, Rejection, ValidChanges, ValidDraft},
     field::{Field, FieldValue},
     id::RobotId,
     revision::Revision,
@@ -13,7 +14,7 @@ use super::{
 /// A stored robot, which satisfies every rule of the contract.
 ///
 /// It is made from a [`ValidDraft`](crate::ValidDraft) and an id, so an invalid one cannot exist.
-/// In JSON it is an object with the fields of [`Field::DEFAULT`].
+/// In JSON it is an object with all fields; one without a revision has the first.
 ///
 /// ```
 /// use robot_core::{Draft, RobotId, ValidDraft};
@@ -24,11 +25,12 @@ use super::{
 /// assert_eq!((robot.robot_type().as_str(), robot.year()), ("droid", 1977));
 /// assert_eq!(
 ///     serde_json::to_string(&robot)?,
-///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977}"#,
+///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977,"revision":1}"#,
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Members")]
 pub struct Robot {
     id: RobotId,
     revision: Revision,
@@ -94,6 +96,29 @@ impl Robot {
     }
 }
 
+/// The members of a robot, not validated yet.
+#[derive(Deserialize)]
+struct Members {
+    id: RobotId,
+    #[serde(default = "first")]
+    revision: Revision,
+    #[serde(flatten)]
+    draft: Draft,
+}
+
+fn first() -> Revision {
+    Revision::FIRST
+}
+
+impl TryFrom<Members> for Robot {
+    type Error = Rejection;
+
+    fn try_from(members: Members) -> Result<Self, Rejection> {
+        let robot = ValidDraft::new(members.draft)?.with_id(members.id);
+        Ok(robot.with_revision(members.revision))
+    }
+}
+
 impl From<Robot> for Draft {
     /// The draft with the values of this robot: a start for changing some of them.
     fn from(robot: Robot) -> Self {
@@ -136,7 +161,7 @@ impl ValidChanges {
 /// }
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     id: RobotId,
     /// Usual names need no allocation, of which a list would have one for each robot.

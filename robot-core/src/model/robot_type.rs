@@ -7,7 +7,11 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The types of robots.
+use serde::{Deserialize, Deserializer, de::Error};
+
+use super::text::serialize_as_text;
+
+/// The types of robots. In JSON, their names.
 ///
 /// ```
 /// use robot_core::RobotType;
@@ -100,6 +104,17 @@ fn kept(name: &str) -> &'static str {
 impl fmt::Display for RobotType {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
+    }
+}
+
+serialize_as_text!(RobotType);
+
+impl<'de> Deserialize<'de> for RobotType {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        Self::from_name(&name).ok_or_else(|| {
+            D::Error::custom(format_args!("the type must be one of {}", Self::names()))
+        })
     }
 }
 

@@ -48,11 +48,11 @@ impl<T: Visible> Serialize for View<'_, T> {
 }
 
 impl Serialize for Robot {
-    /// An object with the fields of [`Field::DEFAULT`].
+    /// An object with all fields.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let view = View {
             robot: self,
-            fields: Field::DEFAULT,
+            fields: Field::ALL,
         };
         view.serialize(serializer)
     }

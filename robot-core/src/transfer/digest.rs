@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     catalogue::{Catalogue, Error, Pages, Result},
-    model::Robot,
+    model::{Field, Robot, View},
 };
 
 /// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
@@ -100,7 +100,8 @@ impl Digester {
     pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
         for robot in robots {
             self.line.clear();
-            serde_json::to_writer(&mut self.line, robot).map_err(Error::store)?;
+            let fields = Field::DEFAULT;
+            serde_json::to_writer(&mut self.line, &View { robot, fields }).map_err(Error::store)?;
             self.line.push(b'\n');
             self.hash.update(&self.line);
         }

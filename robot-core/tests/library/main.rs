@@ -10,3 +10,4 @@ mod importing;
 mod reading;
 mod restoration;
 mod round_trip;
+mod serialization;

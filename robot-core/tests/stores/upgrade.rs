@@ -6,7 +6,7 @@ use std::{
 };
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, RobotId, Violation,
+    Catalogue, CatalogueExt, Draft, Error, Revision, Robot, RobotId, Violation,
     http::{Api, Request},
 };
 
@@ -103,12 +103,16 @@ fn down_sql<B: Backend>(known: &[String]) -> String {
 /// Asserts that the catalogue has exactly the robots of the previous version.
 fn assert_robots_of_previous_version(catalogue: &dyn Catalogue) {
     let robots = catalogue.list().unwrap();
-    let line = |robot| serde_json::to_string(robot).unwrap() + "\n";
-    let lines: String = robots.iter().map(line).collect();
-    assert_eq!(
-        lines,
-        fs::read_to_string(previous("robots.ndjson")).unwrap()
-    );
+    let robots: Vec<_> = robots
+        .into_iter()
+        .map(|robot| robot.with_revision(Revision::FIRST))
+        .collect();
+    let lines = fs::read_to_string(previous("robots.ndjson")).unwrap();
+    let expected: Vec<Robot> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(robots, expected);
 }
 
 fn revisions<B: Backend>(database: &B) -> Vec<String> {
