@@ -10,8 +10,7 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, Filter, PageRequest, Pending, Restoration, Result,
-        Summary,
+        Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
     },
     model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
@@ -93,6 +92,18 @@ impl Robots {
         }
     }
 
+    fn insert(&mut self, draft: ValidDraft) -> Result<Robot> {
+        let id = self
+            .last_id
+            .checked_add(1)
+            .and_then(RobotId::new)
+            .ok_or_else(|| Error::store("all ids are assigned"))?;
+        let robot = draft.with_id(id);
+        self.add(robot.clone())?;
+        self.last_id = id.get();
+        Ok(robot)
+    }
+
     fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
         let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
         let changed = changes.apply_to(robot);
@@ -107,6 +118,32 @@ impl Robots {
         let robot = self.by_id.remove(&id)?;
         self.by_name.remove(robot.name());
         Some(robot)
+    }
+
+    fn apply(&mut self, change: Change) -> Result<RobotId> {
+        match change {
+            Change::Insert(draft) => self.insert(draft).map(|robot| robot.id()),
+            Change::Update(id, changes) => self.update(id, changes).map(|()| id),
+            Change::UpdateIf(id, revision, changes) => {
+                self.expect(id, revision)?;
+                self.update(id, changes).map(|()| id)
+            }
+            Change::Delete(id) => self.remove(id).map(|_| id).ok_or(Error::NotFound(id)),
+            Change::DeleteIf(id, revision) => {
+                self.expect(id, revision)?;
+                self.remove(id);
+                Ok(id)
+            }
+        }
+    }
+
+    /// Puts a robot back in the state before a change. A robot that was added is removed.
+    fn undo(&mut self, id: RobotId, before: Option<Arc<Robot>>) {
+        self.remove(id);
+        if let Some(robot) = before {
+            self.by_name.insert(ByName(Arc::clone(&robot)));
+            self.by_id.insert(id, robot);
+        }
     }
 
     /// What `read` returns for each robot of a page.
@@ -158,16 +195,7 @@ impl MemoryCatalogue {
 
 impl Catalogue for MemoryCatalogue {
     fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let mut robots = self.write();
-        let id = robots
-            .last_id
-            .checked_add(1)
-            .and_then(RobotId::new)
-            .ok_or_else(|| Error::store("all ids are assigned"))?;
-        let robot = draft.with_id(id);
-        robots.add(robot.clone())?;
-        robots.last_id = id.get();
-        Ok(robot)
+        self.write().insert(draft)
     }
 
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
@@ -175,21 +203,17 @@ impl Catalogue for MemoryCatalogue {
     }
 
     fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let mut robots = self.write();
-        robots.expect(id, revision)?;
-        robots.update(id, changes)
+        let change = Change::UpdateIf(id, revision, changes);
+        self.write().apply(change).map(drop)
     }
 
     fn delete(&self, id: RobotId) -> Result<()> {
-        let removed = self.write().remove(id);
-        removed.map(drop).ok_or(Error::NotFound(id))
+        self.write().apply(Change::Delete(id)).map(drop)
     }
 
     fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        let mut robots = self.write();
-        robots.expect(id, revision)?;
-        robots.remove(id);
-        Ok(())
+        let change = Change::DeleteIf(id, revision);
+        self.write().apply(change).map(drop)
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
@@ -218,6 +242,26 @@ impl Catalogue for MemoryCatalogue {
         Ok(Summary::of(self.read().matching(filter)))
     }
 
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        let mut robots = self.write();
+        let last_id = robots.last_id;
+        let mut before = Vec::with_capacity(changes.len());
+        for change in changes {
+            let robot = change.id().and_then(|id| robots.by_id.get(&id).cloned());
+            match robots.apply(change) {
+                Ok(id) => before.push((id, robot)),
+                Err(error) => {
+                    for (id, robot) in before.into_iter().rev() {
+                        robots.undo(id, robot);
+                    }
+                    robots.last_id = last_id;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(before.into_iter().map(|(id, _)| id).collect())
+    }
+
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         let mut robots = self.write();
         for (index, robot) in restoration.robots().iter().enumerate() {
@@ -240,7 +284,7 @@ impl Catalogue for MemoryCatalogue {
     // Memory never blocks for long, so the caller's thread does the work.
 
     fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        Ok(Pending::ready(self.apply(change)))
+        Ok(Pending::ready(self.write().apply(change)))
     }
 
     fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {

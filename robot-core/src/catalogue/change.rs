@@ -31,3 +31,17 @@ pub enum Change {
     /// [`Catalogue::delete_if`](crate::Catalogue::delete_if).
     DeleteIf(RobotId, Revision),
 }
+
+impl Change {
+    /// The id of the robot that it changes or deletes; `None` for an insert.
+    #[must_use]
+    pub const fn id(&self) -> Option<RobotId> {
+        match self {
+            Self::Insert(_) => None,
+            Self::Update(id, _)
+            | Self::UpdateIf(id, ..)
+            | Self::Delete(id)
+            | Self::DeleteIf(id, _) => Some(*id),
+        }
+    }
+}

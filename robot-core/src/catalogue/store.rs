@@ -166,6 +166,32 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>>;
 
+    /// Executes changes together: all of them take effect at one moment, or none does. Returns the
+    /// ids of the robots that were added, changed or deleted, in the order of the changes.
+    ///
+    /// Within that moment they take effect in any order. So change each robot once, and give each
+    /// name once; a name that one of the changes releases may count as taken for another. Apply up
+    /// to some ten thousand changes per call: other writers may be blocked meanwhile, for less than
+    /// a second.
+    ///
+    /// # Errors
+    /// Those of the method that a change names, for one of the changes that fail. None has taken
+    /// effect then, except possibly all of them after [`Error::Unknown`](crate::Error::Unknown).
+    ///
+    /// ```
+    /// # use robot_core::{Catalogue, CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
+    /// let catalogue = MemoryCatalogue::new();
+    /// let insert = |name| ValidDraft::new(Draft::new(name, "droid", 1977)).map(Change::Insert);
+    /// let ids = catalogue.apply_all(vec![insert("R2-D2")?, insert("C-3PO")?])?;
+    /// assert_eq!(catalogue.find("C-3PO")?.map(|robot| robot.id()), Some(ids[1]));
+    ///
+    /// let result = catalogue.apply_all(vec![insert("BB-8")?, insert("C-3PO")?]);
+    /// assert_eq!(result.unwrap_err().to_string(), "The robot name must be unique");
+    /// assert_eq!(catalogue.find("BB-8")?, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>>;
+
     /// Stores robots under the ids that they have, all of them or none.
     ///
     /// From then on, every new id is greater than [`Restoration::last_id`], also if that is greater
@@ -306,6 +332,9 @@ macro_rules! forward_catalogue {
             }
             fn page(&$self, request: $crate::PageRequest<'_>) -> $crate::Result<Vec<$crate::Robot>> {
                 ($target).page(request)
+            }
+            fn apply_all(&$self, changes: Vec<$crate::Change>) -> $crate::Result<Vec<$crate::RobotId>> {
+                ($target).apply_all(changes)
             }
             fn restore(&$self, restoration: &$crate::Restoration) -> $crate::Result<()> {
                 ($target).restore(restoration)

@@ -276,6 +276,9 @@ impl Catalogue for Racing {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.inner.page(request)
     }
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        self.inner.apply_all(changes)
+    }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.inner.restore(restoration)
     }

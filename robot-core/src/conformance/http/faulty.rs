@@ -109,6 +109,9 @@ impl Catalogue for Faulty {
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.checked(request.cursor.is_start())?.page(request)
     }
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        self.checked_write(false)?.apply_all(changes)
+    }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.checked_write(false)?.restore(restoration)
     }

@@ -19,7 +19,7 @@ bugs! {
     NamesTruncated => ["names_of_maximum_length_are_stored"],
     YearsTruncated => ["every_type_and_year_is_stored"],
     IdsReused => ["new_ids_are_unique"],
-    LowestFreeId => ["ids_are_never_reused"],
+    LowestFreeId => ["ids_are_never_reused", "ids_of_changes_applied_together_are_not_reused"],
     RefusedInsertChangesOther => [
         "add_with_taken_name_is_rejected",
         "refused_changes_are_not_kept_when_reopened",
@@ -76,6 +76,7 @@ bugs! {
     SubmittedGetFindsDeleted => ["submitted_get_finds_the_latest_state"],
     UpdateKeepsRevision => [
         "every_change_increases_the_revision",
+        "changes_of_all_kinds_are_applied_together",
         "concurrent_conditional_changes_are_all_kept",
     ],
     UpdateIfIgnoresRevision => [
@@ -88,6 +89,18 @@ bugs! {
         "submitted_changes_expect_revisions",
     ],
     RestoreIgnoresRevisions => ["restored_robots_keep_their_revisions"],
+    ApplyAllSkipsFailures => ["failing_change_prevents_all"],
+    ApplyAllKeepsChangesBeforeFailure => [
+        "failing_change_prevents_all",
+        "many_changes_are_applied_together",
+    ],
+    ApplyAllOneByOne => [
+        "reader_never_sees_a_part_of_the_changes",
+        "concurrent_equal_changes_succeed_once",
+        "concurrent_changes_of_the_same_robots_are_serial",
+    ],
+    ApplyAllSortsIds => ["changes_of_all_kinds_are_applied_together"],
+    ApplyAllNotSaved => ["changes_applied_together_are_kept_when_reopened"],
     FileDeletedAfterOpening => ["robots_are_kept_when_reopened"],
     SearchIndexNotSaved => ["search_finds_kept_robots_when_reopened"],
     NameIndexNotSaved => ["names_are_still_unique_when_reopened"],

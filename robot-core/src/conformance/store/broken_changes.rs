@@ -1,10 +1,22 @@
 //! Updates and deletes of the store with a seeded bug.
 
-use super::{broken_bugs::Bug, broken_store::BrokenStore};
+use std::{
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use super::{
+    broken_bugs::Bug,
+    broken_store::{BrokenStore, Disk, lock},
+};
 use crate::{
-    catalogue::{Error, Result},
+    catalogue::{CatalogueExt, Change, Error, Result},
     model::{Draft, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
+
+/// How long other callers see a part of several changes, because of a bug.
+const GAP: Duration = Duration::from_millis(1);
 
 impl BrokenStore {
     /// An error if the robot has another revision than expected, unless this is the bug.
@@ -80,5 +92,42 @@ impl BrokenStore {
             }
             Ok(())
         })
+    }
+
+    /// Applies changes to a copy of the store, which takes its place.
+    pub(super) fn change_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        let mut robots = lock(&self.robots);
+        let copy = Self {
+            robots: Arc::new(Mutex::new(robots.clone())),
+            disk: Disk::default(),
+            bug: self.bug,
+        };
+        let mut ids = Vec::new();
+        for change in changes {
+            match copy.apply(change) {
+                Ok(id) => ids.push(id),
+                Err(_) if self.is(Bug::ApplyAllSkipsFailures) => {}
+                Err(error) => {
+                    if self.is(Bug::ApplyAllKeepsChangesBeforeFailure) {
+                        *robots = lock(&copy.robots).clone();
+                    }
+                    return Err(error);
+                }
+            }
+            if self.is(Bug::ApplyAllOneByOne) {
+                *robots = lock(&copy.robots).clone();
+                drop(robots);
+                thread::sleep(GAP);
+                robots = lock(&self.robots);
+            }
+        }
+        *robots = lock(&copy.robots).clone();
+        if !self.is(Bug::ApplyAllNotSaved) {
+            *lock(&self.disk) = robots.clone();
+        }
+        if self.is(Bug::ApplyAllSortsIds) {
+            ids.sort();
+        }
+        Ok(ids)
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct Robots {
 #[derive(Clone)]
 pub(super) struct BrokenStore {
     pub(super) robots: Arc<Mutex<Robots>>,
-    disk: Disk,
+    pub(super) disk: Disk,
     pub(super) bug: Bug,
 }
 
@@ -244,6 +244,10 @@ impl Catalogue for BrokenStore {
         let filter = &filter;
         let request = PageRequest { filter, ..request };
         Ok(self.page(request)?.into_iter().map(Entry::from).collect())
+    }
+
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        self.change_all(changes)
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

@@ -11,6 +11,7 @@ mod broken_store;
 #[cfg(test)]
 mod broken_store_tests;
 mod changes;
+mod changes_together;
 mod filters;
 mod linearizability;
 mod names;
@@ -34,6 +35,7 @@ pub(super) type Run = fn(&dyn Catalogue);
 pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
     [
         changes::CASES,
+        changes_together::CASES,
         names::CASES,
         pages::CASES,
         filters::CASES,

@@ -6,7 +6,7 @@ use super::{
     add, add_all, assert_found, assert_rejected, draft, get, id, ok, restore, robot, valid,
 };
 use crate::{
-    catalogue::{Catalogue, CatalogueExt},
+    catalogue::{Catalogue, CatalogueExt, Change},
     conformance::{
         Case, cases,
         opening::{Open, Retention},
@@ -30,6 +30,7 @@ const PERSISTENT: &[Case<Run>] = cases![
     robots_are_kept_when_reopened,
     changes_and_deletes_are_kept_when_reopened,
     restored_robots_are_kept_when_reopened,
+    changes_applied_together_are_kept_when_reopened,
     ids_are_never_reused_when_reopened,
     names_are_still_unique_when_reopened,
     search_finds_kept_robots_when_reopened,
@@ -101,6 +102,14 @@ fn restored_robots_are_kept_when_reopened(open: &Open) {
     let catalogue = reopened(open, catalogue);
     assert_eq!(ok(catalogue.list()), robots);
     assert!(add(&catalogue, "d").id() > id(1_000_000_007));
+}
+
+fn changes_applied_together_are_kept_when_reopened(open: &Open) {
+    let catalogue = open();
+    let insert = |name| Change::Insert(valid(draft(name)));
+    ok(catalogue.apply_all(vec![insert("a"), insert("b")]));
+    let catalogue = reopened(open, catalogue);
+    assert_found(&catalogue, "", &["a", "b"]);
 }
 
 fn ids_are_never_reused_when_reopened(open: &Open) {

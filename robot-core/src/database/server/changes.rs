@@ -16,9 +16,13 @@ use super::{
 };
 use crate::{
     catalogue::{Change, Error, Result},
-    database::schema::assigned,
+    database::{errors::wrap, schema::assigned},
     model::{RobotId, ValidChanges, ValidDraft, Violation},
 };
+
+/// The maximum number of rows that a statement inserts. A batch has fewer. MariaDB and MySQL allow 65,535
+/// values in a statement, so up to 65 per row.
+const ROWS: usize = 1000;
 
 /// Changes, each with this timeout.
 pub(super) struct Changes {
@@ -59,15 +63,15 @@ impl<B: Backend> Work<B> for Changes {
         })?;
         match changes {
             [change] => Ok(vec![connection.apply(change)?]),
-            _ => apply_all(connection, changes, Instant::now() + limit),
+            _ => apply_batch(connection, changes, Instant::now() + limit),
         }
     }
 }
 
-/// Applies changes by as few statements as possible: inserts, then updates, then conditional changes, then
-/// deletes. None of them has been acknowledged, so that any order is right. Rows of each kind are locked in
-/// the order of their names or ids, which makes deadlocks between servers rare.
-fn apply_all<B: Backend>(
+/// Applies the changes of a batch by as few statements as possible: inserts, then updates, then conditional
+/// changes, then deletes. None of them has been acknowledged, so that any order is right. Rows of each kind
+/// are locked in the order of their names or ids, which makes deadlocks between servers rare.
+fn apply_batch<B: Backend>(
     connection: &mut B,
     changes: &[Change],
     deadline: Instant,
@@ -79,6 +83,20 @@ fn apply_all<B: Backend>(
         transaction(connection, |connection| groups.apply(connection, deadline))?
     };
     Ok(changes.iter().map(|change| applied.take(change)).collect())
+}
+
+/// Applies changes in the same way, all or none of them, with the last statement before the deadline.
+pub(super) fn apply_all<B: Backend>(
+    connection: &mut B,
+    changes: &[Change],
+    deadline: Instant,
+) -> Result<Vec<RobotId>, Failure> {
+    let groups = Groups::of(changes);
+    transaction(connection, |connection| {
+        let mut applied = groups.apply(connection, deadline)?;
+        let ids = changes.iter().map(|change| applied.take(change));
+        ids.collect::<Result<_>>().map_err(wrap)
+    })
 }
 
 /// The changes of a batch by kind: each name once, each id once.
@@ -138,8 +156,9 @@ impl<'a> Groups<'a> {
             .collect();
         let deletes: Vec<_> = self.deletes.iter().copied().collect();
         let mut applied = Applied::default();
-        if !drafts.is_empty() {
-            applied.inserted = connection.insert_all(&drafts)?;
+        for drafts in drafts.chunks(ROWS) {
+            check_deadline(deadline)?;
+            applied.inserted.extend(connection.insert_all(drafts)?);
         }
         if !updates.is_empty() {
             applied.updated = connection.update_all(&updates, deadline)?;

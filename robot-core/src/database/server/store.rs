@@ -1,12 +1,15 @@
 //! The catalogue on a database server, for every backend.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
 
 use super::{
     address::Address,
     backend::Backend,
     batcher::{Batcher, Failure, transaction},
-    changes::Changes,
+    changes::{Changes, apply_all},
     connector::Connector,
     lookups::{Key, Lookups},
     tasks::{Kind, Task, Tasks},
@@ -30,6 +33,7 @@ pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
     tasks: Batcher<B, Tasks>,
+    timeout: Duration,
     /// Ends after the batchers.
     _watchdog: Watchdog,
 }
@@ -57,6 +61,7 @@ impl<B: Backend> ServerStore<B> {
             lookups,
             changes,
             tasks,
+            timeout,
             _watchdog: watchdog,
         })
     }
@@ -195,12 +200,25 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         self.read_counts(filter, B::summary).map(summary)
     }
 
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tasks = Tasks {
+            timeout: self.timeout,
+        };
+        let limit = tasks.limit(Kind::Write);
+        self.execute(Kind::Write, move |connection: &mut B| {
+            apply_all(connection, &changes, Instant::now() + limit)
+        })
+    }
+
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         if restoration.is_empty() {
             return Ok(());
         }
         let restoration = restoration.clone();
-        self.execute(Kind::Restore, move |connection: &mut B| {
+        self.execute(Kind::Write, move |connection: &mut B| {
             transaction(connection, |connection| restore(connection, &restoration))
         })
     }

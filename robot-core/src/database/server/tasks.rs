@@ -1,4 +1,4 @@
-//! Statements that are executed one at a time: pages, scans and restorations. They have connections of
+//! Statements that are executed one at a time: pages, scans, and changes of many robots. They have connections of
 //! their own, so that they never delay look-ups and changes.
 
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub(super) enum Kind {
     Page,
     /// May read every name.
     Scan,
-    /// Inserts many rows.
-    Restore,
+    /// Changes many rows.
+    Write,
 }
 
 /// A statement, which may be executed several times, and keeps its result itself.
@@ -37,10 +37,10 @@ pub(super) struct Tasks {
 
 impl Tasks {
     /// How long a statement may take.
-    fn limit(&self, kind: Kind) -> Duration {
+    pub(super) fn limit(&self, kind: Kind) -> Duration {
         match kind {
             Kind::Page => self.timeout,
-            Kind::Scan | Kind::Restore => self.timeout * SCAN_FACTOR,
+            Kind::Scan | Kind::Write => self.timeout * SCAN_FACTOR,
         }
     }
 }
@@ -58,12 +58,12 @@ impl<B: Backend> Work<B> for Tasks {
         let (first_attempt, margin) = match task.kind {
             Kind::Page => (Attempt::InBatch, READ_MARGIN),
             Kind::Scan => (Attempt::Alone, READ_MARGIN),
-            Kind::Restore => (Attempt::Alone, WRITE_MARGIN),
+            Kind::Write => (Attempt::Alone, WRITE_MARGIN),
         };
         Terms {
             first_attempt,
             limit: self.limit(task.kind) + margin,
-            is_write: task.kind == Kind::Restore,
+            is_write: task.kind == Kind::Write,
         }
     }
 

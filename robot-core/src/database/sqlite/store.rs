@@ -1,6 +1,9 @@
 //! The catalogue in an SQLite file.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt, mem,
+    sync::{Arc, PoisonError},
+};
 
 use diesel::{Connection, SqliteConnection};
 
@@ -11,7 +14,7 @@ use super::{
     inline_reads::InlineReads,
     readers::Readers,
     search::{matching, search},
-    writer::{Work, Writer},
+    writer::{Ids, Work, Writer},
 };
 use crate::{
     catalogue::{
@@ -231,6 +234,16 @@ impl Catalogue for SqliteCatalogue {
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
         self.read_counts(filter, Statements::summary).map(summary)
+    }
+
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ids = Ids::default();
+        self.submit(Work::All(changes, Arc::clone(&ids))).wait()?;
+        let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(mem::take(&mut *ids))
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

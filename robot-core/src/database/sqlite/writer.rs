@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     panic::{self, AssertUnwindSafe},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
@@ -26,6 +26,7 @@ use super::{
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
     database::{
+        errors::wrap,
         measuring::{CommitMetrics, QueueMetrics},
         restore::restore,
         schema::assigned,
@@ -110,15 +111,22 @@ fn lost() -> Error {
 /// What is to be written.
 pub(super) enum Work {
     Change(Change),
+    /// At least one change, all or none of them, and where their ids are returned. The result is the
+    /// last of these.
+    All(Vec<Change>, Ids),
     /// Has at least one robot or id.
     Restore(Restoration, RobotId),
 }
+
+/// Ids that the writer thread returns beside the result.
+pub(super) type Ids = Arc<Mutex<Vec<RobotId>>>;
 
 impl Work {
     /// The number of robots that it concerns.
     fn changes(&self) -> usize {
         match self {
             Self::Change(_) => 1,
+            Self::All(changes, _) => changes.len(),
             Self::Restore(restoration, _) => restoration.robots().len(),
         }
     }
@@ -139,8 +147,16 @@ impl Write {
     fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
         let result = match &self.work {
             Work::Change(change) => connection.apply(change),
+            Work::All(changes, ids) => {
+                in_savepoint(connection, |connection| apply_all(connection, changes)).map(|all| {
+                    let last = all.last().copied().ok_or_else(terminated);
+                    *ids.lock().unwrap_or_else(PoisonError::into_inner) = all;
+                    last
+                })
+            }
             Work::Restore(restoration, last_id) => {
-                restore_in_savepoint(connection, restoration).map(|()| Ok(*last_id))
+                in_savepoint(connection, |connection| restore(connection, restoration))
+                    .map(|()| Ok(*last_id))
             }
         };
         self.result = Some(match result {
@@ -154,8 +170,8 @@ impl Write {
     /// The draft, if it is to be inserted.
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
-            Work::Change(Change::Insert(draft)) => Some(draft),
-            Work::Change(_) | Work::Restore(..) => None,
+            Work::Change(change) => draft(change),
+            Work::All(..) | Work::Restore(..) => None,
         }
     }
 
@@ -167,20 +183,46 @@ impl Write {
     }
 }
 
-/// Restores robots, or leaves the transaction as it was.
-fn restore_in_savepoint(
+/// Runs statements that all take effect, or leave the transaction as it was.
+fn in_savepoint<T>(
     connection: &mut SqliteConnection,
-    restoration: &Restoration,
-) -> QueryResult<()> {
-    connection.batch_execute("SAVEPOINT restoration")?;
-    let result = restore(connection, restoration);
+    statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
+) -> QueryResult<T> {
+    connection.batch_execute("SAVEPOINT work")?;
+    let result = statements(connection);
     if result.is_err() {
         // Fails if the whole transaction was rolled back, which `Write::run` detects.
-        let _ = connection
-            .batch_execute("ROLLBACK TO SAVEPOINT restoration; RELEASE SAVEPOINT restoration");
+        let _ = connection.batch_execute("ROLLBACK TO SAVEPOINT work; RELEASE SAVEPOINT work");
         return result;
     }
-    connection.batch_execute("RELEASE SAVEPOINT restoration")
+    connection.batch_execute("RELEASE SAVEPOINT work")?;
+    result
+}
+
+/// Applies changes: the inserts by one statement, then the others one by one. The error is that of one
+/// that fails.
+fn apply_all(connection: &mut SqliteConnection, changes: &[Change]) -> QueryResult<Vec<RobotId>> {
+    let drafts = changes.iter().filter_map(draft);
+    let inserted = insert_free(connection, drafts)?.into_iter();
+    let mut inserted: HashMap<_, _> = inserted.map(|(id, name)| (name, id)).collect();
+    let apply = |change| {
+        let number = draft(change).and_then(|draft| inserted.remove(draft.name()));
+        match number {
+            Some(number) => assigned(number),
+            // An insert whose name is taken fails again, with its error.
+            None => connection.apply(change)?,
+        }
+        .map_err(wrap)
+    };
+    changes.iter().map(apply).collect()
+}
+
+/// The draft that a change inserts.
+fn draft(change: &Change) -> Option<&ValidDraft> {
+    match change {
+        Change::Insert(draft) => Some(draft),
+        _ => None,
+    }
 }
 
 /// Runs a write, or consecutive inserts by one statement. The error is as that of [`Write::run`].

@@ -10,7 +10,7 @@ use std::{
 
 use super::random::NAMES;
 use crate::{
-    catalogue::{Catalogue, Error, PageRequest, Restoration, Result},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, PageRequest, Restoration, Result},
     model::{Draft, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
@@ -265,6 +265,12 @@ impl Catalogue for BuggyStore {
         let wanted =
             found.filter(|robot| request.cursor.precedes(robot) && request.filter.matches(robot));
         Ok(wanted.take(request.limit).collect())
+    }
+
+    /// No history has it.
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        let applied = changes.into_iter().map(|change| self.apply(change));
+        applied.collect()
     }
 
     fn restore(&self, restoration: &Restoration) -> Result<()> {

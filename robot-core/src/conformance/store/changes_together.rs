@@ -1,0 +1,277 @@
+//! Cases: changes that are applied together, all or none of them.
+
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use super::{Run, add, assert_found, assert_rejected, draft, get, ok, valid};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest},
+    conformance::{Case, at_once, cases},
+    model::{Draft, Revision, Robot, RobotId, ValidChanges, Violation},
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    changes_of_all_kinds_are_applied_together,
+    no_changes_are_applied,
+    failing_change_prevents_all,
+    many_changes_are_applied_together,
+    ids_of_changes_applied_together_are_not_reused,
+    concurrent_equal_changes_succeed_once,
+    concurrent_changes_of_the_same_robots_are_serial,
+    reader_never_sees_a_part_of_the_changes,
+];
+
+fn insert(name: &str) -> Change {
+    Change::Insert(valid(draft(name)))
+}
+
+fn inserts(names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Change> {
+    let changes = names.into_iter().map(|name| insert(name.as_ref()));
+    changes.collect()
+}
+
+fn year(year: i64) -> ValidChanges {
+    let draft = Draft {
+        year: Some(year),
+        ..Draft::default()
+    };
+    ValidChanges::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
+}
+
+fn rename(name: &str) -> ValidChanges {
+    valid(draft(name)).into()
+}
+
+fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
+    let old = ["a", "b", "c", "d", "e"].map(|name| add(catalogue, name).id());
+    let [a, b, c, d, e] = old;
+    let ids = ok(catalogue.apply_all(vec![
+        insert("z"),
+        Change::Update(b, rename("B")),
+        Change::Delete(a),
+        Change::UpdateIf(c, Revision::FIRST, year(2001)),
+        insert("f"),
+        Change::DeleteIf(d, Revision::FIRST),
+        Change::Update(e, year(1)),
+    ]));
+    assert_eq!(ids.len(), 7);
+    assert_eq!([ids[1], ids[2], ids[3], ids[5], ids[6]], [b, a, c, d, e]);
+    let newest = old.into_iter().max();
+    assert!(ids[0] != ids[4] && Some(ids[0].min(ids[4])) > newest);
+    assert_found(catalogue, "", &["B", "c", "e", "f", "z"]);
+    let states = [ids[0], b, c, e].map(|id| {
+        let robot = get(catalogue, id);
+        robot.map(|robot| (robot.name().to_owned(), robot.year(), robot.revision()))
+    });
+    let expected = |name: &str, year, revision| Some((name.to_owned(), year, revision));
+    let (first, second) = (Revision::FIRST, Revision::FIRST.next());
+    assert_eq!(
+        states,
+        [
+            expected("z", 1977, first),
+            expected("B", 1977, second),
+            expected("c", 2001, second),
+            expected("e", 1, second),
+        ]
+    );
+    assert_eq!([a, d].map(|id| get(catalogue, id)), [None, None]);
+    // The released names are free.
+    ok(catalogue.apply_all(inserts(["a", "b", "d"])));
+}
+
+fn no_changes_are_applied(catalogue: &dyn Catalogue) {
+    assert_eq!(ok(catalogue.apply_all(Vec::new())), []);
+    assert_found(catalogue, "", &[]);
+}
+
+fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
+    let [taken, stale, kept, gone] =
+        ["taken", "stale", "kept", "gone"].map(|name| add(catalogue, name).id());
+    ok(catalogue.delete(gone));
+    ok(catalogue.update(stale, year(1980)));
+    let before = ok(catalogue.list());
+    let good = || {
+        vec![
+            insert("new one"),
+            insert("new two"),
+            Change::Update(kept, rename("renamed")),
+        ]
+    };
+    for failing in [
+        insert("taken"),
+        Change::Update(stale, rename("taken")),
+        Change::Update(gone, year(1)),
+        Change::UpdateIf(stale, Revision::FIRST, year(1)),
+        Change::Delete(gone),
+        Change::DeleteIf(stale, Revision::FIRST),
+    ] {
+        for place in 0..=3 {
+            let mut changes = good();
+            changes.insert(place, failing.clone());
+            let result = catalogue.apply_all(changes);
+            match &failing {
+                Change::Insert(_) | Change::Update(_, _) if failing.id() != Some(gone) => {
+                    assert_rejected(result, &[Violation::NameTaken]);
+                }
+                Change::UpdateIf(..) | Change::DeleteIf(..) => {
+                    assert!(matches!(result, Err(Error::Stale(id)) if id == stale));
+                }
+                _ => assert!(matches!(result, Err(Error::NotFound(id)) if id == gone)),
+            }
+            assert_eq!(ok(catalogue.list()), before, "{failing:?} at {place}");
+            assert_found(catalogue, "new", &[]);
+            assert_eq!(ok(catalogue.find("new two")), None);
+            assert_eq!(get(catalogue, kept).as_ref(), before.first());
+        }
+    }
+    // Also a conflict between two of the changes.
+    let result = catalogue.apply_all(inserts(["x", "y", "x"]));
+    assert_rejected(result, &[Violation::NameTaken]);
+    assert_eq!(ok(catalogue.list()), before);
+    ok(catalogue.apply_all(good()));
+    assert_found(
+        catalogue,
+        "",
+        &["new one", "new two", "renamed", "stale", "taken"],
+    );
+    assert!(get(catalogue, taken).is_some());
+}
+
+fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
+    // More than a statement inserts, and not in the order of the names.
+    let names: Vec<_> = (0..1100).rev().map(|n| format!("RX-{n:04}")).collect();
+    let old = ok(catalogue.apply_all(inserts((0..50).map(|n| n.to_string()))));
+    add(catalogue, "RX-0001 b");
+    let changes = |failing: Option<&str>| {
+        let updates = old.iter().map(|id| Change::Update(*id, year(2001)));
+        let failing = failing.map(insert);
+        let all = updates.chain(inserts(&names)).chain(failing);
+        all.collect::<Vec<_>>()
+    };
+    let result = catalogue.apply_all(changes(Some("RX-0001 b")));
+    assert_rejected(result, &[Violation::NameTaken]);
+    assert_found(catalogue, "RX", &["RX-0001 b"]);
+    assert_eq!(get(catalogue, old[7]).map(|robot| robot.year()), Some(1977));
+    let ids = ok(catalogue.apply_all(changes(None)));
+    assert_eq!(ids[..50], old);
+    let added: HashSet<_> = ids[50..].iter().collect();
+    assert_eq!(added.len(), names.len());
+    for index in [0, 999, 1000, 1099] {
+        let robot = get(catalogue, ids[50 + index]);
+        assert_eq!(robot.as_ref().map(Robot::name), Some(&*names[index]));
+    }
+    let all = ok(catalogue.list());
+    let updated = all.iter().filter(|robot| robot.year() == 2001);
+    assert_eq!((all.len(), updated.count()), (1151, 50));
+    assert_found(catalogue, "X-0001", &["RX-0001", "RX-0001 b"]);
+}
+
+fn ids_of_changes_applied_together_are_not_reused(catalogue: &dyn Catalogue) {
+    let mut last = None;
+    for round in 0..10 {
+        let names = ["a", "b"].map(|name| format!("{round} {name}"));
+        let ids = ok(catalogue.apply_all(inserts(&names)));
+        assert!(
+            ids.iter().all(|id| Some(*id) > last),
+            "{ids:?} after {last:?}"
+        );
+        last = ids.iter().copied().max();
+        // Deletes the newest robot, and then fails.
+        let delete = |id| Change::Delete(id);
+        ok(catalogue.apply_all(last.map(delete).into_iter().collect()));
+        let failing = [inserts(["c"]), last.map(delete).into_iter().collect()];
+        assert!(catalogue.apply_all(failing.concat()).is_err());
+        assert!(ok(catalogue.last_id()) >= last);
+    }
+}
+
+fn concurrent_equal_changes_succeed_once(catalogue: &dyn Catalogue) {
+    for round in 0..20 {
+        let shared = format!("{round} shared");
+        let results = at_once(4, |thread| {
+            let own = |number| format!("{round} {thread} {number}");
+            // In another order in each thread.
+            let mut names: Vec<_> = (0..5).map(own).collect();
+            names.insert(thread, shared.clone());
+            let result = catalogue.apply_all(inserts(&names));
+            (names, result)
+        });
+        let mut stored = Vec::new();
+        for (names, result) in results {
+            match result {
+                Ok(_) => stored.push(names),
+                result => assert_rejected(result, &[Violation::NameTaken]),
+            }
+        }
+        assert_eq!(stored.len(), 1);
+        let mut names = stored.concat();
+        names.sort();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        assert_found(catalogue, &format!("{round} "), &names);
+        clear(catalogue);
+    }
+}
+
+fn concurrent_changes_of_the_same_robots_are_serial(catalogue: &dyn Catalogue) {
+    const ROUNDS: i64 = 10;
+    let ids = ok(catalogue.apply_all(inserts(["a", "b", "c", "d", "e"])));
+    at_once(4, |thread| {
+        let mut order = ids.clone();
+        order.rotate_left(thread);
+        for round in 0..ROUNDS {
+            let value = 100 * i64::try_from(thread).unwrap_or(0) + round;
+            let update = |id: &RobotId| Change::Update(*id, year(value));
+            ok(catalogue.apply_all(order.iter().map(update).collect()));
+            let robots = page(catalogue);
+            assert!(
+                robots.iter().all(|robot| robot.year() == robots[0].year()),
+                "{robots:?}"
+            );
+        }
+    });
+    let changes = 4 * ROUNDS;
+    for robot in ok(catalogue.list()) {
+        assert_eq!(robot.revision().get(), Revision::FIRST.get() + changes);
+    }
+}
+
+fn reader_never_sees_a_part_of_the_changes(catalogue: &dyn Catalogue) {
+    let names: Vec<_> = (0..20).map(|number| number.to_string()).collect();
+    let is_done = AtomicBool::new(false);
+    at_once(3, |thread| {
+        if thread == 0 {
+            for _ in 0..20 {
+                ok(catalogue.apply_all(inserts(&names)));
+                clear(catalogue);
+            }
+            is_done.store(true, Ordering::Relaxed);
+        }
+        // Not for ever, in case that the changes fail.
+        for _ in 0..20_000 {
+            if is_done.load(Ordering::Relaxed) {
+                break;
+            }
+            let count = page(catalogue).len();
+            assert!(count == 0 || count == names.len(), "{count}");
+        }
+    });
+}
+
+/// All robots, read at one moment.
+fn page(catalogue: &dyn Catalogue) -> Vec<Robot> {
+    ok(catalogue.page(PageRequest {
+        filter: &Filter::all(),
+        cursor: &Cursor::default(),
+        limit: 1000,
+    }))
+}
+
+/// Deletes all robots together.
+fn clear(catalogue: &dyn Catalogue) {
+    let deletes = page(catalogue)
+        .into_iter()
+        .map(|robot| Change::Delete(robot.id()));
+    ok(catalogue.apply_all(deletes.collect()));
+}
