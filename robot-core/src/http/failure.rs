@@ -52,6 +52,8 @@ pub enum Failure {
     Body(BodyError),
     /// The body of an import has more bytes than this limit.
     ImportTooLarge(u64),
+    /// An atomic import has too many records: the message.
+    TooManyRecords(String),
     /// An import stored nothing: the first failure, which determines the status, and the messages
     /// of all failures.
     NothingImported(Box<Failure>, Vec<String>),
@@ -90,7 +92,9 @@ impl Failure {
             Self::MethodNotAllowed(_) => 405,
             Self::Body(BodyError::TooSlow) => 408,
             Self::Stale | Self::Excluded => 412,
-            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) => 413,
+            Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooManyRecords(_) => {
+                413
+            }
             Self::NotAPatch => 415,
             Self::ForeignHost => 421,
             Self::NothingImported(first, _) => first.status(behaviour),
@@ -132,6 +136,7 @@ impl Failure {
                     "The body has more than {limit} bytes; send the robots in several requests"
                 )];
             }
+            Self::TooManyRecords(message) => return vec![message.clone()],
             Self::Body(error) => return vec![body_message(*error)],
             Self::NotPermitted(error) => permission_message(*error),
             Self::ForeignOrigin => {

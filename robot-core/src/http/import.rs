@@ -2,7 +2,7 @@
 //!
 //! Valid robots are stored even if others fail, and the reply counts and describes the failures. A
 //! failure of the store or of the connection stops the import: the reply has its status, and counts
-//! what was stored before.
+//! what was stored before. With `atomic=true`, all robots are one change.
 
 use std::{
     io::{self, Cursor, Read},
@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::{
     behaviour::Behaviour,
     failure::{Failure, logged},
-    query,
+    import_query::{ImportQuery, Mode},
     render::{Envelope, json},
     reply::Reply,
     request::{BodyError, Pieces},
@@ -26,7 +26,7 @@ use crate::{
     model::Violation,
     transfer::{
         DryRun, Format, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
-        Summary, import,
+        Summary, import, import_atomically,
     },
 };
 
@@ -67,7 +67,11 @@ const IN_FLIGHT: usize = 256;
 
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
     let request = call.request;
-    let (format, options) = query::of_import(request.query())?;
+    let ImportQuery {
+        format,
+        mode,
+        options,
+    } = ImportQuery::parse(request.query())?;
     let media_type = request.headers.content_type.as_deref().unwrap_or_default();
     let format = format
         .or_else(|| Format::of_media_type(media_type))
@@ -85,10 +89,13 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let pieces = pieces.map_err(Failure::Body)?;
     let catalogue = Arc::clone(&call.service.catalogue);
     let behaviour = call.service.behaviour;
-    let report = Report::new(limit, call.request_id.clone());
+    let report = Report::new(limit, mode, call.request_id.clone());
     Ok(Pending::blocking(move || {
         let records = Records::new(Body::new(pieces, limit), format);
-        let report = run(catalogue, records, options, report);
+        let report = match mode {
+            Mode::Each => run(catalogue, records, options, report),
+            Mode::Atomic => run_atomically(&*catalogue, records, options, report),
+        };
         Ok(report.into_answer(options, behaviour)?)
     }))
 }
@@ -111,6 +118,19 @@ fn run(
     report
 }
 
+/// Imports all records, or none.
+fn run_atomically(
+    catalogue: &dyn Catalogue,
+    records: Records<Body>,
+    options: ImportOptions,
+    mut report: Report,
+) -> Report {
+    for outcome in import_atomically(catalogue, records, options) {
+        report.add(outcome);
+    }
+    report
+}
+
 /// The outcome of an import for the reply.
 struct Report {
     /// The maximum number of bytes in the body.
@@ -123,7 +143,9 @@ struct Report {
     stop: Option<(Failure, Vec<String>)>,
     not_tried: Option<u64>,
     messages: Vec<String>,
-    /// The number of messages beyond [`MESSAGES_LIMIT`].
+    /// The maximum number of messages.
+    messages_limit: usize,
+    /// The number of messages beyond it.
     omitted: u64,
     has_name_conflict: bool,
 }
@@ -140,7 +162,7 @@ struct Counts {
 }
 
 impl Report {
-    fn new(limit: u64, request_id: RequestId) -> Self {
+    fn new(limit: u64, mode: Mode, request_id: RequestId) -> Self {
         Self {
             limit,
             request_id,
@@ -149,6 +171,11 @@ impl Report {
             stop: None,
             not_tried: None,
             messages: Vec::new(),
+            messages_limit: match mode {
+                Mode::Each => MESSAGES_LIMIT,
+                // The number of records is limited.
+                Mode::Atomic => usize::MAX,
+            },
             omitted: 0,
             has_name_conflict: false,
         }
@@ -169,7 +196,7 @@ impl Report {
             return;
         }
         for message in messages {
-            if self.messages.len() < MESSAGES_LIMIT {
+            if self.messages.len() < self.messages_limit {
                 self.messages.push(message);
             } else {
                 self.omitted = self.omitted.saturating_add(1);
@@ -183,6 +210,7 @@ impl Report {
         match error {
             ImportError::Malformed(messages) => Failure::Malformed(messages),
             ImportError::Store(error) => logged(error, &self.request_id),
+            error @ ImportError::TooMany => Failure::TooManyRecords(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
                 Failure::Malformed(vec![message])
             }

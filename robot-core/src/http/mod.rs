@@ -52,6 +52,7 @@ mod export;
 mod failure;
 mod host;
 mod import;
+mod import_query;
 mod list;
 mod origin;
 mod parameters;

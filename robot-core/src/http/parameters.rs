@@ -32,7 +32,7 @@ pub(super) const SUMMARY: &[&str] = with_filter![];
 pub(super) const EXPORT: &[&str] = with_filter!["fields", "format", "spreadsheet"];
 
 /// The parameters of an import.
-pub(super) const IMPORT: &[&str] = &["format", "on_conflict", "dry_run"];
+pub(super) const IMPORT: &[&str] = &["format", "on_conflict", "dry_run", "atomic"];
 
 /// The maximum number of unknown parameters that a reply names.
 const UNKNOWN_LIMIT: usize = 10;

@@ -6,12 +6,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{EXPORT, IMPORT, LIST, Message, ROBOT, SUMMARY, flag, limit, parameters, year},
+    parameters::{EXPORT, LIST, Message, ROBOT, SUMMARY, flag, limit, parameters, year},
 };
 use crate::{
     catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
     model::{Field, RobotType},
-    transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict, RobotWriter},
+    transfer::{Format, RobotWriter},
 };
 
 /// The characters that are encoded in a path or a query: all but the unreserved ones of RFC 3986.
@@ -224,41 +224,10 @@ impl Query {
     }
 }
 
-/// Parses the query of an import: the format and the options.
-pub(super) fn of_import(query: &str) -> Result<(Option<Format>, ImportOptions), Failure> {
-    let mut format = None;
-    let mut options = ImportOptions::default().after_failure(AfterFailure::Continue);
-    parameters(query, IMPORT, |name, value| {
-        match name {
-            "format" => format = Some(named_format(&value)?),
-            "on_conflict" => options.on_conflict = on_conflict(&value)?,
-            _ => options.dry_run = dry_run(&value)?,
-        }
-        Ok(())
-    })?;
-    Ok((format, options))
-}
-
-fn named_format(value: &str) -> Result<Format, Message> {
+/// A value that is the name of a format.
+pub(super) fn named_format(value: &str) -> Result<Format, Message> {
     let format = value.parse();
     format.map_err(|_| "format must be csv, json or ndjson".into())
-}
-
-fn on_conflict(value: &str) -> Result<OnConflict, Message> {
-    match value {
-        "fail" => Ok(OnConflict::Fail),
-        "skip" => Ok(OnConflict::Skip),
-        "replace" => Ok(OnConflict::Replace),
-        _ => Err("on_conflict must be fail, skip or replace".into()),
-    }
-}
-
-fn dry_run(value: &str) -> Result<DryRun, Message> {
-    Ok(if flag("dry_run", value)? {
-        DryRun::Yes
-    } else {
-        DryRun::No
-    })
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ const IN_FLIGHT: usize = 1024;
 
 /// How long a record is retried, and the pause between two attempts.
 const RETRY_LIMIT: Duration = Duration::from_secs(2);
-const RETRY_PAUSE: Duration = Duration::from_millis(20);
+pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Imports records into a catalogue, in their order, and returns the outcome of each.
 ///
@@ -36,6 +36,7 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// is as if each record were processed when those before it are done: of two records with the same
 /// name, the later one finds the robot of the first. Outcomes that were returned are durable. An
 /// iterator that is dropped early may have stored a few more robots than it returned.
+/// [`import_atomically`](super::import_atomically) stores all records or none.
 ///
 /// If the import [stops](AfterFailure::Stop) at a record that fails, no later record is stored,
 /// unless another caller takes a name, or the store fails, between the look-up of the name and the
@@ -239,7 +240,7 @@ where
         };
         let is_dry_run = self.options.dry_run == DryRun::Yes;
         let is_taken = holder.is_some() || (is_dry_run && self.names.contains(draft.name()));
-        if is_taken && let Some(result) = self.without_write() {
+        if is_taken && let Some(result) = self.options.on_conflict.without_write() {
             return Step::Done(result);
         }
         self.names.insert(draft.name());
@@ -260,15 +261,6 @@ where
             stored,
             draft,
         })
-    }
-
-    /// The result for a name that is taken, unless the record replaces the robot.
-    fn without_write(&self) -> Option<Result<Stored, ImportError>> {
-        match self.options.on_conflict {
-            OnConflict::Fail => Some(Err(Error::from(Violation::NameTaken).into())),
-            OnConflict::Skip => Some(Ok(Stored::Skipped)),
-            OnConflict::Replace => None,
-        }
     }
 
     /// Finishes a step.
@@ -327,7 +319,7 @@ where
             self.catalogue.insert(draft.clone())?;
             return Ok(Stored::Added);
         };
-        if let Some(result) = self.without_write() {
+        if let Some(result) = self.options.on_conflict.without_write() {
             return result;
         }
         self.catalogue.update(robot.id(), draft.clone().into())?;
@@ -352,7 +344,7 @@ where
 
 /// Whether a write failed because the name is taken or the robot was deleted since the look-up, or
 /// because the store was overloaded.
-fn is_retryable(error: &Error) -> bool {
+pub(super) fn is_retryable(error: &Error) -> bool {
     match error {
         Error::NotFound(_) | Error::Unavailable(_) => true,
         Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),

@@ -1,9 +1,9 @@
 //! Import, export and copy of robots: CSV, JSON and NDJSON, read and written in constant memory.
 //!
 //! [`Records`] reads a file record by record, with their positions. [`import()`] stores records in a
-//! catalogue, and [`RobotWriter`] writes robots in the same formats: reading them again returns the
-//! same robots, byte for byte. [`copy()`] copies a catalogue to another store, and [`check()`] checks
-//! one.
+//! catalogue, [`import_atomically`] all of them or none, and [`RobotWriter`] writes robots in the same
+//! formats: reading them again returns the same robots, byte for byte. [`copy()`] copies a catalogue to
+//! another store, and [`check()`] checks one.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -43,6 +43,7 @@
 //! and reading continues after it. A byte order mark at the start is ignored, and lines may end with
 //! a carriage return.
 
+mod atomic_import;
 mod check;
 mod copy;
 mod csv_reader;
@@ -60,6 +61,7 @@ mod record;
 mod records;
 mod writer;
 
+pub use atomic_import::import_atomically;
 pub use check::check;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use digest::{CatalogueDigest, Checksum, digest};
@@ -67,7 +69,8 @@ pub use format::{Format, ParseFormatError};
 pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
 pub use outcome::{
-    AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored, Summary,
+    ATOMIC_LIMIT, AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored,
+    Summary,
 };
 pub use position::Position;
 pub use record::{ReadError, Record};

@@ -3,7 +3,23 @@
 use std::borrow::Cow;
 
 use super::{position::Position, record::ReadError};
-use crate::catalogue::Error;
+use crate::{catalogue::Error, model::Violation};
+
+/// The maximum number of records of an atomic import. Lower, and files have to be divided; higher, and
+/// other writers of an SQLite file wait longer for its one transaction.
+///
+/// ```
+/// use robot_core::{Draft, MemoryCatalogue};
+/// use robot_core::transfer::{ATOMIC_LIMIT, ImportOptions, Record, import_atomically};
+///
+/// let drafts = (0..=ATOMIC_LIMIT).map(|number| Draft::new(number.to_string(), "droid", 1977));
+/// let records = Record::numbered(drafts);
+/// let outcomes = import_atomically(&MemoryCatalogue::new(), records, ImportOptions::default());
+/// assert_eq!(outcomes.len(), 1);
+/// let error = outcomes[0].result.as_ref().unwrap_err().to_string();
+/// assert!(error.starts_with("An atomic import has at most 10000 records"));
+/// ```
+pub const ATOMIC_LIMIT: usize = 10_000;
 
 /// What to do with a record whose name is taken.
 ///
@@ -29,6 +45,17 @@ pub enum OnConflict {
     Skip,
     /// The robot gets the other values of the record, and keeps its id.
     Replace,
+}
+
+impl OnConflict {
+    /// The result of a record whose name is taken, unless it replaces the robot.
+    pub(super) fn without_write(self) -> Option<Result<Stored, ImportError>> {
+        match self {
+            Self::Fail => Some(Err(Error::from(Violation::NameTaken).into())),
+            Self::Skip => Some(Ok(Stored::Skipped)),
+            Self::Replace => None,
+        }
+    }
 }
 
 /// What to do after a record has failed.
@@ -187,6 +214,12 @@ pub enum ImportError {
     /// No more records can be read.
     #[error(transparent)]
     Unreadable(#[from] ReadError),
+    /// An atomic import has more records than it may have.
+    #[error(
+        "An atomic import has at most {ATOMIC_LIMIT} records; divide the file, or import it without \
+         'atomic'"
+    )]
+    TooMany,
 }
 
 impl ImportError {
@@ -200,7 +233,7 @@ impl ImportError {
                 .map(|violation| violation.to_string())
                 .collect(),
             Self::Store(error) => vec![error.to_string()],
-            Self::Unreadable(error) => vec![error.to_string()],
+            Self::Unreadable(_) | Self::TooMany => vec![self.to_string()],
         }
     }
 

@@ -110,7 +110,12 @@ impl Catalogue for Faulty {
         self.checked(request.cursor.is_start())?.page(request)
     }
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
-        self.checked_write(false)?.apply_all(changes)
+        let catalogue = self.checked_write(false)?;
+        let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        match fault {
+            Some(Fault::DiskFull(room)) if room < changes.len() => Err(Error::disk_full(SECRET)),
+            _ => catalogue.apply_all(changes),
+        }
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         self.checked_write(false)?.restore(restoration)
