@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         count: Arc::clone(&bytes_read),
     };
     let reader = interrupt.reader(input).map_err(Failure::Signals)?;
-    let records = Records::new(reader, format).take_while(|_| !interrupt.is_set());
+    let records = Records::new(reader, format);
     let mut import = Import {
         args,
         place: &place,
@@ -63,11 +63,20 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         input_failure: None,
         stop: None,
         has_name_conflict: false,
+        is_unknown: false,
     };
-    for outcome in transfer::import(catalogue, records, args.options()) {
-        import.record(outcome, bytes_read.load(Ordering::Relaxed));
-    }
-    if interrupt.is_set() {
+    let record = |outcome| import.record(outcome, bytes_read.load(Ordering::Relaxed));
+    let is_complete = if args.atomic {
+        // A part of the records must not be taken for all: the reader fails if it is interrupted.
+        let outcomes = transfer::import_atomically(&*catalogue, records, args.options());
+        outcomes.into_iter().for_each(record);
+        import.summary.failed == 0
+    } else {
+        let records = records.take_while(|_| !interrupt.is_set());
+        transfer::import(catalogue, records, args.options()).for_each(record);
+        false
+    };
+    if interrupt.is_set() && !is_complete {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)
@@ -122,6 +131,8 @@ struct Import<'a> {
     stop: Option<Cause>,
     /// Whether a record failed because its name is taken.
     has_name_conflict: bool,
+    /// Whether it is unknown if the robots were stored.
+    is_unknown: bool,
 }
 
 /// What has to be fixed after failures, from the least to the most severe.
@@ -169,7 +180,9 @@ impl Import<'_> {
             error => Cause::of(error),
         };
         self.has_name_conflict |= cause == Cause::NameTaken;
-        if cause > Cause::Record || !self.args.keep_going {
+        self.is_unknown |= matches!(error, ImportError::Store(Error::Unknown(_)));
+        // An atomic import has not stopped at a record.
+        if !self.args.atomic && (cause > Cause::Record || !self.args.keep_going) {
             self.stop = self.stop.max(Some(cause));
         }
         match error {
@@ -207,7 +220,9 @@ impl Import<'_> {
         } = self;
         drop(progress);
         let added = robot_count(summary.added);
-        let _ = if args.dry_run {
+        let _ = if args.atomic {
+            writeln!(io::stderr(), "Stopped at {position}: nothing was stored")
+        } else if args.dry_run {
             writeln!(
                 io::stderr(),
                 "Stopped at {position}: {added} would be added; nothing was stored"
@@ -230,9 +245,11 @@ impl Import<'_> {
     fn finish(self, output: &mut dyn Write) -> Result<(), Failure> {
         drop(self.progress);
         let mut failures: Vec<Failure> = self.input_failure.into_iter().collect();
-        let printed = writeln!(output, "{}", sentence(&self.summary, self.args.dry_run))
-            .and_then(|()| output.flush());
-        failures.extend(printed.err().map(Failure::ChangeNotShown));
+        if !(self.args.atomic && self.is_unknown) {
+            let printed = writeln!(output, "{}", sentence(&self.summary, self.args))
+                .and_then(|()| output.flush());
+            failures.extend(printed.err().map(Failure::ChangeNotShown));
+        }
         match self.stop {
             Some(cause) => {
                 failures.push(stopped_at(self.position, self.args, &self.summary, cause));
@@ -283,8 +300,8 @@ fn messages(error: &ImportError) -> Vec<String> {
 }
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
-fn sentence(summary: &Summary, is_dry_run: bool) -> String {
-    let verbs = if is_dry_run {
+fn sentence(summary: &Summary, args: &ImportArgs) -> String {
+    let verbs = if args.dry_run {
         ["Would add", "replace", "skip", "fail"]
     } else {
         ["Added", "replaced", "skipped", "failed"]
@@ -297,7 +314,7 @@ fn sentence(summary: &Summary, is_dry_run: bool) -> String {
             let _ = write!(sentence, ", {verb} {}", HumanCount(count));
         }
     }
-    if is_dry_run {
+    if args.dry_run || args.atomic && summary.failed > 0 {
         sentence.push_str("; nothing was stored");
     }
     sentence.push('.');
@@ -325,16 +342,24 @@ mod tests {
 
     #[test]
     fn sentence_omits_zero_counts() {
+        let mut args = ImportArgs {
+            file: "robots.csv".into(),
+            on_conflict: OnConflict::Fail,
+            dry_run: false,
+            keep_going: false,
+            atomic: false,
+        };
         let mut summary = Summary::default();
         summary.added = 1;
-        assert_eq!(sentence(&summary, false), "Added 1 robot.");
+        assert_eq!(sentence(&summary, &args), "Added 1 robot.");
         summary.added = 99_998;
         summary.skipped = 2;
-        assert_eq!(sentence(&summary, false), "Added 99,998 robots, skipped 2.");
+        assert_eq!(sentence(&summary, &args), "Added 99,998 robots, skipped 2.");
         summary.replaced = 3;
         summary.failed = 4;
+        args.dry_run = true;
         assert_eq!(
-            sentence(&summary, true),
+            sentence(&summary, &args),
             "Would add 99,998 robots, replace 3, skip 2, fail 4; nothing was stored."
         );
     }

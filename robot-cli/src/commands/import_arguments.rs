@@ -31,6 +31,10 @@ pub(crate) struct ImportArgs {
     /// Skip records that fail instead of stopping at the first
     #[arg(long)]
     pub(super) keep_going: bool,
+
+    /// Store all records or none, at most 10,000, and report every one that fails
+    #[arg(long, conflicts_with = "keep_going")]
+    pub(super) atomic: bool,
 }
 
 const DETAILS: &str = "\
@@ -39,6 +43,7 @@ Examples:
   robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
   robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
   robot-cli import new.json --on-conflict replace       Update existing robots
+  robot-cli import fleet.csv --atomic                   Store all records, or none if one fails
   curl -s http://robots.example/x | robot-cli import - --format ndjson
 
 Formats:
@@ -48,7 +53,8 @@ Formats:
 
 Each record requires name, type and year. Records that fail are reported on standard error as
 FILE:LINE: message, and the exit status is 1.
-Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once.";
+Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
+--atomic, Ctrl-C stores nothing unless all records have been read.";
 
 /// The value of `--on-conflict`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
