@@ -115,6 +115,7 @@ fn tests() -> Vec<Test> {
         increments::no_increment_is_lost_on_sqlite,
         kills::kill_keeps_acknowledged_and_no_rejected_writes,
         kills::kill_during_start_leaves_a_usable_file,
+        kills::kill_during_an_atomic_import_leaves_all_or_none,
         stops::stop_under_load_finishes_requests_in_progress,
         full_disk::full_disk_rejects_writes_until_there_is_space,
         full_disk::server_that_ends_on_a_full_disk_loses_nothing,

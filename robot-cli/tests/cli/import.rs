@@ -168,6 +168,73 @@ fn import_with_keep_going_reports_each_failed_line() {
 }
 
 #[test]
+fn atomic_import_reports_each_failed_line_and_stores_nothing() {
+    let sandbox = Sandbox::with_file("robots.csv", WITH_BAD_LINES);
+    sandbox.write("more.csv", format!("{CSV}R2-D2,droid,1\n"));
+    sandbox.add([]);
+    let assert = sandbox
+        .run(&["import", "robots.csv", "--atomic"])
+        .code(1)
+        .stdout("Added 0 robots, failed 2; nothing was stored.\n");
+    let stderr = String::from_utf8_lossy(&assert.get_output().stderr);
+    let lines: Vec<_> = stderr.lines().collect();
+    assert!(lines[1].starts_with("robots.csv:2: "), "{stderr}");
+    assert!(lines[2].starts_with("robots.csv:4: "), "{stderr}");
+    assert_eq!(lines.len(), 3, "{stderr}");
+    sandbox.has("");
+    let _ = sandbox
+        .run(&["import", "more.csv", "--atomic"])
+        .code(1)
+        .stdout("Added 0 robots, failed 1; nothing was stored.\n")
+        .stderr(format!(
+            "more.csv:4: {NAME_TAKEN}\nTo skip names that are taken, add --on-conflict skip; to \
+             update their robots, --on-conflict replace\n"
+        ));
+    sandbox.has("");
+    sandbox.prints(
+        &[
+            "import",
+            "more.csv",
+            "--atomic",
+            "--on-conflict=replace",
+            "--dry-run",
+        ],
+        "Would add 2 robots, replace 1; nothing was stored.\n",
+    );
+    sandbox.has("");
+    sandbox.prints(
+        &["import", "more.csv", "--atomic", "--on-conflict=replace"],
+        "Added 2 robots, replaced 1.\n",
+    );
+    sandbox.prints(
+        &["list", "--format=csv", "--fields=name,type,year"],
+        "name,type,year\n\"HAL, 9000\",virtual,1968\nR2-D2,droid,1\n",
+    );
+    let _ = sandbox
+        .run(&["import", "more.csv", "--atomic", "--keep-going"])
+        .code(2);
+}
+
+#[test]
+fn atomic_import_of_too_many_records_stores_nothing() {
+    let mut file = "name,type,year\n".to_owned();
+    for number in 0..=10_000 {
+        file.push_str(&format!("{number},droid,1\n"));
+    }
+    let sandbox = Sandbox::with_file("robots.csv", file);
+    sandbox.add([]);
+    let _ = sandbox
+        .run(&["import", "robots.csv", "--atomic"])
+        .code(1)
+        .stdout("Added 0 robots, failed 1; nothing was stored.\n")
+        .stderr(
+            "robots.csv:10002: An atomic import has at most 10000 records; divide the file, or \
+             import it without 'atomic'\n",
+        );
+    sandbox.has("");
+}
+
+#[test]
 fn import_handles_existing_names_as_requested() {
     let file = "{\"name\":\"Bender\",\"type\":\"droid\",\"year\":1}\n{\"name\":\"new\",\"type\":\"droid\",\"year\":2}\n";
     let old = "name,type,year\nBender,mechanical,2996\n";

@@ -13,9 +13,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::sandbox::Sandbox;
 
 /// Starts an import of NDJSON from a pipe that stays open.
-fn start_import(sandbox: &Sandbox) -> Child {
+fn start_import(sandbox: &Sandbox, options: &[&str]) -> Child {
     sandbox
         .command(["import", "-", "--format=ndjson"])
+        .args(options)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -51,7 +52,7 @@ fn write_robots(child: &mut Child, names: std::ops::Range<usize>) {
 fn stopped_by(signal: Signal) -> (String, Option<i32>) {
     let sandbox = Sandbox::new();
     sandbox.add([]);
-    let mut child = start_import(&sandbox);
+    let mut child = start_import(&sandbox, &[]);
     write_robots(&mut child, 0..3000);
     wait_for_robots(&sandbox, |count| count == 3000);
     send(signal, &child);
@@ -75,10 +76,29 @@ fn signal_stops_import_that_waits_for_input() {
 }
 
 #[test]
+fn interrupted_atomic_import_stores_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.add([]);
+    let mut child = start_import(&sandbox, &["--atomic"]);
+    write_robots(&mut child, 0..3000);
+    let mut input = child.stdin.take();
+    // It reads the rest of the pipe, and the signal arrives before or after that.
+    thread::sleep(Duration::from_millis(200));
+    send(Signal::INT, &child);
+    let output = child.wait_with_output().unwrap();
+    drop(input.take());
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.ends_with(": nothing was stored\n"), "{stderr}");
+    assert!(sandbox.open("robots.db").list().unwrap().is_empty());
+}
+
+#[test]
 fn interrupted_import_stored_what_it_reports() {
     let sandbox = Sandbox::new();
     sandbox.add([]);
-    let mut child = start_import(&sandbox);
+    let mut child = start_import(&sandbox, &[]);
     let mut input = child.stdin.take().unwrap();
     let writer = thread::spawn(move || {
         // The pipe breaks when the import stops.
@@ -168,7 +188,7 @@ fn interrupted_command_leaves_the_file_as_it_was() {
 #[test]
 fn second_signal_terminates_process() {
     let sandbox = Sandbox::new();
-    let mut child = start_import(&sandbox);
+    let mut child = start_import(&sandbox, &[]);
     write_robots(&mut child, 0..1);
     wait_for_robots(&sandbox, |count| count == 1);
     send(Signal::INT, &child);

@@ -15,10 +15,10 @@ use robot_core::{
     },
 };
 
-const TAKEN: &str = "The robot name must be unique";
+pub(crate) const TAKEN: &str = "The robot name must be unique";
 
 /// Runs a test on a store that executes one write at a time, and on one that executes many together.
-fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
+pub(crate) fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
     test(Arc::new(MemoryCatalogue::new()));
     #[cfg(feature = "sqlite")]
     {
@@ -32,13 +32,18 @@ fn on_both_kinds_of_store(test: impl Fn(Arc<dyn Catalogue>)) {
 fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, options: ImportOptions) -> Vec<String> {
     let records = Records::new(file.as_bytes(), Format::Ndjson);
     import(Arc::clone(catalogue), records, options)
-        .map(|outcome| match &outcome.result {
-            Ok(Stored::Added) => format!("{} added", line(&outcome)),
-            Ok(Stored::Replaced) => format!("{} replaced", line(&outcome)),
-            Ok(Stored::Skipped) => format!("{} skipped", line(&outcome)),
-            Err(error) => format!("{}: {}", line(&outcome), error.messages().join("; ")),
-        })
+        .map(|outcome| described(&outcome))
         .collect()
+}
+
+pub(crate) fn described(outcome: &Outcome) -> String {
+    let line = line(outcome);
+    match &outcome.result {
+        Ok(Stored::Added) => format!("{line} added"),
+        Ok(Stored::Replaced) => format!("{line} replaced"),
+        Ok(Stored::Skipped) => format!("{line} skipped"),
+        Err(error) => format!("{line}: {}", error.messages().join("; ")),
+    }
 }
 
 /// The number of the line of a record, since no two records share one.
@@ -48,25 +53,25 @@ fn line(outcome: &Outcome) -> u64 {
 }
 
 /// NDJSON of droids with these names and years.
-fn file(robots: &[(&str, i64)]) -> String {
+pub(crate) fn file(robots: &[(&str, i64)]) -> String {
     let line = |(name, year): &(&str, i64)| {
         format!("{{\"name\":\"{name}\",\"type\":\"droid\",\"year\":{year}}}\n")
     };
     robots.iter().map(line).collect()
 }
 
-fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
+pub(crate) fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
     Pages::new(catalogue, "")
         .flat_map(|page| page.unwrap())
         .map(|robot| (robot.name().to_owned(), robot.year()))
         .collect()
 }
 
-fn options() -> ImportOptions {
+pub(crate) fn options() -> ImportOptions {
     ImportOptions::default()
 }
 
-const MIXED: &str = "\
+pub(crate) const MIXED: &str = "\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":1}\n\
     {\"name\":\"b\",\"type\":\"toaster\",\"year\":-1}\n\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":2}\n\
@@ -78,7 +83,7 @@ const MIXED: &str = "\
 const TYPE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 
 /// The outcomes of [`MIXED`] in a catalogue that contains `old`.
-fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
+pub(crate) fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
     let with_taken_name = |line: u64| match on_conflict {
         OnConflict::Fail => format!("{line}: {TAKEN}"),
         OnConflict::Skip => format!("{line} skipped"),
@@ -206,7 +211,7 @@ fn invalid_json_ends_an_import_that_continues() {
 }
 
 /// A store in which another client adds robots between look-up and write, or that is full.
-struct Racing {
+pub(crate) struct Racing {
     inner: MemoryCatalogue,
     /// The number of look-ups that find nothing.
     blind: Mutex<u32>,
@@ -215,7 +220,7 @@ struct Racing {
 }
 
 impl Racing {
-    fn with_old(blind: u32) -> Arc<dyn Catalogue> {
+    pub(crate) fn with_old(blind: u32) -> Arc<dyn Catalogue> {
         let inner = MemoryCatalogue::new();
         inner.add(Draft::new("old", "droid", 0)).unwrap();
         Arc::new(Self {

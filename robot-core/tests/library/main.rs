@@ -5,6 +5,7 @@
     reason = "a test that cannot set up its fixture fails"
 )]
 
+mod atomic_importing;
 mod copy;
 mod importing;
 mod reading;

@@ -4,8 +4,8 @@ use proptest::{collection::vec, prelude::*};
 use std::ops::Bound;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest, Pages,
-    Revision, Robot, RobotId, RobotType, Sort, Summary, Violation,
+    Catalogue, CatalogueExt, Change, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest,
+    Pages, Revision, Robot, RobotId, RobotType, Sort, Summary, ValidChanges, ValidDraft, Violation,
 };
 
 use crate::backend::Backend;
@@ -19,6 +19,8 @@ enum Step {
     AmendIf(usize, Revision, Draft),
     Delete(usize),
     DeleteIf(usize, Revision),
+    /// Adds robots and changes years, all together.
+    Together(Vec<Draft>, Vec<(usize, i64)>),
     Get(usize),
     Find(String),
     Page(String, String, usize),
@@ -77,6 +79,21 @@ impl<C: Catalogue> Subject<C> {
             Step::DeleteIf(order, revision) => catalogue
                 .delete_if(self.id(order), revision)
                 .map(|()| Vec::new()),
+            Step::Together(drafts, years) => {
+                let valid = drafts.into_iter().flat_map(ValidDraft::new);
+                let inserts: Vec<_> = valid.map(Change::Insert).collect();
+                let updates = years.into_iter().map(|(order, year)| {
+                    let year = Draft {
+                        year: Some(year),
+                        ..Draft::default()
+                    };
+                    Change::Update(self.id(order), ValidChanges::new(year).unwrap())
+                });
+                let added = inserts.len();
+                let ids = catalogue.apply_all(inserts.into_iter().chain(updates).collect());
+                let get = |id| catalogue.get(id).unwrap().unwrap();
+                ids.map(|ids| ids.into_iter().take(added).map(get).collect())
+            }
             Step::Delete(order) => catalogue.delete(self.id(order)).map(|()| Vec::new()),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
@@ -109,9 +126,11 @@ impl<C: Catalogue> Subject<C> {
     }
 
     fn robots(&mut self, step: &Step, robots: Vec<Robot>) -> Answer {
-        if let (Step::Add(_), [robot]) = (step, robots.as_slice()) {
-            assert!(!self.ids.contains(&robot.id()), "{} was reused", robot.id());
-            self.ids.push(robot.id());
+        if matches!(step, Step::Add(_) | Step::Together(..)) {
+            for id in robots.iter().map(Robot::id) {
+                assert!(!self.ids.contains(&id), "{id} was reused");
+                self.ids.push(id);
+            }
         }
         if matches!(
             step,
@@ -204,6 +223,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (state.clone(), partial())
             .prop_map(|((order, revision), draft)| Step::AmendIf(order, revision, draft)),
         1 => state.prop_map(|(order, revision)| Step::DeleteIf(order, revision)),
+        2 => (vec(draft(), 0..4), vec((order.clone(), 0..3000_i64), 0..3))
+            .prop_map(|(drafts, years)| Step::Together(drafts, years)),
         2 => order.clone().prop_map(Step::Delete),
         1 => order.prop_map(Step::Get),
         1 => name().prop_map(Step::Find),

@@ -1,11 +1,18 @@
 //! Kills of the server.
 
-use std::{mem, process::Stdio, thread, time::Duration};
+use std::{
+    fmt::Write,
+    mem,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
 
 use crate::{
+    calls::{call, names},
     options::Run,
     process::{Server, command},
-    workload::{Ledger, Workload},
+    workload::{Ledger, Outcome, Workload, send},
 };
 
 pub(crate) fn kill_keeps_acknowledged_and_no_rejected_writes(run: &Run) {
@@ -41,5 +48,44 @@ pub(crate) fn kill_during_start_leaves_a_usable_file(run: &Run) {
         let workload = Workload::start(&server, ledger, random);
         workload.wait_for_writes(10);
         workload.stop().assert_consistent_with(&server);
+    });
+}
+
+pub(crate) fn kill_during_an_atomic_import_leaves_all_or_none(run: &Run) {
+    const RECORDS: usize = 2000;
+    const TARGET: &str = "/api/robots/import?format=csv&atomic=true";
+    let file = |round: &str| {
+        let mut file = "name,type,year\n".to_owned();
+        for number in 0..RECORDS {
+            writeln!(file, "{round} {number},droid,{number}").unwrap();
+        }
+        file
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let start = || Server::start(folder.path(), &[]);
+    let server = start();
+    let begin = Instant::now();
+    let answer = call(&server.client(), "POST", TARGET, &file("first"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let duration = begin.elapsed();
+    server.stop("KILL");
+    let (mut round, mut stored) = (0, RECORDS);
+    run.repeat(6, |random| {
+        round += 1;
+        let server = start();
+        let client = server.client();
+        let file = file(&round.to_string());
+        let import = thread::spawn(move || send(&client, "POST", TARGET, &file).outcome);
+        thread::sleep(duration.mul_f64(1.2 * random.f64()));
+        server.stop("KILL");
+        let outcome = import.join().unwrap();
+        let found = names(&start()).len();
+        let added = found.checked_sub(stored).unwrap();
+        println!("{}: {added} robots, {outcome:?}", run.name);
+        match outcome {
+            Outcome::Done => assert_eq!(added, RECORDS),
+            _ => assert!(added == 0 || added == RECORDS, "{added}"),
+        }
+        stored = found;
     });
 }

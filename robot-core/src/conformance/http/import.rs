@@ -25,7 +25,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
 
 const IMPORT: &str = "/api/robots/import";
 
-const SKIP_MESSAGE: &str = "To skip names that are taken, add on_conflict=skip to the query; to \
+pub(super) const SKIP_MESSAGE: &str = "To skip names that are taken, add on_conflict=skip to the query; to \
                             update their robots, on_conflict=replace";
 
 /// Imports a file, with this query.
@@ -41,7 +41,7 @@ fn counts([added, replaced, skipped, failed]: [u64; 4]) -> String {
 }
 
 #[track_caller]
-fn assert_imported(answer: &Answer, expected: [u64; 4]) {
+pub(super) fn assert_imported(answer: &Answer, expected: [u64; 4]) {
     assert_answer(
         answer,
         200,

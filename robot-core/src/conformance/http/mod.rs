@@ -1,5 +1,6 @@
 //! Cases for frontends: the contract from the view of a client. Each starts with an empty catalogue.
 
+mod atomic_import;
 mod bodies;
 #[cfg(test)]
 mod broken_frontends;
@@ -49,6 +50,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         filters::CASES,
         protocol::CASES,
         import::CASES,
+        atomic_import::CASES,
         stopped_import::CASES,
         export::CASES,
         faults::CASES,

@@ -1,0 +1,235 @@
+//! Atomic imports: `POST /api/robots/import?atomic=true`.
+
+use std::fmt::Write;
+
+use super::{
+    Case, NAME_MESSAGE, Session, TYPE_MESSAGE, YEAR_MESSAGE, assert_failure, assert_messages,
+    draft,
+    faulty::Fault,
+    import::{SKIP_MESSAGE, assert_imported, import},
+};
+use crate::{
+    conformance::{at_once, cases},
+    transfer::ATOMIC_LIMIT,
+};
+
+pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
+    atomic_import_stores_all_records,
+    atomic_import_with_failing_records_stores_nothing,
+    atomic_import_names_every_failing_record,
+    atomic_import_with_invalid_end_stores_nothing,
+    too_many_records_of_an_atomic_import_return_413,
+    atomic_import_skips_or_replaces_taken_names,
+    atomic_dry_run_stores_nothing,
+    atomic_import_on_a_full_disk_stores_nothing,
+    concurrent_atomic_imports_store_all_records_of_one,
+];
+
+fn atomic_import_stores_all_records(session: &Session<'_>) {
+    let file = "name,type,year\nR2-D2,droid,1977\nHAL 9000,virtual,1968\n";
+    assert_imported(
+        &import(session, "?format=csv&atomic=true", file),
+        [2, 0, 0, 0],
+    );
+    assert_eq!(session.names("/api/robots"), ["HAL 9000", "R2-D2"]);
+    let empty = import(session, "?format=json&atomic=true", "[]");
+    assert_imported(&empty, [0; 4]);
+    for value in ["yes", "", "true&atomic=true"] {
+        let query = format!("?format=csv&atomic={value}");
+        assert_failure(&import(session, &query, file), 400);
+    }
+    // As without the parameter.
+    let file = "name,type,year\nC-3PO,droid,1977\nx,droid,-1\n";
+    let answer = import(session, "?format=csv&atomic=false", file);
+    assert_eq!(answer.status, 200);
+    assert_eq!(session.names("/api/robots"), ["C-3PO", "HAL 9000", "R2-D2"]);
+}
+
+fn atomic_import_with_failing_records_stores_nothing(session: &Session<'_>) {
+    session.add("taken");
+    let good = [draft("a", "droid", 1), draft("b", "droid", 2)];
+    for (failing, status, messages) in [
+        (
+            draft("taken", "droid", 1),
+            session.rejected(),
+            vec![NAME_MESSAGE, SKIP_MESSAGE],
+        ),
+        (
+            draft("c", "toaster", -1),
+            session.rejected(),
+            vec![TYPE_MESSAGE, YEAR_MESSAGE],
+        ),
+        (
+            "[]".to_owned(),
+            400,
+            vec!["The record must be a JSON object with name, type and year"],
+        ),
+    ] {
+        for place in 0..=2 {
+            let mut lines = good.to_vec();
+            lines.insert(place, failing.clone());
+            let answer = import(session, "?format=ndjson&atomic=true", &lines.join("\n"));
+            let line = |message: &&str| match *message {
+                SKIP_MESSAGE => SKIP_MESSAGE.to_owned(),
+                message => format!("line {}: {message}", place + 1),
+            };
+            let messages: Vec<_> = messages.iter().map(line).collect();
+            let messages: Vec<_> = messages.iter().map(String::as_str).collect();
+            assert_messages(&answer, status, &messages);
+            assert_eq!(session.names("/api/robots"), ["taken"]);
+        }
+    }
+    // The first failure determines the status. Of equal names, the later one fails.
+    let lines = [&good[0], &good[0], "{}"].join("\n");
+    let answer = import(session, "?format=ndjson&atomic=true", &lines);
+    assert_messages(
+        &answer,
+        session.rejected(),
+        &[
+            &format!("line 2: {NAME_MESSAGE}"),
+            "line 3: type is required",
+            "line 3: name is required",
+            "line 3: year is required",
+            SKIP_MESSAGE,
+        ],
+    );
+    assert_eq!(session.names("/api/robots"), ["taken"]);
+}
+
+fn atomic_import_names_every_failing_record(session: &Session<'_>) {
+    let mut file = draft("R2-D2", "droid", 1977);
+    for _ in 0..150 {
+        file.push_str("\n{\"year\":-1}");
+    }
+    let answer = import(session, "?format=ndjson&atomic=true", &file);
+    let body = super::json(&answer);
+    assert_failure(&answer, 400);
+    let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
+    // Each line violates three rules.
+    assert_eq!(messages.len(), 450);
+    assert_eq!(messages[0], "line 2: type is required");
+    assert_eq!(messages[447], "line 151: type is required");
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+}
+
+fn atomic_import_with_invalid_end_stores_nothing(session: &Session<'_>) {
+    let file = format!("[{},\n{{}},\n{{", draft("R2-D2", "droid", 1977));
+    let answer = import(session, "?format=json&atomic=true", &file);
+    assert_messages(
+        &answer,
+        400,
+        &[
+            "line 2: type is required",
+            "line 2: name is required",
+            "line 2: year is required",
+            "line 3: What begins here does not end: the JSON is truncated or not valid",
+        ],
+    );
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+}
+
+fn too_many_records_of_an_atomic_import_return_413(session: &Session<'_>) {
+    // Nothing is looked up, nor are other failures reported.
+    let mut file = "name,type,year\nfirst,toaster,1\n".to_owned();
+    for number in 0..ATOMIC_LIMIT {
+        // Writing to a string does not fail.
+        let _ = writeln!(file, "{number},droid,{number}");
+    }
+    let answer = import(session, "?format=csv&atomic=true", &file);
+    assert_messages(
+        &answer,
+        413,
+        &[
+            "line 10002: An atomic import has at most 10000 records; divide the file, or import it \
+           without 'atomic'",
+        ],
+    );
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+}
+
+fn atomic_import_skips_or_replaces_taken_names(session: &Session<'_>) {
+    let id = session.add("R2-D2");
+    let file = [("R2-D2", 1), ("new", 2), ("new", 3)]
+        .map(|(name, year)| draft(name, "virtual", year))
+        .join("\n");
+    let robot = |name: &str| {
+        let found = session.get(&format!(
+            "/api/robots?name={name}&fields=id,type,year,revision"
+        ));
+        super::json(&found)[0].clone()
+    };
+    let answer = import(
+        session,
+        "?format=ndjson&atomic=true&on_conflict=skip",
+        &file,
+    );
+    assert_imported(&answer, [1, 0, 2, 0]);
+    assert_eq!(robot("new")["year"], 2);
+    assert_eq!(robot("R2-D2")["type"], "droid");
+    let answer = import(
+        session,
+        "?format=ndjson&atomic=true&on_conflict=replace",
+        &file,
+    );
+    assert_imported(&answer, [0, 3, 0, 0]);
+    let expected = serde_json::json!({"id": id, "type": "virtual", "year": 1, "revision": 2});
+    assert_eq!(robot("R2-D2"), expected);
+    // Updated once.
+    assert_eq!(robot("new")["year"], 3);
+    assert_eq!(robot("new")["revision"], 2);
+    let invalid = format!("{file}\n{}", draft("x", "droid", -1));
+    let answer = import(
+        session,
+        "?format=ndjson&atomic=true&on_conflict=replace",
+        &invalid,
+    );
+    assert_messages(
+        &answer,
+        session.rejected(),
+        &[&format!("line 4: {YEAR_MESSAGE}")],
+    );
+    assert_eq!(robot("R2-D2"), expected);
+}
+
+fn atomic_dry_run_stores_nothing(session: &Session<'_>) {
+    let query = "?format=csv&atomic=true&dry_run=true";
+    let file = "name,type,year\na,droid,1\nb,droid,1\n";
+    assert_imported(&import(session, query, file), [2, 0, 0, 0]);
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+    let answer = import(session, query, &format!("{file}b,droid,1\n"));
+    let message = format!("line 4: {NAME_MESSAGE}");
+    assert_messages(&answer, session.rejected(), &[&message, SKIP_MESSAGE]);
+}
+
+fn atomic_import_on_a_full_disk_stores_nothing(session: &Session<'_>) {
+    let robots = ["a", "b", "c"]
+        .map(|name| draft(name, "droid", 1))
+        .join("\n");
+    session.store.fail(Fault::DiskFull(2));
+    let answer = import(session, "?format=ndjson&atomic=true", &robots);
+    session.store.fail(None);
+    assert_failure(&answer, 503);
+    let after = answer.header("retry-after").unwrap_or_default();
+    assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
+    assert_eq!(session.names("/api/robots"), [""; 0]);
+    let answer = import(session, "?format=ndjson&atomic=true", &robots);
+    assert_imported(&answer, [3, 0, 0, 0]);
+}
+
+fn concurrent_atomic_imports_store_all_records_of_one(session: &Session<'_>) {
+    for round in 0..5 {
+        let answers = at_once(3, |client| {
+            let names = [format!("{round} own {client}"), format!("{round} shared")];
+            let robots = names.map(|name| draft(&name, "droid", 1));
+            import(session, "?format=ndjson&atomic=true", &robots.join("\n"))
+        });
+        let stored = answers.iter().filter(|answer| answer.status == 200);
+        assert_eq!(stored.count(), 1);
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            let message = format!("line 2: {NAME_MESSAGE}");
+            assert_messages(answer, session.rejected(), &[&message, SKIP_MESSAGE]);
+        }
+        let names = session.names(&format!("/api/robots/search/{round}%20"));
+        assert_eq!(names.len(), 2, "{names:?}");
+    }
+}
