@@ -103,7 +103,7 @@ fn atomic_import_names_every_failing_record(session: &Session<'_>) {
     }
     let answer = import(session, "?format=ndjson&atomic=true", &file);
     let body = super::json(&answer);
-    assert_failure(&answer, 400);
+    assert_failure(&answer, session.rejected());
     let messages = body["messages"].as_array().map_or(&[][..], Vec::as_slice);
     // Each line violates three rules.
     assert_eq!(messages.len(), 450);
@@ -117,7 +117,7 @@ fn atomic_import_with_invalid_end_stores_nothing(session: &Session<'_>) {
     let answer = import(session, "?format=json&atomic=true", &file);
     assert_messages(
         &answer,
-        400,
+        session.rejected(),
         &[
             "line 2: type is required",
             "line 2: name is required",
