@@ -40,6 +40,7 @@
 //! | open a store by its URL | [`open()`], [`OpenOptions`] |
 //! | work with robots | [`Catalogue`], [`CatalogueExt`], [`Pages`] |
 //! | read robots from CSV, JSON or NDJSON, or write them | [`transfer`] |
+//! | make several changes, all of them or none | [`Catalogue::apply_all`], [`transfer::import_atomically`] |
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
 //! | restore a backup | [`OpenOptions::restore_backup`] |
