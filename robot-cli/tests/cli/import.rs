@@ -214,10 +214,8 @@ fn atomic_import_reports_each_failed_line_and_stores_nothing() {
 
 #[test]
 fn atomic_import_of_too_many_records_stores_nothing() {
-    let mut file = "name,type,year\n".to_owned();
-    for number in 0..=10_000 {
-        file.push_str(&format!("{number},droid,1\n"));
-    }
+    let lines: Vec<_> = (0..=10_000).map(|n| format!("{n},droid,1\n")).collect();
+    let file = format!("name,type,year\n{}", lines.concat());
     let sandbox = Sandbox::with_file("robots.csv", file);
     sandbox.add([]);
     let _ = sandbox

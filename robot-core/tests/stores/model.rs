@@ -80,8 +80,10 @@ impl<C: Catalogue> Subject<C> {
                 .delete_if(self.id(order), revision)
                 .map(|()| Vec::new()),
             Step::Together(drafts, years) => {
-                let valid = drafts.into_iter().flat_map(ValidDraft::new);
-                let inserts: Vec<_> = valid.map(Change::Insert).collect();
+                // Stores assign ids in the order of the changes, or of the names.
+                let mut valid: Vec<_> = drafts.into_iter().flat_map(ValidDraft::new).collect();
+                valid.sort_by(|one, other| one.name().cmp(other.name()));
+                let inserts: Vec<_> = valid.into_iter().map(Change::Insert).collect();
                 let updates = years.into_iter().map(|(order, year)| {
                     let year = Draft {
                         year: Some(year),

@@ -46,22 +46,25 @@ fn rename(name: &str) -> ValidChanges {
 
 fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
     let old = ["a", "b", "c", "d", "e"].map(|name| add(catalogue, name).id());
-    let [a, b, c, d, e] = old;
+    let [deleted, renamed, changed, deleted_if, last] = old;
     let ids = ok(catalogue.apply_all(vec![
         insert("z"),
-        Change::Update(b, rename("B")),
-        Change::Delete(a),
-        Change::UpdateIf(c, Revision::FIRST, year(2001)),
+        Change::Update(renamed, rename("B")),
+        Change::Delete(deleted),
+        Change::UpdateIf(changed, Revision::FIRST, year(2001)),
         insert("f"),
-        Change::DeleteIf(d, Revision::FIRST),
-        Change::Update(e, year(1)),
+        Change::DeleteIf(deleted_if, Revision::FIRST),
+        Change::Update(last, year(1)),
     ]));
     assert_eq!(ids.len(), 7);
-    assert_eq!([ids[1], ids[2], ids[3], ids[5], ids[6]], [b, a, c, d, e]);
+    assert_eq!(
+        [ids[1], ids[2], ids[3], ids[5], ids[6]],
+        [renamed, deleted, changed, deleted_if, last]
+    );
     let newest = old.into_iter().max();
     assert!(ids[0] != ids[4] && Some(ids[0].min(ids[4])) > newest);
     assert_found(catalogue, "", &["B", "c", "e", "f", "z"]);
-    let states = [ids[0], b, c, e].map(|id| {
+    let states = [ids[0], renamed, changed, last].map(|id| {
         let robot = get(catalogue, id);
         robot.map(|robot| (robot.name().to_owned(), robot.year(), robot.revision()))
     });
@@ -76,7 +79,10 @@ fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
             expected("e", 1, second),
         ]
     );
-    assert_eq!([a, d].map(|id| get(catalogue, id)), [None, None]);
+    assert_eq!(
+        [deleted, deleted_if].map(|id| get(catalogue, id)),
+        [None, None]
+    );
     // The released names are free.
     ok(catalogue.apply_all(inserts(["a", "b", "d"])));
 }
