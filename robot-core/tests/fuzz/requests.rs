@@ -222,6 +222,7 @@ fn method_and_target() -> impl Strategy<Value = (String, String)> {
         ("GET", "/api/robots/export?format=csv"),
         ("POST", "/api/robots"),
         ("POST", "/api/robots/import?format=ndjson&on_conflict=skip"),
+        ("POST", "/api/robots/import?format=ndjson&atomic=true"),
         ("PUT", "/api/robots/1"),
         ("PUT", "/api/robots/3"),
         ("PATCH", "/api/robots/2"),

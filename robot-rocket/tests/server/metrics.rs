@@ -109,12 +109,14 @@ fn imports_and_checkpoints_are_counted() {
     const ROBOTS: usize = 20_000;
     let folder = tempfile::tempdir().unwrap();
     let (server, address) = server(folder.path(), &[]);
-    let import = |body: &str| {
-        let target = "/api/robots/import?format=ndjson&on_conflict=skip";
-        let answer = call(&server.client(), "POST", target, body);
+    let import_with = |option: &str, body: &str| {
+        let target = format!("/api/robots/import?format=ndjson&on_conflict=skip{option}");
+        let answer = call(&server.client(), "POST", &target, body);
         assert_eq!(answer.status, 200, "{}", answer.text());
     };
-    import(&(draft("R2-D2") + "\n" + &draft("R2-D2") + "\n{}\n"));
+    let import = |body: &str| import_with("", body);
+    import(&(draft("R2-D2") + "\n{}\n"));
+    import_with("&atomic=true", &draft("R2-D2"));
     let scrape = Scrape::of(address);
     for (sample, value) in [
         ("robots_import_records_read_total", 3),
