@@ -26,10 +26,10 @@ pub(super) const LIST: &[&str] =
 pub(super) const ROBOT: &[&str] = &["fields"];
 
 /// The parameters of a summary.
-pub(super) const SUMMARY: &[&str] = with_filter![];
+pub(super) const SUMMARY: &[&str] = with_filter!["containing"];
 
 /// The parameters of an export.
-pub(super) const EXPORT: &[&str] = with_filter!["fields", "format", "spreadsheet"];
+pub(super) const EXPORT: &[&str] = with_filter!["fields", "format", "spreadsheet", "containing"];
 
 /// The parameters of an import.
 pub(super) const IMPORT: &[&str] = &["format", "on_conflict", "dry_run", "atomic"];

@@ -149,6 +149,7 @@ impl Query {
             "year" => parts.year = Some(year(name, &value)?),
             "year_from" => parts.year_from = Some(year(name, &value)?),
             "year_to" => parts.year_to = Some(year(name, &value)?),
+            "containing" => self.filter = mem::take(&mut self.filter).containing(value),
             _ => self.filter = mem::take(&mut self.filter).named(value),
         }
         self.kept.push(text);

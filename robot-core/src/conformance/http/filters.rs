@@ -180,6 +180,11 @@ fn summary_counts_types_and_decades(session: &Session<'_>) {
             r#"{"type":"droid","decade":1970,"count":2}]}}"#,
         ),
     );
+    assert_answer(
+        &session.get("/api/robots/summary?containing=3P&type=droid"),
+        200,
+        r#"{"status":"OK","data":{"count":1,"groups":[{"type":"droid","decade":1970,"count":1}]}}"#,
+    );
 }
 
 fn export_contains_only_the_filter(session: &Session<'_>) {
@@ -188,6 +193,8 @@ fn export_contains_only_the_filter(session: &Session<'_>) {
     assert_eq!(answer.text(), "name\nC-3PO\nR2-D2\n");
     let answer = session.get("/api/robots/export?name=unknown");
     assert_eq!(answer.text(), "");
+    let answer = session.get("/api/robots/export?containing=3P&format=csv&fields=name");
+    assert_eq!(answer.text(), "name\nC-3PO\n");
 }
 
 fn wrong_parameters_return_400(session: &Session<'_>) {
@@ -215,11 +222,13 @@ fn wrong_parameters_return_400(session: &Session<'_>) {
         "after=a&sort=year",
         "count=1",
     ];
+    let of_texts = ["containing=%FF", "containing=a&containing=b"];
     let (filtered, lists) = (["/summary", "/export"], ["", "/search/x"]);
     for (paths, parameters) in [
-        (filtered, of_filters),
-        (lists, of_filters),
-        (lists, of_lists),
+        (filtered, &of_filters[..]),
+        (filtered, &of_texts),
+        (lists, &of_filters),
+        (lists, &of_lists),
     ] {
         for path in paths {
             for parameters in parameters {
