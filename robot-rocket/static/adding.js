@@ -58,9 +58,9 @@ function unknown(error, draft) {
   fields.showError({ status: error.status, messages: [...error.messages, words] });
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
-    const robot = await named(draft.name).catch(() => undefined);
+    const robot = await named(draft.name).catch(() => null);
     if (robot && isSame(robot, stored(draft))) return done(robot);
-    const isMissing = robot === null;
+    const isMissing = robot === undefined;
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";
     fields.showError({ status: 0, messages: [isMissing ? missing : unclear] });

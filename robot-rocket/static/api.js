@@ -1,13 +1,15 @@
-// Client of the service's API: the only module that sends requests.
+// Client of the service's API. Files are sent and received by transfer.js.
 //
 // Numbers have up to 19 digits, more than a JavaScript number can hold, so they are kept as text.
 
-import { FIELDS, bodyOf, stored } from "./robot.js";
+import { FIELDS, FIRST_REVISION, bodyOf, stored } from "./robot.js";
 import { kept } from "./token.js";
+import { filterOf, filterWithText } from "./view.js";
 
 /** An error answer of the service, with its messages. */
 export class ApiError extends Error {
-  constructor(answer, messages) {
+  constructor(answer, value) {
+    const messages = messagesOf(answer, value);
     super(messages.join(" "));
     this.status = answer.status;
     this.messages = messages;
@@ -35,59 +37,89 @@ function isTransient({ status, headers }) {
 /** Milliseconds until a request times out, longer than any timeout of the service. */
 const TIMEOUT = 30_000;
 
-const ROBOTS = "api/robots";
+export const ROBOTS = "api/robots";
 
-/** A page of at most `limit` robots whose name contains a text, from after a name on. `next` is the
-    name after which the next page starts. */
-export async function find(query, after, limit, signal) {
+/** The number of robots to request at once for a search that the page has to make itself. */
+const LARGEST_PAGE = 1000;
+
+/** The place before the first robot. A place is a cursor of the service, and the robot before it. */
+export const START = { cursor: "", robot: undefined };
+
+/** About `limit` robots of a view from a place on. `end` is the place where the next page starts, if
+    there is one. */
+export async function find(view, start, limit, signal) {
   // A browser resolves these two as path segments, even if they are encoded.
-  if (query === "." || query === "..") return filtered(query, after, limit, signal);
+  if (view.query === "." || view.query === "..") return filtered(view, start, limit, signal);
+  const { query } = view;
   const path = query === "" ? ROBOTS : `${ROBOTS}/search/${encodeURIComponent(query)}`;
-  return page(path, after, limit, signal);
+  return page(path, view, start, limit, signal);
 }
 
-async function page(path, after, limit, signal) {
-  const start = after === "" ? "" : `&after=${encodeURIComponent(after)}`;
-  const target = `${path}?${FIELDS}&limit=${limit}${start}`;
-  const { value, headers } = await send("GET", target, { signal });
-  const hasNext = /rel="?next/.test(headers.get("link") ?? "");
-  return { robots: value, next: hasNext ? value.at(-1).name : undefined };
+async function page(path, view, start, limit, signal) {
+  // With a sort, the link to the next page has a cursor.
+  const parameters = new URLSearchParams([
+    ["fields", FIELDS],
+    ["sort", view.sort],
+    ["limit", limit],
+    ...filterOf(view),
+  ]);
+  if (start.cursor !== "") parameters.set("cursor", start.cursor);
+  const { value, headers } = await send("GET", `${path}?${parameters}`, { signal });
+  const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
+  const cursor = next && new URL(next, location.href).searchParams.get("cursor");
+  return { robots: value, end: cursor ? { cursor, robot: value.at(-1) } : undefined };
 }
 
-/** A page of a search that filters the whole list here. */
-async function filtered(query, after, limit, signal) {
+/** A page of a search that goes through the whole list here. */
+async function filtered(view, start, limit, signal) {
   const robots = [];
-  let next = after;
-  while (next !== undefined && robots.length < limit) {
-    const found = await page(ROBOTS, next, 1000, signal);
-    robots.push(...found.robots.filter((robot) => robot.name.includes(query)));
-    next = found.next;
+  let end = start;
+  while (end && robots.length < limit) {
+    const found = await page(ROBOTS, view, end, LARGEST_PAGE, signal);
+    robots.push(...found.robots.filter((robot) => robot.name.includes(view.query)));
+    end = found.end;
   }
-  if (robots.length > limit) {
-    robots.length = limit;
-    next = robots.at(-1).name;
-  }
-  return { robots, next };
+  return { robots, end };
 }
 
-/** The robot with exactly this name: `null` if there is none, `undefined` if that is unknown. */
+/** The numbers of robots of a view: `count` in all, and `groups` by type and decade. */
+export async function summary(view, signal) {
+  const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
+  const { data } = (await send("GET", target, { signal })).value;
+  const groups = data.groups.map(({ type, decade, count }) => {
+    return { type, decade: BigInt(decade) / 10n, count: Number(count) };
+  });
+  return { count: Number(data.count), groups };
+}
+
+/** The robot with exactly this name, or undefined. */
 export async function named(name) {
-  const { robots, next } = await find(name, "", 1000);
-  return robots.find((robot) => robot.name === name) ?? (next === undefined ? null : undefined);
+  const parameters = new URLSearchParams([["fields", FIELDS], ["name", name]]);
+  return (await send("GET", `${ROBOTS}?${parameters}`)).value[0];
+}
+
+/** The robot with this id, or undefined. */
+export async function get(id) {
+  return (await send("GET", `${ROBOTS}/${id}?fields=${FIELDS}`)).value.data;
 }
 
 export async function add(draft) {
   const { value } = await send("POST", ROBOTS, { body: bodyOf(draft) });
   // The reply has the members of the contract only.
-  return { ...stored(draft), ...value.data };
+  return { ...stored(draft), ...value.data, revision: FIRST_REVISION };
 }
 
-export async function replace(id, draft) {
-  await send("PUT", `${ROBOTS}/${id}`, { body: bodyOf(draft) });
+/** Replaces a robot unless it was changed meanwhile: then the status of the error is 412. */
+export async function replace({ id, revision }, draft) {
+  const options = { body: bodyOf(draft), revision };
+  const { headers } = await send("PUT", `${ROBOTS}/${id}`, options);
+  const [next] = /\d+/.exec(headers.get("etag") ?? "") ?? [];
+  return { id, ...stored(draft), revision: next ?? String(BigInt(revision) + 1n) };
 }
 
-export async function remove(id) {
-  await send("DELETE", `${ROBOTS}/${id}`);
+/** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
+export async function remove({ id, revision }) {
+  await send("DELETE", `${ROBOTS}/${id}`, { revision });
 }
 
 /** Sends a small request, to find out whether the server answers. */
@@ -101,10 +133,17 @@ export function read(text) {
   return JSON.parse(text.replace(token, (found) => (found[0] === '"' ? found : `"${found}"`)));
 }
 
-async function send(method, path, { body, signal } = {}) {
+/** The headers of every request. */
+export function commonHeaders() {
   const headers = { Accept: "application/json" };
   if (kept()) headers.Authorization = `Bearer ${kept()}`;
+  return headers;
+}
+
+async function send(method, path, { body, revision, signal } = {}) {
+  const headers = commonHeaders();
   if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (revision !== undefined) headers["If-Match"] = `"${revision}"`;
   const timeout = AbortSignal.timeout(TIMEOUT);
   const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
   let answer, text;
@@ -118,10 +157,11 @@ async function send(method, path, { body, signal } = {}) {
   }
   const value = parsed(text);
   if (answer.ok && value !== undefined) return { value, headers: answer.headers };
-  throw new ApiError(answer, messagesOf(answer, value));
+  throw new ApiError(answer, value);
 }
 
-function parsed(text) {
+/** The value of an answer, or undefined if it is no JSON. */
+export function parsed(text) {
   try {
     return read(text);
   } catch {

@@ -1,19 +1,32 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
 import { isUnfinished, startAdding } from "./adding.js";
+import { changeView, currentView, startAddress } from "./address.js";
 import { undoLast } from "./announcements.js";
-import { redraw } from "./chart.js";
 import { startConnection } from "./connection.js";
 import { byId } from "./elements.js";
-import { hasChanges, reopen, startList } from "./list.js";
-import { startSearch } from "./search.js";
+import { showExport, startExporting } from "./exporting.js";
+import { isImporting, startImporting } from "./importing.js";
+import { hasChanges, open, reopen, showTotal, startList } from "./list.js";
+import { requestOverview, stopOverview } from "./overview.js";
+import { fillSearch, startSearch } from "./search.js";
 import { showStart } from "./start.js";
 import { startToken } from "./token.js";
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
+/** Elements in which keys have a meaning of their own. */
+const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select";
+
+function showView(view, isFromOutside) {
+  if (isFromOutside) fillSearch(view);
+  stopOverview();
+  showExport(view);
+  open(view);
+}
+
 function changed(what, hasRobots) {
-  if (what !== "grown") redraw();
+  if (what !== "grown") requestOverview(currentView(), showTotal);
   showStart(!hasRobots);
 }
 
@@ -29,7 +42,7 @@ function startShortcuts() {
     // Without storage, the choice is kept until the page is reloaded.
   }
   addEventListener("keydown", (event) => {
-    if (event.target.matches("input, textarea, select") || byId("help").open) return;
+    if (event.target.matches(TYPED) || byId("help").open) return;
     const isUndo = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
     const isSearch = event.key === "/" && choice.checked && !event.ctrlKey && !event.metaKey;
     if (isSearch) {
@@ -48,13 +61,16 @@ function startHelp() {
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  if (hasChanges() || isUnfinished()) event.preventDefault();
+  if (hasChanges() || isUnfinished() || isImporting()) event.preventDefault();
 });
 
 startToken(reopen);
 startConnection();
 startAdding();
+startImporting(reopen);
+startExporting();
 startHelp();
 startShortcuts();
-startList(changed);
 startSearch();
+startList(changed, (sort) => changeView({ sort }));
+startAddress(showView);

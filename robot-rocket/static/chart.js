@@ -1,63 +1,72 @@
 // Bar chart of the number of robots by decade and type.
 
-import { find } from "./api.js";
 import { byId, drawn, element, show } from "./elements.js";
 import { TYPES } from "./robot.js";
-
-/** The maximum number of robots to load for the chart. */
-const MAX_ROBOTS = 5000;
 
 /** The maximum number of decades with a bar of their own. */
 const MAX_DECADES = 10;
 
-/** Milliseconds after a change until the chart is drawn, since more changes may follow. */
-const PAUSE = 400;
-
 const [WIDTH, HEIGHT, BASE, TOP] = [360, 190, 160, 22];
 
-let calls = new AbortController();
-let timer;
+/** Numbers above bars, which have little room. The table has the exact ones. */
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** Schedules a new drawing of the chart. */
-export function redraw() {
-  clearTimeout(timer);
-  timer = setTimeout(draw, PAUSE);
+/** Whether the chart shows the whole catalogue although the list is filtered. */
+let isOfAll = false;
+
+/** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
+    are the same if there is none. */
+export function drawChart(whole, filtered) {
+  show(byId("picture"), whole.count > 0);
+  const isChoice = filtered !== whole;
+  const { count, groups } = isChoice && !isOfAll ? filtered : whole;
+  const parts = isChoice ? [choice(whole, filtered)] : [];
+  if (count === 0) parts.push(element("p", { class: "hint" }, "No robot matches the filter."));
+  else parts.push(...figureOf(barsOf(groups)));
+  const title = element("h2", { id: "picture-heading" }, "By decade and type");
+  // Folded on narrow screens, where the chart is above the list.
+  const hasRoom = matchMedia("(min-width: 62rem)").matches;
+  const focused = document.activeElement.id;
+  byId("picture").replaceChildren(folding("whole", hasRoom, title, ...parts));
+  if (["of-filter", "of-all"].includes(focused)) byId(focused)?.focus();
 }
 
-async function draw() {
-  calls.abort();
-  calls = new AbortController();
-  const { signal } = calls;
-  try {
-    const { robots, isWhole } = await load(signal);
-    show(byId("picture"), robots.length > 0);
-    if (robots.length > 0) fill(barsOf(robots), robots.length, isWhole);
-  } catch {
-    // The list shows the error. An outdated chart would be wrong.
-    if (!signal.aborted) show(byId("picture"), false);
-  }
+/** Hides the chart, because an outdated one would be wrong. */
+export function hideChart() {
+  show(byId("picture"), false);
 }
 
-async function load(signal) {
-  const robots = [];
-  let next = "";
-  while (next !== undefined && robots.length < MAX_ROBOTS) {
-    const found = await find("", next, 1000, signal);
-    robots.push(...found.robots);
-    next = found.next;
-  }
-  return { robots, isWhole: next === undefined };
+/** The choice between the robots of the filter and all robots. */
+function choice(whole, filtered) {
+  const option = (id, isChosen, title) => {
+    const onchange = () => {
+      isOfAll = id === "of-all";
+      drawChart(whole, filtered);
+    };
+    const box = element("input", { type: "radio", name: "scope", id, checked: isChosen, onchange });
+    return element("label", { class: "chip" }, box, element("span", {}, title));
+  };
+  return element(
+    "fieldset",
+    { class: "scope" },
+    element("legend", { class: "unseen" }, "Robots in the chart"),
+    option("of-filter", !isOfAll, "This filter"),
+    option("of-all", isOfAll, "Whole catalogue"),
+  );
+}
+
+function figureOf(bars) {
+  const numbers = folding("numbers", false, "Numbers", table(bars));
+  return [element("figure", {}, picture(bars), key()), numbers];
 }
 
 /** The bars in order, each with a label and counts by type. Decades outside the span with the most
     robots share one bar on each side, since years reach from 0 to more than 10^18. */
-function barsOf(robots) {
+function barsOf(groups) {
   const counts = new Map();
-  for (const { type, year } of robots) {
-    const decade = BigInt(year) / 10n;
+  for (const { type, decade, count } of groups) {
     if (!counts.has(decade)) counts.set(decade, new Map());
-    const ofDecade = counts.get(decade);
-    ofDecade.set(type, (ofDecade.get(type) ?? 0) + 1);
+    counts.get(decade).set(type, count);
   }
   const decades = [...counts.keys()].sort((one, other) => (one < other ? -1 : 1));
   const first = densest(decades, (decade) => sum(counts.get(decade)));
@@ -76,11 +85,11 @@ function barsOf(robots) {
 
 /** The first decade of the span with the most robots. */
 function densest(decades, countOf) {
-  let [best, most] = [decades[0], 0];
-  for (const start of decades) {
-    const span = decades.filter((each) => each >= start && each < start + BigInt(MAX_DECADES));
-    const count = span.reduce((total, each) => total + countOf(each), 0);
-    if (count > most) [best, most] = [start, count];
+  let [best, most, count, from] = [decades[0], 0, 0, 0];
+  for (const decade of decades) {
+    count += countOf(decade);
+    for (; decades[from] <= decade - BigInt(MAX_DECADES); from++) count -= countOf(decades[from]);
+    if (count > most) [best, most] = [decades[from], count];
   }
   return best;
 }
@@ -95,16 +104,6 @@ function mergedOf(several) {
     merged.set(type, (merged.get(type) ?? 0) + count);
   }
   return merged;
-}
-
-function fill(bars, count, isWhole) {
-  const words = isWhole ? "" : `Of the first ${count.toLocaleString("en")} by name.`;
-  const figure = element("figure", {}, picture(bars), key(), element("figcaption", {}, words));
-  const numbers = folding("numbers", false, "Numbers", table(bars));
-  const title = element("h2", { id: "picture-heading" }, "By decade and type");
-  // Folded on narrow screens, where the chart is above the list.
-  const hasRoom = matchMedia("(min-width: 62rem)").matches;
-  byId("picture").replaceChildren(folding("whole", hasRoom, title, figure, numbers));
 }
 
 /** A foldable part, which keeps its state when the chart is drawn again. */
@@ -153,7 +152,7 @@ function barOf({ label, counts }, x, step, most, number) {
     parts.push(drawn("rect", { class: `bar ${type}`, x: left, y, width, height }));
   }
   const middle = x + step / 2;
-  if (total > 0) parts.push(drawn("text", { x: middle, y: y - 5, class: "total" }, total));
+  if (total > 0) parts.push(drawn("text", { x: middle, y: y - 5, class: "total" }, COMPACT.format(total)));
   const short = number > 8 ? label.replace(/^\d+(\d\d)s$/, "’$1") : label;
   parts.push(drawn("text", { x: middle, y: BASE + 17, class: "decade" }, shortened(short)));
   return parts;
@@ -183,7 +182,7 @@ function table(bars) {
   const head = ["Decade", ...types, "all"].map((text) => heading(text, "col"));
   const rows = bars.map(({ label, counts }) => {
     const numbers = [...types.map((type) => counts.get(type) ?? 0), sum(counts)];
-    const cells = numbers.map((number) => element("td", {}, number));
+    const cells = numbers.map((number) => element("td", {}, number.toLocaleString("en")));
     return element("tr", {}, heading(label, "row"), ...cells);
   });
   const caption = element("caption", { class: "unseen" }, "Robots by decade and type");

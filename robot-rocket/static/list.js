@@ -1,52 +1,65 @@
 // The list of robots, with actions on each: edit, delete, undo.
 
 import { announce, notice, offerUndo } from "./announcements.js";
-import { add, remove, replace } from "./api.js";
+import { add, get, remove } from "./api.js";
 import { whenBack } from "./connection.js";
+import { Editing } from "./editing.js";
 import { byId, element, show, shownName, spokenName } from "./elements.js";
-import { Fields } from "./fields.js";
 import { Pages } from "./pages.js";
-import { stored } from "./robot.js";
-import { buttonOf, editedRow, headings, shownRow } from "./row.js";
+import { buttonOf, shownRow } from "./row.js";
+import { headings, markOrder, orderInWords } from "./sorting.js";
 import { requestToken } from "./token.js";
+import { includes, isFiltered } from "./view.js";
 
 /** Robots that were added here, by their ids. They are shown above the list. */
 const added = new Map();
 const addedRows = element("tbody", { role: "rowgroup", class: "added" });
 
-/** Rows in which robots are edited. They keep the typed text while they are out of the document. */
+/** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
+    of the document. */
 const edited = new Map();
 
-/** The fields of each edited row. */
-const fieldsOf = new Map();
-
 const actions = { edit, remove: erase };
+
+/** Of the robots of the view, as the service counts them; undefined until it has answered. */
+let total;
+
+/** The view whose number of robots was announced to screen readers. */
+let announced;
 
 let pages;
 let notifyChanged = () => {};
 
-/** Starts the list. `changed` is called after each change, with whether there are robots. */
-export function startList(changed) {
+/** Starts the list. `changed` is called with "opened", "changed" or "grown", and with whether there
+    are robots. `sort` is called with the order that the user chooses. */
+export function startList(changed, sort) {
   notifyChanged = changed;
   pages = new Pages(rowOf, update, failed);
-  byId("headings").append(headings());
+  byId("headings").append(headings(sort));
   byId("table").append(addedRows);
   byId("table").addEventListener("keydown", moveFocus);
 }
 
-/** Shows the robots whose name contains a text. */
-export function open(query) {
-  return pages.open(query);
+/** Shows the robots of a view. */
+export function open(view) {
+  return pages.open(view);
 }
 
 /** Loads the same robots again. */
 export function reopen() {
-  return pages.open(pages.query);
+  return pages.open(pages.view);
 }
 
 /** Whether something was typed into a row and not saved. */
 export function hasChanges() {
-  return [...fieldsOf.values()].some((fields) => fields.isChanged);
+  return [...edited.values()].some((editing) => editing.isChanged);
+}
+
+/** Shows how many robots the view has; undefined if that cannot be known. */
+export function showTotal(count) {
+  total = count;
+  showCount();
+  announceCount();
 }
 
 /** Shows a robot that was just added. */
@@ -58,7 +71,7 @@ export function showAdded(robot) {
 
 function rowOf(robot) {
   if (added.has(robot.id)) return undefined;
-  return edited.get(robot.id) ?? shownRow(robot, actions);
+  return edited.get(robot.id)?.row ?? shownRow(robot, actions);
 }
 
 function update(what) {
@@ -68,23 +81,56 @@ function update(what) {
     show(byId("refused"), false);
     return;
   }
-  const { query, count, isWhole } = pages;
-  const total = count + added.size;
-  show(byId("table"), total > 0);
-  show(byId("end"), isWhole && total > 20);
-  show(byId("none"), total === 0 && query !== "");
-  const text = counted(total, isWhole);
-  byId("count").textContent = text;
-  const hint = ". Case and spaces matter.";
-  byId("none").replaceChildren("No name contains ", shownName(query), hint);
-  if (what === "opened") announce(query === "" ? text : `${text} found`);
-  notifyChanged(what, total > 0 || query !== "");
+  const { view, isWhole } = pages;
+  const count = pages.count + added.size;
+  show(byId("table"), count > 0);
+  show(byId("end"), isWhole && count > 20);
+  show(byId("none"), count === 0 && isFiltered(view));
+  byId("none").replaceChildren(...nothingFound(view));
+  if (what === "opened") markOrder(view.sort);
+  if (what === "opened" || (what === "changed" && isWhole)) total = undefined;
+  showCount();
+  if (isWhole) announceCount();
+  notifyChanged(what, count > 0 || isFiltered(view));
 }
 
-function counted(total, isWhole) {
-  if (total === 0) return "no robots";
-  const robots = `${total.toLocaleString("en")} ${total === 1 ? "robot" : "robots"}`;
-  return isWhole ? robots : `more than ${robots}`;
+function nothingFound({ query, types, from, to }) {
+  const isByText = query !== "" && types.length === 0 && from === "" && to === "";
+  if (!isByText) return ["No robot matches the filter."];
+  return ["No name contains ", shownName(query), ". Case and spaces matter."];
+}
+
+/** Shows the number of robots. That of a list without more pages is known before the service counts.
+    While it counts a longer one after a change, the old number is shown. */
+function showCount() {
+  byId("count").textContent = counted();
+  const rows = total ?? (pages.isWhole ? countHere() : undefined);
+  byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
+}
+
+/** The number of robots of the view up to the end of the window. */
+function countHere() {
+  const ofView = [...added.values()].filter((robot) => includes(pages.view, robot));
+  return pages.count + ofView.length;
+}
+
+function counted() {
+  const here = countHere();
+  if (total === undefined && !pages.isWhole) return `more than ${robots(here)}`;
+  return robots(total ?? here);
+}
+
+function robots(count) {
+  if (count === 0) return "no robots";
+  return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
+}
+
+/** Announces the number of robots of a view once, not when it is loaded again. */
+function announceCount() {
+  if (pages.view === announced) return;
+  announced = pages.view;
+  const found = isFiltered(pages.view) ? `${counted()} found` : counted();
+  announce(`${found}${orderInWords(pages.view.sort)}`);
 }
 
 function failed(error, again) {
@@ -98,18 +144,14 @@ function failed(error, again) {
 }
 
 function edit(robot, old) {
-  const fields = new Fields(robot, "unseen");
-  const editing = { robot, fields, isGone: false, isBusy: false };
-  editing.row = editedRow(robot, fields, {
-    save: () => save(editing),
-    cancel: () => endEditing(editing, editing.robot),
+  const editing = new Editing(robot, {
+    end: (current, isSaved) => endEditing(editing, current, isSaved),
+    addAgain: (current) => showAddedAgain(editing, current),
   });
-  edited.set(robot.id, editing.row);
-  fieldsOf.set(robot.id, fields);
+  edited.set(robot.id, editing);
   remember(robot, editing.row);
   old.replaceWith(editing.row);
-  fields.first.box.focus();
-  fields.first.box.select();
+  editing.start();
 }
 
 /** Keeps the current values and row of a robot. */
@@ -118,69 +160,61 @@ function remember(robot, row) {
   else pages.change(robot, row);
 }
 
-/** Ends editing and shows the given robot. */
-function endEditing(editing, robot) {
+/** Ends editing and shows the robot. */
+function endEditing(editing, robot, isSaved) {
   const row = shownRow(robot, actions);
-  edited.delete(editing.robot.id);
-  fieldsOf.delete(editing.robot.id);
+  edited.delete(editing.id);
   remember(robot, row);
   editing.row.replaceWith(row);
   buttonOf(row, "edit").focus();
-}
-
-async function save(editing) {
-  const { robot, fields } = editing;
-  if (editing.isBusy) return;
-  if (!fields.isChanged && !editing.isGone) return endEditing(editing, robot);
-  editing.isBusy = true;
-  const draft = fields.draft();
-  try {
-    if (editing.isGone) return showAddedAgain(editing, await add(draft));
-    await replace(robot.id, draft);
-    endEditing(editing, { id: robot.id, ...stored(draft) });
-    announce(`Saved ${spokenName(draft.name)}.`);
-    update("changed");
-  } catch (error) {
-    refused(editing, error);
-  } finally {
-    editing.isBusy = false;
-  }
-}
-
-function refused(editing, error) {
-  const { fields } = editing;
-  if (error.status === 404) {
-    editing.isGone = true;
-    const message = "This robot was deleted meanwhile. Save adds it again, under a new id.";
-    return fields.showError({ status: 404, messages: [message] });
-  }
-  if (error.needsToken) return requestToken(error, () => save(editing));
-  fields.showError(error);
-  if (error.isTransient) whenBack(error, () => fields.clear());
+  if (!isSaved) return;
+  announce(`Saved ${spokenName(robot.name)}.`);
+  update("changed");
 }
 
 /** Shows an edited robot that had been deleted and was added again. */
 function showAddedAgain(editing, robot) {
-  edited.delete(editing.robot.id);
-  fieldsOf.delete(editing.robot.id);
-  pages.remove(editing.robot.id);
-  added.delete(editing.robot.id);
+  edited.delete(editing.id);
+  pages.remove(editing.id);
+  added.delete(editing.id);
   editing.row.remove();
   showRestored(robot);
 }
 
 async function erase(robot, row) {
   try {
-    await remove(robot.id);
+    await remove(robot);
     removeRow(robot, row);
     offerUndo(robot, async () => showRestored(await add(robot)));
   } catch (error) {
     if (error.needsToken) return requestToken(error, () => erase(robot, row));
+    if (error.status === 412) return showChanged(robot, row);
     if (error.status === 404) removeRow(robot, row);
     const words = error.isTransient ? "Whether it was deleted is unknown. Delete it again." : "";
     notice(robot, ` ${[...error.messages, words].join(" ")}`);
     if (error.isTransient) whenBack(error, reopen);
   }
+}
+
+/** Shows a robot that was not deleted, because somebody else has changed it. */
+async function showChanged(robot, row) {
+  let current;
+  try {
+    current = await get(robot.id);
+  } catch (error) {
+    return notice(robot, ` was not deleted. ${error.messages.join(" ")}`);
+  }
+  if (!current) {
+    removeRow(robot, row);
+    return notice(robot, " was deleted by somebody else.");
+  }
+  const hadFocus = row.contains(document.activeElement) || document.activeElement === document.body;
+  const shown = shownRow(current, actions);
+  remember(current, shown);
+  row.replaceWith(shown);
+  shown.classList.add("fresh");
+  if (hadFocus) buttonOf(shown, "delete").focus();
+  notice(robot, " was not deleted: somebody else has just changed it. Look, and delete it again.");
 }
 
 /** Removes the row of a deleted robot. The focus moves to the next row. */

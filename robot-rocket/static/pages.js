@@ -1,11 +1,12 @@
 // The pages of the list in the document: a sliding window, so that a million robots take no more
 // memory than some hundreds.
 //
-// The service pages by name, not by number. For each page that has left the window, the name that
-// it starts after is kept, to load it again.
+// The service pages by place, not by number. For each page that has left the window, the places
+// where it starts and ends are kept, to load it again.
 
-import { find } from "./api.js";
+import { START, find } from "./api.js";
 import { byId, element, show } from "./elements.js";
+import { EVERYTHING, comparator, includes } from "./view.js";
 
 /** Robots per page. */
 const SIZE = 100;
@@ -16,23 +17,15 @@ const MAX_PAGES = 4;
 /** The distance to the end of the list at which the next page is loaded. */
 const MARGIN = "900px 0px";
 
-/** Compares names by code points, as the service orders them. */
-export function compare(one, other) {
-  const [ones, others] = [[...one], [...other]];
-  const at = ones.findIndex((character, index) => character !== others[index]);
-  if (at === -1) return ones.length - others.length;
-  return at < others.length ? ones[at].codePointAt(0) - others[at].codePointAt(0) : 1;
-}
-
 export class Pages {
   #rowOf;
   #changed;
   #failed;
-  #query = "";
+  #view = EVERYTHING;
   #calls = new AbortController();
   #isBusy = false;
 
-  /** The pages before the window: `after`, `next` and `count` of each. */
+  /** The pages before the window: `start`, `end` and `count` of each. */
   #earlier = [];
 
   /** The pages in the window, with `body` and `entries` (a robot and its row). */
@@ -51,8 +44,8 @@ export class Pages {
     this.#ends = new IntersectionObserver((seen) => this.#near(seen), { rootMargin: MARGIN });
   }
 
-  get query() {
-    return this.#query;
+  get view() {
+    return this.#view;
   }
 
   /** The number of robots up to the end of the window. */
@@ -62,37 +55,37 @@ export class Pages {
   }
 
   get isWhole() {
-    return this.#pages.at(-1)?.next === undefined;
+    return this.#pages.at(-1)?.end === undefined;
   }
 
-  /** Shows the robots whose name contains a text, from the first one on. */
-  open(query) {
+  /** Shows the robots of a view, from the first one on. */
+  open(view) {
     this.#calls.abort();
     this.#calls = new AbortController();
     this.#isBusy = false;
-    this.#query = query;
-    return this.#load(() => this.open(query), async (signal) => {
-      const found = await find(query, "", SIZE, signal);
+    this.#view = view;
+    return this.#load(() => this.open(view), async (signal) => {
+      const found = await find(view, START, SIZE, signal);
       for (const page of this.#pages) page.body.remove();
       this.#earlier = [];
       this.#pages = [];
       this.#changed("opening");
-      this.#append({ after: "", ...found });
+      this.#append({ start: START, ...found });
       this.#changed("opened");
     });
   }
 
   /** Loads the page after the window. */
   #more() {
-    const after = this.#pages.at(-1)?.next;
-    if (this.#isBusy || after === undefined) return;
+    const start = this.#pages.at(-1)?.end;
+    if (this.#isBusy || start === undefined) return;
     this.#load(() => this.#more(), async (signal) => {
-      const found = await find(this.#query, after, SIZE, signal);
+      const found = await find(this.#view, start, SIZE, signal);
       this.#withoutScrolling(() => {
-        this.#append({ after, ...found });
+        this.#append({ start, ...found });
         if (this.#pages.length > MAX_PAGES) {
           const page = this.#take(this.#pages.shift());
-          this.#earlier.push({ after: page.after, next: page.next, count: countOf(page) });
+          this.#earlier.push({ start: page.start, end: page.end, count: countOf(page) });
         }
       });
       this.#changed("grown");
@@ -105,7 +98,7 @@ export class Pages {
     const page = this.#earlier.at(-1);
     if (this.#isBusy || page === undefined) return;
     this.#load(() => this.#back(), async (signal) => {
-      const robots = await this.#between(page.after, page.next, signal);
+      const robots = await this.#between(page.start, page.end, signal);
       this.#withoutScrolling(() => {
         this.#earlier.pop();
         this.#prepend({ ...page, robots });
@@ -116,13 +109,14 @@ export class Pages {
   }
 
   /** The current robots of a page that was shown before. */
-  async #between(after, last, signal) {
+  async #between(start, end, signal) {
+    const compare = comparator(this.#view.sort);
     const robots = [];
-    let next = after;
-    while (next !== undefined && compare(next, last) < 0) {
-      const found = await find(this.#query, next, SIZE, signal);
-      robots.push(...found.robots.filter((robot) => compare(robot.name, last) <= 0));
-      next = found.next;
+    let place = start;
+    while (place && (place === start || compare(place.robot, end.robot) < 0)) {
+      const found = await find(this.#view, place, SIZE, signal);
+      robots.push(...found.robots.filter((robot) => compare(robot, end.robot) <= 0));
+      place = found.end;
     }
     return robots;
   }
@@ -171,10 +165,10 @@ export class Pages {
     this.#number();
   }
 
-  #made({ after, next, robots }) {
+  #made({ start, end, robots }) {
     const entries = robots.map((robot) => ({ robot, row: this.#rowOf(robot) }));
     const rows = entries.flatMap(({ row }) => row ?? []);
-    return { after, next, entries, body: element("tbody", { role: "rowgroup" }, ...rows) };
+    return { start, end, entries, body: element("tbody", { role: "rowgroup" }, ...rows) };
   }
 
   /** Removes a page from the document, and moves the focus out of it. */
@@ -222,15 +216,17 @@ export class Pages {
     this.#number();
   }
 
-  /** Inserts a robot at its position, if that is in the window and the search finds it. Returns its
+  /** Inserts a robot at its position, if that is in the window and the view includes it. Returns its
       row. */
   place(robot) {
-    const reaches = ({ next }) => next === undefined || compare(robot.name, next) <= 0;
-    const isAfterStart = this.#pages.length > 0 && compare(robot.name, this.#pages[0].after) > 0;
-    const page = this.#pages.find(reaches);
-    if (!isAfterStart || !page || !robot.name.includes(this.#query)) return undefined;
+    const compare = comparator(this.#view.sort);
+    const isUpTo = ({ end }) => end === undefined || compare(robot, end.robot) <= 0;
+    const first = this.#pages[0]?.start.robot;
+    const isAfterStart = first === undefined || compare(robot, first) > 0;
+    const page = this.#pages.find(isUpTo);
+    if (!isAfterStart || !page || !includes(this.#view, robot)) return undefined;
     const entry = { robot, row: this.#rowOf(robot) };
-    const at = page.entries.findIndex((known) => compare(known.robot.name, robot.name) > 0);
+    const at = page.entries.findIndex((known) => compare(known.robot, robot) > 0);
     const following = page.entries.slice(at === -1 ? Infinity : at).find(({ row }) => row);
     page.entries.splice(at === -1 ? page.entries.length : at, 0, entry);
     page.body.insertBefore(entry.row, following?.row ?? null);

@@ -13,8 +13,12 @@ export const MEMBERS = [
   { key: "year", title: "Year", input: "digits" },
 ];
 
-/** The query parameter that requests all members. */
-export const FIELDS = `fields=${["id", ...MEMBERS.map(({ key }) => key)].join(",")}`;
+/** The fields to request from the service: all members, and the revision, which every change
+    moves. */
+export const FIELDS = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
+
+/** The revision of a new robot. */
+export const FIRST_REVISION = "1";
 
 /** A draft with an entry per member. */
 export function draftOf(valueOf) {

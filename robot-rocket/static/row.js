@@ -3,6 +3,9 @@
 import { element, shownName, spokenName } from "./elements.js";
 import { MEMBERS } from "./robot.js";
 
+/** The number of columns: the id, the members and the actions. */
+const COLUMNS = MEMBERS.length + 2;
+
 function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
 }
@@ -18,19 +21,6 @@ function button(action, title, name, listener) {
   return element("button", attributes, title);
 }
 
-/** The row of headings. */
-export function headings() {
-  const heading = (kind, title) =>
-    element("th", { role: "columnheader", scope: "col", class: kind }, title);
-  const actions = element("span", { class: "unseen" }, "Actions");
-  return element(
-    "tr",
-    { role: "row", "aria-rowindex": "1" },
-    ...MEMBERS.map(({ key, title }) => heading(`of-${key}`, title)),
-    heading("of-actions", actions),
-  );
-}
-
 /** The cell of a value, for each kind of input. */
 const CELLS = {
   text: (kind, value) => cell(kind, shownName(value)),
@@ -42,6 +32,7 @@ const CELLS = {
 export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
+    cell(robot.id.length > 7 ? "of-id long" : "of-id", robot.id),
     ...MEMBERS.map(({ key, input }) => CELLS[input](`of-${key}`, robot[key])),
     cell(
       "of-actions",
@@ -56,13 +47,13 @@ export function shownRow(robot, { edit, remove }) {
 export function editedRow(robot, fields, { save, cancel }) {
   const saving = element("button", { type: "button", class: "main", onclick: save }, "Save");
   const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
-  const cells = fields.all.map((field) => cell(`of-${field.key}`, field.element));
-  cells[0].prepend(fields.general);
+  const boxes = fields.all.map((field) => field.element);
+  const buttons = element("div", { class: "of-actions buttons" }, saving, leaving);
+  const editor = element("div", { class: "editor" }, fields.general, ...boxes, buttons);
   const row = element(
     "tr",
     { role: "row", class: "edited", "aria-label": `Editing ${spokenName(robot.name)}` },
-    ...cells,
-    cell("of-actions", saving, leaving),
+    element("td", { role: "cell", colspan: COLUMNS, "aria-colspan": COLUMNS }, editor),
   );
   row.addEventListener("keydown", (event) => {
     const isInBox = fields.all.some((field) => field.box === event.target);

@@ -1,56 +1,80 @@
-// The search: runs while typing, and is kept in the address for bookmarks, reload and history.
+// The inputs of the filter: the search box, the types and the years. They work while typing.
 
-import { byId } from "./elements.js";
-import { open } from "./list.js";
+import { changeView } from "./address.js";
+import { byId, element, show } from "./elements.js";
+import { TYPES } from "./robot.js";
+import { EVERYTHING, isFiltered, problemWith } from "./view.js";
 
-/** Milliseconds after a key until the search runs. */
+/** Milliseconds after a key until the list follows. */
 const PAUSE = 150;
 
 let timer;
-let shown;
 
-/** The search text in the address. */
-function queryInAddress() {
-  return new URLSearchParams(location.search).get("q") ?? "";
-}
-
-/** Starts the search, which loads the list. */
+/** Fills the choice of types and starts listening. */
 export function startSearch() {
-  const box = byId("query");
-  box.value = queryInAddress();
-  box.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(search, PAUSE);
+  byId("types").append(...TYPES.map(choice));
+  for (const id of ["search", "filter"]) {
+    byId(id).addEventListener("input", () => {
+      clearTimeout(timer);
+      timer = setTimeout(apply, PAUSE);
+    });
+    byId(id).addEventListener("submit", (event) => {
+      event.preventDefault();
+      apply();
+    });
+  }
+  byId("clear").addEventListener("click", () => {
+    clearFilter();
+    byId("from").focus();
   });
-  byId("search").addEventListener("submit", (event) => {
-    event.preventDefault();
-    search();
-  });
-  // Links within the page cause this event, too, but do not change the search.
-  addEventListener("popstate", () => {
-    if (queryInAddress() === shown) return;
-    box.value = queryInAddress();
-    run(box.value);
-  });
-  run(box.value);
 }
 
-function search() {
+/** Shows all robots, in the same order. */
+function clearFilter() {
   clearTimeout(timer);
-  const query = byId("query").value;
-  const before = queryInAddress();
-  if (query === before) return;
-  const address = new URL(location.href);
-  if (query === "") address.searchParams.delete("q");
-  else address.searchParams.set("q", query);
-  // Going back leaves the search at once, not letter by letter.
-  if (before === "" || query === "") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
-  run(query);
+  fillSearch(EVERYTHING);
+  changeView(values());
 }
 
-function run(query) {
-  shown = query;
-  document.title = query === "" ? "Robot Catalogue" : `${query} · Robot Catalogue`;
-  open(query);
+/** Fills the inputs with a view. */
+export function fillSearch({ query, types, from, to }) {
+  clearTimeout(timer);
+  byId("query").value = query;
+  for (const box of boxes()) box.checked = types.includes(box.value);
+  byId("from").value = from;
+  byId("to").value = to;
+  check();
+}
+
+function choice(type) {
+  const box = element("input", { type: "checkbox", value: type });
+  return element("label", { class: "chip" }, box, element("span", { class: `type ${type}` }, type));
+}
+
+function boxes() {
+  return [...byId("types").querySelectorAll("input")];
+}
+
+function values() {
+  return {
+    query: byId("query").value,
+    types: boxes().flatMap((box) => (box.checked ? [box.value] : [])),
+    from: byId("from").value.trim(),
+    to: byId("to").value.trim(),
+  };
+}
+
+function apply() {
+  clearTimeout(timer);
+  const { query, types, ...years } = values();
+  changeView(check() ? { query, types, ...years } : { query, types });
+}
+
+/** Whether the service would accept the inputs. Shows the reason if not. */
+function check() {
+  const problem = problemWith(values());
+  byId("filter-error").textContent = problem;
+  for (const id of ["from", "to"]) byId(id).setAttribute("aria-invalid", String(problem !== ""));
+  show(byId("clear"), isFiltered(values()));
+  return problem === "";
 }

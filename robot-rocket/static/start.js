@@ -4,7 +4,7 @@ import { add } from "./api.js";
 import { announce } from "./announcements.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show } from "./elements.js";
-import { open } from "./list.js";
+import { reopen } from "./list.js";
 import { requestToken } from "./token.js";
 
 const SAMPLES = [
@@ -58,7 +58,7 @@ async function fill() {
     if (error.isTransient) whenBack(error, fill);
     return;
   }
-  await open("");
+  await reopen();
   byId("robots").focus();
   announce(`Added ${SAMPLES.length} sample robots.`);
 }

@@ -17,11 +17,16 @@ mod page {
     mod base;
     pub(crate) mod browser;
     mod changes;
+    mod conflicts;
+    mod exporting;
+    mod filters;
+    mod importing;
     pub(crate) mod keys;
     mod layout;
     mod long_lists;
     mod names;
     mod outage;
+    mod overview;
     mod search;
     pub(crate) mod visit;
 }

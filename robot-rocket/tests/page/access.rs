@@ -1,6 +1,10 @@
 //! Catalogues that require a token.
 
-use robot_core::http::{AccessToken, Permission};
+use robot_core::{
+    conformance::{Call, Client},
+    http::{AccessToken, Permission},
+};
+use serde_json::json;
 
 use crate::{
     keys::{ENTER, TAB},
@@ -74,4 +78,64 @@ fn action_waits_for_a_token_that_permits_it() {
     visit.wait_for_rows(1);
     visit.wait_for_announcement("Added R2-D2, droid, 1977.");
     visit.wait_for_focus("Name");
+}
+
+#[test]
+fn export_sends_the_token() {
+    let visit = visit("false");
+    visit.enter_token(READER);
+    visit.wait_for_text("#start", "No robots yet");
+    let draft = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
+    let call = Call {
+        method: "POST".to_owned(),
+        target: "/api/robots".to_owned(),
+        headers: vec![("Authorization".to_owned(), format!("Bearer {WRITER}"))],
+        body: draft.as_bytes().to_vec(),
+    };
+    assert_eq!(visit.client().send(&call).unwrap().status, 201);
+    visit.browser.reload();
+    visit.wait_for_rows(1);
+    // A browser that can write to a file while it receives.
+    visit.run(
+        "window.saved = []; window.showSaveFilePicker = async ({ suggestedName }) => ({ \
+         createWritable: async () => new WritableStream({ \
+         write: (bytes) => window.saved.push(new TextDecoder().decode(bytes)), \
+         close: () => window.saved.push(suggestedName) }) })",
+    );
+    visit.browser.click("#export summary");
+    visit.browser.click("#exports li:first-child a");
+    visit.wait_for_announcement("Exported robots.csv.");
+    let saved = json!("id,name,type,year\n1,R2-D2,droid,1977\nrobots.csv");
+    assert_eq!(visit.run("return window.saved.join('')"), saved);
+    // A browser that cannot.
+    visit.allow_downloads();
+    visit.run("window.showSaveFilePicker = undefined");
+    visit.browser.click("#export summary");
+    visit.browser.click("#exports li:nth-child(3) a");
+    visit.wait_for_file(
+        "robots.json",
+        "[\n{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n]\n",
+    );
+    visit.run(
+        "const send = window.fetch; window.fetch = (path, options) => path.includes('export') \
+         ? Promise.reject(new TypeError('cut off')) : send(path, options)",
+    );
+    visit.browser.click("#export summary");
+    visit.browser.click("#exports li:last-child a");
+    visit.wait_for_text(
+        "#export-state",
+        "The file is not complete. The server does not answer.",
+    );
+}
+
+#[test]
+fn import_waits_for_a_token_that_permits_it() {
+    let visit = visit("read");
+    visit.wait_for_text("#start", "No robots yet");
+    let robot = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
+    visit.import("robots.ndjson", robot);
+    visit.wait_for_text("#token", "This requires a token");
+    visit.enter_token(WRITER);
+    visit.wait_for_text("#import-outcome", "Imported: 1 added.");
+    visit.wait_for_rows(1);
 }

@@ -4,7 +4,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::visit::Visit;
+use crate::{calls::call, visit::Visit};
 
 /// The script of axe-core.
 fn axe() -> String {
@@ -32,6 +32,20 @@ impl Visit {
         );
     }
 
+    /// Changes the robot that is being edited as another client, and saves it here.
+    fn overtake_edit(&self) {
+        let target = "/api/robots?fields=id,name,type,year";
+        let robots = call(&self.client(), "GET", target, "");
+        let robots: Vec<Value> = serde_json::from_slice(&robots.body).unwrap();
+        for robot in robots {
+            let path = format!("/api/robots/{}", robot["id"].as_str().unwrap());
+            let answer = call(&self.client(), "PUT", &path, &robot.to_string());
+            assert_eq!(answer.status, 200, "{}", answer.text());
+        }
+        self.run("document.querySelector('.edited .main').click()");
+        self.wait_for_text(".conflict", "Keep mine");
+    }
+
     fn assert_accessible_in_all_states(&self) {
         self.assert_accessible("empty");
         self.run("document.querySelector('#add').requestSubmit()");
@@ -49,12 +63,26 @@ impl Visit {
         self.run("document.querySelector('.edited .main').click()");
         self.wait_for_text(".edited .error", "The robot name must be unique");
         self.assert_accessible("an edited row");
+        self.overtake_edit();
+        self.assert_accessible("a conflict");
+        self.import(
+            "robots.csv",
+            "name,type,year\nBender,toaster,1999\nK-9,droid,1977\n",
+        );
+        self.wait_for_text("#import-outcome", "1 added, 1 failed");
+        self.run("document.querySelector('#types input').click()");
+        self.wait_for_text(".scope", "Whole catalogue");
+        self.run("document.querySelector('#export').open = true");
+        self.run("document.querySelector('#from').value = 'x'");
+        self.run("document.querySelector('#filter').requestSubmit()");
+        self.wait_for_text("#filter-error", "A year has only digits.");
+        self.assert_accessible("imported, filtered, and a wrong year");
         self.run("document.querySelector('#help').showModal()");
         self.assert_accessible("help");
         self.run("document.querySelector('#help').close()");
         self.run("document.querySelector('#query').value = 'nobody'");
         self.run("document.querySelector('#search').requestSubmit()");
-        self.wait_for_text("#none", "No name contains");
+        self.wait_for_text("#none", "No robot matches the filter.");
         self.assert_accessible("nothing found");
     }
 }

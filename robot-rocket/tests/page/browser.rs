@@ -2,6 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
+    path::Path,
     process::{Child, Command, Stdio},
 };
 
@@ -136,6 +137,14 @@ impl Browser {
         self.wait(async {
             let found = self.client.find(Locator::Css(selector)).await?;
             found.click().await
+        });
+    }
+
+    /// Chooses a file in an input element.
+    pub(crate) fn choose_file(&self, selector: &str, path: &Path) {
+        self.wait(async {
+            let found = self.client.find(Locator::Css(selector)).await?;
+            found.send_keys(path.to_str().unwrap()).await
         });
     }
 

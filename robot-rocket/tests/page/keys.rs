@@ -7,3 +7,4 @@ pub(crate) const ESCAPE: char = '\u{e00c}';
 pub(crate) const END: char = '\u{e010}';
 pub(crate) const HOME: char = '\u{e011}';
 pub(crate) const DOWN: char = '\u{e015}';
+pub(crate) const SPACE: char = ' ';

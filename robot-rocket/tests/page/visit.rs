@@ -72,6 +72,26 @@ impl Visit {
         self.server.as_ref().unwrap()
     }
 
+    /// Loads the page with a query in its address.
+    pub(crate) fn open(&self, query: &str) {
+        let address = format!("http://{}/{query}", self.server().address());
+        self.browser.go(&address);
+    }
+
+    /// The folder in which the server runs.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Makes the server take nothing, until it is resumed.
+    pub(crate) fn suspend(&self) {
+        self.server().signal("STOP");
+    }
+
+    pub(crate) fn resume(&self) {
+        self.server().signal("CONT");
+    }
+
     /// Stops the server and returns its port.
     pub(crate) fn stop_server(&mut self) -> String {
         let server = self.server.take().unwrap();
@@ -106,7 +126,7 @@ impl Visit {
 
     /// Waits until a script returns a truthy value.
     #[track_caller]
-    fn wait_for(&self, what: &str, script: &str) {
+    pub(crate) fn wait_for(&self, what: &str, script: &str) {
         wait_for(what, TIMEOUT, || {
             let seen = self.run(script);
             !matches!(seen, Value::Null | Value::Bool(false)) && seen != "" && seen != 0

@@ -1,0 +1,45 @@
+// The current view, kept in the address of the page for bookmarks, reload and history.
+
+import { EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
+
+/** The members that are typed, letter by letter. */
+const TYPED = ["query", "from", "to"];
+
+let shown = EVERYTHING;
+let notifyShown = () => {};
+
+/** Shows the view in the address. `show` is called with each new view, and with whether the inputs
+    have another one, because the user went back in the history. */
+export function startAddress(show) {
+  notifyShown = show;
+  // Links within the page cause this event, too, but do not change the view.
+  addEventListener("popstate", () => {
+    if (!isSameView(viewIn(location.search), shown)) run(viewIn(location.search), true);
+  });
+  run(viewIn(location.search), true);
+}
+
+/** The current view. */
+export function currentView() {
+  return shown;
+}
+
+/** Changes some members of the current view. */
+export function changeView(members) {
+  const view = { ...shown, ...members };
+  if (isSameView(view, shown)) return;
+  const isTyping = TYPED.some(
+    (key) => shown[key] !== view[key] && shown[key] !== "" && view[key] !== "",
+  );
+  const address = addressWith(view, location.href);
+  // Going back leaves a typed text at once, not letter by letter.
+  if (isTyping) history.replaceState(null, "", address);
+  else history.pushState(null, "", address);
+  run(view, false);
+}
+
+function run(view, isFromOutside) {
+  shown = view;
+  document.title = view.query === "" ? "Robot Catalogue" : `${view.query} · Robot Catalogue`;
+  notifyShown(view, isFromOutside);
+}

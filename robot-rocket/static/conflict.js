@@ -1,0 +1,58 @@
+// The comparison of a typed robot with the version that somebody else has saved meanwhile.
+
+import { element, shownName } from "./elements.js";
+import { MEMBERS } from "./robot.js";
+
+const WORDS =
+  "Your version is not saved yet. Keep yours, take theirs, or edit on above and save.";
+
+let count = 0;
+
+export class Conflict {
+  element;
+  #other;
+  #rows = element("tbody");
+
+  /** `mine` is a draft, `other` the stored robot. `keep` and `take` are called by the buttons. */
+  constructor(mine, other, { keep, take }) {
+    const id = `conflict-${++count}`;
+    const button = (title, kind, listener) =>
+      element("button", { type: "button", class: kind, onclick: listener }, title);
+    const heading = (text) => element("th", { scope: "col" }, text);
+    const member = element("span", { class: "unseen" }, "Member");
+    const heads = [heading(member), heading("Yours"), heading("Theirs")];
+    this.#other = other;
+    this.element = element(
+      "div",
+      { class: "conflict", role: "group", tabindex: "-1", "aria-labelledby": id },
+      element("h3", { id }, "Somebody else has changed this robot"),
+      element("p", {}, WORDS),
+      element("table", {}, element("thead", {}, element("tr", {}, ...heads)), this.#rows),
+      element(
+        "div",
+        { class: "buttons" },
+        button("Keep mine", "main", keep),
+        button("Take theirs", "", take),
+      ),
+    );
+    this.update(mine);
+  }
+
+  /** Shows what is typed now. */
+  update(mine) {
+    const rows = MEMBERS.map(({ key, title }) => {
+      const isEqual = mine[key] === this.#other[key];
+      const cells = [mine, this.#other].map((robot) => element("td", {}, shownName(robot[key])));
+      return element(
+        "tr",
+        { class: isEqual ? "" : "differs" },
+        element("th", { scope: "row" }, title, ...(isEqual ? [] : [MARK.cloneNode(true)])),
+        ...cells,
+      );
+    });
+    this.#rows.replaceChildren(...rows);
+  }
+}
+
+/** Marks members that differ, not only by color. */
+const MARK = element("span", { class: "unseen" }, " (differs)");

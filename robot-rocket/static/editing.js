@@ -1,0 +1,113 @@
+// Editing of one robot in its row. What was typed stays until it is saved or given up, also if the
+// robot is changed or deleted by somebody else, or the server is unreachable.
+
+import { announce } from "./announcements.js";
+import { add, get, replace } from "./api.js";
+import { Conflict } from "./conflict.js";
+import { whenBack } from "./connection.js";
+import { spokenName } from "./elements.js";
+import { Fields } from "./fields.js";
+import { isSame, stored } from "./robot.js";
+import { editedRow } from "./row.js";
+import { requestToken } from "./token.js";
+
+export class Editing {
+  row;
+  /** The id of the robot. */
+  id;
+
+  #fields;
+  #listeners;
+
+  /** The robot as it was read last. */
+  #current;
+
+  /** The comparison with the version of somebody else. */
+  #conflict;
+
+  #isGone = false;
+  #isBusy = false;
+
+  /** `listeners.end` is called with the robot to show, and whether it was saved;
+      `listeners.addAgain` with the robot that replaces a deleted one. */
+  constructor(robot, listeners) {
+    this.id = robot.id;
+    this.#current = robot;
+    this.#listeners = listeners;
+    this.#fields = new Fields(robot, "shown");
+    this.row = editedRow(robot, this.#fields, {
+      save: () => this.#save(),
+      cancel: () => this.#cancel(),
+    });
+    this.row.addEventListener("input", () => this.#conflict?.update(this.#fields.draft()));
+  }
+
+  /** Whether something was typed and not saved. */
+  get isChanged() {
+    return this.#fields.isChanged || this.#conflict !== undefined;
+  }
+
+  /** Moves the focus to the first field. */
+  start() {
+    this.#fields.first.box.focus();
+    this.#fields.first.box.select();
+  }
+
+  /** While the robot is being saved, it is too late. */
+  #cancel() {
+    if (!this.#isBusy) this.#listeners.end(this.#current, false);
+  }
+
+  async #save() {
+    if (this.#isBusy) return;
+    if (!this.isChanged && !this.#isGone) return this.#cancel();
+    this.#isBusy = true;
+    const draft = this.#fields.draft();
+    try {
+      if (this.#isGone) this.#listeners.addAgain(await add(draft));
+      else this.#listeners.end(await replace(this.#current, draft), true);
+    } catch (error) {
+      await this.#refused(error, draft);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async #refused(error, draft) {
+    if (error.status === 412) return this.#overtaken(draft);
+    if (error.status === 404) return this.#showGone();
+    if (error.needsToken) return requestToken(error, () => this.#save());
+    this.#fields.showError(error);
+    if (error.isTransient) whenBack(error, () => this.#fields.clear());
+  }
+
+  /** Shows the version of somebody else beside the typed one. */
+  async #overtaken(draft) {
+    let other;
+    try {
+      other = await get(this.id);
+    } catch (error) {
+      return this.#refused(error, draft);
+    }
+    if (!other) return this.#showGone();
+    this.#current = other;
+    // The same values: the answer to the own change may have been lost.
+    if (isSame(other, stored(draft))) return this.#listeners.end(other, true);
+    this.#fields.clear();
+    this.#conflict?.element.remove();
+    this.#conflict = new Conflict(draft, other, {
+      keep: () => this.#save(),
+      take: () => this.#cancel(),
+    });
+    this.row.firstChild.append(this.#conflict.element);
+    this.#conflict.element.focus();
+    announce(`${spokenName(other.name)} was changed by somebody else. Nothing was saved yet.`);
+  }
+
+  #showGone() {
+    this.#isGone = true;
+    this.#conflict?.element.remove();
+    const message = "This robot was deleted meanwhile. Save adds it again, under a new id.";
+    this.#fields.showError({ status: 404, messages: [message] });
+  }
+}

@@ -1,0 +1,55 @@
+// The headings of the list, by which it is sorted.
+
+import { byId, element } from "./elements.js";
+import { MEMBERS } from "./robot.js";
+import { EVERYTHING, SORT_KEYS } from "./view.js";
+
+let current = EVERYTHING.sort;
+
+/** The row of headings. `choose` is called with the order that a click asks for. */
+export function headings(choose) {
+  const columns = [{ key: "id", title: "Id" }, ...MEMBERS];
+  const actions = element("span", { class: "unseen" }, "Actions");
+  return element(
+    "tr",
+    { role: "row", "aria-rowindex": "1" },
+    ...columns.map(({ key, title }) =>
+      SORT_KEYS.includes(key) ? sortable(key, title, choose) : heading(`of-${key}`, {}, title),
+    ),
+    heading("of-actions", {}, actions),
+  );
+}
+
+function heading(kind, attributes, title) {
+  const all = { role: "columnheader", scope: "col", class: kind, ...attributes };
+  return element("th", all, title);
+}
+
+function sortable(key, title, choose) {
+  // The first click sorts upwards, the next one the other way.
+  const onclick = () => choose(current === key ? `-${key}` : key);
+  const button = element("button", { type: "button", class: "quiet", onclick }, title);
+  return heading(`of-${key}`, { "data-key": key }, button);
+}
+
+/** Marks the column by which the list is sorted. */
+export function markOrder(sort) {
+  current = sort;
+  for (const column of byId("headings").querySelectorAll("[data-key]")) {
+    if (keyOf(sort) === column.dataset.key) column.setAttribute("aria-sort", directionOf(sort));
+    else column.removeAttribute("aria-sort");
+  }
+}
+
+/** The order for screen readers; empty for the usual one. */
+export function orderInWords(sort) {
+  return sort === EVERYTHING.sort ? "" : `, sorted by ${keyOf(sort)}, ${directionOf(sort)}`;
+}
+
+function keyOf(sort) {
+  return sort.replace(/^-/, "");
+}
+
+function directionOf(sort) {
+  return sort.startsWith("-") ? "descending" : "ascending";
+}

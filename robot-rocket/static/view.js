@@ -1,0 +1,106 @@
+// Views: which robots the list shows, and in which order. A view is a value, without side effects.
+//
+// Members: `query` is a part of the name; `types` are names of types, any if there is none; `from`
+// and `to` are years as typed, or empty; `sort` is the order, as the service names it.
+
+import { TYPES } from "./robot.js";
+
+/** The view of all robots by name. */
+export const EVERYTHING = { query: "", types: [], from: "", to: "", sort: "name" };
+
+/** The members by which the service sorts. */
+export const SORT_KEYS = ["id", "name", "year"];
+
+/** The parameters of the page's address. */
+const IN_ADDRESS = ["q", "type", "year_from", "year_to", "sort"];
+
+/** The view in the query of an address. Values that the page could not show are ignored. */
+export function viewIn(search) {
+  const parameters = new URLSearchParams(search);
+  const text = (name) => parameters.get(name) ?? "";
+  const digits = (name) => (/^\d+$/.test(text(name)) ? text(name) : "");
+  const isKnown = SORT_KEYS.includes(text("sort").replace(/^-/, ""));
+  return {
+    query: text("q"),
+    types: TYPES.filter((type) => parameters.getAll("type").includes(type)),
+    from: digits("year_from"),
+    to: digits("year_to"),
+    sort: isKnown ? text("sort") : EVERYTHING.sort,
+  };
+}
+
+/** An address with a view instead of its own. */
+export function addressWith(view, old) {
+  const address = new URL(old);
+  for (const name of IN_ADDRESS) address.searchParams.delete(name);
+  if (view.query !== "") address.searchParams.set("q", view.query);
+  for (const [name, value] of filterOf(view)) address.searchParams.append(name, value);
+  if (view.sort !== EVERYTHING.sort) address.searchParams.set("sort", view.sort);
+  return address.href;
+}
+
+/** The service's parameters for the filter, except for the text in names. */
+export function filterOf({ types, from, to }) {
+  const parameters = types.map((type) => ["type", type]);
+  if (from !== "") parameters.push(["year_from", from]);
+  if (to !== "") parameters.push(["year_to", to]);
+  return parameters;
+}
+
+/** The service's parameters for the filter, for routes that are not a search. */
+export function filterWithText(view) {
+  const filter = filterOf(view);
+  return view.query === "" ? filter : [...filter, ["containing", view.query]];
+}
+
+/** Whether a view leaves out robots. */
+export function isFiltered(view) {
+  return filterWithText(view).length > 0;
+}
+
+/** Whether two views show the same robots in the same order. */
+export function isSameView(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** The reason why the service would reject the years of a view; empty if there is none. */
+export function problemWith({ from, to }) {
+  if (!/^\d*$/.test(from) || !/^\d*$/.test(to)) return "A year has only digits.";
+  const isReversed = from !== "" && to !== "" && BigInt(from) > BigInt(to);
+  return isReversed ? "The first year must not be after the last one." : "";
+}
+
+/** Whether a view shows a robot. */
+export function includes({ query, types, from, to }, { name, type, year }) {
+  return (
+    name.includes(query) &&
+    (types.length === 0 || types.includes(type)) &&
+    (from === "" || BigInt(year) >= BigInt(from)) &&
+    (to === "" || BigInt(year) <= BigInt(to))
+  );
+}
+
+/** The function that compares robots in an order of the service. */
+export function comparator(sort) {
+  const compare = COMPARISONS[sort.replace(/^-/, "")];
+  return sort.startsWith("-") ? (one, other) => compare(other, one) : compare;
+}
+
+const COMPARISONS = {
+  id: (one, other) => compareNumbers(one.id, other.id),
+  name: (one, other) => compareTexts(one.name, other.name),
+  year: (one, other) => compareNumbers(one.year, other.year) || compareNumbers(one.id, other.id),
+};
+
+function compareNumbers(one, other) {
+  const difference = BigInt(one) - BigInt(other);
+  return difference < 0n ? -1 : Number(difference > 0n);
+}
+
+/** Compares texts by code points, as the service orders names. */
+function compareTexts(one, other) {
+  const [ones, others] = [[...one], [...other]];
+  const at = ones.findIndex((character, index) => character !== others[index]);
+  if (at === -1) return ones.length - others.length;
+  return at < others.length ? ones[at].codePointAt(0) - others[at].codePointAt(0) : 1;
+}

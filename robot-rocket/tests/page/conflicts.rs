@@ -1,0 +1,150 @@
+//! Robots that somebody else changes while they are edited or deleted.
+
+use crate::{
+    calls::call,
+    keys::{ENTER, TAB},
+    visit::Visit,
+};
+
+impl Visit {
+    /// Starts to edit Marvin, the only robot, and types another name.
+    fn type_name(&self, name: &str) {
+        self.tab_to("Edit Marvin");
+        self.browser.press([ENTER]);
+        self.wait_for_focus("Name");
+        self.browser.press(name.chars());
+    }
+
+    /// Changes robot 1 as another client.
+    fn change(&self, name: &str, kind: &str, year: &str) {
+        let draft = format!(r#"{{"name":"{name}","type":"{kind}","year":{year}}}"#);
+        let answer = call(&self.client(), "PUT", "/api/robots/1", &draft);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+
+    /// A visit whose edit of Marvin was overtaken.
+    fn overtaken() -> Self {
+        let visit = Self::of(&["Marvin"]);
+        visit.type_name("Arthur");
+        visit.change("Zaphod", "droid", "1979");
+        visit.browser.press([ENTER]);
+        visit.wait_for_text(".conflict h3", "Somebody else has changed this robot");
+        visit
+    }
+
+    fn click_in_conflict(&self, title: &str) {
+        self.tab_to(title);
+        self.browser.press([ENTER]);
+    }
+}
+
+#[test]
+fn both_versions_are_shown_side_by_side() {
+    let visit = Visit::overtaken();
+    visit.wait_for_announcement("Zaphod was changed by somebody else. Nothing was saved yet.");
+    visit.wait_for(
+        "the focus",
+        "return document.activeElement.className === 'conflict'",
+    );
+    let script = "return [...document.querySelectorAll('.conflict tbody tr')].map((row) => \
+                  [row.className, ...[...row.cells].map((cell) => cell.textContent)].join('|'))";
+    assert_eq!(
+        visit.run(script),
+        serde_json::json!([
+            "differs|Name (differs)|Arthur|Zaphod",
+            "|Type|droid|droid",
+            "differs|Year (differs)|1977|1979"
+        ])
+    );
+    let typed = "return document.querySelector('tr.edited input').value";
+    assert_eq!(visit.run(typed), "Arthur");
+    assert!(visit.stored().contains("Zaphod"));
+}
+
+#[test]
+fn own_version_is_kept() {
+    let visit = Visit::overtaken();
+    visit.click_in_conflict("Keep mine");
+    visit.wait_for_focus("Edit Arthur");
+    visit.wait_for_announcement("Saved Arthur.");
+    assert_eq!(
+        visit.stored(),
+        r#"[{"name":"Arthur","type":"droid","year":1977}]"#
+    );
+    // The new revision is known: the robot can be changed again.
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Name");
+    visit.browser.press("Ford".chars().chain([ENTER]));
+    visit.wait_for_focus("Edit Ford");
+}
+
+#[test]
+fn other_version_is_taken() {
+    let visit = Visit::overtaken();
+    visit.click_in_conflict("Take theirs");
+    visit.wait_for_focus("Edit Zaphod");
+    assert_eq!(visit.names(), ["Zaphod"]);
+    assert_eq!(
+        visit.stored(),
+        r#"[{"name":"Zaphod","type":"droid","year":1979}]"#
+    );
+}
+
+#[test]
+fn editing_goes_on_and_may_be_overtaken_again() {
+    let visit = Visit::overtaken();
+    visit.run("document.querySelector('tr.edited input').focus()");
+    visit.browser.press(" Dent".chars());
+    visit.wait_for_text(".conflict td", "Arthur Dent");
+    visit.change("Trillian", "virtual", "1980");
+    visit.browser.press([ENTER]);
+    visit.wait_for_text(".conflict td", "Trillian");
+    let count = "return document.querySelectorAll('.conflict').length";
+    assert_eq!(visit.run(count), 1);
+    visit.run("document.querySelector('tr.edited input').focus()");
+    visit.browser.press([TAB, TAB]);
+    visit.browser.press("1981".chars().chain([ENTER]));
+    visit.wait_for_focus("Edit Arthur Dent");
+    assert_eq!(
+        visit.stored(),
+        r#"[{"name":"Arthur Dent","type":"droid","year":1981}]"#
+    );
+}
+
+#[test]
+fn robot_that_was_deleted_after_a_conflict_can_be_added_again() {
+    let visit = Visit::overtaken();
+    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
+    assert_eq!(answer.status, 200);
+    visit.click_in_conflict("Keep mine");
+    visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Edit Arthur");
+}
+
+#[test]
+fn same_change_of_somebody_else_is_no_conflict() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.type_name("Arthur");
+    visit.change("Arthur", "droid", "1977");
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Edit Arthur");
+    visit.wait_for_announcement("Saved Arthur.");
+}
+
+#[test]
+fn changed_robot_is_shown_instead_of_deleted() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.change("Zaphod", "droid", "1979");
+    visit.tab_to("Delete Marvin");
+    visit.browser.press([ENTER]);
+    visit.wait_for_text(
+        "#undo",
+        "Marvin was not deleted: somebody else has just changed it.",
+    );
+    visit.wait_for_focus("Delete Zaphod");
+    assert_eq!(visit.names(), ["Zaphod"]);
+    visit.browser.press([ENTER]);
+    visit.wait_for_text("#start", "No robots yet");
+    assert_eq!(visit.stored(), "[]");
+}
