@@ -78,6 +78,7 @@ need_clusters() {
 }
 
 need_test_programs() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null || need '/usr/lib/python3*/ensurepip' python3-venv
     need strace strace
     need sqlite3 sqlite3
     need openssl openssl
@@ -189,6 +190,9 @@ check_everything() {
     step "The web page in a browser"
     fetch_axe_core "$tools/axe-core"
     AXE_CORE="$tools/axe-core/axe.min.js" cargo test --locked --workspace --all-features --test page
+
+    step "Requests that the description of the API permits, and others"
+    robot-rocket/tests/schemathesis/run.sh "$target/debug/robot-rocket" "$tools" --max-examples 10 --seed 19
 
     step "Tests, without SQLite"
     cargo test --locked --package robot-cli --no-default-features --test without_sqlite
@@ -315,6 +319,11 @@ check_release() {
     check_packages
     check_walks
 
+    step "Clients that are generated from the description of the API"
+    robot-rocket/tests/clients/run.sh "$target/release/robot-rocket" "$tools"
+    step "Many requests that the description of the API permits, and others"
+    robot-rocket/tests/schemathesis/run.sh "$target/release/robot-rocket" "$tools" --max-examples 200
+
     step "Long fuzz run"
     PROPTEST_CASES=100000 cargo test --locked --release --package robot-core --test fuzz
 
@@ -352,7 +361,8 @@ need_test_programs
 # A cold start builds everything once, so incremental builds and full debug information only cost
 # time.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only
-tools=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}/tools")
+target=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
+tools=$target/tools
 export PATH="$tools/bin:$PATH"
 
 # Stops the servers and removes their files, however the script ends.

@@ -1,6 +1,6 @@
-//! The web page, at the base path.
+//! The web page, at the base path, and the pages about the API, at `docs`.
 //!
-//! Its files are in `static/` and are compiled into the program. They call the API like any other
+//! Their files are in `static/` and are compiled into the program. They call the API like any other
 //! client, so the files themselves need no token.
 
 use std::{
@@ -46,15 +46,15 @@ struct File {
     content: &'static str,
 }
 
-/// The files with these names. All except the first are below `page/`.
+/// The files with these names: two at paths of their own, the others below `page/`.
 macro_rules! files {
-    ($start:literal, $($name:literal),+ $(,)?) => {
+    ($($path:literal => $start:literal),+; $($name:literal),+ $(,)?) => {
         &[
-            File {
-                path: "/",
+            $(File {
+                path: $path,
                 content_type: content_type($start),
                 content: include_str!(concat!("../static/", $start)),
-            },
+            },)+
             $(File {
                 path: concat!("/page/", $name),
                 content_type: content_type($name),
@@ -65,7 +65,8 @@ macro_rules! files {
 }
 
 const FILES: &[File] = files![
-    "index.html",
+    "/" => "index.html",
+    "/docs" => "docs.html";
     "style.css",
     "controls.css",
     "favicon.svg",
@@ -77,6 +78,8 @@ const FILES: &[File] = files![
     "chart.js",
     "conflict.js",
     "connection.js",
+    "docs.css",
+    "docs.js",
     "editing.js",
     "elements.js",
     "exporting.js",
@@ -87,6 +90,7 @@ const FILES: &[File] = files![
     "pages.js",
     "robot.js",
     "row.js",
+    "schema.js",
     "search.js",
     "sorting.js",
     "start.js",
@@ -113,7 +117,7 @@ pub(crate) fn routes(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Ro
     };
     routes::METHODS
         .into_iter()
-        .flat_map(|method| ["/", "/page/<file>"].map(|path| (method, path)))
+        .flat_map(|method| ["/", "/docs", "/page/<file>"].map(|path| (method, path)))
         .map(|(method, path)| {
             let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
             route.name = Some(format!("{READS_FROM_CONNECTION}page").into());

@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 
+use libtest_mimic::Arguments;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
@@ -17,15 +18,24 @@ use robot_core::{
     conformance::{
         Answer, Call, Client, Configuration, Framing, Pace, Service, Store, Suite, TcpClient,
     },
+    http::Behaviour,
 };
 use robot_rocket::{ServeOptions, Settings, mount, serve};
-use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
+use rocket::{Build, Config, Orbit, Rocket, Shutdown, fairing::AdHoc, figment::Figment};
+
+use described::{Descriptions, Watched};
+
+mod described;
+
+/// The service that is compared with its description.
+const WATCHED: &str = "rocket_memory";
 
 fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder().parse_filters("off").init();
+    let descriptions = Arc::new(Descriptions::default());
     let suite = Suite::new()
-        .http("rocket_memory", memory(), at_the_root)
+        .http(WATCHED, memory(), watched(&descriptions))
         .http("rocket_under_a_base", memory(), under_a_base)
         .http("rocket_launch", memory(), launched_by_rocket);
     #[cfg(feature = "sqlite")]
@@ -34,7 +44,53 @@ fn main() -> ExitCode {
     let suite = suite.http("rocket_postgres", postgres(), at_the_root);
     #[cfg(feature = "mysql")]
     let suite = suite.http("rocket_mysql", mysql(), at_the_root);
-    suite.run()
+    let result = suite.run();
+    let missing = if runs_all(WATCHED) {
+        described::produce_the_rest(&descriptions, serve_with)
+    } else {
+        Vec::new()
+    };
+    if missing.is_empty() {
+        return result;
+    }
+    eprintln!(
+        "described, but produced by no exchange:\n{}",
+        missing.join("\n")
+    );
+    ExitCode::FAILURE
+}
+
+/// Whether the command line selects all cases of a service.
+fn runs_all(service: &str) -> bool {
+    let arguments = Arguments::from_args();
+    let filter = arguments.filter.as_deref();
+    filter.is_none_or(|filter| filter == service) && arguments.skip.is_empty() && !arguments.list
+}
+
+/// A server at the root, whose answers are compared with its description.
+fn watched(
+    descriptions: &Arc<Descriptions>,
+) -> impl Fn(Arc<dyn Catalogue>, Configuration) -> Watched<Service<TcpClient>> + Send + Sync + 'static
+{
+    let descriptions = Arc::clone(descriptions);
+    move |catalogue, configuration| {
+        let client = start("/", catalogue, configuration, serve_bound);
+        descriptions.watch(client, configuration)
+    }
+}
+
+/// A server with these settings.
+fn serve_with(figment: Figment, behaviour: Behaviour) -> (SocketAddr, Box<dyn FnOnce()>) {
+    let mut settings = Settings::default();
+    settings.behaviour = behaviour;
+    let (address, shutdown) = listen(
+        figment,
+        "/",
+        Arc::new(MemoryCatalogue::new()),
+        &settings,
+        serve_bound,
+    );
+    (address, Box::new(move || shutdown.notify()))
 }
 
 fn memory() -> Store {
@@ -109,13 +165,28 @@ fn start(
     catalogue: Arc<dyn Catalogue>,
     configuration: Configuration,
     run: impl FnOnce(Rocket<Build>) + Send + 'static,
-) -> impl Client {
+) -> Service<TcpClient> {
     let mut settings = Settings::default();
     settings.behaviour = configuration.behaviour;
     settings.body_deadline = configuration.body_deadline;
-    let figment = Config::figment().merge(("port", 0)).merge(("workers", 2));
+    let (address, shutdown) = listen(Config::figment(), base, catalogue, &settings, run);
+    let client = TcpClient::new(address).under(base.trim_end_matches('/'));
+    Service::new(client, move || {
+        shutdown.notify();
+    })
+}
+
+/// Starts the routes on a free port. Returns when the service accepts connections.
+fn listen(
+    figment: Figment,
+    base: &str,
+    catalogue: Arc<dyn Catalogue>,
+    settings: &Settings,
+    run: impl FnOnce(Rocket<Build>) + Send + 'static,
+) -> (SocketAddr, Shutdown) {
+    let figment = figment.merge(("port", 0)).merge(("workers", 2));
     let (ready, listening) = mpsc::channel();
-    let rocket = mount(rocket::custom(figment), base, catalogue, &settings).attach(
+    let rocket = mount(rocket::custom(figment), base, catalogue, settings).attach(
         AdHoc::on_liftoff("ready", move |rocket: &Rocket<Orbit>| {
             let address = SocketAddr::new(rocket.config().address, rocket.config().port);
             let sent = ready.send((address, rocket.shutdown()));
@@ -123,9 +194,5 @@ fn start(
         }),
     );
     thread::spawn(|| run(rocket));
-    let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
-    let client = TcpClient::new(address).under(base.trim_end_matches('/'));
-    Service::new(client, move || {
-        shutdown.notify();
-    })
+    listening.recv().unwrap_or_else(|error| panic!("{error}"))
 }

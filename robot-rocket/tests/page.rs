@@ -18,6 +18,7 @@ mod page {
     pub(crate) mod browser;
     mod changes;
     mod conflicts;
+    mod docs;
     mod exporting;
     mod filters;
     mod importing;

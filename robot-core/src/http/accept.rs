@@ -1,9 +1,9 @@
 //! Content negotiation: the contract's `Content-Type`, or JSON for a client that prefers it.
 
 /// The contract's type, the default.
-const CONTRACT: &str = "text/html; charset=UTF-8";
+pub(super) const CONTRACT: &str = "text/html; charset=UTF-8";
 /// The type for clients that list it and prefer it.
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 
 /// The content type for this `Accept`.
 pub(super) fn content_type(accept: Option<&str>) -> &'static str {

@@ -1,6 +1,10 @@
 //! The entry point: a catalogue, its settings, and the requests to it.
 
-use std::{fmt, mem, sync::Arc, time::Duration};
+use std::{
+    fmt, mem,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use super::{
     access::Access,
@@ -50,6 +54,7 @@ impl Api {
                 body_deadline: BODY_DEADLINE,
                 stream_limits: StreamLimits::default(),
                 base: String::new(),
+                description: OnceLock::new(),
             }),
         }
     }
@@ -105,8 +110,11 @@ impl Api {
         self
     }
 
+    /// The service, to be changed; its description is out of date then.
     fn service(&mut self) -> &mut Service {
-        Arc::make_mut(&mut self.service)
+        let service = Arc::make_mut(&mut self.service);
+        service.description = OnceLock::new();
+        service
     }
 
     /// Receives a request without its body: finds its route, and checks whether it is permitted.

@@ -10,7 +10,7 @@ use super::{
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{Failure, PATCH_TYPE},
-    origin, parameters,
+    openapi, origin, parameters,
     reply::Reply,
     request::{BodyError, Pieces, Request},
     request_id::RequestId,
@@ -222,6 +222,7 @@ impl Exchange {
                 request: &self.request,
                 request_id: self.context.request_id(),
                 route: admitted.route,
+                routes: routes::ALL,
                 parameter: &admitted.parameter,
             };
             run(admitted.operation.handler, &call)
@@ -271,15 +272,19 @@ fn permitted(
     let operation = route
         .operation(&request.method)
         .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
-    let needed = match request.method.as_str() {
+    let needed = match (request.method.as_str(), &operation) {
         // Its answer is public, and browsers send no token with it.
-        "OPTIONS" => return Ok(&OPTIONS),
-        "GET" | "HEAD" => Permission::Read,
+        ("OPTIONS", _) => return Ok(&OPTIONS),
+        ("GET" | "HEAD", Ok(operation)) => operation.needs,
+        ("GET" | "HEAD", Err(_)) => Some(Permission::Read),
         // Takes precedence over 405: a form from another origin is rejected for its origin,
         // whichever method it pretends to have.
         _ if origin::is_foreign(headers, &service.origins) => return Err(Failure::ForeignOrigin),
-        _ if operation.is_err() => return operation,
-        _ => Permission::Write,
+        (_, Ok(operation)) => operation.needs,
+        (_, Err(_)) => None,
+    };
+    let Some(needed) = needed else {
+        return operation;
     };
     let credentials = headers.authorization.as_deref();
     let checked = service.access.check(credentials, needed);
@@ -295,6 +300,8 @@ static OPTIONS: Operation = Operation {
     method: "OPTIONS",
     handler: Handler::Bodyless(options),
     parameters: &[],
+    needs: None,
+    about: openapi::OPTIONS,
 };
 
 /// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the

@@ -28,6 +28,7 @@
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `import`, `export` | the handlers |
 //! | `query` | the query parameters of all handlers |
+//! | `openapi` | the description of the API, derived from the table |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
 //! | `failure` | status, messages and headers of every failure |
@@ -54,6 +55,7 @@ mod host;
 mod import;
 mod import_query;
 mod list;
+mod openapi;
 mod origin;
 mod parameters;
 mod query;

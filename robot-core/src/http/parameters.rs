@@ -9,30 +9,143 @@ use super::failure::Failure;
 use crate::model::excerpt;
 
 /// The maximum number of robots on a page.
-const LIMIT_MAXIMUM: usize = 1000;
+pub(super) const LIMIT_MAXIMUM: usize = 1000;
 
-/// The names of parameters, and those that choose robots.
+/// A parameter of a query.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parameter {
+    pub(super) name: &'static str,
+    pub(super) value: Value,
+    /// What it means, for people.
+    pub(super) text: &'static str,
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// The number of robots on a page.
+    Limit,
+    Year,
+    Sort,
+    /// Names of fields, separated by commas.
+    Fields,
+    /// The name of a robot type. Only this one may be repeated: a robot may have any of the types.
+    Type,
+    /// One of these texts.
+    OneOf(&'static [&'static str]),
+}
+
+const fn parameter(name: &'static str, value: Value, text: &'static str) -> Parameter {
+    Parameter { name, value, text }
+}
+
+const FIELDS: Parameter = parameter(
+    "fields",
+    Value::Fields,
+    "The fields of each robot, each once, in this order, separated by commas. Default: `id,name`, and all but `revision` in exports.",
+);
+const CONTAINING: Parameter = parameter(
+    "containing",
+    Value::Text,
+    "Only robots whose name contains this text, as in a search.",
+);
+const FORMATS: Value = Value::OneOf(&["csv", "json", "ndjson"]);
+
+/// Parameters, and those that choose robots.
 macro_rules! with_filter {
-    ($($name:literal),*) => {
-        &[$($name,)* "type", "year", "year_from", "year_to", "name"]
+    ($($parameter:expr),* $(,)?) => {
+        &[
+            $($parameter,)*
+            parameter("type", Value::Type, "Only robots of this type; repeat it for several types."),
+            parameter("year", Value::Year, "Only robots of this year. It excludes the next two."),
+            parameter("year_from", Value::Year, "Only robots of this year or later ones."),
+            parameter("year_to", Value::Year, "Only robots of this year or earlier ones."),
+            parameter("name", Value::Text, "Only the robot with exactly this name."),
+        ]
     };
 }
 
 /// The parameters of a list or a search.
-pub(super) const LIST: &[&str] =
-    with_filter!["fields", "limit", "after", "cursor", "sort", "count"];
+pub(super) const LIST: &[Parameter] = with_filter![
+    FIELDS,
+    parameter(
+        "limit",
+        Value::Limit,
+        "One page of this many robots. Default: all of them."
+    ),
+    parameter(
+        "after",
+        Value::Text,
+        "Only robots whose name is greater, by bytes."
+    ),
+    parameter(
+        "cursor",
+        Value::Text,
+        "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
+    ),
+    parameter(
+        "sort",
+        Value::Sort,
+        "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
+         year are in the order of their ids.",
+    ),
+    parameter(
+        "count",
+        Value::Flag,
+        "Whether the reply has the header `X-Total-Count`."
+    ),
+];
 
 /// The parameters of a single robot.
-pub(super) const ROBOT: &[&str] = &["fields"];
+pub(super) const ROBOT: &[Parameter] = &[FIELDS];
 
 /// The parameters of a summary.
-pub(super) const SUMMARY: &[&str] = with_filter!["containing"];
+pub(super) const SUMMARY: &[Parameter] = with_filter![CONTAINING];
 
 /// The parameters of an export.
-pub(super) const EXPORT: &[&str] = with_filter!["fields", "format", "spreadsheet", "containing"];
+pub(super) const EXPORT: &[Parameter] = with_filter![
+    FIELDS,
+    parameter(
+        "format",
+        FORMATS,
+        "The format of the file. Default: `ndjson`."
+    ),
+    parameter(
+        "spreadsheet",
+        Value::Flag,
+        "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; only \
+         for `csv`.",
+    ),
+    CONTAINING,
+];
 
 /// The parameters of an import.
-pub(super) const IMPORT: &[&str] = &["format", "on_conflict", "dry_run", "atomic"];
+pub(super) const IMPORT: &[Parameter] = &[
+    parameter(
+        "format",
+        FORMATS,
+        "The format of the body. Default: that of the `Content-Type`.",
+    ),
+    parameter(
+        "on_conflict",
+        Value::OneOf(&["fail", "skip", "replace"]),
+        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
+         and year.",
+    ),
+    parameter(
+        "dry_run",
+        Value::Flag,
+        "Whether everything is checked, and nothing stored.",
+    ),
+    parameter(
+        "atomic",
+        Value::Flag,
+        "Whether all records are stored, up to 10,000, or none if one of them fails.",
+    ),
+];
 
 /// The maximum number of unknown parameters that a reply names.
 const UNKNOWN_LIMIT: usize = 10;
@@ -40,13 +153,10 @@ const UNKNOWN_LIMIT: usize = 10;
 /// The message about an invalid parameter.
 pub(super) type Message = Cow<'static, str>;
 
-/// The only parameter that may be repeated: a robot may have any of the types.
-const REPEATABLE: &str = "type";
-
 /// Passes each known parameter to `take`. Unknown parameters are ignored.
 pub(super) fn parameters(
     query: &str,
-    known: &[&'static str],
+    known: &[Parameter],
     mut take: impl FnMut(&'static str, String) -> Result<(), Message>,
 ) -> Result<(), Failure> {
     let mut messages = Vec::new();
@@ -54,13 +164,16 @@ pub(super) fn parameters(
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_default();
-        let Some(name) = known.iter().copied().find(|known| *known == name) else {
+        let Some(Parameter {
+            name, value: kind, ..
+        }) = known.iter().find(|known| known.name == name)
+        else {
             continue;
         };
-        let result = if taken.contains(&name) && name != REPEATABLE {
+        let result = if taken.contains(name) && *kind != Value::Type {
             Err(format!("{name} is given twice; give it once").into())
         } else {
-            taken.push(name);
+            taken.push(*name);
             let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
             value.and_then(|value| take(name, value))
         };
@@ -72,17 +185,16 @@ pub(super) fn parameters(
 }
 
 /// Checks that all parameters of a query are known, for clients that want it.
-pub(super) fn check_known(query: &str, known: &[&str]) -> Result<(), Failure> {
+pub(super) fn check_known(query: &str, known: &[Parameter]) -> Result<(), Failure> {
     let mut messages = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_else(|| name.to_owned());
-        if known.contains(&name.as_str()) {
+        if known.iter().any(|known| known.name == name) {
             continue;
         }
-        let nearest = known
-            .iter()
-            .min_by_key(|known| damerau_levenshtein(known, &name));
+        let names = known.iter().map(|known| known.name);
+        let nearest = names.min_by_key(|known| damerau_levenshtein(known, &name));
         let hint = match nearest {
             Some(nearest) => format!("did you mean {nearest}?"),
             None => "there are none".to_owned(),

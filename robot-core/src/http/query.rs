@@ -6,7 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{EXPORT, LIST, Message, ROBOT, SUMMARY, flag, limit, parameters, year},
+    parameters::{EXPORT, LIST, Message, Parameter, ROBOT, SUMMARY, flag, limit, parameters, year},
 };
 use crate::{
     catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
@@ -86,14 +86,14 @@ impl Query {
         }
     }
 
-    fn read(query: &str, known: &[&'static str]) -> Result<Self, Failure> {
+    fn read(query: &str, known: &[Parameter]) -> Result<Self, Failure> {
         Self::read_with(query, known, |_, _| Ok(false))
     }
 
     /// Passes each parameter to `take_other` first, which returns whether it has taken it.
     fn read_with(
         query: &str,
-        known: &[&'static str],
+        known: &[Parameter],
         mut take_other: impl FnMut(&'static str, &str) -> Result<bool, Message>,
     ) -> Result<Self, Failure> {
         let (mut read, mut parts) = (Self::default(), Parts::default());

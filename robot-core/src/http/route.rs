@@ -6,10 +6,13 @@ use percent_encoding::percent_decode;
 
 use super::{
     failure::{Failure, HandlerError},
+    openapi::About,
+    parameters::Parameter,
     reply::Reply,
     request::{BodyError, Pieces, Request},
     request_id::RequestId,
     service::Service,
+    token::Permission,
 };
 use crate::{catalogue::Pending, model::RobotId};
 
@@ -27,7 +30,11 @@ pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) handler: Handler,
     /// The query parameters that have a meaning.
-    pub(super) parameters: &'static [&'static str],
+    pub(super) parameters: &'static [Parameter],
+    /// The permission that a client needs; `None` if every client may call it.
+    pub(super) needs: Option<Permission>,
+    /// Its description.
+    pub(super) about: About,
 }
 
 /// The function that answers a request, by how it takes the body.
@@ -54,6 +61,8 @@ pub(super) struct Call<'a> {
     pub(super) request: &'a Request,
     pub(super) request_id: &'a RequestId,
     pub(super) route: &'static Route,
+    /// All routes.
+    pub(super) routes: &'static [Route],
     /// The decoded parameter in the path.
     pub(super) parameter: &'a [u8],
 }

@@ -1,6 +1,9 @@
 //! The catalogue and the settings that all requests of an `Api` share.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use super::{
     access::Access, behaviour::Behaviour, body_timer::StreamLimits, host::Hosts, origin::Origin,
@@ -18,4 +21,6 @@ pub(super) struct Service {
     pub(super) stream_limits: StreamLimits,
     /// The base path, without a slash at its end.
     pub(super) base: String,
+    /// The description of the API, made at the first request for it.
+    pub(super) description: OnceLock<Vec<u8>>,
 }

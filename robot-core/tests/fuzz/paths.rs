@@ -19,6 +19,7 @@ enum Place {
     Robots,
     Import,
     Export,
+    Description,
     /// The id; `None` if it is out of range.
     Robot(Option<u64>),
     /// `None` if the name is not UTF-8.
@@ -33,6 +34,7 @@ fn place(path: &str) -> Place {
         [b"", b"api", b"robots"] => Place::Robots,
         [b"", b"api", b"robots", b"import"] => Place::Import,
         [b"", b"api", b"robots", b"export"] => Place::Export,
+        [b"", b"openapi.json"] => Place::Description,
         [b"", b"api", b"robots", b"search", name] => {
             Place::Search(String::from_utf8(name.to_vec()).ok())
         }
@@ -44,7 +46,17 @@ fn place(path: &str) -> Place {
 }
 
 fn segment() -> impl Strategy<Value = Vec<u8>> {
-    let known = ["api", "robots", "search", "import", "export", "", "..", "."];
+    let known = [
+        "api",
+        "robots",
+        "search",
+        "import",
+        "export",
+        "openapi.json",
+        "",
+        "..",
+        ".",
+    ];
     prop_oneof![
         2 => prop::sample::select(known.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
         1 => "0{0,3}[0-9]{1,20}".prop_map(String::into_bytes),
@@ -68,6 +80,7 @@ fn path() -> impl Strategy<Value = String> {
         3 => below(vec![fixed("search"), segment().boxed()]),
         2 => below(vec![segment().boxed()]),
         1 => vec![segment().boxed(), segment().boxed(), segment().boxed()],
+        1 => vec![fixed("openapi.json")],
     ];
     segments.prop_flat_map(|segments| {
         let written: Vec<_> = segments
@@ -108,6 +121,10 @@ proptest! {
             Place::Search(Some(_)) | Place::Robots => {
                 prop_assert_eq!(status, 200);
                 prop_assert!(answer.body.starts_with('['), "{}", answer.body);
+            }
+            Place::Description => {
+                prop_assert_eq!(status, 200);
+                prop_assert!(answer.body.starts_with("{\"openapi\":\"3.1.0\""), "{}", answer.body);
             }
             Place::Export => {
                 prop_assert_eq!(status, 200);

@@ -17,7 +17,7 @@ fn axe() -> String {
 impl Visit {
     /// Runs axe-core on the page in its current state.
     #[track_caller]
-    fn assert_accessible(&self, state: &str) {
+    pub(crate) fn assert_accessible(&self, state: &str) {
         self.run(&axe());
         let checked = "axe.run(document, {resultTypes: ['violations']}).then((found) => \
                        arguments[0](found.violations.map((each) => [each.id, each.help, \

@@ -44,6 +44,11 @@ fn page_works_under_a_base_path() {
     shows("return !document.querySelector('#start').hidden");
     browser.click("#start .main");
     shows("return document.querySelectorAll('#table .name').length === 9");
+    browser.click("footer a");
+    shows("return document.querySelectorAll('.operation').length > 0");
+    let call = "return document.querySelector('#listRobots pre').textContent";
+    let address = format!("curl 'http://{address}/some/base/api/robots'");
+    assert_eq!(browser.run(call, &[]), address);
     assert_eq!(browser.console_messages(), [""; 0]);
 
     shutdown.notify();

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::visit::Visit;
 
 impl Visit {
-    fn set_width(&self, width: u32) {
+    pub(crate) fn set_width(&self, width: u32) {
         let size = json!({"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false});
         self.browser
             .devtools("Emulation.setDeviceMetricsOverride", &size);

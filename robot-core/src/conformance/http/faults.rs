@@ -26,14 +26,18 @@ fn answers(session: &Session<'_>, fault: Fault) -> Vec<Answer> {
         ("GET", "/api/robots?limit=1"),
         ("GET", "/api/robots/search/R"),
         ("GET", &by_id),
+        ("GET", "/api/robots/summary"),
         ("GET", "/api/robots/export"),
         ("POST", "/api/robots"),
         ("POST", "/api/robots/import?format=ndjson"),
         ("PUT", &by_id),
+        ("PATCH", &by_id),
         ("DELETE", &by_id),
     ]
     .map(|(method, target)| {
-        let answer = session.call(method, target, &[], body.as_bytes());
+        // Only a patch needs its type.
+        let headers = [("content-type", "application/merge-patch+json")];
+        let answer = session.call(method, target, &headers, body.as_bytes());
         assert!(!answer.text().contains(SECRET), "{}", answer.text());
         answer
     });

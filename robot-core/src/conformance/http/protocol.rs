@@ -1,6 +1,6 @@
 //! Methods, paths, content negotiation and origins.
 
-use super::{Case, Session, assert_answer, assert_failure, draft};
+use super::{Case, Session, assert_answer, assert_failure, draft, json};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
@@ -8,6 +8,7 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     known_method_on_wrong_path_returns_405,
     unknown_method_returns_405,
     head_answers_like_get_without_a_body,
+    description_has_every_path_and_method,
     options_returns_the_methods,
     content_type_follows_the_accept_header,
     request_id_is_returned_if_well_formed,
@@ -60,7 +61,8 @@ fn unknown_path_returns_404(session: &Session<'_>) {
 }
 
 /// Each path with the methods that it takes.
-const PATHS: [(&str, &str); 7] = [
+const PATHS: [(&str, &str); 8] = [
+    ("/openapi.json", "GET, HEAD, OPTIONS"),
     ("/api/robots", "GET, HEAD, POST, OPTIONS"),
     ("/api/robots/import", "POST, OPTIONS"),
     ("/api/robots/export", "GET, HEAD, OPTIONS"),
@@ -122,6 +124,29 @@ fn head_answers_like_get_without_a_body(session: &Session<'_>) {
             get.header("content-length"),
             "{path}"
         );
+    }
+}
+
+fn description_has_every_path_and_method(session: &Session<'_>) {
+    let answer = session.get("/openapi.json");
+    assert_eq!(
+        (answer.status, answer.header("content-type")),
+        (200, Some("application/json"))
+    );
+    let description = json(&answer);
+    let paths = description["paths"].as_object();
+    let described = paths.into_iter().flatten().map(|(path, methods)| {
+        let methods = ["get", "head", "post", "put", "patch", "delete", "options"]
+            .into_iter()
+            .filter(|method| methods.get(method).is_some());
+        let path = path.replace("{id}", "1").replace("{name}", "x");
+        (path, methods.collect::<Vec<_>>().join(", ").to_uppercase())
+    });
+    let described: Vec<_> = described.collect();
+    assert!(!described.is_empty());
+    for (path, allow) in described {
+        let answer = session.call("OPTIONS", &path, &[], b"");
+        assert_eq!(answer.header("allow"), Some(allow.as_str()), "{path}");
     }
 }
 

@@ -1,0 +1,74 @@
+//! The pages about the API.
+
+use robot_core::conformance::{Call, Client};
+use serde_json::Value;
+
+use crate::visit::Visit;
+
+impl Visit {
+    fn open_docs(&self) {
+        self.browser.click("footer a");
+        self.wait_for_text("#schemas h2", "Schemas");
+    }
+}
+
+#[test]
+fn docs_describe_every_operation_and_schema() {
+    let visit = Visit::of(&[]);
+    visit.open_docs();
+    let script = "const shown = (selector) => [...document.querySelectorAll(selector)].map((each) => \
+                  each.id); return [shown('.operation'), shown('.schema')]";
+    let (operations, schemas): (Vec<String>, Vec<String>) =
+        serde_json::from_value(visit.run(script)).unwrap();
+    let request = Call {
+        method: "GET".to_owned(),
+        target: "/openapi.json".to_owned(),
+        headers: Vec::new(),
+        body: Vec::new(),
+    };
+    let answer = visit.client().send(&request).unwrap();
+    let document: Value = serde_json::from_slice(&answer.body).unwrap();
+    let paths = document["paths"].as_object().unwrap().values();
+    let methods = ["get", "post", "put", "patch", "delete"];
+    let described =
+        paths.flat_map(|path| methods.map(|method| path[method]["operationId"].as_str()));
+    let described: Vec<_> = described.flatten().collect();
+    assert_eq!(operations, described);
+    let names = document["components"]["schemas"]
+        .as_object()
+        .unwrap()
+        .keys();
+    let mut expected: Vec<_> = names.map(|name| format!("schema-{name}")).collect();
+    let mut schemas = schemas;
+    schemas.sort();
+    expected.sort();
+    assert_eq!(schemas, expected);
+}
+
+#[test]
+fn links_of_docs_lead_to_their_targets() {
+    let visit = Visit::of(&[]);
+    visit.open_docs();
+    let script = "return [...document.querySelectorAll('main a')].map((each) => each.hash.slice(1))\
+                  .filter((id) => document.getElementById(id) === null)";
+    assert_eq!(visit.run(script), Value::Array(Vec::new()));
+    assert_eq!(visit.browser.console_messages(), [""; 0]);
+}
+
+#[test]
+fn docs_are_accessible_in_light_and_dark_mode() {
+    let visit = Visit::of(&[]);
+    visit.open_docs();
+    visit.assert_accessible("docs in light mode");
+    visit.prefer_dark();
+    visit.assert_accessible("docs in dark mode");
+}
+
+#[test]
+fn docs_fit_into_a_narrow_window() {
+    let visit = Visit::of(&[]);
+    visit.open_docs();
+    visit.set_width(320);
+    let script = "return document.documentElement.scrollWidth <= innerWidth";
+    assert_eq!(visit.run(script), true);
+}
