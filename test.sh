@@ -234,7 +234,7 @@ check_compatibility() {
 # Builds what users install, and tests that they can.
 check_packages() {
     local scripts=robot-rocket/deploy/packages
-    shellcheck test.sh robot-rocket/deploy/*/*.sh
+    shellcheck test.sh robot-rocket/deploy/*/*.sh robot-rocket/tests/*/run.sh
 
     step "Packages for users are built, in $packages"
     install_tool cargo-auditable@0.7.7
