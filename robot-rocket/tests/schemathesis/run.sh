@@ -24,13 +24,17 @@ trap 'kill "${servers[@]}" 2>/dev/null || true; rm -rf "$temporary"' EXIT
 
 # Checks a server with the behaviour $1.
 check() {
-    local behaviour=$1 output=$temporary/$1 address
+    local behaviour=$1 output=$temporary/$1 address=
     shift
     for _ in {1..100}; do
         address=$(sed -n 's/^Robots at \(http[^ ]*\)api\/robots .*/\1/p' "$output.server")
         [ -z "$address" ] || break
         sleep 0.1
     done
+    if [ -z "$address" ]; then
+        { echo "The server has not started:" && cat "$output.server"; } >"$output"
+        return 1
+    fi
     # It keeps failures in the current folder, and would repeat them.
     (cd "$temporary" && mkdir "$behaviour.kept" && cd "$behaviour.kept" &&
         PYTHONDONTWRITEBYTECODE=1 SCHEMATHESIS_HOOKS=$here/hooks.py \
@@ -39,6 +43,8 @@ check() {
 
 checks=()
 for behaviour in A B; do
+    # The shell may read the file before the server's process creates it.
+    touch "$temporary/$behaviour.server"
     ROCKET_BEHAVIOUR=$behaviour ROCKET_PORT=0 DATABASE_URL=memory: \
         "$server" >"$temporary/$behaviour.server" 2>&1 &
     servers+=($!)
