@@ -2,7 +2,7 @@
 
 use std::{io, thread};
 
-use robot_core::http::Access;
+use robot_core::http::{Access, AccessToken};
 #[cfg(feature = "tls")]
 use robot_rocket::Certificates;
 use robot_rocket::SettingsTable;
@@ -13,6 +13,7 @@ use rocket::{
         signal::unix::{SignalKind, signal},
     },
 };
+use tracing::field;
 
 /// The settings that a reload replaces.
 const RELOADED: [&str; 3] = ["allow_anonymous", "api_tokens", "api_tokens_file"];
@@ -70,8 +71,15 @@ impl Reload {
         };
         #[cfg(not(feature = "tls"))]
         let has_reloaded_tls = false;
+        let before = self.access.tokens();
         self.access.replace(&settings.catalogue.access);
-        tracing::info!("tokens and certificates were reloaded; {}", self.access);
+        let now = self.access.tokens();
+        tracing::info!(
+            tokens_added = labels_without(&now, &before).map(field::display),
+            tokens_removed = labels_without(&before, &now).map(field::display),
+            "tokens and certificates were reloaded; {}",
+            self.access
+        );
         let table = SettingsTable::of(&settings, &figment);
         for name in table.differences(&self.at_start) {
             let is_reloaded = RELOADED.contains(&name) || (has_reloaded_tls && name == "tls");
@@ -81,4 +89,17 @@ impl Reload {
         }
         Ok(())
     }
+}
+
+/// The names of the tokens that are not in `others`, or the fingerprints of those without a name; `None`
+/// if all are.
+fn labels_without(tokens: &[AccessToken], others: &[AccessToken]) -> Option<String> {
+    let missing = tokens.iter().filter(|token| !others.contains(token));
+    let labels: Vec<_> = missing
+        .map(|token| match token.name() {
+            Some(name) => name.to_string(),
+            None => token.fingerprint(),
+        })
+        .collect();
+    (!labels.is_empty()).then(|| labels.join(","))
 }

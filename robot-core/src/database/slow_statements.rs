@@ -38,7 +38,7 @@ impl Instrumentation for Stopwatch {
 }
 
 pub(super) fn log(statement: &str, duration: Duration) {
-    let duration_ms = duration.as_secs_f64() * 1000.0;
+    let duration_ms = (duration.as_secs_f64() * 1e6).round() / 1000.0;
     tracing::warn!(duration_ms, "slow statement: {statement}");
 }
 

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use super::token::{AccessToken, Permission, TokenName, hash};
+use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
 
 /// The permissions of all clients. Clones share them, so that [`replace`](Self::replace) also affects
 /// the [`Api`](super::Api) that has a clone.
@@ -79,6 +79,20 @@ impl Access {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
+    /// The tokens.
+    ///
+    /// ```
+    /// use robot_core::http::{Access, AccessToken, Permission};
+    ///
+    /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+    /// let access = Access::new(vec![token.clone()], None);
+    /// assert_eq!(access.tokens(), [token]);
+    /// ```
+    #[must_use]
+    pub fn tokens(&self) -> Vec<AccessToken> {
+        self.rules().tokens.clone()
+    }
+
     fn rules(&self) -> Arc<Rules> {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -91,9 +105,17 @@ impl Access {
 
 /// The result of a check.
 pub(super) struct Checked {
-    /// The name of the token, also of one that permits too little.
-    pub(super) token: Option<TokenName>,
+    pub(super) token: SentToken,
     pub(super) permitted: Result<(), AccessError>,
+}
+
+/// The token of a request, as logs show it.
+#[derive(Debug, Default)]
+pub(super) struct SentToken {
+    /// The name of a known token, also of one that permits too little.
+    pub(super) name: Option<TokenName>,
+    /// The [fingerprint](AccessToken::fingerprint) of an unknown token.
+    pub(super) unknown: Option<String>,
 }
 
 impl Rules {
@@ -117,13 +139,17 @@ impl Rules {
         let Some(text) = presented.and_then(bearer) else {
             let is_permitted = self.anonymous >= Some(needed);
             return Checked {
-                token: None,
+                token: SentToken::default(),
                 permitted: is_permitted.then_some(()).ok_or(AccessError::NoToken),
             };
         };
-        let token = self.find(text);
+        let hash = hash(text);
+        let token = self.find(&hash);
         Checked {
-            token: token.and_then(|token| token.name.clone()),
+            token: SentToken {
+                name: token.and_then(|token| token.name.clone()),
+                unknown: token.is_none().then(|| fingerprint(&hash)),
+            },
             permitted: match token {
                 None => Err(AccessError::UnknownToken),
                 Some(token) if token.permission < needed => Err(AccessError::ReadOnlyToken),
@@ -132,13 +158,12 @@ impl Rules {
         }
     }
 
-    /// The token with this text that permits most, if it is known.
+    /// The token with this hash that permits most, if it is known.
     ///
     /// The comparison need not take constant time: its duration reveals at most how long a prefix of
     /// a hash is right, which does not help to find the 32 random
     /// bytes of a token.
-    fn find(&self, text: &str) -> Option<&AccessToken> {
-        let hash = hash(text);
+    fn find(&self, hash: &str) -> Option<&AccessToken> {
         let tokens = self.tokens.iter().filter(|known| known.hash == hash);
         tokens.max_by_key(|known| known.permission)
     }
@@ -225,7 +250,7 @@ mod tests {
         let access = Access::new(vec![named, unnamed], Some(Permission::Read));
         let name = |credentials, needed| {
             let token = access.check(credentials, needed).token;
-            token.map(|name| name.to_string())
+            token.name.map(|name| name.to_string())
         };
         let reader = Some("Bearer robots_reader");
         assert_eq!(name(reader, Permission::Read).as_deref(), Some("ci"));
@@ -233,6 +258,20 @@ mod tests {
         assert_eq!(name(reader, Permission::Write).as_deref(), Some("ci"));
         for other in [None, Some("Bearer robots_writer"), Some("Bearer x")] {
             assert_eq!(name(other, Permission::Read), None);
+        }
+    }
+
+    #[test]
+    fn check_returns_the_fingerprint_of_an_unknown_token() {
+        let access = access(None);
+        let unknown = |credentials| access.check(credentials, Permission::Read).token.unknown;
+        let revoked = AccessToken::of("robots_revoked", Permission::Read);
+        assert_eq!(
+            unknown(Some("Bearer robots_revoked")),
+            Some(revoked.fingerprint())
+        );
+        for other in [None, Some("Bearer robots_writer"), Some("Basic x")] {
+            assert_eq!(unknown(other), None);
         }
     }
 

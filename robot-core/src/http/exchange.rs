@@ -17,6 +17,7 @@ use super::{
     route::{Call, Handler, Operation, Route, Started},
     routes,
     service::Service,
+    access::SentToken,
     token::{Permission, TokenName},
 };
 use crate::catalogue::Pending;
@@ -42,8 +43,8 @@ pub struct Exchange {
     context: ResponseContext,
     /// `None` if the path is unknown.
     route: Option<&'static Route>,
-    /// The name of the client's token.
-    token: Option<TokenName>,
+    /// The client's token.
+    token: SentToken,
     /// How the request is answered, or why it is rejected whatever its body is.
     admitted: Result<Admitted, Failure>,
 }
@@ -73,7 +74,7 @@ impl Exchange {
     pub(super) fn new(service: Arc<Service>, request: Request) -> Self {
         let path = request.path().strip_prefix(service.base.as_str());
         let matched = path.and_then(routes::find);
-        let mut token = None;
+        let mut token = SentToken::default();
         Self {
             context: ResponseContext::new(&request, service.behaviour, &service.origins),
             route: matched.as_ref().map(|(route, _)| *route),
@@ -114,7 +115,25 @@ impl Exchange {
     /// ```
     #[must_use]
     pub fn token_name(&self) -> Option<&TokenName> {
-        self.token.as_ref()
+        self.token.name.as_ref()
+    }
+
+    /// The [fingerprint](super::AccessToken::fingerprint) of a token that is not known, for logs: it was
+    /// revoked, or never existed.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
+    /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(vec![token], None));
+    /// let mut request = Request::new("GET", "/api/robots");
+    /// request.header("Authorization", b"Bearer robots_revoked");
+    /// let revoked = AccessToken::of("robots_revoked", Permission::Write);
+    /// assert_eq!(api.receive(request).unknown_token(), Some(revoked.fingerprint().as_str()));
+    /// ```
+    #[must_use]
+    pub fn unknown_token(&self) -> Option<&str> {
+        self.token.unknown.as_deref()
     }
 
     /// The id of the request, which the reply has in the header `X-Request-Id`, and which log entries
@@ -247,7 +266,7 @@ fn admit(
     service: &Service,
     request: &Request,
     matched: Option<(&'static Route, Vec<u8>)>,
-    token: &mut Option<TokenName>,
+    token: &mut SentToken,
 ) -> Result<Admitted, Failure> {
     if !service.hosts.include(request.headers.host.as_deref()) {
         return Err(Failure::ForeignHost);
@@ -261,12 +280,12 @@ fn admit(
     })
 }
 
-/// The operation of a request, if the client may call it. Sets the name of its token.
+/// The operation of a request, if the client may call it. Sets its token.
 fn permitted(
     service: &Service,
     request: &Request,
     route: &'static Route,
-    token: &mut Option<TokenName>,
+    token: &mut SentToken,
 ) -> Result<&'static Operation, Failure> {
     let headers = &request.headers;
     let operation = route

@@ -154,13 +154,32 @@ impl AccessToken {
         self.hash == other.hash
     }
 
-    /// What stands before the hash: `write:ci:sha256:`.
+    /// The first 8 digits of the hash, by which a log identifies a token without revealing it:
+    /// `sha256:1a2b3c4d`.
+    ///
+    /// ```
+    /// use robot_core::http::{AccessToken, Permission};
+    ///
+    /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+    /// assert!(token.to_string().contains(&token.fingerprint()));
+    /// ```
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.hash)
+    }
+
+    /// What stands before the hash: `write:ci:`.
     fn prefix(&self) -> String {
         match &self.name {
-            Some(name) => format!("{}:{name}:sha256:", self.permission),
-            None => format!("{}:sha256:", self.permission),
+            Some(name) => format!("{}:{name}:", self.permission),
+            None => format!("{}:", self.permission),
         }
     }
+}
+
+/// The start of a hash, for [`AccessToken::fingerprint`].
+pub(super) fn fingerprint(hash: &str) -> String {
+    format!("sha256:{:.8}", hash)
 }
 
 /// The hash of a token, in lowercase hexadecimal digits.
@@ -170,13 +189,14 @@ pub(super) fn hash(text: &str) -> String {
 
 impl fmt::Display for AccessToken {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}{}", self.prefix(), self.hash)
+        write!(formatter, "{}sha256:{}", self.prefix(), self.hash)
     }
 }
 
 impl fmt::Debug for AccessToken {
+    /// Without most of the hash: `write:ci:sha256:1a2b3c4d…`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}…", self.prefix())
+        write!(formatter, "{}{}…", self.prefix(), self.fingerprint())
     }
 }
 

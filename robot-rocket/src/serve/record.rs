@@ -34,6 +34,8 @@ pub(crate) struct Labels {
     /// The template of the path.
     route: Cow<'static, str>,
     token: Option<TokenName>,
+    /// The fingerprint of a token that is not known.
+    unknown_token: Option<String>,
 }
 
 impl Labels {
@@ -41,6 +43,7 @@ impl Labels {
         Self {
             route: exchange.route().unwrap_or(Completed::NO_ROUTE).into(),
             token: exchange.token_name().cloned(),
+            unknown_token: exchange.unknown_token().map(str::to_owned),
         }
     }
 }
@@ -52,6 +55,7 @@ pub(super) fn routes() -> AdHoc {
             received.set_labels(|| Labels {
                 route: route(request),
                 token: None,
+                unknown_token: None,
             });
         }
         Box::pin(async {})
@@ -163,6 +167,10 @@ impl RequestRecord {
         token.map(TokenName::as_str)
     }
 
+    fn unknown_token(&self) -> Option<&str> {
+        self.labels.get()?.unknown_token.as_deref()
+    }
+
     fn log(&self, duration: Duration) {
         tracing::info!(
             target: TARGET,
@@ -170,11 +178,12 @@ impl RequestRecord {
             method = %self.method,
             route = %self.route(),
             status = self.status,
-            duration_ms = duration.as_secs_f64() * 1000.0,
+            duration_ms = milliseconds(duration),
             bytes = self.bytes,
             client = %self.client,
             real_ip = self.real_ip.map(field::display),
             token = self.token().map(field::display),
+            unknown_token = self.unknown_token().map(field::display),
             "{}",
             if self.is_sent { "request" } else { "request aborted" }
         );
@@ -200,6 +209,11 @@ impl Drop for RequestRecord {
             trace.end(&completed, &self.request_id, client);
         }
     }
+}
+
+/// The duration, rounded to microseconds.
+fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1000.0
 }
 
 /// The id that the client sent, if it is well-formed and the only one, or a new one.

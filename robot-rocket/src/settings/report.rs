@@ -10,9 +10,6 @@ use rocket::figment::{
 
 use super::{ConnectionLimits, ServerSettings, error::place, keys, list, store::database_sources};
 
-/// Number of characters of a hash that the table shows: enough to compare it with a list of tokens.
-const SHOWN_DIGITS: usize = 8;
-
 /// The settings that a start of the server program uses, as a table.
 ///
 /// ```
@@ -117,11 +114,7 @@ fn tokens(entries: &[String]) -> String {
     let shown = entries
         .iter()
         .map(|entry| match entry.parse::<AccessToken>() {
-            Ok(token) => {
-                let text = token.to_string();
-                let (prefix, hash) = text.rsplit_once(':').unwrap_or_default();
-                format!("{prefix}:{}…", &hash[..SHOWN_DIGITS.min(hash.len())])
-            }
+            Ok(token) => format!("{token:?}"),
             Err(_) => "(invalid)".to_owned(),
         });
     shown.collect::<Vec<_>>().join(", ")

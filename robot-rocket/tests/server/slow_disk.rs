@@ -84,7 +84,7 @@ fn store_that_does_not_answer_is_logged_once() {
     let slow = slow_reads(&server);
     for _ in 0..2 {
         let answer = ready();
-        let expected = "the database has not answered within 0.8 seconds\n";
+        let expected = "the database has not answered within 0.8 seconds; the log has the cause if it is known\n";
         assert_eq!((answer.status, answer.text().as_str()), (503, expected));
     }
     drop(slow);
