@@ -182,7 +182,9 @@ impl Readiness {
             Ok(_) => Err("the database cannot be read; the log has the cause\n"),
             Err(_) => {
                 self.log_problem(State::Slow, "it has not answered within 0.8 seconds");
-                Err("the database has not answered within 0.8 seconds; the log has the cause if it is known\n")
+                Err(
+                    "the database has not answered within 0.8 seconds; the log has the cause if it is known\n",
+                )
             }
         };
         SERVER.ready.set(u8::from(state.is_ok()));

@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    access::SentToken,
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{Failure, PATCH_TYPE},
@@ -17,7 +18,6 @@ use super::{
     route::{Call, Handler, Operation, Route, Started},
     routes,
     service::Service,
-    access::SentToken,
     token::{Permission, TokenName},
 };
 use crate::catalogue::Pending;

@@ -179,7 +179,7 @@ impl AccessToken {
 
 /// The start of a hash, for [`AccessToken::fingerprint`].
 pub(super) fn fingerprint(hash: &str) -> String {
-    format!("sha256:{:.8}", hash)
+    format!("sha256:{hash:.8}")
 }
 
 /// The hash of a token, in lowercase hexadecimal digits.

@@ -68,7 +68,10 @@ fn revoked_token_is_rejected_on_an_open_connection() {
     let revoked: AccessToken = entry("ci").parse().unwrap();
     let unknown = format!("unknown_token={}", revoked.fingerprint());
     let request = log.lines().find(|line| line.contains("status=401"));
-    assert!(request.is_some_and(|line| line.ends_with(&unknown)), "{log}");
+    assert!(
+        request.is_some_and(|line| line.ends_with(&unknown)),
+        "{log}"
+    );
 }
 
 #[test]
