@@ -3,6 +3,7 @@
 mod draft;
 pub(crate) mod draft_json;
 mod field;
+pub(crate) mod fold;
 mod id;
 mod revision;
 mod robot;

@@ -10,6 +10,7 @@ mod connection;
 mod errors;
 mod file;
 mod files;
+mod filter_index;
 mod inline_reads;
 mod log;
 mod migrations;

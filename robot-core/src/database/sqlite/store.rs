@@ -11,6 +11,7 @@ use super::{
     connection::{Purpose, enable_wal},
     file::DatabaseFile,
     files::Files,
+    filter_index::{self, Listed, has_filter_index},
     inline_reads::InlineReads,
     readers::Readers,
     search::{matching, search},
@@ -19,7 +20,7 @@ use super::{
 use crate::{
     catalogue::{
         Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions,
-        PageRequest, Pending, Restoration, Result, Scheme, Summary,
+        PageRequest, Pending, Restoration, Result, Scheme, SortKey, Summary,
     },
     database::{
         migrations::{MigrationError, bring_up_to_date, must_be_readable},
@@ -61,6 +62,9 @@ pub struct SqliteCatalogue {
     writer: Option<Writer>,
     /// The database file.
     file: DatabaseFile,
+    /// Whether the file has the index for filters: not if it is of an earlier version, and is read as it
+    /// is.
+    has_filter_index: bool,
 }
 
 impl SqliteCatalogue {
@@ -121,6 +125,7 @@ impl SqliteCatalogue {
             inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
             writer: start_writer(&file)?,
             file,
+            has_filter_index: true,
         })
     }
 
@@ -130,8 +135,11 @@ impl SqliteCatalogue {
         options: &OpenOptions,
     ) -> Result<Self, OpenError> {
         file.pin().map_err(|error| file.cannot_open(error.into()))?;
+        let readers = Readers::new(&file, options.get_connections());
+        let has_filter_index = readers.read(has_filter_index);
         Ok(Self {
-            readers: Readers::new(&file, options.get_connections()),
+            has_filter_index: has_filter_index.map_err(|error| file.cannot_open(error.into()))?,
+            readers,
             inline_reads: InlineReads::new(&file, 0),
             writer: None,
             file,
@@ -151,7 +159,7 @@ impl SqliteCatalogue {
         self.submit(Work::Change(change)).wait()
     }
 
-    fn read_page<T>(
+    fn read_page<T: Listed>(
         &self,
         request: PageRequest<'_>,
         page: PageQuery<SqliteConnection, T>,
@@ -164,25 +172,33 @@ impl SqliteCatalogue {
                 page(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
-                connection.transaction(|connection| search(connection, request, page))
+                connection.transaction(|connection| {
+                    search(connection, request, page, self.has_filter_index)
+                })
             }
         })
     }
 
-    /// Counts the robots that meet a filter.
-    fn read_counts<T: Default>(
+    /// Counts the robots that meet a filter, perhaps in several parts. `from_index` permits the use of the
+    /// index for filters.
+    fn read_counts<T>(
         &self,
         filter: &Filter,
         counts: CountQuery<SqliteConnection, T>,
-    ) -> Result<T> {
+        from_index: bool,
+    ) -> Result<Vec<T>> {
         if has_nul(filter) {
-            return Ok(T::default());
+            return Ok(Vec::new());
         }
         self.readers.read(|connection| {
-            // Both statements read one snapshot.
+            // All statements read one snapshot.
             connection.transaction(|connection| {
+                let has_text = !filter.get_containing().is_empty();
+                if from_index && self.has_filter_index && !has_text {
+                    return filter_index::counts(connection, filter, counts);
+                }
                 let condition = matching(connection, filter);
-                counts(connection, filter, condition)
+                Ok(vec![counts(connection, filter, condition)?])
             })
         })
     }
@@ -224,16 +240,23 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        if request.cursor.sort().key == SortKey::Year {
+            let robots = self.page(request)?;
+            return Ok(robots.into_iter().map(Entry::from).collect());
+        }
         self.read_page(request, Statements::entries)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.read_counts(filter, Statements::count)?;
-        Ok(count.unsigned_abs())
+        // SQLite counts all rows in a faster way.
+        let is_all = *filter == Filter::all();
+        let counts = self.read_counts(filter, Statements::count, !is_all)?;
+        Ok(counts.into_iter().sum::<i64>().unsigned_abs())
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, Statements::summary).map(summary)
+        let counts = self.read_counts(filter, Statements::summary, true)?;
+        Ok(summary(counts.into_iter().flatten()))
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
