@@ -107,6 +107,9 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
         Ok(deleted)
     }
 
+    /// Executes reads that see the database as it is at one moment.
+    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T>;
+
     /// Prepares the database, after its tables are up to date.
     fn prepare(&mut self, database: &str) {
         let _ = database;

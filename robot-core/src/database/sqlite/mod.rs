@@ -10,6 +10,7 @@ mod connection;
 mod errors;
 mod file;
 mod files;
+mod folded_search;
 mod inline_reads;
 mod log;
 mod migrations;

@@ -76,12 +76,15 @@ pub(super) fn search<T>(
 }
 
 /// Whether an index finds robots of a filter in the order of the page.
-fn is_in_order_of_index(request: PageRequest<'_>) -> bool {
+pub(super) fn is_in_order_of_index(request: PageRequest<'_>) -> bool {
     request.cursor.sort().key == SortKey::Year && request.filter.get_types().len() <= 1
 }
 
 /// Whether an index of names, types or years finds few robots.
-fn has_few_robots(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<bool> {
+pub(super) fn has_few_robots(
+    connection: &mut SqliteConnection,
+    filter: &Filter,
+) -> QueryResult<bool> {
     if filter.has_only_text() {
         return Ok(false);
     }
@@ -94,7 +97,7 @@ fn has_few_robots(connection: &mut SqliteConnection, filter: &Filter) -> QueryRe
 }
 
 /// The conditions of a filter besides its text, in a form for which SQLite uses no index (`+`).
-fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
+pub(super) fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
     let mut condition: Option<Condition<'_, Sqlite>> = None;
     if let Some(name) = filter.get_name() {
         condition = join(condition, Some(Box::new(robots::name.eq(name))));
@@ -115,7 +118,7 @@ fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
 }
 
 /// Both conditions.
-fn join<'a>(
+pub(super) fn join<'a>(
     one: Option<Condition<'a, Sqlite>>,
     other: Option<Condition<'a, Sqlite>>,
 ) -> Option<Condition<'a, Sqlite>> {
@@ -231,7 +234,7 @@ fn nth_name(
 }
 
 /// The condition that the id of a robot is one of these.
-fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
+pub(super) fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
     let json = serde_json::Value::from(ids).to_string();
     let condition = sql::<Bool>("robots.id IN (SELECT value FROM json_each(");
     Box::new(condition.bind::<Text, _>(json).sql("))"))

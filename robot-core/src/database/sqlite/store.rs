@@ -11,6 +11,7 @@ use super::{
     connection::{Purpose, enable_wal},
     file::DatabaseFile,
     files::Files,
+    folded_search,
     inline_reads::InlineReads,
     readers::Readers,
     search::{matching, search},
@@ -18,10 +19,11 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions,
+        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions, PageItem,
         PageRequest, Pending, Restoration, Result, Scheme, Summary,
     },
     database::{
+        folded::{self, FoldedCount, needs_robots},
         migrations::{MigrationError, bring_up_to_date, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
@@ -151,7 +153,7 @@ impl SqliteCatalogue {
         self.submit(Work::Change(change)).wait()
     }
 
-    fn read_page<T>(
+    fn read_page<T: PageItem>(
         &self,
         request: PageRequest<'_>,
         page: PageQuery<SqliteConnection, T>,
@@ -159,8 +161,12 @@ impl SqliteCatalogue {
         if has_nul(request.filter) {
             return Ok(Vec::new());
         }
+        let filter = &*request.filter.simplified();
+        let request = PageRequest { filter, ..request };
         self.readers.read(|connection| {
-            if request.filter.get_containing().is_empty() && after_name(request).is_some() {
+            if filter.is_folded() {
+                folded_search::page(connection, request, page)
+            } else if filter.get_containing().is_empty() && after_name(request).is_some() {
                 page(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
@@ -169,21 +175,28 @@ impl SqliteCatalogue {
         })
     }
 
-    /// Counts the robots that meet a filter.
-    fn read_counts<T: Default>(
+    /// Counts the robots that meet a filter, or one that has a text to fold.
+    fn read_counts<T, U: Default>(
         &self,
         filter: &Filter,
         counts: CountQuery<SqliteConnection, T>,
-    ) -> Result<T> {
+        convert: impl FnOnce(T) -> U,
+        folded: FoldedCount<SqliteConnection, U>,
+    ) -> Result<U> {
         if has_nul(filter) {
-            return Ok(T::default());
+            return Ok(U::default());
         }
+        let filter = &*filter.simplified();
         self.readers.read(|connection| {
+            if filter.is_folded() {
+                return folded_search::counts(connection, filter, folded);
+            }
             // Both statements read one snapshot.
-            connection.transaction(|connection| {
+            let counted = connection.transaction(|connection| {
                 let condition = matching(connection, filter);
                 counts(connection, filter, condition)
-            })
+            });
+            counted.map(convert)
         })
     }
 }
@@ -224,16 +237,21 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        if needs_robots(request) {
+            let robots = self.page(request)?;
+            return Ok(robots.into_iter().map(Entry::from).collect());
+        }
         self.read_page(request, Statements::entries)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.read_counts(filter, Statements::count)?;
-        Ok(count.unsigned_abs())
+        let count = Statements::count;
+        self.read_counts(filter, count, i64::unsigned_abs, folded::count)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, Statements::summary).map(summary)
+        let counts = Statements::summary;
+        self.read_counts(filter, counts, summary, folded::summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

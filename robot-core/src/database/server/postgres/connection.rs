@@ -99,6 +99,11 @@ impl Backend for PgConnection {
         statements::delete_all(self, ids)
     }
 
+    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T> {
+        let mut transaction = self.build_transaction().repeatable_read().read_only();
+        transaction.run(reads)
+    }
+
     fn prepare(&mut self, database: &str) {
         ensure_search_index(self, database, MIGRATION_LOCK_TIMEOUT);
     }
