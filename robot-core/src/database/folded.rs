@@ -14,9 +14,13 @@ use crate::{
     model::{Robot, RobotType},
 };
 
-/// The minimum number of robots in the first chunk; each further one is twice as long. Lower, and small
+/// The minimum number of robots in the first chunk, which has as many as the page otherwise. Lower, and small
 /// pages take more statements; higher, and they read more robots than they return.
-const FIRST_CHUNK: usize = 128;
+const FIRST_CHUNK: usize = 16;
+
+/// How many times longer each further chunk is. Lower, and rare texts take more statements without an index;
+/// higher, and frequent texts read more robots than they return.
+const GROWTH: usize = 4;
 
 /// The maximum number of robots in a chunk. Lower, and a search without an index takes more statements;
 /// higher, and it takes more memory. So many take about 2 MB.
@@ -143,6 +147,6 @@ fn read<C: Statements, T: PageItem>(
             Some(end) if !is_last => cursor = end,
             _ => return Ok(()),
         }
-        limit = (2 * limit).min(LAST_CHUNK);
+        limit = (GROWTH * limit).min(LAST_CHUNK);
     }
 }

@@ -68,7 +68,7 @@ impl BrokenStore {
         }
         if filter.is_folded() {
             match self.bug {
-                Bug::FoldedSearchReadsOneChunk => found.truncate(128),
+                Bug::FoldedSearchReadsOneChunk => found.truncate(60),
                 Bug::FoldedSearchIgnoresOrder => found.sort_by_key(Robot::id),
                 _ => {}
             }
