@@ -35,13 +35,6 @@ pub(super) trait Dialect: Connection {
     /// The condition that a name contains a text.
     fn contains(text: &str) -> Condition<'_, Self::Backend>;
 
-    /// A condition that every robot meets whose folded name contains a folded text; `None` if the
-    /// database has none that excludes most of the others.
-    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Self::Backend>> {
-        let _ = folded;
-        None
-    }
-
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
 

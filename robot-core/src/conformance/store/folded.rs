@@ -246,11 +246,11 @@ fn folded_searches_are_filtered_paged_and_counted(catalogue: &dyn Catalogue) {
     let types = ["droid", "mechanical", "virtual"];
     let prefixes = ["Ä", "a", "A\u{308}", "B", "Ć"];
     // More than a store reads at once, and in another order than that of the names.
-    let robots: Vec<Robot> = (0..300)
+    let robots: Vec<Robot> = (0..300_usize)
         .map(|number| {
             let number = number * 187 % 300;
             let name = format!("{}-{number:03} Ünit", prefixes[number % 5]);
-            let year = 1900 + (number % 37) as i64;
+            let year = 1900 + i64::try_from(number % 37).unwrap_or_default();
             ok(catalogue.add(Draft::new(name, types[number % 3], year)))
         })
         .collect();

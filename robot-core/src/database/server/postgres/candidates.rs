@@ -117,7 +117,6 @@ fn is_certain(character: char) -> bool {
 }
 
 #[cfg(all(test, feature = "conformance"))]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::collections::HashMap;
 

@@ -50,10 +50,6 @@ impl Dialect for PgConnection {
         }
     }
 
-    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Pg>> {
-        may_contain(folded)
-    }
-
     /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel does not
     /// support.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
