@@ -119,12 +119,12 @@ mod tests {
     /// All pairs of a character and the folded one, if they differ, as in `c3a9=65\n` for é: in UTF-8 and in
     /// hexadecimal, in the order of the characters; without the second one for a diacritic.
     ///
-    /// An update of the crates `icu_casemap` and `icu_normalizer` may bring a later version of Unicode. The
-    /// version never changes what an assigned character folds to, but characters are added. Then:
+    /// An update of the crates `icu_casemap` and `icu_normalizer` may bring a later version of Unicode, which
+    /// their data crates name. It adds characters, and never changes what another one folds to. Then:
     ///
-    /// 1. Change the version and the checksum in `robot-rocket/docs/http-api.md`, and below.
-    /// 2. Run `cargo test -p robot-core --all-features --test stores fold`: it compares the search indexes
-    ///    with all characters.
+    /// 1. Change the version and the checksum below, and the version in `robot-rocket/docs/http-api.md`.
+    /// 2. Run `cargo test -p robot-core --all-features --lib candidates`: it compares the search index of
+    ///    PostgreSQL with all characters. One that it names becomes uncertain in `candidates.rs`.
     /// 3. Mention in the changelog that searches find more names.
     #[test]
     fn fold_of_all_characters_is_that_of_unicode_18() {
