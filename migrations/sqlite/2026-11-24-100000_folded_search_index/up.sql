@@ -16,7 +16,7 @@ DROP VIEW IF EXISTS robots_folded;
 DROP TABLE IF EXISTS robots_folds;
 DROP TABLE IF EXISTS robots_positions;
 
--- Characters other than ASCII that folding replaces, or removes: those of Unicode 17.0, as `model/fold.rs`
+-- Characters other than ASCII that folding replaces, or removes: those of Unicode 18.0, as `model/fold.rs`
 -- defines it.
 CREATE TABLE robots_folds (character TEXT NOT NULL PRIMARY KEY, folded TEXT NOT NULL)
 STRICT, WITHOUT ROWID;

@@ -94,7 +94,9 @@ fn undo(kind: Kind, url: &str) {
         execute(
             kind,
             url,
-            "DROP INDEX IF EXISTS robots_search, robots_year, robots_type_year",
+            "DROP INDEX IF EXISTS robots_folded_search, robots_search, robots_year, robots_type_year;
+             DROP FUNCTION IF EXISTS robots_search_text;
+             DROP FUNCTION IF EXISTS robots_search_text_unicode",
         );
     } else {
         execute(

@@ -19,7 +19,7 @@ use crate::{
         check::FINDING_LIMIT,
     },
     database::{errors::has_message, migrations::must_be_readable, search_index::SearchIndex},
-    model::fold::fold,
+    model::fold,
     transfer,
 };
 

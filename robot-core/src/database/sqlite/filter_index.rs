@@ -110,6 +110,18 @@ pub(super) fn has_fewer_than(
     Ok(last.optional()?.is_none())
 }
 
+/// The ids of the robots of a filter, in the index and new.
+pub(super) fn ids(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<Vec<i64>> {
+    let indexed = in_index_with_types(connection, filter)?;
+    let mut found = Vec::new();
+    for condition in [indexed, is_new()] {
+        let ids = robots::table.select(robots::id).into_boxed();
+        let ids = restricted!(ids, filter, Some(condition)).load::<i64>(connection)?;
+        found.extend(ids);
+    }
+    Ok(found)
+}
+
 /// Reads a page in the order of the years. The index has this order for each type.
 pub(super) fn page_by_year<T: Listed>(
     connection: &mut SqliteConnection,

@@ -11,6 +11,7 @@ mod errors;
 mod file;
 mod files;
 mod filter_index;
+mod folded_search;
 mod inline_reads;
 mod log;
 mod migrations;

@@ -49,13 +49,13 @@ const COST_PER_NAME_READ: usize = 4;
 
 /// The maximum number of candidates of a count, and of a page in another order than that of the names.
 /// Lower, and more of them read all names; higher, and those of frequent texts take longer than reading.
-const CANDIDATE_LIMIT: usize = 20_000;
+pub(super) const CANDIDATE_LIMIT: usize = 20_000;
 
 /// The number of robots from which a page of a filter is found by reading all robots in the order of the
 /// page. Fewer are found by the index for filters, and sorted. Lower, and a page that many robots must be
 /// read for is not found by the index; higher, and more robots are sorted. Measured with 1,000,000 robots:
 /// TODO
-const SORT_LIMIT: i64 = 15_000;
+pub(super) const SORT_LIMIT: i64 = 15_000;
 
 /// Reads a page of the robots that meet a filter. `has_filter_index` is false for a file of an earlier
 /// version, which is read as it is.
@@ -87,7 +87,7 @@ pub(super) fn search<T: Listed>(
 }
 
 /// The conditions of a filter besides its text, in a form for which SQLite uses no index (`+`).
-fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
+pub(super) fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
     let mut condition: Option<Condition<'_, Sqlite>> = None;
     if let Some(name) = filter.get_name() {
         condition = join(condition, Some(Box::new(robots::name.eq(name))));
@@ -108,7 +108,7 @@ fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
 }
 
 /// Both conditions.
-fn join<'a>(
+pub(super) fn join<'a>(
     one: Option<Condition<'a, Sqlite>>,
     other: Option<Condition<'a, Sqlite>>,
 ) -> Option<Condition<'a, Sqlite>> {

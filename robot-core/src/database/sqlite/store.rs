@@ -12,6 +12,7 @@ use super::{
     file::DatabaseFile,
     files::Files,
     filter_index::{self, Listed, has_filter_index},
+    folded_search,
     inline_reads::InlineReads,
     readers::Readers,
     search::{matching, search},
@@ -19,10 +20,11 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions,
+        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions, PageItem,
         PageRequest, Pending, Restoration, Result, Scheme, SortKey, Summary,
     },
     database::{
+        folded::{self, FoldedCount},
         migrations::{MigrationError, bring_up_to_date, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
@@ -159,7 +161,7 @@ impl SqliteCatalogue {
         self.submit(Work::Change(change)).wait()
     }
 
-    fn read_page<T: Listed>(
+    fn read_page<T: PageItem + Listed>(
         &self,
         request: PageRequest<'_>,
         page: PageQuery<SqliteConnection, T>,
@@ -167,8 +169,12 @@ impl SqliteCatalogue {
         if has_nul(request.filter) {
             return Ok(Vec::new());
         }
+        let filter = &*request.filter.simplified();
+        let request = PageRequest { filter, ..request };
         self.readers.read(|connection| {
-            if request.filter.get_containing().is_empty() && after_name(request).is_some() {
+            if filter.is_folded() {
+                folded_search::page(connection, request, page, self.has_filter_index)
+            } else if filter.get_containing().is_empty() && after_name(request).is_some() {
                 page(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
@@ -181,25 +187,32 @@ impl SqliteCatalogue {
 
     /// Counts the robots that meet a filter, perhaps in several parts. `from_index` permits the use of the
     /// index for filters.
-    fn read_counts<T>(
+    fn read_counts<T, U: Default>(
         &self,
         filter: &Filter,
-        counts: CountQuery<SqliteConnection, T>,
         from_index: bool,
-    ) -> Result<Vec<T>> {
+        counts: CountQuery<SqliteConnection, T>,
+        convert: impl FnOnce(Vec<T>) -> U,
+        folded: FoldedCount<SqliteConnection, U>,
+    ) -> Result<U> {
         if has_nul(filter) {
-            return Ok(Vec::new());
+            return Ok(U::default());
         }
+        let filter = &*filter.simplified();
         self.readers.read(|connection| {
+            let has_index = self.has_filter_index;
+            if filter.is_folded() {
+                return folded_search::counts(connection, filter, folded, has_index);
+            }
             // All statements read one snapshot.
-            connection.transaction(|connection| {
-                let has_text = !filter.get_containing().is_empty();
-                if from_index && self.has_filter_index && !has_text {
+            let counted = connection.transaction(|connection| {
+                if from_index && has_index && filter.get_containing().is_empty() {
                     return filter_index::counts(connection, filter, counts);
                 }
                 let condition = matching(connection, filter);
                 Ok(vec![counts(connection, filter, condition)?])
-            })
+            });
+            counted.map(convert)
         })
     }
 }
@@ -249,14 +262,14 @@ impl Catalogue for SqliteCatalogue {
 
     fn count(&self, filter: &Filter) -> Result<u64> {
         // SQLite counts all rows in a faster way.
-        let is_all = *filter == Filter::all();
-        let counts = self.read_counts(filter, Statements::count, !is_all)?;
-        Ok(counts.into_iter().sum::<i64>().unsigned_abs())
+        let from_index = *filter != Filter::all();
+        let sum = |counts: Vec<i64>| counts.into_iter().sum::<i64>().unsigned_abs();
+        self.read_counts(filter, from_index, Statements::count, sum, folded::count)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let counts = self.read_counts(filter, Statements::summary, true)?;
-        Ok(summary(counts.into_iter().flatten()))
+        let sum = |counts: Vec<Vec<_>>| summary(counts.into_iter().flatten());
+        self.read_counts(filter, true, Statements::summary, sum, folded::summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -13,7 +13,7 @@ use diesel::{
 
 use crate::{
     database::{schema::robots, trigrams::trigrams},
-    model::fold::fold,
+    model::fold,
 };
 
 /// The number of ids of a trigram in a sample. Too low, and the estimates are wrong; too high, and they
@@ -126,4 +126,34 @@ fn terms(connection: &mut SqliteConnection, text: &str, last_id: i64) -> QueryRe
         quoted,
     });
     Ok(terms.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions,
+        database::sqlite::{SqliteCatalogue, connection::Purpose, file::DatabaseFile},
+    };
+
+    /// If an update of Unicode changes the fold, a new migration must replace the table, and create the
+    /// search index again.
+    #[test]
+    fn table_of_folds_has_all_characters_that_fold_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        SqliteCatalogue::open(&url).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        let mut connection = file.connect(Purpose::Write).unwrap();
+        let folds = sql::<(Text, Text)>("SELECT character, folded FROM robots_folds");
+        let folds: Vec<(String, String)> = folds.load(&mut connection).unwrap();
+        let folds: HashMap<_, _> = folds.into_iter().collect();
+        for character in '\u{80}'..=char::MAX {
+            let text = character.to_string();
+            let folded = folds.get(&text).unwrap_or(&text);
+            assert_eq!(*folded, fold(&text), "U+{:04X}", u32::from(character));
+        }
+    }
 }
