@@ -313,8 +313,9 @@ mod tests {
     }
 
     #[test]
-    fn debug_output_omits_the_hash() {
+    fn debug_output_has_only_the_start_of_the_hash() {
         let token = AccessToken::of(WRITER, Permission::Write);
-        assert_eq!(format!("{token:?}"), "write:sha256:…");
+        let start = &hash(WRITER)[..8];
+        assert_eq!(format!("{token:?}"), format!("write:sha256:{start}…"));
     }
 }
