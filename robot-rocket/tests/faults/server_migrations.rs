@@ -67,7 +67,9 @@ fn create_previous(kind: Kind, url: &str) {
             execute(
                 kind,
                 url,
-                "INSERT INTO robots (name, type, year)
+                // The test server's commits are not on disk when it is killed.
+                "SET synchronous_commit = on;
+                 INSERT INTO robots (name, type, year)
                  SELECT 'more ' || number, 'droid', number FROM generate_series(1, 3000) AS number",
             );
         }
