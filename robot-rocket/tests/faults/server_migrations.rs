@@ -120,7 +120,10 @@ fn undo(kind: Kind, url: &str) {
 fn execute(kind: Kind, url: &str, statements: &str) {
     let mut execute = kind.connect(url);
     execute(match kind {
-        Kind::Postgres => "SET default_transaction_read_only = off; SET lock_timeout = 0",
+        // The robots must survive the kill of the database that follows.
+        Kind::Postgres => {
+            "SET default_transaction_read_only = off; SET lock_timeout = 0; SET synchronous_commit = on"
+        }
         Kind::Mariadb => {
             "SET SESSION TRANSACTION READ WRITE;
              SET SESSION autocommit = 1, SESSION completion_type = 0, SESSION lock_wait_timeout = 10,
