@@ -91,7 +91,8 @@ pub(crate) enum Command {
 
     /// Print the robots whose names contain a text, sorted by name
     ///
-    /// The search is case-sensitive and has no wildcards: % and * match only themselves.
+    /// The search is case-sensitive without --ignore-case, and has no wildcards: % and * match only
+    /// themselves.
     Search(SearchArgs),
 
     /// Print one robot

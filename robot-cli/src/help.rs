@@ -30,6 +30,7 @@ Examples:
   robot-cli --database sqlite:///tmp/my.db list    Use another database file
   robot-cli list --type droid --sort=-year         Print the droids, the newest first
   robot-cli search R2 --format csv > robots.csv    Save the robots with R2 in the name
+  robot-cli search r2 --ignore-case                Search without case and diacritics
   robot-cli get 1 --format json                    Print one robot as a JSON object
   robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
   robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen

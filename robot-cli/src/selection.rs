@@ -26,13 +26,13 @@ struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// The filter of these arguments and a text that names contain.
-    fn filter(&self, containing: &str) -> Filter {
+    /// The filter of these arguments and one of names.
+    fn filter(&self, names: Filter) -> Filter {
         let years = (
             self.year_from.map_or(Bound::Unbounded, Bound::Included),
             self.year_to.map_or(Bound::Unbounded, Bound::Included),
         );
-        let filter = Filter::all().containing(containing).years(years);
+        let filter = names.years(years);
         self.types.iter().copied().fold(filter, Filter::of_type)
     }
 }
@@ -51,12 +51,39 @@ pub(crate) struct TextFilterArgs {
     containing: String,
 
     #[command(flatten)]
+    comparison: ComparisonArgs,
+
+    #[command(flatten)]
     filter: FilterArgs,
 }
 
 impl TextFilterArgs {
     pub(crate) fn filter(&self) -> Filter {
-        self.filter.filter(&self.containing)
+        self.filter.filter(self.comparison.names(&self.containing))
+    }
+}
+
+/// Arguments that say how a text is compared with names.
+#[derive(Debug, Args)]
+pub(crate) struct ComparisonArgs {
+    /// Ignore upper case and diacritics in the text: katerina finds Kateřina
+    #[arg(long, help_heading = HEADING)]
+    ignore_case: bool,
+}
+
+impl ComparisonArgs {
+    pub(crate) fn ignores_case(&self) -> bool {
+        self.ignore_case
+    }
+
+    /// The filter of the names that contain a text.
+    pub(crate) fn names(&self, text: &str) -> Filter {
+        let filter = Filter::from(text);
+        if self.ignore_case {
+            filter.folded()
+        } else {
+            filter
+        }
     }
 }
 
@@ -91,17 +118,17 @@ pub(crate) struct SelectionArgs {
 impl SelectionArgs {
     /// Whether types or years are chosen.
     pub(crate) fn has_filter(&self) -> bool {
-        self.filter.filter("") != Filter::all()
+        self.filter.filter(Filter::all()) != Filter::all()
     }
 
-    /// Prints the robots whose names contain a text, or the hint if there are none.
+    /// Prints the robots of a filter of names, or the hint if there are none.
     pub(crate) fn print(
         &self,
-        containing: &str,
+        names: Filter,
         hint: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let (catalogue, filter) = (context.open()?, self.filter.filter(containing));
+        let (catalogue, filter) = (context.open()?, self.filter.filter(names));
         if self.count {
             let count = catalogue.count(&filter)?;
             return writeln!(context.output, "{count}")

@@ -106,6 +106,6 @@ pub use memory::MemoryCatalogue;
 pub use model::{
     Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
     ParseRevisionError, Rejection, Revision, Robot, RobotId, RobotType, ValidChanges, ValidDraft,
-    Violation, Violations,
+    Violation, Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

@@ -177,12 +177,25 @@ impl Schemes {
     /// # Errors
     /// An [`OpenError`] whose message says what to do.
     pub fn open(&self, url: &str, options: &OpenOptions) -> Result<Arc<dyn Catalogue>, OpenError> {
+        (self.of_url(url)?.open)(url, options)
+    }
+
+    /// The scheme of a URL. Opens nothing, and does not check the rest of the URL.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), if none of these schemes fits.
+    ///
+    /// ```
+    /// use robot_core::Schemes;
+    ///
+    /// assert_eq!(Schemes::new().of_url("memory:")?.example, "memory:");
+    /// assert!(Schemes::new().of_url("/var/lib/robots.db").is_err());
+    /// # Ok::<(), robot_core::OpenError>(())
+    /// ```
+    pub fn of_url(&self, url: &str) -> Result<&Scheme, OpenError> {
         let scheme = scheme_of(url);
         let found = self.0.iter().find(|known| known.names.contains(&scheme));
-        match found {
-            Some(found) => (found.open)(url, options),
-            None => Err(self.unknown(scheme)),
-        }
+        found.ok_or_else(|| self.unknown(scheme))
     }
 
     pub(crate) fn unknown(&self, scheme: &str) -> OpenError {

@@ -12,7 +12,7 @@ use std::{
 };
 
 use clap::Parser;
-use robot_core::{StoreFiles, redact};
+use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
@@ -136,7 +136,11 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    let files = StoreFiles::of_url(&settings.database_url);
+    let url = &settings.database_url;
+    Schemes::new()
+        .of_url(url)
+        .map_err(|error| error.to_string())?;
+    let files = StoreFiles::of_url(url);
     let checked = settings.catalogue.check_store(&files);
     checked.map_err(|error| error.to_string())?;
     Ok(settings)

@@ -4,7 +4,8 @@
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use rocket::{Config, figment::Figment};
@@ -14,7 +15,14 @@ const REQUEST: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: 
 /// Longer than the server takes to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Returns an error with the reason unless the server is ready.
+/// How long a server may take to listen after its start. Shorter, and a check right after the start fails;
+/// longer, and a check of a stopped server takes longer.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
+
+const START_PAUSE: Duration = Duration::from_millis(50);
+
+/// Returns an error with the reason unless the server is ready. Waits for a server that has just been
+/// started.
 pub(crate) fn check(figment: &Figment) -> Result<(), String> {
     // Only these settings: a token file that is being edited does not make the server unready.
     let config: Config = figment.extract().map_err(|error| error.to_string())?;
@@ -24,6 +32,12 @@ pub(crate) fn check(figment: &Figment) -> Result<(), String> {
     let address = SocketAddr::new(reachable(config.address), config.port);
     let answer = request(address, config.tls_enabled())
         .map_err(|error| format!("the server at {address} does not answer: {error}"))?;
+    if !answer.starts_with("HTTP/") {
+        return Err(format!(
+            "the server at {address} does not answer with HTTP; if it serves HTTPS, set ROCKET_TLS as for the \
+             server"
+        ));
+    }
     let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
     if head.starts_with("HTTP/1.1 200 ") {
         return Ok(());
@@ -43,7 +57,7 @@ fn reachable(address: IpAddr) -> IpAddr {
 }
 
 fn request(address: SocketAddr, with_tls: bool) -> io::Result<String> {
-    let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
+    let stream = connect(address)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     #[cfg(feature = "tls")]
@@ -53,6 +67,21 @@ fn request(address: SocketAddr, with_tls: bool) -> io::Result<String> {
     #[cfg(not(feature = "tls"))]
     let _ = with_tls;
     exchange(stream)
+}
+
+fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+    let start = Instant::now();
+    loop {
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
+            Err(error)
+                if error.kind() == io::ErrorKind::ConnectionRefused
+                    && start.elapsed() < START_TIMEOUT =>
+            {
+                thread::sleep(START_PAUSE);
+            }
+            result => return result,
+        }
+    }
 }
 
 fn exchange(mut stream: impl Read + Write) -> io::Result<String> {

@@ -91,13 +91,12 @@ impl Reload {
     }
 }
 
-/// The names of the tokens that are not in `others`, or the fingerprints of those without a name; `None`
-/// if all are.
+/// The tokens that are not in `others`, with their names and fingerprints; `None` if all are.
 fn labels_without(tokens: &[AccessToken], others: &[AccessToken]) -> Option<String> {
     let missing = tokens.iter().filter(|token| !others.contains(token));
     let labels: Vec<_> = missing
         .map(|token| match token.name() {
-            Some(name) => name.to_string(),
+            Some(name) => format!("{name}:{}", token.fingerprint()),
             None => token.fingerprint(),
         })
         .collect();

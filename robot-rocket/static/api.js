@@ -4,7 +4,7 @@
 
 import { FIELDS, FIRST_REVISION, bodyOf, stored } from "./robot.js";
 import { kept } from "./token.js";
-import { filterOf, filterWithText } from "./view.js";
+import { COMPARISON, contains, filterOf, filterWithText } from "./view.js";
 
 /** An error answer of the service, with its messages. */
 export class ApiError extends Error {
@@ -51,16 +51,18 @@ export async function find(view, start, limit, signal) {
   // A browser resolves these two as path segments, even if they are encoded.
   if (view.query === "." || view.query === "..") return filtered(view, start, limit, signal);
   const { query } = view;
-  const path = query === "" ? ROBOTS : `${ROBOTS}/search/${encodeURIComponent(query)}`;
-  return page(path, view, start, limit, signal);
+  if (query === "") return page(ROBOTS, [], view, start, limit, signal);
+  const path = `${ROBOTS}/search/${encodeURIComponent(query)}`;
+  return page(path, COMPARISON, view, start, limit, signal);
 }
 
-async function page(path, view, start, limit, signal) {
+async function page(path, comparison, view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
   const parameters = new URLSearchParams([
     ["fields", FIELDS],
     ["sort", view.sort],
     ["limit", limit],
+    ...comparison,
     ...filterOf(view),
   ]);
   if (start.cursor !== "") parameters.set("cursor", start.cursor);
@@ -75,8 +77,8 @@ async function filtered(view, start, limit, signal) {
   const robots = [];
   let end = start;
   while (end && robots.length < limit) {
-    const found = await page(ROBOTS, view, end, LARGEST_PAGE, signal);
-    robots.push(...found.robots.filter((robot) => robot.name.includes(view.query)));
+    const found = await page(ROBOTS, [], view, end, LARGEST_PAGE, signal);
+    robots.push(...found.robots.filter(({ name }) => contains(name, view.query)));
     end = found.end;
   }
   return { robots, end };

@@ -97,7 +97,7 @@ function update(what) {
 function nothingFound({ query, types, from, to }) {
   const isByText = query !== "" && types.length === 0 && from === "" && to === "";
   if (!isByText) return ["No robot matches the filter."];
-  return ["No name contains ", shownName(query), ". Case and spaces matter."];
+  return ["No name contains ", shownName(query), ". Spaces matter."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.

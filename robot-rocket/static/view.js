@@ -39,6 +39,9 @@ export function addressWith(view, old) {
   return address.href;
 }
 
+/** The service's parameters for a search, besides the text. */
+export const COMPARISON = [["fold", "true"]];
+
 /** The service's parameters for the filter, except for the text in names. */
 export function filterOf({ types, from, to }) {
   const parameters = types.map((type) => ["type", type]);
@@ -50,7 +53,7 @@ export function filterOf({ types, from, to }) {
 /** The service's parameters for the filter, for routes that are not a search. */
 export function filterWithText(view) {
   const filter = filterOf(view);
-  return view.query === "" ? filter : [...filter, ["containing", view.query]];
+  return view.query === "" ? filter : [...filter, ["containing", view.query], ...COMPARISON];
 }
 
 /** Whether a view leaves out robots. */
@@ -73,11 +76,32 @@ export function problemWith({ from, to }) {
 /** Whether a view shows a robot. */
 export function includes({ query, types, from, to }, { name, type, year }) {
   return (
-    name.includes(query) &&
+    contains(name, query) &&
     (types.length === 0 || types.includes(type)) &&
     (from === "" || BigInt(year) >= BigInt(from)) &&
     (to === "" || BigInt(year) <= BigInt(to))
   );
+}
+
+/** Whether a name contains a text, without case and diacritics, as the service compares them. */
+export function contains(name, text) {
+  // With these flags, characters are equal if their simple case foldings are.
+  const pattern = withoutDiacritics(text).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+  return new RegExp(pattern, "iu").test(withoutDiacritics(name));
+}
+
+function withoutDiacritics(text) {
+  return Array.from(text, baseOf).join("");
+}
+
+function baseOf(character) {
+  if (isDiacritic(character)) return "";
+  const [base, ...others] = character.normalize("NFD");
+  return others.every(isDiacritic) ? base : character;
+}
+
+function isDiacritic(character) {
+  return /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/.test(character);
 }
 
 /** The function that compares robots in an order of the service. */

@@ -1,6 +1,7 @@
 //! `list`: all robots, or those of a filter.
 
 use clap::Args;
+use robot_core::Filter;
 
 use crate::{context::Context, failure::Failure, selection::SelectionArgs};
 
@@ -35,5 +36,5 @@ pub(crate) fn print(selection: &SelectionArgs, context: &mut Context<'_>) -> Res
     } else {
         EMPTY
     };
-    selection.print("", hint, context)
+    selection.print(Filter::all(), hint, context)
 }

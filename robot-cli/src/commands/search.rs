@@ -3,16 +3,29 @@
 use clap::Args;
 
 use super::list;
-use crate::{context::Context, failure::Failure, printable::printable, selection::SelectionArgs};
+use crate::{
+    context::Context,
+    failure::Failure,
+    printable::printable,
+    selection::{ComparisonArgs, SelectionArgs},
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli search R2
+  robot-cli search r2 --ignore-case
+  robot-cli search R2 --type droid --sort=-year
+  robot-cli search -- -D2";
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  robot-cli search R2\n  robot-cli search R2 --type droid --sort=-year\n  robot-cli search -- -D2"
-)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct SearchArgs {
     /// The text that the names contain
     text: String,
+
+    #[command(flatten)]
+    comparison: ComparisonArgs,
 
     #[command(flatten)]
     selection: SelectionArgs,
@@ -20,7 +33,11 @@ pub(crate) struct SearchArgs {
 
 /// Prints the robots whose names contain the text.
 pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let SearchArgs { text, selection } = args;
+    let SearchArgs {
+        text,
+        comparison,
+        selection,
+    } = args;
     if text.is_empty() {
         return list::print(selection, context);
     }
@@ -29,10 +46,14 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
     } else {
         ""
     };
+    let advice = if comparison.ignores_case() {
+        ""
+    } else {
+        " (the search is case-sensitive without --ignore-case)"
+    };
     let hint = format!(
-        "No robot has '{}' in its name{condition} (the search is case-sensitive). \
-         List all robots with: robot-cli list",
+        "No robot has '{}' in its name{condition}{advice}. List all robots with: robot-cli list",
         printable(text)
     );
-    selection.print(text, &hint, context)
+    selection.print(comparison.names(text), &hint, context)
 }

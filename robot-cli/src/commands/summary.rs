@@ -10,7 +10,7 @@ use crate::{context::Context, failure::Failure, format::Format, selection::TextF
 /// Arguments of `summary`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  robot-cli summary\n  robot-cli summary --type droid --format csv"
+    after_help = "Examples:\n  robot-cli summary\n  robot-cli summary --type droid --format csv\n  robot-cli summary --containing r2 --ignore-case"
 )]
 pub(crate) struct SummaryArgs {
     #[command(flatten)]

@@ -83,7 +83,7 @@ fn check_finds_missing_entries_of_the_search_index() {
     let sandbox = with_index();
     execute(
         &sandbox,
-        "INSERT INTO robots_search (robots_search) VALUES ('delete-all')",
+        "INSERT INTO robots_trigrams (robots_trigrams) VALUES ('delete-all')",
     );
     let stdout = problems(&sandbox);
     assert!(stdout.contains("\nsearch index: failed: "), "{stdout}");

@@ -87,8 +87,8 @@ fn search_prints_matching_robots() {
 fn list_and_search_without_result_succeed() {
     let sandbox = Sandbox::with_three_robots();
     let empty = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977\n";
-    let none = "No robot has 'bender\\n' in its name (the search is case-sensitive). \
-                List all robots with: robot-cli list\n";
+    let none = "No robot has 'bender\\n' in its name (the search is case-sensitive \
+                without --ignore-case). List all robots with: robot-cli list\n";
     for (sandbox, arguments, stderr) in [
         (&Sandbox::new(), &["list"][..], empty),
         (&Sandbox::new(), &["search", ""], empty),

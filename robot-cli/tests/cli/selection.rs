@@ -97,6 +97,62 @@ fn count_and_summary_are_printed() {
 }
 
 #[test]
+fn ignore_case_ignores_case_and_diacritics() {
+    let sandbox = sandbox();
+    sandbox.stdout(&["add", "Kateřina", "--type", "droid", "--year", "2001"]);
+    sandbox.stdout(&["add", "KATERINA 2", "--type", "virtual", "--year", "2002"]);
+    for (arguments, expected) in [
+        (
+            &["search", "katerina", "--ignore-case"][..],
+            &["KATERINA 2", "Kateřina"][..],
+        ),
+        (
+            &[
+                "search",
+                "--ignore-case",
+                "KATEŘ",
+                "--sort=-id",
+                "--limit",
+                "1",
+            ],
+            &["KATERINA 2"],
+        ),
+        (
+            &["search", "ka", "--ignore-case", "--type", "droid"],
+            &["Kateřina"],
+        ),
+        (
+            &["search", "", "--ignore-case", "--year-to", "1"],
+            &["HAL 9000"],
+        ),
+        (&["search", "KATE"], &["KATERINA 2"]),
+        (
+            &["export", "--containing", "hal", "--ignore-case"],
+            &["HAL 9000"],
+        ),
+        (&["export", "--containing", "hal"], &[]),
+    ] {
+        assert_eq!(names(&sandbox, arguments), expected, "{arguments:?}");
+    }
+    sandbox.prints(&["search", "katerina", "--ignore-case", "--count"], "2\n");
+    sandbox.prints(
+        &[
+            "summary",
+            "--containing",
+            "KATERINA",
+            "--ignore-case",
+            "--format",
+            "csv",
+        ],
+        "type,decade,count\ndroid,2000,1\nvirtual,2000,1\n",
+    );
+    let stderr = sandbox.stderr(&["search", "zora", "--ignore-case"], 0);
+    let hint = "No robot has 'zora' in its name. List all robots with: robot-cli list\n";
+    assert_eq!(stderr, hint);
+    sandbox.is_usage_error(&["list", "--ignore-case"], "unexpected argument");
+}
+
+#[test]
 fn wrong_values_are_usage_errors() {
     let sandbox = sandbox();
     for (arguments, message) in [

@@ -1,11 +1,14 @@
 //! Which robots a list, a search or a count contains.
 
-use std::ops::{Bound, RangeBounds};
+use std::{
+    borrow::Cow,
+    ops::{Bound, Not, RangeBounds},
+};
 
 use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Robot, RobotType};
+use crate::model::{Robot, RobotType, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -34,6 +37,8 @@ use crate::model::{Robot, RobotType};
 pub struct Filter {
     #[serde(skip_serializing_if = "String::is_empty")]
     containing: String,
+    #[serde(skip_serializing_if = "Not::not")]
+    fold: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
@@ -50,6 +55,7 @@ impl Filter {
     pub const fn all() -> Self {
         Self {
             containing: String::new(),
+            fold: false,
             name: None,
             types: Vec::new(),
             first_year: None,
@@ -61,6 +67,23 @@ impl Filter {
     #[must_use]
     pub fn containing(mut self, text: impl Into<String>) -> Self {
         self.containing = text.into();
+        self
+    }
+
+    /// Compares the text of [`containing`](Self::containing) without case and diacritics, as
+    /// [`fold`] does.
+    ///
+    /// ```
+    /// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue};
+    ///
+    /// let robot = MemoryCatalogue::new().add(Draft::new("Kateřina", "droid", 1977))?;
+    /// assert!(Filter::from("KATERINA").folded().matches(&robot));
+    /// assert!(!Filter::from("KATERINA").matches(&robot));
+    /// # Ok::<(), robot_core::Error>(())
+    /// ```
+    #[must_use]
+    pub fn folded(mut self) -> Self {
+        self.fold = true;
         self
     }
 
@@ -109,6 +132,12 @@ impl Filter {
         &self.containing
     }
 
+    /// Whether that text is compared without case and diacritics.
+    #[must_use]
+    pub fn is_folded(&self) -> bool {
+        self.fold
+    }
+
     /// The only name.
     #[must_use]
     pub fn get_name(&self) -> Option<&str> {
@@ -150,9 +179,14 @@ impl Filter {
 
     /// Tests many robots.
     pub(crate) fn matcher(&self) -> Matcher<'_> {
+        let text = if self.fold {
+            fold(&self.containing)
+        } else {
+            Cow::Borrowed(self.containing.as_str())
+        };
         Matcher {
             filter: self,
-            containing: Finder::new(&self.containing),
+            containing: Finder::new(text.as_bytes()).into_owned(),
         }
     }
 
@@ -160,6 +194,33 @@ impl Filter {
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_text(&self) -> bool {
         *self == Self::all().containing(self.containing.as_str())
+    }
+
+    /// The text that folded names contain, folded: not empty. `None` if names are not folded.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn folded_text(&self) -> Option<Cow<'_, str>> {
+        let text = self.fold.then(|| fold(&self.containing))?;
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The filter without its text.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn without_text(&self) -> Self {
+        Self {
+            containing: String::new(),
+            fold: false,
+            ..self.clone()
+        }
+    }
+
+    /// An equal filter whose names are folded only if the text needs it.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn simplified(&self) -> Cow<'_, Self> {
+        if self.fold && self.folded_text().is_none() {
+            Cow::Owned(self.without_text())
+        } else {
+            Cow::Borrowed(self)
+        }
     }
 }
 
@@ -184,7 +245,7 @@ impl From<&String> for Filter {
 /// A filter, prepared for testing many robots.
 pub(crate) struct Matcher<'a> {
     filter: &'a Filter,
-    containing: Finder<'a>,
+    containing: Finder<'static>,
 }
 
 impl Matcher<'_> {
@@ -195,6 +256,16 @@ impl Matcher<'_> {
             && (types.is_empty() || types.contains(&robot.robot_type()))
             && filter.first_year.is_none_or(|year| year <= robot.year())
             && filter.last_year.is_none_or(|year| robot.year() <= year)
-            && self.containing.find(robot.name().as_bytes()).is_some()
+            && self.matches_name(robot.name())
+    }
+
+    /// Whether a name meets the condition for the text that names contain.
+    pub(crate) fn matches_name(&self, name: &str) -> bool {
+        let name = if self.filter.fold {
+            fold(name)
+        } else {
+            Cow::Borrowed(name)
+        };
+        self.containing.find(name.as_bytes()).is_some()
     }
 }

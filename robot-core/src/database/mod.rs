@@ -5,6 +5,7 @@
 //! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
 
 mod errors;
+mod folded;
 mod measuring;
 mod migrations;
 mod restore;

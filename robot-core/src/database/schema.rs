@@ -133,7 +133,7 @@ pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
 }
 
 /// The summary of rows with type, year and number.
-pub(super) fn summary(rows: Vec<(String, i64, i64)>) -> Summary {
+pub(super) fn summary(rows: impl IntoIterator<Item = (String, i64, i64)>) -> Summary {
     Summary::new(rows.into_iter().map(|(robot_type, year, count)| {
         let robot_type = RobotType::from_stored(&robot_type);
         (robot_type, year, count.unsigned_abs())

@@ -52,6 +52,11 @@ const CONTAINING: Parameter = parameter(
     Value::Text,
     "Only robots whose name contains this text, as in a search.",
 );
+const FOLD: Parameter = parameter(
+    "fold",
+    Value::Flag,
+    "Whether the text is compared without case and diacritics: `katerina` finds `Kateřina`.",
+);
 const FORMATS: Value = Value::OneOf(&["csv", "json", "ndjson"]);
 
 /// Parameters, and those that choose robots.
@@ -68,42 +73,53 @@ macro_rules! with_filter {
     };
 }
 
-/// The parameters of a list or a search.
-pub(super) const LIST: &[Parameter] = with_filter![
-    FIELDS,
-    parameter(
-        "limit",
-        Value::Limit,
-        "One page of this many robots. Default: all of them."
-    ),
-    parameter(
-        "after",
-        Value::Text,
-        "Only robots whose name is greater, by bytes."
-    ),
-    parameter(
-        "cursor",
-        Value::Text,
-        "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
-    ),
-    parameter(
-        "sort",
-        Value::Sort,
-        "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
-         year are in the order of their ids.",
-    ),
-    parameter(
-        "count",
-        Value::Flag,
-        "Whether the reply has the header `X-Total-Count`."
-    ),
-];
+/// Parameters, and those of a list.
+macro_rules! with_list {
+    ($($parameter:expr),* $(,)?) => {
+        with_filter![
+            $($parameter,)*
+            FIELDS,
+            parameter(
+                "limit",
+                Value::Limit,
+                "One page of this many robots. Default: all of them."
+            ),
+            parameter(
+                "after",
+                Value::Text,
+                "Only robots whose name is greater, by bytes."
+            ),
+            parameter(
+                "cursor",
+                Value::Text,
+                "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
+            ),
+            parameter(
+                "sort",
+                Value::Sort,
+                "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
+                 year are in the order of their ids.",
+            ),
+            parameter(
+                "count",
+                Value::Flag,
+                "Whether the reply has the header `X-Total-Count`."
+            ),
+        ]
+    };
+}
+
+/// The parameters of a list.
+pub(super) const LIST: &[Parameter] = with_list![];
+
+/// The parameters of a search.
+pub(super) const SEARCH: &[Parameter] = with_list![FOLD];
 
 /// The parameters of a single robot.
 pub(super) const ROBOT: &[Parameter] = &[FIELDS];
 
 /// The parameters of a summary.
-pub(super) const SUMMARY: &[Parameter] = with_filter![CONTAINING];
+pub(super) const SUMMARY: &[Parameter] = with_filter![CONTAINING, FOLD];
 
 /// The parameters of an export.
 pub(super) const EXPORT: &[Parameter] = with_filter![
@@ -120,6 +136,7 @@ pub(super) const EXPORT: &[Parameter] = with_filter![
          for `csv`.",
     ),
     CONTAINING,
+    FOLD,
 ];
 
 /// The parameters of an import.

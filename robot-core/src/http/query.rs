@@ -6,7 +6,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{EXPORT, LIST, Message, Parameter, ROBOT, SUMMARY, flag, limit, parameters, year},
+    parameters::{
+        EXPORT, LIST, Message, Parameter, ROBOT, SEARCH, SUMMARY, flag, limit, parameters, year,
+    },
 };
 use crate::{
     catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
@@ -50,9 +52,14 @@ struct Parts {
 }
 
 impl Query {
-    /// Parses the query of a list or a search. Unknown parameters are ignored.
+    /// Parses the query of a list. Unknown parameters are ignored.
     pub(super) fn of_list(query: &str) -> Result<Self, Failure> {
         Self::read(query, LIST)
+    }
+
+    /// Parses the query of a search.
+    pub(super) fn of_search(query: &str) -> Result<Self, Failure> {
+        Self::read(query, SEARCH)
     }
 
     /// Parses the query of a single robot.
@@ -149,6 +156,12 @@ impl Query {
             "year" => parts.year = Some(year(name, &value)?),
             "year_from" => parts.year_from = Some(year(name, &value)?),
             "year_to" => parts.year_to = Some(year(name, &value)?),
+            "fold" => {
+                if !flag("fold", &value)? {
+                    return Ok(());
+                }
+                self.filter = mem::take(&mut self.filter).folded();
+            }
             "containing" => self.filter = mem::take(&mut self.filter).containing(value),
             _ => self.filter = mem::take(&mut self.filter).named(value),
         }
@@ -337,6 +350,22 @@ mod tests {
         );
         let read = Query::of_list(&next).unwrap_or_default();
         assert_eq!((read.filter, read.cursor), (query.filter, end));
+    }
+
+    #[test]
+    fn next_page_of_a_search_keeps_fold() {
+        let query = Query::of_search("limit=2&fold=true").unwrap_or_default();
+        assert!(query.filter.is_folded());
+        let next = query.next(&Cursor::after_name("é"));
+        assert_eq!(next, "limit=2&fold=true&cursor=name%3A%C3%A9");
+        assert_eq!(
+            Query::of_search(&next).map(|next| next.filter),
+            Ok(query.filter)
+        );
+        let query = Query::of_search("fold=false").unwrap_or_default();
+        assert!(!query.filter.is_folded());
+        // A list has no text.
+        assert_eq!(Query::of_list("fold=x").ok(), Some(Query::default()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, amend, delete.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use percent_encoding::utf8_percent_encode;
 
@@ -24,6 +24,7 @@ use crate::{
         Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
         ValidDraft, View, Visible,
         draft_json::{self, DraftJsonError, Place},
+        fold,
     },
 };
 
@@ -32,30 +33,28 @@ use crate::{
 /// occupies a thread for longer.
 const ATTEMPTS: usize = 32;
 
-/// `GET /api/robots` and `GET /api/robots/search/{name}`.
+/// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let name = call.name()?;
     let query = Query::of_list(call.request.query())?;
+    Ok(List::new(call, query.filter.clone(), query).start())
+}
+
+/// `GET /api/robots/search/{name}`.
+pub(super) fn search(call: &Call<'_>) -> Started {
+    let name = call.name()?;
+    let query = Query::of_search(call.request.query())?;
+    let is_folded = query.filter.is_folded();
+    let text = if is_folded {
+        fold(name)
+    } else {
+        Cow::Borrowed(name)
+    };
     // A text longer than every name: no store needs to search for it.
-    if name.chars().count() > NAME_LENGTH_LIMIT {
+    if text.chars().count() > NAME_LENGTH_LIMIT {
         return Ok(Pending::ready(Ok(Reply::whole(200, b"[]".to_vec()))));
     }
-    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-    let is_entry = fields.iter().all(|field| field.is_in_entry());
-    let list = List {
-        service: Arc::clone(call.service),
-        filter: query.filter.clone().containing(name),
-        query,
-        request_id: call.request_id.clone(),
-    };
-    // A list by year needs the year of each robot.
-    Ok(
-        if is_entry && list.query.cursor.sort().key != SortKey::Year {
-            list.start::<Entry>()
-        } else {
-            list.start::<Robot>()
-        },
-    )
+    let filter = query.filter.clone().containing(name);
+    Ok(List::new(call, filter, query).start())
 }
 
 /// A list or a search.
@@ -67,7 +66,28 @@ struct List {
 }
 
 impl List {
-    fn start<T: Visible + PageItem + 'static>(self) -> Pending<HandlerResult> {
+    fn new(call: &Call<'_>, filter: Filter, query: Query) -> Self {
+        Self {
+            service: Arc::clone(call.service),
+            filter,
+            query,
+            request_id: call.request_id.clone(),
+        }
+    }
+
+    fn start(self) -> Pending<HandlerResult> {
+        let fields = self.query.fields.as_deref();
+        let mut fields = fields.unwrap_or(Field::DEFAULT_VIEW).iter();
+        // A list by year needs the year of each robot.
+        if fields.all(|field| field.is_in_entry()) && self.query.cursor.sort().key != SortKey::Year
+        {
+            self.start_with::<Entry>()
+        } else {
+            self.start_with::<Robot>()
+        }
+    }
+
+    fn start_with<T: Visible + PageItem + 'static>(self) -> Pending<HandlerResult> {
         Pending::blocking(move || {
             let count = self
                 .query
@@ -111,7 +131,7 @@ impl List {
             .last()
             .and_then(|last| last.cursor(query.cursor.sort()));
         if let (true, Some(end)) = (has_next, end) {
-            let path = list_path(&self.service.base, self.filter.get_containing());
+            let path = list_path(&self.service.base, &self.filter);
             let next = format!("<{path}?{}>; rel=\"next\"", query.next(&end));
             reply.headers.push(("link", next.into()));
         }
@@ -129,8 +149,10 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     }))
 }
 
-fn list_path(base: &str, containing: &str) -> String {
-    if containing.is_empty() {
+fn list_path(base: &str, filter: &Filter) -> String {
+    let containing = filter.get_containing();
+    // A list does not fold.
+    if containing.is_empty() && !filter.is_folded() {
         return format!("{base}/api/robots");
     }
     let name = utf8_percent_encode(containing, ENCODED);

@@ -112,8 +112,8 @@ pub(super) static ALL: &[Route] = &[
         path: "/api/robots/search/{name}",
         methods: &[Operation {
             method: "GET",
-            handler: Bodyless(robots::list),
-            parameters: parameters::LIST,
+            handler: Bodyless(robots::search),
+            parameters: parameters::SEARCH,
             needs: Some(Read),
             about: About {
                 id: "searchRobots",

@@ -3,6 +3,7 @@
 mod draft;
 pub(crate) mod draft_json;
 mod field;
+mod fold;
 mod id;
 mod revision;
 mod robot;
@@ -15,6 +16,9 @@ pub(crate) use draft::Source;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
 pub(crate) use field::excerpt;
 pub use field::{Field, FieldValue, ParseFieldsError};
+#[cfg(feature = "postgres")]
+pub(crate) use fold::decompose;
+pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};

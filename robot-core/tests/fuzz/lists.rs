@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write};
 
 use proptest::{collection::vec, prelude::*};
+use robot_core::fold;
 
 use crate::{
     configuration,
@@ -13,9 +14,9 @@ use crate::{
 
 /// The pieces of names and search texts: few, so that texts contain one another, and with a meaning
 /// in a path, a query, a header, HTML or a pattern.
-const PIECES: [&str; 24] = [
+const PIECES: [&str; 26] = [
     "a", "b", "A", "%", "%2F", "%25", "+", " ", "/", "?", "&", "=", "#", "<", ">", "\"", "\\", ";",
-    "\r\n", "\u{301}", "é", "🤖", "*", "_",
+    "\r\n", "\u{301}", "é", "E", "Ж", "🤖", "*", "_",
 ];
 
 fn text(pieces: std::ops::Range<usize>) -> impl Strategy<Value = String> {
@@ -39,6 +40,8 @@ struct ListRequest {
     after: Option<(String, String)>,
     limit: Option<usize>,
     fields: Option<Vec<&'static str>>,
+    /// Ignored without a search.
+    fold: Option<bool>,
     /// Ignored parameters.
     other: Option<&'static str>,
     /// Whether the parameters are in reverse order.
@@ -62,15 +65,17 @@ fn request() -> impl Strategy<Value = ListRequest> {
         prop::option::of(written(text(0..3))),
         prop::option::of(1..5_usize),
         prop::option::of(fields.prop_shuffle()),
+        prop::option::of(any::<bool>()),
         prop::option::of(prop::sample::select(others)),
         any::<bool>(),
     )
         .prop_map(
-            |(containing, after, limit, fields, other, is_reversed)| ListRequest {
+            |(containing, after, limit, fields, fold, other, is_reversed)| ListRequest {
                 containing,
                 after,
                 limit,
                 fields,
+                fold,
                 other,
                 is_reversed,
             },
@@ -90,6 +95,7 @@ impl ListRequest {
                 .map(|(_, written)| format!("after={written}")),
             self.limit.map(|limit| format!("limit={limit}")),
             fields.map(|fields| format!("f%69elds={}", fields.join("%2C"))),
+            self.fold.map(|fold| format!("f%6Fld={fold}")),
             self.other.map(str::to_owned),
         ]
         .into_iter()
@@ -106,9 +112,13 @@ impl ListRequest {
         let text = |side: &Option<(String, String)>| side.clone().unwrap_or_default().0;
         let (containing, after) = (text(&self.containing), text(&self.after));
         let fields = self.fields.clone().unwrap_or(vec!["id", "name"]);
+        let contains = |name: &str| match self.fold {
+            Some(true) => fold(name).contains(&*fold(&containing)),
+            _ => name.contains(&containing),
+        };
         let robots = service.robots().into_iter();
         robots
-            .filter(|robot| robot.name().contains(&containing) && *robot.name() > *after)
+            .filter(|robot| contains(robot.name()) && *robot.name() > *after)
             .map(|robot| {
                 let name = serde_json::to_string(robot.name()).unwrap();
                 let member = |field: &&str| match *field {
@@ -211,12 +221,17 @@ proptest! {
             "fields=id,,name", "fields=%FF", "after=%FF", "%61fter=%C3", "limit=1&limit=1",
             "fields=id&fields=id", "after=&after=",
         ]),
+        wrong_fold in prop::sample::select(vec!["fold=", "fold", "fold=1", "fold=TRUE", "fold=%FF"]),
         is_first in any::<bool>(),
     ) {
         let target = request.target();
         let (path, query) = target.split_once('?').unwrap();
         let query = if is_first { format!("{wrong}&{query}") } else { format!("{query}&{wrong}") };
         prop_assert_eq!(Service::of(["a"]).get(&format!("{path}?{query}")).status, 400);
+        if request.containing.is_some() {
+            let target = format!("{target}&{wrong_fold}");
+            prop_assert_eq!(Service::of(["a"]).get(&target).status, 400);
+        }
     }
 
     #[test]

@@ -156,7 +156,7 @@ impl<C: Catalogue> Subject<C> {
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[abAB%_ ]{1,3}",
-        2 => "[aé\u{301}🤖\\\\'\"*?\\[\\]]{1,4}",
+        2 => "[aÁéÉ\u{301}жЖςΣßK가🤖\\\\'\"*?\\[\\]]{1,4}",
         1 => any::<String>(),
         1 => "\\PC{0,300}",
     ]
@@ -196,14 +196,17 @@ fn filter() -> impl Strategy<Value = Filter> {
     let types = vec(prop::sample::select(&RobotType::ALL[..]), 0..3);
     let year = || prop::option::of(0..3000_i64);
     let parts = (
-        text,
+        (text, any::<bool>()),
         prop::option::weighted(0.1, name()),
         types,
         year(),
         year(),
     );
-    parts.prop_map(|(text, name, types, first, last)| {
+    parts.prop_map(|((text, fold), name, types, first, last)| {
         let mut filter = Filter::from(text);
+        if fold {
+            filter = filter.folded();
+        }
         if let Some(name) = name {
             filter = filter.named(name);
         }

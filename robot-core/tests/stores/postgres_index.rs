@@ -1,18 +1,23 @@
 //! The search index of PostgreSQL: its upgrade, and its creation at a later start.
 
-use robot_core::CatalogueExt;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use robot_core::{Catalogue, CatalogueExt, Filter, Pages};
 
 use crate::{
     backend::{Backend, Postgres},
     draft, names,
 };
 
-const VERSION: &str = "20261122000000";
+const VERSION: &str = "20261124000000";
 
 /// The object identifier of the index, if it exists.
 fn index(database: &Postgres) -> Vec<String> {
     database.query(
-        "SELECT oid::text FROM pg_class WHERE relname = 'robots_search' AND relkind = 'i'
+        "SELECT oid::text FROM pg_class WHERE relname = 'robots_folded_search' AND relkind = 'i'
          AND relnamespace = current_schema()::regnamespace",
     )
 }
@@ -38,7 +43,7 @@ fn index_uses_the_extension_of_another_schema() {
 fn missing_index_is_created_at_the_next_start() {
     let database = Postgres::new();
     // The name is taken, so that the index cannot be created.
-    database.execute("CREATE TABLE robots_search (id BIGINT)");
+    database.execute("CREATE TABLE robots_folded_search (id BIGINT)");
     let catalogue = database.open();
     catalogue.add(draft("R2-D2")).unwrap();
     assert_eq!(index(&database), [""; 0]);
@@ -46,13 +51,13 @@ fn missing_index_is_created_at_the_next_start() {
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
     drop(catalogue);
 
-    database.execute("DROP TABLE robots_search");
+    database.execute("DROP TABLE robots_folded_search");
     let catalogue = database.open();
     assert_eq!(index(&database).len(), 1);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
 }
 
-/// A database of the first version has the index without a record of its migration.
+/// The migration may have been undone without its record.
 #[test]
 fn index_without_a_record_is_kept() {
     let database = Postgres::new();
@@ -65,4 +70,64 @@ fn index_without_a_record_is_kept() {
     assert!(database.versions().contains(&VERSION.to_owned()));
     assert_eq!(index(&database), before);
     assert_eq!(names(&catalogue, "2-D"), ["R2-D2"]);
+}
+
+#[test]
+fn missing_function_is_created_at_the_next_start() {
+    let database = Postgres::new();
+    database.open().add(draft("Kateřina")).unwrap();
+    // Drops the index, too.
+    database.execute("DROP FUNCTION robots_search_text_unicode CASCADE");
+    assert_eq!(index(&database), [""; 0]);
+    let catalogue = database.open();
+    assert_eq!(index(&database).len(), 1);
+    assert_eq!(names(&catalogue, "řina"), ["Kateřina"]);
+    assert_eq!(count(&catalogue, Filter::from("KATE").folded()), 1);
+}
+
+fn count(catalogue: &impl Catalogue, filter: Filter) -> usize {
+    Pages::new(catalogue, filter).flatten().flatten().count()
+}
+
+/// Both kinds of searches, of three characters and more, in any frequent script.
+#[test]
+fn searches_use_the_index() {
+    let database = Postgres::new();
+    let catalogue = database.open();
+    database.execute(
+        "INSERT INTO robots (name, type, year)
+         SELECT 'Kateřina ' || md5(number::text) || ' Ёлка' || number || chr(44032 + number % 9999),
+             'droid', 1977 FROM generate_series(1, 30000) AS number;
+         ANALYZE robots",
+    );
+    let scans = || {
+        let scans = "SELECT pg_stat_get_numscans('robots_folded_search'::regclass)::text";
+        database.query(scans)[0].parse::<u32>().unwrap()
+    };
+    for (text, expected) in [
+        ("c4ca4238a0b9", 1),
+        ("C4CA4238A0B9", 0),
+        ("Ёлка1999", 11),
+        ("ёЛКА1999", 0),
+        ("е\u{301}лка1999", 0),
+        ("123\u{ac7b}", 1),
+    ] {
+        for (filter, expected) in [
+            (Filter::from(text), expected),
+            (Filter::from(text).folded(), expected.max(1)),
+        ] {
+            let before = scans();
+            let started = Instant::now();
+            // The server counts later.
+            loop {
+                let count = count(&catalogue, filter.clone());
+                assert!(count >= expected, "{filter:?}: {count}");
+                if scans() > before {
+                    break;
+                }
+                assert!(started.elapsed() < Duration::from_secs(20), "{filter:?}");
+                thread::sleep(Duration::from_millis(200));
+            }
+        }
+    }
 }

@@ -39,7 +39,7 @@ impl Upgrade for crate::backend::Sqlite {
 
     /// With the search index, which the recipe takes from its migration.
     fn recipe() -> String {
-        let index = fs::read_to_string(Self::migrations().swap_remove(1).join("up.sql")).unwrap();
+        let index = fs::read_to_string(Self::migrations().pop().unwrap().join("up.sql")).unwrap();
         format!("BEGIN; {} {index}; COMMIT", recipe("**SQLite**"))
     }
 }

@@ -142,12 +142,16 @@ fn assert_done_or_not_done(file: &Path) {
     let columns = texts("SELECT name FROM pragma_table_info('robots')");
     let objects = texts("SELECT name FROM sqlite_master WHERE name LIKE 'robots_search%'");
     let indexes = texts("SELECT name FROM sqlite_master WHERE name LIKE 'robots_%year'");
-    assert!((1..=4).contains(&versions.len()), "{versions:?}");
+    assert!((1..=6).contains(&versions.len()), "{versions:?}");
     assert_eq!(objects.is_empty(), versions.len() < 2, "{versions:?}");
     let has_revision = columns.contains(&"revision".to_owned());
     assert_eq!(has_revision, versions.len() >= 3, "{versions:?}");
     let expected = if versions.len() == 4 { 2 } else { 0 };
     assert_eq!(indexes.len(), expected, "{versions:?}");
+    let has_filter_index = columns.contains(&"is_new".to_owned());
+    assert_eq!(has_filter_index, versions.len() >= 5, "{versions:?}");
+    let trigrams = texts("SELECT name FROM sqlite_master WHERE name = 'robots_trigrams'");
+    assert_eq!(!trigrams.is_empty(), versions.len() == 6, "{versions:?}");
 }
 
 /// Opens a database, which completes the migration, and reads, searches and writes.

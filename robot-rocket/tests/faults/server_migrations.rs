@@ -67,7 +67,9 @@ fn create_previous(kind: Kind, url: &str) {
             execute(
                 kind,
                 url,
-                "INSERT INTO robots (name, type, year)
+                // The test server's commits are not on disk when it is killed.
+                "SET synchronous_commit = on;
+                 INSERT INTO robots (name, type, year)
                  SELECT 'more ' || number, 'droid', number FROM generate_series(1, 3000) AS number",
             );
         }
@@ -94,7 +96,9 @@ fn undo(kind: Kind, url: &str) {
         execute(
             kind,
             url,
-            "DROP INDEX IF EXISTS robots_search, robots_year, robots_type_year",
+            "DROP INDEX IF EXISTS robots_folded_search, robots_search, robots_year, robots_type_year;
+             DROP FUNCTION IF EXISTS robots_search_text;
+             DROP FUNCTION IF EXISTS robots_search_text_unicode",
         );
     } else {
         execute(
@@ -116,7 +120,10 @@ fn undo(kind: Kind, url: &str) {
 fn execute(kind: Kind, url: &str, statements: &str) {
     let mut execute = kind.connect(url);
     execute(match kind {
-        Kind::Postgres => "SET default_transaction_read_only = off; SET lock_timeout = 0",
+        // The robots must survive the kill of the database that follows.
+        Kind::Postgres => {
+            "SET default_transaction_read_only = off; SET lock_timeout = 0; SET synchronous_commit = on"
+        }
         Kind::Mariadb => {
             "SET SESSION TRANSACTION READ WRITE;
              SET SESSION autocommit = 1, SESSION completion_type = 0, SESSION lock_wait_timeout = 10,

@@ -19,7 +19,7 @@ impl Visit {
             .devtools("Browser.setDownloadBehavior", &allowed);
     }
 
-    fn export(&self, title: &str) {
+    pub(crate) fn export(&self, title: &str) {
         self.tab_to("Export");
         self.browser.press([ENTER]);
         self.tab_to(title);

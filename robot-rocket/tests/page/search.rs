@@ -1,5 +1,8 @@
 //! Search while typing, and in the address.
 
+use robot_core::fold;
+use serde_json::json;
+
 use crate::{
     keys::{ENTER, ESCAPE},
     visit::Visit,
@@ -9,9 +12,9 @@ use crate::{
 fn typing_searches_and_announces_the_result() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2", "R2-KT", "r2"]);
     visit.browser.press("/R2".chars());
-    visit.wait_for_rows(2);
-    assert_eq!(visit.names(), ["R2-D2", "R2-KT"]);
-    visit.wait_for_announcement("2 robots found");
+    visit.wait_for_rows(3);
+    assert_eq!(visit.names(), ["R2-D2", "R2-KT", "r2"]);
+    visit.wait_for_announcement("3 robots found");
     visit.browser.press("-K".chars());
     visit.wait_for_rows(1);
     assert_eq!(visit.run("return location.search"), "?q=R2-K");
@@ -65,4 +68,66 @@ fn special_characters_are_searched_literally() {
         visit.browser.run(script, &[query.into()]);
         visit.wait_for_names(found);
     }
+}
+
+/// Names that differ in case, diacritics and other ways.
+const SIMILAR: [&str; 22] = [
+    "KATERINA",
+    "Kate\u{159}ina",
+    "Kater\u{30c}ina 2",
+    "katarina",
+    "..\u{301}",
+    "\u{212a}\u{c4}T\u{20dd}",
+    "\u{3a3}\u{3c5}\u{3c2}",
+    "\u{3c3}\u{3a5}\u{3a3}",
+    "Stra\u{df}e",
+    "STRASSE",
+    "STRA\u{1e9e}E",
+    "\u{130}stanbul",
+    "Istanbul",
+    "\u{131}stanbul",
+    "\u{1c5}",
+    "\u{1c6}",
+    "\u{d55c}",
+    "\u{1112}",
+    "\u{30ac}",
+    "\u{30ab}",
+    "\u{13a0}(.[*",
+    "\u{ab70}(.[*",
+];
+
+#[test]
+fn case_and_diacritics_are_ignored() {
+    let visit = Visit::of(&SIMILAR);
+    visit.allow_downloads();
+    visit.browser.press("/kateri".chars());
+    visit.wait_for_names(&["KATERINA", "Kater\u{30c}ina 2", "Kate\u{159}ina"]);
+    visit.wait_for_text("#count", "3 robots");
+    visit.export("CSV");
+    visit.wait_for_file(
+        "robots.csv",
+        "id,name,type,year\n1,KATERINA,droid,1977\n3,Kater\u{30c}ina 2,droid,1977\n\
+         2,Kate\u{159}ina,droid,1977\n",
+    );
+    // The service cannot search for it.
+    visit.open("?q=..");
+    visit.wait_for_names(&["..\u{301}"]);
+}
+
+/// The page decides for itself whether it shows a robot that was added or changed.
+#[test]
+fn page_compares_names_as_the_service_does() {
+    let visit = Visit::of(&[]);
+    let script = format!(
+        "const done = arguments[0], names = {};
+         import('./page/view.js').then(({{ contains }}) =>
+             done(names.map((name) => names.filter((text) => contains(name, text)))))",
+        json!(SIMILAR)
+    );
+    let contained = SIMILAR.map(|name| {
+        let mut texts = SIMILAR.to_vec();
+        texts.retain(|text| fold(name).contains(&*fold(text)));
+        texts
+    });
+    assert_eq!(visit.browser.run_async(&script), json!(contained));
 }

@@ -125,3 +125,14 @@ fn check_reads_certificates() {
         "{certs=chain.pem,key=key.pem} ROCKET_TLS"
     );
 }
+
+#[test]
+fn check_rejects_urls_that_no_store_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    for url in ["", "/var/lib/robots.db", "sqlite3://robots.db"] {
+        let output = check(folder.path(), &[("DATABASE_URL", url)]);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{url}: {error}");
+        assert!(error.contains("sqlite://robots.db"), "{url}: {error}");
+    }
+}

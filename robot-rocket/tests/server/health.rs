@@ -6,6 +6,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     path::Path,
     thread,
+    time::Duration,
 };
 
 #[cfg(feature = "tls")]
@@ -133,4 +134,26 @@ fn ready_option_accepts_a_certificate_for_a_name() {
     let server = Server::start(folder.path(), &settings);
     let state = ready(folder.path(), &settings, server.address());
     assert_eq!(state, (Some(0), String::new()));
+    let (status, log) = ready(folder.path(), &settings[..1], server.address());
+    assert_eq!(status, Some(1));
+    assert!(log.contains("set ROCKET_TLS"), "{log}");
+}
+
+#[test]
+fn ready_option_waits_for_a_server_that_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = [("DATABASE_URL", "memory:")];
+    let first = Server::start(folder.path(), &settings);
+    let address = first.address();
+    first.stop("TERM");
+    let port = address.port().to_string();
+    let server = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(500));
+        let folder = tempfile::tempdir().unwrap();
+        let settings = [("DATABASE_URL", "memory:"), ("ROCKET_PORT", port.as_str())];
+        Server::start(folder.path(), &settings)
+    });
+    let state = ready(folder.path(), &settings, address);
+    assert_eq!(state, (Some(0), String::new()));
+    drop(server.join().unwrap());
 }

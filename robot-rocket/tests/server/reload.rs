@@ -64,9 +64,13 @@ fn revoked_token_is_rejected_on_an_open_connection() {
     let (status, log) = server.stop("TERM");
     assert!(status.success(), "{status}: {log}");
     assert!(!log.contains("WARN"), "{log}");
-    assert!(log.contains("tokens_added=new tokens_removed=ci"), "{log}");
-    let revoked: AccessToken = entry("ci").parse().unwrap();
-    let unknown = format!("unknown_token={}", revoked.fingerprint());
+    let [added, removed] = ["new", "ci"].map(|name| {
+        let token: AccessToken = entry(name).parse().unwrap();
+        token.fingerprint()
+    });
+    let changed = format!("tokens_added=new:{added} tokens_removed=ci:{removed}");
+    assert!(log.contains(&changed), "{log}");
+    let unknown = format!("unknown_token={removed}");
     let request = log.lines().find(|line| line.contains("status=401"));
     assert!(
         request.is_some_and(|line| line.ends_with(&unknown)),

@@ -13,6 +13,8 @@ pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     count_returns_the_total_number,
     summary_counts_types_and_decades,
     export_contains_only_the_filter,
+    folded_search_ignores_case_and_diacritics,
+    links_of_folded_searches_lead_through_all_pages,
     wrong_parameters_return_400,
     strict_request_with_unknown_parameter_returns_400,
 ];
@@ -197,6 +199,107 @@ fn export_contains_only_the_filter(session: &Session<'_>) {
     assert_eq!(answer.text(), "name\nC-3PO\n");
 }
 
+fn add_folded(session: &Session<'_>) {
+    for (name, year) in [
+        ("Kate\u{159}ina", 1977),
+        ("KATERINA 2", 1978),
+        ("Kater\u{30c}ina 3", 1979),
+        ("katarina", 1980),
+        ("\u{1fb}ngstro\u{308}m %", 1981),
+        ("\u{3a3}\u{3af}\u{3c3}\u{3c5}\u{3c6}\u{3bf}\u{3c2}", 1982),
+    ] {
+        let answer = session.post(&draft(name, "droid", year));
+        assert_eq!(answer.status, session.created(), "{name}");
+    }
+}
+
+fn folded_search_ignores_case_and_diacritics(session: &Session<'_>) {
+    add_folded(session);
+    let katerinas = ["KATERINA 2", "Kater\u{30c}ina 3", "Kate\u{159}ina"];
+    let by_year = ["Kate\u{159}ina", "KATERINA 2", "Kater\u{30c}ina 3"];
+    let sisyphus = ["\u{3a3}\u{3af}\u{3c3}\u{3c5}\u{3c6}\u{3bf}\u{3c2}"];
+    let long = "%CC%81".repeat(300);
+    for (target, expected) in [
+        ("katerina?fold=true", &katerinas[..]),
+        ("KATE%C5%98INA?fold=true", &katerinas),
+        ("Kater%CC%8Cina?fold=true&sort=year", &by_year),
+        ("KA?fold=true&year=1980", &["katarina"]),
+        ("KATERINA?fold=true&name=katarina", &[]),
+        ("katerina?fold=true&after=Kate", &katerinas[1..]),
+        ("katerina?fold=true&limit=1", &katerinas[..1]),
+        (
+            "%C3%85NGSTR%C3%96M%20%25?fold=true",
+            &["\u{1fb}ngstro\u{308}m %"],
+        ),
+        ("%25?fold=true", &["\u{1fb}ngstro\u{308}m %"]),
+        (
+            "%CE%A3%CE%99%CE%A3%CE%A5%CE%A6%CE%9F%CE%A3?fold=true",
+            &sisyphus,
+        ),
+        ("katerina", &[]),
+        ("katerina?fold=false", &[]),
+        ("KATERINA?fold=false", &["KATERINA 2"]),
+        ("x?fold=true", &[]),
+        ("%00?fold=true", &[]),
+    ] {
+        let found = session.names(&format!("/api/robots/search/{target}"));
+        assert_eq!(found, expected, "{target}");
+    }
+    // A text that consists of diacritics, also a long one, is in every name.
+    for text in ["", "%CC%81", &long] {
+        let all = session.names(&format!("/api/robots/search/{text}?fold=true"));
+        assert_eq!(all.len(), 6, "{text}");
+    }
+    assert_eq!(
+        session.names(&format!("/api/robots/search/{long}")),
+        [""; 0]
+    );
+    let answer = session.get("/api/robots/search/KATERINA?fold=true&count=true&limit=1");
+    assert_eq!(answer.header("x-total-count"), Some("3"));
+    let answer = session.get("/api/robots/summary?containing=KATERINA&fold=true&year_from=1978");
+    assert_answer(
+        &answer,
+        200,
+        r#"{"status":"OK","data":{"count":2,"groups":[{"type":"droid","decade":1970,"count":2}]}}"#,
+    );
+    let export = "/api/robots/export?format=csv&fields=name";
+    let answer = session.get(&format!("{export}&fold=true&containing=KATERINA"));
+    let lines = answer
+        .text()
+        .lines()
+        .skip(1)
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+    assert_eq!(lines, katerinas);
+    let answer = session.get(&format!("{export}&fold=false&containing=KATERINA"));
+    assert_eq!(answer.text(), "name\nKATERINA 2\n");
+}
+
+fn links_of_folded_searches_lead_through_all_pages(session: &Session<'_>) {
+    add_folded(session);
+    for target in [
+        "katerina?fold=true",
+        "KATERINA?fold=true&sort=-year",
+        "a?sort=id&fold=true&fields=name,year",
+        "?fold=true",
+        "%CC%81?fold=true&type=droid",
+    ] {
+        let target = format!("/api/robots/search/{target}");
+        let whole = session.names(&target);
+        assert!(whole.len() >= 3, "{whole:?}");
+        for limit in 1..4 {
+            let (found, links) = follow_links(session, &format!("{target}&"), limit);
+            assert!(
+                links.iter().all(|link| link.contains("fold=true")),
+                "{links:?}"
+            );
+            assert_eq!(found, whole, "{target}, pages of {limit}");
+        }
+    }
+    // A list has no text, and no such parameter.
+    assert_eq!(session.names("/api/robots?fold=x").len(), 6);
+}
+
 fn wrong_parameters_return_400(session: &Session<'_>) {
     let of_filters = [
         "type=Droid",
@@ -223,10 +326,19 @@ fn wrong_parameters_return_400(session: &Session<'_>) {
         "count=1",
     ];
     let of_texts = ["containing=%FF", "containing=a&containing=b"];
+    let of_folds = [
+        "fold=",
+        "fold",
+        "fold=1",
+        "fold=True",
+        "fold=true&fold=true",
+    ];
     let (filtered, lists) = (["/summary", "/export"], ["", "/search/x"]);
     for (paths, parameters) in [
         (filtered, &of_filters[..]),
         (filtered, &of_texts),
+        (filtered, &of_folds),
+        (["/search/x", "/search/"], &of_folds),
         (lists, &of_filters),
         (lists, &of_lists),
     ] {
@@ -246,6 +358,7 @@ fn strict_request_with_unknown_parameter_returns_400(session: &Session<'_>) {
         ("GET", "/api/robots/search/x?year_form=5", "year_from"),
         ("GET", "/api/robots/1?field=id", "fields"),
         ("GET", "/api/robots/1?sort=id", "fields"),
+        ("GET", "/api/robots/search/x?fol=true", "fold"),
         ("GET", "/api/robots/summary?types=droid", "type"),
         ("GET", "/api/robots/export?fromat=csv", "format"),
         ("POST", "/api/robots/import?dryrun=true", "dry_run"),
@@ -258,6 +371,9 @@ fn strict_request_with_unknown_parameter_returns_400(session: &Session<'_>) {
             "{target}"
         );
     }
+    // A list has no text.
+    let answer = session.call("GET", "/api/robots?fold=true", &strict, b"");
+    assert_failure(&answer, 400);
     let body = br#"{"name":"a","type":"droid","year":1}"#;
     assert_failure(&session.call("POST", "/api/robots?x=1", &strict, body), 400);
     assert_eq!(session.names("/api/robots"), [""; 0]);
@@ -265,6 +381,10 @@ fn strict_request_with_unknown_parameter_returns_400(session: &Session<'_>) {
     let answer = session.call("GET", "/api/robots?limit=5&fields=id", &strict, b"");
     assert_answer(&answer, 200, "[]");
     assert_eq!(answer.header("preference-applied"), Some("handling=strict"));
+    for path in ["search/x?", "summary?containing=x&", "export?containing=x&"] {
+        let answer = session.call("GET", &format!("/api/robots/{path}fold=true"), &strict, b"");
+        assert_eq!(answer.status, 200, "{path}");
+    }
     for preference in ["handling=lenient", "x"] {
         let headers = [("Prefer", preference)];
         let answer = session.call("GET", "/api/robots?limt=5", &headers, b"");

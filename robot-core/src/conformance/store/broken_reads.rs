@@ -6,11 +6,15 @@ use super::{
 };
 use crate::{
     catalogue::{Cursor, Direction, Filter, Place, SortKey},
-    model::{Robot, RobotType},
+    model::{Robot, RobotType, fold},
 };
 
 impl BrokenStore {
-    fn matches(&self, name: &str, containing: &str) -> bool {
+    fn matches(&self, name: &str, filter: &Filter) -> bool {
+        let containing = filter.get_containing();
+        if filter.is_folded() {
+            return self.matches_folded(name, containing);
+        }
         match self.bug {
             Bug::SearchIgnoresCase => name.to_lowercase().contains(&containing.to_lowercase()),
             Bug::SearchFindsPrefixes => name.starts_with(containing),
@@ -19,6 +23,22 @@ impl BrokenStore {
                 name.contains(containing.split('\0').next().unwrap_or_default())
             }
             _ => name.contains(containing),
+        }
+    }
+
+    fn matches_folded(&self, name: &str, containing: &str) -> bool {
+        let (name, text) = match self.bug {
+            Bug::FoldIgnored => (name.to_owned(), containing.to_owned()),
+            Bug::FoldKeepsDiacritics => (name.to_lowercase(), containing.to_lowercase()),
+            Bug::FoldIsFull => {
+                let full = |text| fold(text).replace('ß', "ss");
+                (full(name), full(containing))
+            }
+            _ => (fold(name).into_owned(), fold(containing).into_owned()),
+        };
+        match self.bug {
+            Bug::FoldedSearchHasWildcards => text.split('%').all(|part| name.contains(part)),
+            _ => name.contains(&text),
         }
     }
 
@@ -32,7 +52,7 @@ impl BrokenStore {
             found.retain(|robot| !robots.unindexed.contains(&robot.id()));
         }
         let others = self.without_text(filter);
-        found.retain(|robot| self.matches(robot.name(), containing) && others.matches(robot));
+        found.retain(|robot| self.matches(robot.name(), filter) && others.matches(robot));
         let sort = cursor.sort();
         match self.bug {
             Bug::OrderById => found.sort_by_key(Robot::id),
@@ -45,6 +65,13 @@ impl BrokenStore {
                 }
             }
             _ => found.sort_by(|one, other| sort.compare(one, other)),
+        }
+        if filter.is_folded() {
+            match self.bug {
+                Bug::FoldedSearchReadsOneChunk => found.truncate(60),
+                Bug::FoldedSearchIgnoresOrder => found.sort_by_key(Robot::id),
+                _ => {}
+            }
         }
         match (self.bug, cursor.place()) {
             (Bug::AfterIsInclusive, Place::Name(Some(after))) => {

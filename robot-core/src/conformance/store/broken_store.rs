@@ -308,6 +308,7 @@ impl Catalogue for BrokenStore {
     fn count(&self, filter: &Filter) -> Result<u64> {
         let filter = match self.bug {
             Bug::CountIgnoresFilter => &Filter::all(),
+            Bug::CountIgnoresFold => &Filter::from(filter.get_containing()),
             _ => filter,
         };
         let found = self.found(filter, &Cursor::default());

@@ -13,6 +13,7 @@ mod broken_store_tests;
 mod changes;
 mod changes_together;
 mod filters;
+mod folded;
 mod linearizability;
 mod names;
 mod non_blocking;
@@ -39,6 +40,7 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         names::CASES,
         pages::CASES,
         filters::CASES,
+        folded::CASES,
         non_blocking::CASES,
         races::CASES,
         restoring::CASES,

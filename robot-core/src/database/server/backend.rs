@@ -13,7 +13,7 @@ use crate::{
     database::{
         errors::{taken, wrap},
         migrations::Migrate,
-        statements::Statements,
+        statements::{Condition, Statements},
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -105,6 +105,16 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
             }
         }
         Ok(deleted)
+    }
+
+    /// Executes reads that see the database as it is at one moment.
+    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T>;
+
+    /// A condition that every robot meets whose folded name contains a folded text; `None` if the
+    /// database has none that excludes most of the others.
+    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Self::Backend>> {
+        let _ = folded;
+        None
     }
 
     /// Prepares the database, after its tables are up to date.

@@ -17,10 +17,11 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageItem, PageRequest, Pending,
         Restoration, Result, Summary,
     },
     database::{
+        folded::{self, FoldedCount, needs_robots},
         restore::restore,
         schema::summary,
         statements::{Condition, CountQuery, PageQuery, after_name, has_nul},
@@ -92,7 +93,7 @@ impl<B: Backend> ServerStore<B> {
         self.changes.submit(change).wait()
     }
 
-    fn read_page<T: Send + 'static>(
+    fn read_page<T: PageItem + Send + 'static>(
         &self,
         request: PageRequest<'_>,
         page: PageQuery<B, T>,
@@ -100,12 +101,15 @@ impl<B: Backend> ServerStore<B> {
         if has_nul(request.filter) {
             return Ok(Vec::new());
         }
-        let kind = if after_name(request).is_some() && request.filter.get_containing().is_empty() {
-            Kind::Page
-        } else {
-            Kind::Scan
+        let filter = request.filter.simplified().into_owned();
+        let has_no_text = filter.get_containing().is_empty();
+        let kind = match after_name(PageRequest {
+            filter: &filter,
+            ..request
+        }) {
+            Some(_) if has_no_text => Kind::Page,
+            _ => Kind::Scan,
         };
-        let filter = request.filter.clone();
         let cursor = request.cursor.clone();
         let limit = request.limit;
         self.execute(kind, move |connection| {
@@ -114,22 +118,36 @@ impl<B: Backend> ServerStore<B> {
                 cursor: &cursor,
                 limit,
             };
-            page(connection, request, contains::<B>(&filter))
+            match filter.folded_text() {
+                Some(text) => connection.snapshot(|connection| {
+                    let candidates = || B::may_contain_folded(&text);
+                    folded::page(connection, request, &candidates, page)
+                }),
+                None => page(connection, request, contains::<B>(&filter)),
+            }
         })
     }
 
-    /// Counts the robots that meet a filter.
-    fn read_counts<T: Default + Send + 'static>(
+    /// Counts the robots that meet a filter, or one that has a text to fold.
+    fn read_counts<T: 'static, U: Default + Send + 'static>(
         &self,
         filter: &Filter,
         counts: CountQuery<B, T>,
-    ) -> Result<T> {
+        convert: fn(T) -> U,
+        folded: FoldedCount<B, U>,
+    ) -> Result<U> {
         if has_nul(filter) {
-            return Ok(T::default());
+            return Ok(U::default());
         }
-        let filter = filter.clone();
+        let filter = filter.simplified().into_owned();
         self.execute(Kind::Scan, move |connection: &mut B| {
-            counts(connection, &filter, contains::<B>(&filter))
+            match filter.folded_text() {
+                Some(text) => connection.snapshot(|connection| {
+                    let candidates = || B::may_contain_folded(&text);
+                    folded(connection, &filter, &candidates)
+                }),
+                None => counts(connection, &filter, contains::<B>(&filter)).map(convert),
+            }
         })
     }
 }
@@ -188,16 +206,19 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        if needs_robots(request) {
+            let robots = self.page(request)?;
+            return Ok(robots.into_iter().map(Entry::from).collect());
+        }
         self.read_page(request, B::entries)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.read_counts(filter, B::count)?;
-        Ok(count.unsigned_abs())
+        self.read_counts(filter, B::count, i64::unsigned_abs, folded::count)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, B::summary).map(summary)
+        self.read_counts(filter, B::summary, summary, folded::summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -19,6 +19,7 @@ use crate::{
         check::FINDING_LIMIT,
     },
     database::{errors::has_message, migrations::must_be_readable, search_index::SearchIndex},
+    model::fold,
     transfer,
 };
 
@@ -184,7 +185,7 @@ fn count_trigrams(connection: &mut SqliteConnection) -> QueryResult<Result<i64, 
             return Ok(Err(format!("the name of robot {id} is empty")));
         }
         if is_indexed {
-            expected += distinct_trigrams(&name);
+            expected += distinct_trigrams(&fold(&name));
         }
     }
     Ok(Ok(expected))
@@ -199,10 +200,10 @@ fn distinct_trigrams(name: &str) -> i64 {
 /// The number of entries that belong to names.
 fn count_entries(connection: &mut SqliteConnection) -> QueryResult<i64> {
     connection.batch_execute(
-        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, robots_search, instance)",
+        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, robots_trigrams, instance)",
     )?;
     sql::<BigInt>(
-        "SELECT count(*) FROM temp.entries CROSS JOIN robots ON id = doc
+        "SELECT count(*) FROM temp.entries CROSS JOIN robots_folded ON id = doc
          WHERE instr(name, term) > 0 AND id NOT IN (SELECT id FROM robots_unindexed)",
     )
     .get_result(connection)

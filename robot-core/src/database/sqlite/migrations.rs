@@ -83,13 +83,14 @@ fn begin(connection: &mut SqliteConnection, database: &str, timeout: Duration) -
 
 impl SearchIndex for SqliteConnection {
     const CREATE: &str =
-        include_str!("../../../migrations/sqlite/2026-11-22-000000_search_index/up.sql");
+        include_str!("../../../migrations/sqlite/2026-11-24-100000_folded_search_index/up.sql");
 
-    const OBJECTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_search', \
+    const OBJECTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_trigrams', \
+                           'robots_folds', 'robots_positions', 'robots_folded', \
                            'robots_unindexed', 'robots_index', 'robots_search_insert', \
                            'robots_search_delete', 'robots_search_update')";
 
-    const OBJECT_COUNT: usize = 6;
+    const OBJECT_COUNT: usize = 9;
 
     const REMEDY: &str = "check that the disk has room and that no program keeps the file locked";
 }

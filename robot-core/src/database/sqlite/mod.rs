@@ -10,6 +10,8 @@ mod connection;
 mod errors;
 mod file;
 mod files;
+mod filter_index;
+mod folded_search;
 mod inline_reads;
 mod log;
 mod migrations;

@@ -1,6 +1,6 @@
-//! Pages of a filter in SQLite. Search: if many names contain a text, a page fills soonest by reading all names in their
-//! order; if few do, by comparing the candidates of the search index. A search reads names until it
-//! expects the index to be faster.
+//! Pages of a filter in SQLite. A page fills soonest by reading all robots in its order if many of them
+//! meet the filter, and by an index if few do: the index for filters by type and year, or that of the
+//! trigrams of names. A search for a text reads names until it expects the index to be faster.
 
 use diesel::{
     SqliteConnection,
@@ -10,12 +10,15 @@ use diesel::{
     sqlite::Sqlite,
 };
 
-use super::trigram_index::IndexQuery;
+use super::{
+    filter_index::{Listed, has_fewer_than, page_by_year, sorted_page},
+    trigram_index::IndexQuery,
+};
 use crate::{
     catalogue::{Cursor, Filter, PageRequest, SortKey},
     database::{
         schema::robots,
-        statements::{Condition, Dialect, PageQuery, ascending_name, restricted},
+        statements::{Condition, Dialect, PageQuery, ascending_name},
     },
 };
 
@@ -46,26 +49,34 @@ const COST_PER_NAME_READ: usize = 4;
 
 /// The maximum number of candidates of a count, and of a page in another order than that of the names.
 /// Lower, and more of them read all names; higher, and those of frequent texts take longer than reading.
-const CANDIDATE_LIMIT: usize = 20_000;
+pub(super) const CANDIDATE_LIMIT: usize = 20_000;
 
 /// The number of robots from which a page of a filter is found by reading all robots in the order of the
-/// page. Fewer are found by the index of types or years, and sorted. Lower, and a page that many robots
-/// must be read for is not found by the index; higher, and more robots are sorted. Measured with
-/// 1,000,000 robots: 50 of 6,000 take 7 ms either way.
-const SORT_LIMIT: i64 = 6_000;
+/// page. Fewer are found by the index for filters, and sorted. Lower, and a page that many robots must be
+/// read for is not found by the index; higher, and more robots are sorted. Measured with 1,000,000 robots:
+/// TODO
+pub(super) const SORT_LIMIT: i64 = 15_000;
 
-/// Reads a page of the robots that meet a filter.
-pub(super) fn search<T>(
+/// Reads a page of the robots that meet a filter. `has_filter_index` is false for a file of an earlier
+/// version, which is read as it is.
+pub(super) fn search<T: Listed>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
+    has_filter_index: bool,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
     let text = filter.get_containing();
     let has_text = !text.is_empty();
-    if has_few_robots(connection, filter)? || (is_in_order_of_index(request) && !has_text) {
+    if !has_filter_index || filter.get_name().is_some() {
         let contains = has_text.then(|| SqliteConnection::contains(text));
         return page(connection, request, contains);
+    }
+    if request.cursor.sort().key == SortKey::Year && !has_text {
+        return page_by_year(connection, request, page);
+    }
+    if !filter.has_only_text() && has_fewer_than(connection, SORT_LIMIT, filter)? {
+        return sorted_page(connection, request, page);
     }
     if let Some(after) = ascending_name(request.cursor).filter(|_| has_text) {
         return search_by_name(connection, request, after, page);
@@ -75,26 +86,8 @@ pub(super) fn search<T>(
     page(connection, PageRequest { filter, ..request }, condition)
 }
 
-/// Whether an index finds robots of a filter in the order of the page.
-fn is_in_order_of_index(request: PageRequest<'_>) -> bool {
-    request.cursor.sort().key == SortKey::Year && request.filter.get_types().len() <= 1
-}
-
-/// Whether an index of names, types or years finds few robots.
-fn has_few_robots(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<bool> {
-    if filter.has_only_text() {
-        return Ok(false);
-    }
-    let found = robots::table.select(robots::id).into_boxed();
-    let last = restricted!(found, filter, None::<Condition<'_, Sqlite>>)
-        .limit(1)
-        .offset(SORT_LIMIT - 1)
-        .get_result::<i64>(connection);
-    Ok(last.optional()?.is_none())
-}
-
 /// The conditions of a filter besides its text, in a form for which SQLite uses no index (`+`).
-fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
+pub(super) fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
     let mut condition: Option<Condition<'_, Sqlite>> = None;
     if let Some(name) = filter.get_name() {
         condition = join(condition, Some(Box::new(robots::name.eq(name))));
@@ -115,7 +108,7 @@ fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
 }
 
 /// Both conditions.
-fn join<'a>(
+pub(super) fn join<'a>(
     one: Option<Condition<'a, Sqlite>>,
     other: Option<Condition<'a, Sqlite>>,
 ) -> Option<Condition<'a, Sqlite>> {
@@ -231,7 +224,7 @@ fn nth_name(
 }
 
 /// The condition that the id of a robot is one of these.
-fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
+pub(super) fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
     let json = serde_json::Value::from(ids).to_string();
     let condition = sql::<Bool>("robots.id IN (SELECT value FROM json_each(");
     Box::new(condition.bind::<Text, _>(json).sql("))"))

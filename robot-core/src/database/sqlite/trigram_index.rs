@@ -1,5 +1,5 @@
 //! The search index of an SQLite database, an FTS5 table: for each trigram, the ids of the robots whose
-//! names contain it.
+//! folded names contain it. A name contains a text only if its folded form contains the folded text.
 //!
 //! A query reads the ids of each of its trigrams. So it has the rarest trigrams of a text only. How rare
 //! they are is estimated from a sample of their ids.
@@ -11,7 +11,10 @@ use diesel::{
     sql_types::{BigInt, Nullable, Text},
 };
 
-use crate::database::{schema::robots, trigrams::trigrams};
+use crate::{
+    database::{schema::robots, trigrams::trigrams},
+    model::fold,
+};
 
 /// The number of ids of a trigram in a sample. Too low, and the estimates are wrong; too high, and they
 /// take longer. The error of an estimate from 16 ids at random is about a quarter.
@@ -84,7 +87,7 @@ impl IndexQuery {
         connection: &mut SqliteConnection,
         limit: usize,
     ) -> Option<Vec<i64>> {
-        let ids = sql::<BigInt>("SELECT rowid FROM robots_search WHERE robots_search MATCH ")
+        let ids = sql::<BigInt>("SELECT rowid FROM robots_trigrams WHERE robots_trigrams MATCH ")
             .bind::<Text, _>(&self.expression)
             .sql(" UNION ALL SELECT id FROM robots_unindexed LIMIT ")
             .bind::<BigInt, _>(i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1))
@@ -96,7 +99,8 @@ impl IndexQuery {
 /// The trigrams of a text. The samples begin at an id that is neither the first one nor a round number:
 /// there, the names of a numbered series would not be typical.
 fn terms(connection: &mut SqliteConnection, text: &str, last_id: i64) -> QueryResult<Vec<Term>> {
-    let mut trigrams = trigrams(text);
+    let folded = fold(text);
+    let mut trigrams = trigrams(&folded);
     trigrams.sort_unstable();
     trigrams.dedup();
     let quoted = trigrams
@@ -108,7 +112,7 @@ fn terms(connection: &mut SqliteConnection, text: &str, last_id: i64) -> QueryRe
     let start = last_id / 21 * 8;
     // The last id of each sample, if the sample is complete.
     let ends = sql::<Nullable<BigInt>>(
-        "SELECT (SELECT rowid FROM robots_search WHERE robots_search MATCH value AND rowid >= ",
+        "SELECT (SELECT rowid FROM robots_trigrams WHERE robots_trigrams MATCH value AND rowid >= ",
     )
     .bind::<BigInt, _>(start)
     .sql(" ORDER BY rowid LIMIT 1 OFFSET ")
@@ -122,4 +126,34 @@ fn terms(connection: &mut SqliteConnection, text: &str, last_id: i64) -> QueryRe
         quoted,
     });
     Ok(terms.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions,
+        database::sqlite::{SqliteCatalogue, connection::Purpose, file::DatabaseFile},
+    };
+
+    /// If an update of Unicode changes the fold, a new migration must replace the table, and create the
+    /// search index again.
+    #[test]
+    fn table_of_folds_has_all_characters_that_fold_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/robots.db", folder.path().display());
+        SqliteCatalogue::open(&url).unwrap();
+        let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
+        let mut connection = file.connect(Purpose::Write).unwrap();
+        let folds = sql::<(Text, Text)>("SELECT character, folded FROM robots_folds");
+        let folds: Vec<(String, String)> = folds.load(&mut connection).unwrap();
+        let folds: HashMap<_, _> = folds.into_iter().collect();
+        for character in '\u{80}'..=char::MAX {
+            let text = character.to_string();
+            let folded = folds.get(&text).unwrap_or(&text);
+            assert_eq!(*folded, fold(&text), "U+{:04X}", u32::from(character));
+        }
+    }
 }

@@ -59,8 +59,8 @@ pub(super) fn of_path(path: &str) -> Json {
         }),
         "{name}" => Some(object! {
             "name" => "name", "in" => "path", "required" => true,
-            "description" => "A part of the name, byte for byte: case-sensitive, without wildcards. \
-                An empty one finds every robot.",
+            "description" => "A part of the name, byte for byte: case-sensitive without `fold=true`, \
+                without wildcards. An empty one finds every robot.",
             "schema" => object! { "type" => "string" },
             "example" => "R2",
         }),

@@ -44,14 +44,15 @@ pub(crate) fn add_leading_names(database: &Sqlite) {
 
 /// Checks by FTS5 itself that the index is consistent.
 pub(super) fn check_integrity(database: &Sqlite) {
-    database.execute("INSERT INTO robots_search (robots_search) VALUES ('integrity-check')");
+    database.execute("INSERT INTO robots_trigrams (robots_trigrams) VALUES ('integrity-check')");
 }
 
 /// Checks by FTS5 itself that the index contains the names of all robots.
 pub(super) fn check_completeness(database: &Sqlite) {
     index_all_names(database);
-    database
-        .execute("INSERT INTO robots_search (robots_search, rank) VALUES ('integrity-check', 1)");
+    database.execute(
+        "INSERT INTO robots_trigrams (robots_trigrams, rank) VALUES ('integrity-check', 1)",
+    );
 }
 
 /// A catalogue of two robots with the ids 1501 and 1502, after the leading names.
@@ -172,7 +173,7 @@ fn replaced_robots_are_found_and_the_index_repairable() {
     // As docs/stores.md says.
     database.execute(
         "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
-         INSERT INTO robots_search (robots_search) VALUES ('rebuild'); COMMIT",
+         INSERT INTO robots_trigrams (robots_trigrams) VALUES ('rebuild'); COMMIT",
     );
     check_completeness(&database);
     assert_found();
@@ -201,7 +202,7 @@ fn search_without_index_returns_same_robots() {
     let catalogue = with_two_robots(&database);
     database.execute(
         "DROP TRIGGER robots_search_insert; DROP TRIGGER robots_search_update;
-         DROP TRIGGER robots_search_delete; DROP TABLE robots_search; DROP TABLE robots_unindexed",
+         DROP TRIGGER robots_search_delete; DROP TABLE robots_trigrams; DROP TABLE robots_unindexed",
     );
     assert_eq!(names(&catalogue, "5-D"), ["R5-D4"]);
     catalogue.add(draft("R8-D8")).unwrap();

@@ -74,6 +74,11 @@ impl Backend for MysqlConnection {
     fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)
     }
+
+    /// The session has the isolation level REPEATABLE READ.
+    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T> {
+        self.transaction(reads)
+    }
 }
 
 /// Sets what the catalogue relies on, whatever the defaults of the server and the user are.

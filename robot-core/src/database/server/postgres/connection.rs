@@ -18,8 +18,12 @@ use crate::{
         server::{
             backend::{Backend, ConnectFailure, Purpose, impl_look_ups},
             limits::{Limits, MIGRATION_LOCK_TIMEOUT, Plans},
-            postgres::pooler::{self, check_sessions},
+            postgres::{
+                candidates::may_contain,
+                pooler::{self, check_sessions},
+            },
         },
+        statements::Condition,
     },
     model::{RobotId, ValidChanges, ValidDraft},
 };
@@ -97,6 +101,15 @@ impl Backend for PgConnection {
 
     fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {
         statements::delete_all(self, ids)
+    }
+
+    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T> {
+        let mut transaction = self.build_transaction().repeatable_read().read_only();
+        transaction.run(reads)
+    }
+
+    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Self::Backend>> {
+        may_contain(folded)
     }
 
     fn prepare(&mut self, database: &str) {

@@ -54,13 +54,18 @@ impl Migrate for PgConnection {
 }
 
 impl SearchIndex for PgConnection {
-    const CREATE: &str =
-        include_str!("../../../../migrations/postgres/2026-11-22-000000_search_index/up.sql");
+    const CREATE: &str = include_str!(
+        "../../../../migrations/postgres/2026-11-24-000000_folded_search_index/up.sql"
+    );
 
     const OBJECTS: &str = "SELECT indexname::text FROM pg_indexes \
-                           WHERE schemaname = current_schema() AND indexname = 'robots_search'";
+                           WHERE schemaname = current_schema() \
+                           AND indexname = 'robots_folded_search' \
+                           UNION ALL SELECT proname::text FROM pg_proc \
+                           JOIN pg_namespace ON pg_namespace.oid = pronamespace \
+                           WHERE nspname = current_schema() AND proname IN ('robots_search_text', 'robots_search_text_unicode')";
 
-    const OBJECT_COUNT: usize = 1;
+    const OBJECT_COUNT: usize = 3;
 
     const REMEDY: &str = "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it \
                           has the extension, GRANT USAGE ON SCHEMA for the schema of the extension";

@@ -1,5 +1,6 @@
 //! PostgreSQL.
 
+mod candidates;
 mod catalogue;
 mod connection;
 mod migrations;

@@ -17,10 +17,10 @@ use crate::{
     catalogue::Result,
     database::{
         schema::{DraftRow, RobotRow, robots},
+        server::postgres::candidates::may_contain,
         statements::{Condition, Dialect, impl_statements},
-        trigrams::trigrams,
     },
-    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation},
+    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, fold},
 };
 
 /// The sequence that ids come from.
@@ -41,13 +41,13 @@ impl Dialect for PgConnection {
             .get_result(self)
     }
 
-    /// PostgreSQL's planner decides whether to use the index. Without the pattern, from which it
-    /// estimates how many names match, it would read all of them in their order.
     fn contains(text: &str) -> Condition<'_, Pg> {
         let contains = strpos(robots::name, text).gt(0);
-        // Diesel does not prepare hand-written SQL, so each pattern gets a plan of its own.
-        let is_candidate = sql::<Bool>("robots.name LIKE ").bind::<Text, _>(pattern(text));
-        Box::new(is_candidate.and(contains))
+        // A name that contains a text also contains it folded.
+        match may_contain(&fold(text)) {
+            Some(is_candidate) => Box::new(is_candidate.and(contains)),
+            None => Box::new(contains),
+        }
     }
 
     /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel does not
@@ -203,45 +203,5 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
              SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken",
         );
         Ok(())
-    }
-}
-
-/// A LIKE pattern that matches every name with this text. In place of a character that is no part of a
-/// word, it has a placeholder: for words whose beginning or end it knows, PostgreSQL also looks those up,
-/// which many names have. The planner estimates from the pattern how many names have the whole text.
-fn pattern(text: &str) -> String {
-    let is_separator = |character: char| !character.is_alphanumeric();
-    let has_long_word = text
-        .split(is_separator)
-        .any(|word| !trigrams(word).is_empty());
-    let mut pattern = String::from("%");
-    for character in text.chars() {
-        if has_long_word && is_separator(character) {
-            pattern.push('_');
-            continue;
-        }
-        if matches!(character, '%' | '_' | '\\') {
-            pattern.push('\\');
-        }
-        pattern.push(character);
-    }
-    pattern.push('%');
-    pattern
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pattern;
-
-    #[test]
-    fn pattern_has_long_words_or_the_whole_text() {
-        for (text, expected) in [
-            ("r-r00123", "%r_r00123%"),
-            ("one two3", "%one_two3%"),
-            ("a-b_%\\", "%a-b\\_\\%\\\\%"),
-            ("äöü", "%äöü%"),
-        ] {
-            assert_eq!(pattern(text), expected);
-        }
     }
 }

@@ -1,0 +1,312 @@
+//! Cases: searches that ignore case and diacritics.
+
+use super::{Run, add, add_all, draft, names, ok};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Sort, Summary},
+    conformance::{Case, cases},
+    model::{Draft, Entry, Robot, RobotType, fold},
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    folded_search_ignores_case_and_diacritics,
+    folded_search_compares_other_characters,
+    folded_search_has_no_wildcards,
+    folded_search_of_any_part_is_complete,
+    folded_search_finds_the_latest_names,
+    folded_searches_are_filtered_paged_and_counted,
+];
+
+/// Asserts that a folded search finds exactly these names, in any order.
+#[track_caller]
+fn assert_found(catalogue: &dyn Catalogue, text: &str, expected: &[&str]) {
+    let filter = Filter::from(text).folded();
+    let found: Vec<Robot> = Pages::new(catalogue, filter.clone()).flat_map(ok).collect();
+    let mut expected = expected.to_owned();
+    expected.sort_unstable();
+    assert_eq!(names(&found), expected, "folded search for {text:?}");
+    assert_eq!(ok(catalogue.count(&filter)), expected.len() as u64);
+}
+
+fn folded_search_ignores_case_and_diacritics(catalogue: &dyn Catalogue) {
+    let cases: &[(&[&str], &[&str])] = &[
+        // All names that each of the texts finds.
+        (
+            &[
+                "katerina",
+                "KATERINA",
+                "kateřina",
+                "KATEŘINA",
+                "kater\u{30c}ina",
+            ],
+            &["Kateřina", "katerina", "KATERINA 2", "Kater\u{30c}ina 3"],
+        ),
+        (
+            &["angstrom", "ÅNGSTRÖM", "\u{212b}ngstro\u{308}m"],
+            &["Ångström", "A\u{30a}NGSTRO\u{308}M", "\u{212b}ngstrom 2"],
+        ),
+        (
+            &["istanbul", "İSTANBUL", "Istanbul"],
+            &["İstanbul", "istanbul 2"],
+        ),
+        (
+            &["ǆungla", "ǅungla", "ǄUNGLA"],
+            &["ǅungla", "Ǆungla 2", "ǆungla 3"],
+        ),
+        (
+            &["σίσυφος", "ΣΊΣΥΦΟΣ", "σισυφοσ", "Σισυφος"],
+            &["Σίσυφος", "ΣΊΣΥΦΟΣ", "ΣΙΣΥΦΟΣ 2"],
+        ),
+        (
+            &["елка", "Ёлка", "ЁЛКА", "Е\u{308}ЛКА"],
+            &["Ёлка", "елка 2", "ЁЛКА 3"],
+        ),
+        (&["жук", "ЖУК"], &["Жук", "ЖУК 2"]),
+        (&["й", "И"], &["й 1", "И 2", "и\u{306} 3"]),
+        (&["straße", "STRAẞE", "ſtraße"], &["Straße", "STRAẞE 2"]),
+        (&["kelvin", "\u{212a}elvin"], &["\u{212a}elvin", "KELVIN 2"]),
+        (
+            &["vie\u{323}\u{302}t", "VIỆT", "viet"],
+            &["Việt", "viet 2", "Vie\u{302}\u{323}t 3"],
+        ),
+        (&["ｆｕｌｌ", "ＦＵＬＬ"], &["Ｆｕｌｌ"]),
+        (&["երևան", "ԵՐևԱՆ"], &["Երևան"]),
+        (&["ᲗᲑᲘᲚᲘᲡᲘ", "თბილისი"], &["თბილისი"]),
+        (&["ꭰꭱꭲ", "ᎠᎡᎢ"], &["ᎠᎡᎢ 1", "ꭰꭱꭲ 2"]),
+        (&["𐐨𐐩𐐪", "𐐀𐐁𐐂"], &["𐐀𐐁𐐂 1", "𐐨𐐩𐐪 2"]),
+        (&["ŁÓDŹ", "łodz"], &["Łódź"]),
+    ];
+    for (_, found) in cases {
+        add_all(catalogue, *found);
+    }
+    for (texts, found) in cases {
+        for text in *texts {
+            assert_found(catalogue, text, found);
+        }
+    }
+}
+
+fn folded_search_compares_other_characters(catalogue: &dyn Catalogue) {
+    let all = [
+        "ss",
+        "ß",
+        "ﬁ",
+        "fi",
+        "Ⅻ",
+        "ⅻ",
+        "XII",
+        "ı",
+        "i",
+        "ａ",
+        "a",
+        "한글",
+        "한",
+        "ᄒ",
+        "ガ",
+        "カ",
+        "カ\u{3099}",
+        "ｶ",
+        "أ",
+        "ا",
+        "²",
+        "2",
+        "æ",
+        "ae",
+        "o",
+        "ø",
+        "кй\u{488}",
+        "か\u{301}",
+    ];
+    add_all(catalogue, all);
+    for (text, found) in [
+        ("SS", &["ss"][..]),
+        ("ẞ", &["ß"]),
+        ("FI", &["fi"]),
+        ("Ⅻ", &["Ⅻ", "ⅻ"]),
+        ("xii", &["XII"]),
+        ("ı", &["ı"]),
+        ("Ａ", &["ａ"]),
+        ("한", &["한글", "한"]),
+        ("ᄒ", &["ᄒ"]),
+        ("ガ", &["ガ"]),
+        ("カ", &["カ", "カ\u{3099}"]),
+        ("カ\u{3099}", &["カ\u{3099}"]),
+        ("أ", &["أ"]),
+        ("ا", &["ا"]),
+        ("2", &["2"]),
+        ("AE", &["ae"]),
+        ("Æ", &["æ"]),
+        ("Ø", &["ø"]),
+        ("КИ\u{488}", &["кй\u{488}"]),
+        ("か", &["か\u{301}"]),
+        // Every name contains a text that consists of diacritics.
+        ("\u{301}", &all),
+        ("\u{301}\u{fe20}", &all),
+        ("", &all),
+        ("a\0", &[]),
+    ] {
+        assert_found(catalogue, text, found);
+    }
+    // The same texts without folding.
+    for (text, found) in [
+        ("SS", &[][..]),
+        ("\u{301}", &["か\u{301}"]),
+        ("XII", &["XII"]),
+    ] {
+        super::assert_found(catalogue, text, found);
+    }
+}
+
+fn folded_search_has_no_wildcards(catalogue: &dyn Catalogue) {
+    let difficult = [
+        "100% Über",
+        "100x Über",
+        "A_B Über",
+        "AxB Über",
+        "a\\b Über",
+        "a'b Über",
+        "a\"b Über",
+        "A*B Über",
+        "A-B Über",
+        "A B Über",
+        "% Über",
+        "_ Über",
+        "\\ Über",
+        "\\% Über",
+        "[x] Über",
+    ];
+    add_all(catalogue, difficult);
+    for (text, found) in [
+        ("100% u", &["100% Über"][..]),
+        ("a_b", &["A_B Über"]),
+        ("A_B UBER", &["A_B Über"]),
+        ("A\\B uber", &["a\\b Über"]),
+        ("A'B", &["a'b Über"]),
+        ("A'B uber", &["a'b Über"]),
+        ("a\"B u", &["a\"b Über"]),
+        ("a*b", &["A*B Über"]),
+        ("A-b U", &["A-B Über"]),
+        ("a B ü", &["A B Über"]),
+        ("% über", &["100% Über", "% Über", "\\% Über"]),
+        ("_ über", &["_ Über"]),
+        ("\\ Uber", &["\\ Über"]),
+        ("\\%", &["\\% Über"]),
+        ("[X] u", &["[x] Über"]),
+        ("über", &difficult),
+    ] {
+        assert_found(catalogue, text, found);
+    }
+}
+
+/// Every part of some names, of one character and of more.
+fn folded_search_of_any_part_is_complete(catalogue: &dyn Catalogue) {
+    let all = [
+        "Kateřina-Ångström 3",
+        "ΆΊΣυς 'x'",
+        "Щёлк% _\\",
+        "Łódź 한글カガ",
+        "ᎠᏰ 𐐀𐐨 \"q\"",
+        "A\u{301}\u{327}b\u{20dd}C أب",
+    ];
+    add_all(catalogue, all);
+    for name in all {
+        let name: Vec<char> = name.chars().collect();
+        for part in [1, 2, 3, 5]
+            .map(|length| name.windows(length))
+            .into_iter()
+            .flatten()
+        {
+            let part: String = part.iter().collect();
+            // Some letters in the other case.
+            let part = part.replace('k', "K").replace('n', "Ñ").replace('υ', "Υ");
+            let filter = Filter::from(part).folded();
+            let found: Vec<Robot> = Pages::new(catalogue, filter.clone()).flat_map(ok).collect();
+            let mut expected = ok(catalogue.list());
+            expected.retain(|robot| fold(robot.name()).contains(&*fold(filter.get_containing())));
+            assert_eq!(names(&found), names(&expected), "{filter:?}");
+        }
+    }
+}
+
+fn folded_search_finds_the_latest_names(catalogue: &dyn Catalogue) {
+    let robot = add(catalogue, "Kateřina");
+    let other = add(catalogue, "Zuzana");
+    assert_found(catalogue, "KATERINA", &["Kateřina"]);
+    ok(catalogue.replace(robot.id(), draft("Ludmila")));
+    ok(catalogue.replace(other.id(), draft("KATERÍNA")));
+    assert_found(catalogue, "kateřina", &["KATERÍNA"]);
+    assert_found(catalogue, "LUDmila", &["Ludmila"]);
+    assert_found(catalogue, "zuz", &[]);
+    ok(catalogue.delete(other.id()));
+    assert_found(catalogue, "katerina", &[]);
+    add(catalogue, "katerina");
+    assert_found(catalogue, "katerina", &["katerina"]);
+}
+
+fn folded_searches_are_filtered_paged_and_counted(catalogue: &dyn Catalogue) {
+    let types = ["droid", "mechanical", "virtual"];
+    let prefixes = ["Ä", "a", "A\u{308}", "B", "Ć"];
+    // More than a store reads at once, and in another order than that of the names.
+    let robots: Vec<Robot> = (0..300_usize)
+        .map(|number| {
+            let number = number * 187 % 300;
+            let name = format!("{}-{number:03} Ünit", prefixes[number % 5]);
+            let year = 1900 + i64::try_from(number % 37).unwrap_or_default();
+            ok(catalogue.add(Draft::new(name, types[number % 3], year)))
+        })
+        .collect();
+    let folded = |text: &str| Filter::from(text).folded();
+    for filter in [
+        folded("A-"),
+        folded("ä-00"),
+        folded("ć-29"),
+        folded("UNIT"),
+        folded("9 u"),
+        folded("none"),
+        folded("\u{308}"),
+        folded("a-").of_type(RobotType::Virtual),
+        folded("UNIT").of_type(RobotType::Droid).years(1910..1920),
+        folded("0 ünit").years(1930..),
+        folded("b-").named("B-003 Ünit"),
+        folded("c-").named("B-003 Ünit"),
+    ] {
+        let matching = || robots.iter().filter(|robot| filter.matches(robot));
+        assert_eq!(
+            ok(catalogue.count(&filter)),
+            matching().count() as u64,
+            "{filter:?}"
+        );
+        let summary = ok(catalogue.summary(&filter));
+        assert_eq!(summary, Summary::of(matching()), "{filter:?}");
+        for sort in Sort::ALL {
+            let mut expected: Vec<_> = matching().cloned().collect();
+            expected.sort_by(|one, other| sort.compare(one, other));
+            let pages = || {
+                Pages::new(catalogue, filter.clone())
+                    .sorted(sort)
+                    .page_size(60)
+            };
+            // In a store that repeats robots, the pages do not end.
+            let found: Vec<Robot> = pages().take(10).flat_map(ok).collect();
+            assert_eq!(names(&found), names(&expected), "{filter:?} by {sort}");
+            assert_eq!(found, expected);
+            let found: Vec<Entry> = pages().entries().take(10).flat_map(ok).collect();
+            let entries: Vec<_> = expected.iter().cloned().map(Entry::from).collect();
+            assert_eq!(found, entries, "entries of {filter:?} by {sort}");
+            for limit in [0, 1, 7] {
+                let cursor = &Cursor::start(sort);
+                let request = PageRequest {
+                    filter: &filter,
+                    cursor,
+                    limit,
+                };
+                let expected = &expected[..limit.min(expected.len())];
+                assert_eq!(
+                    ok(catalogue.page(request)),
+                    expected,
+                    "{filter:?} by {sort}"
+                );
+                assert_eq!(ok(catalogue.entries(request)).len(), expected.len());
+            }
+        }
+    }
+}
