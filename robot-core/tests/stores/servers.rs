@@ -34,24 +34,33 @@ pub(crate) trait Server: Backend {
     /// A statement that terminates a session.
     fn terminate(session: &str) -> String;
 
-    /// Terminates all sessions that a query returns.
+    /// Terminates all sessions that a query returns, and blocks until they have ended: the server ends
+    /// them after it has accepted the statement.
     fn terminate_all(connection: &mut Self::Connection, query: &str) {
         let sessions = Self::texts(connection, query);
         assert!(!sessions.is_empty());
-        for session in sessions {
-            connection
-                .batch_execute(&Self::terminate(&session))
-                .unwrap();
+        for session in &sessions {
+            connection.batch_execute(&Self::terminate(session)).unwrap();
         }
+        wait_until("all have ended", || {
+            let remaining = Self::texts(connection, query);
+            sessions.iter().all(|session| !remaining.contains(session))
+        });
     }
 
     /// Blocks until another session waits for a lock.
     fn await_lock_wait(connection: &mut Self::Connection) {
-        let started = Instant::now();
-        while Self::texts(connection, Self::WAITING).len() != 1 {
-            assert!(started.elapsed() < Duration::from_secs(30), "none waits");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait_until("one waits", || {
+            Self::texts(connection, Self::WAITING).len() == 1
+        });
+    }
+}
+
+fn wait_until(description: &str, mut condition: impl FnMut() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < Duration::from_secs(30), "{description}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
