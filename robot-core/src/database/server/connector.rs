@@ -198,7 +198,11 @@ impl<B: Backend> Connector<B> {
         }
         let ping = move || connection.ping();
         let answer = self.abandoned.run_within(self.address.timeout() / 2, ping);
-        answer.ok().flatten()
+        let answer = answer.ok().flatten();
+        if answer.is_none() {
+            self.validate_all();
+        }
+        answer
     }
 
     /// Whether the connection can be used without a ping.
@@ -208,7 +212,7 @@ impl<B: Backend> Connector<B> {
             && connection.answered > *lock(&self.last_loss)
     }
 
-    /// Every connection is validated before it is used again: one of them was lost.
+    /// Every connection is validated before it is used again: one of them was lost, and the others may be.
     pub(super) fn validate_all(&self) {
         *lock(&self.last_loss) = Instant::now();
     }
