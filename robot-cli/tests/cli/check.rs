@@ -175,13 +175,13 @@ fn check_of_unusable_file_fails_with_a_remedy() {
     sandbox.write("text.db", "This is not a database. ".repeat(100));
     let stderr = sandbox.stderr(&["check", "--database=sqlite://text.db"], 1);
     assert!(
-        stderr.contains("; check that it may be read and that it is a database"),
+        stderr.contains("; check that it is a database of robots; if it is, it is damaged:"),
         "{stderr}"
     );
     sandbox.write("empty.db", "");
     let stderr = sandbox.stderr(&["check", "--database=sqlite://empty.db"], 1);
     assert!(
-        stderr.contains("belongs to another program; use another one"),
+        stderr.contains("it is empty; check that it may be read and that it is a database"),
         "{stderr}"
     );
     sandbox.is_usage_error(&["check", "--database=memory:"], "check a file or a server");

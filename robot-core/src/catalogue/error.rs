@@ -216,7 +216,7 @@ pub enum OpenError {
     /// the wrong address.
     #[error(
         "cannot reach the database {database}: {cause}; check that it runs and accepts \
-         connections, and that the URL is right"
+         connections, and the address, the user, the password and the database in the URL"
     )]
     Unreachable {
         /// The database, without credentials.

@@ -82,7 +82,7 @@ pub(super) fn bring_up_to_date<C: Migrate>(
 #[cfg(feature = "sqlite")]
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match usable(state(connection))? {
-        State::Outdated { applied: 0 } => Err(MigrationError::Foreign),
+        State::Outdated { applied: 0 } => Err(MigrationError::Failed("it is empty".into())),
         _ => Ok(()),
     }
 }
@@ -170,7 +170,9 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
     match state(connection)? {
         State::Outdated { .. } => {
             // Not for a new database, where it takes no time.
-            if !connection.texts(C::TABLES)?.is_empty() {
+            if connection.texts(C::TABLES)?.is_empty() {
+                tracing::info!("{database}: creating an empty catalogue");
+            } else {
                 tracing::warn!(
                     "{database}: migrating to this version, which may take some seconds per million \
                      robots"

@@ -280,7 +280,7 @@ pub(super) fn logged(error: Error, request_id: &RequestId) -> Failure {
             Failure::RestartRequired
         }
         Error::DiskFull(cause) => {
-            tracing::error!(%request_id, "the disk of the store is full: {cause}");
+            tracing::error!(%request_id, "the disk of the store is full; free space on it: {cause}");
             Failure::DiskFull
         }
         Error::Unknown(cause) => {

@@ -52,7 +52,10 @@ impl ShutdownRequest {
     pub(super) async fn finish(&self, mut connections: JoinSet<()>) {
         let ended = async { while connections.join_next().await.is_some() {} };
         if timeout(self.timeout, ended).await.is_err() {
-            tracing::warn!("requests that took too long were aborted at shutdown");
+            tracing::warn!(
+                "connections that were closed at shutdown, because their requests took too long: {}",
+                connections.len()
+            );
             // A handler that blocks its thread ends with the process.
             let _ = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
         }

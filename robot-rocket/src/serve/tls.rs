@@ -28,9 +28,15 @@ impl Certificates {
     /// use the new certificates.
     ///
     /// # Errors
-    /// A file cannot be used. The previous certificates stay in use.
+    /// A file cannot be used, or its certificate is not valid at present, but the previous one is. The
+    /// previous certificates stay in use.
     pub fn reload(&self, setting: &TlsConfig) -> Result<(), SettingsError> {
         let identity = tls::read(setting).map_err(SettingProblem::Server)?;
+        if let Some(problem) = identity.invalidity()
+            && self.current().invalidity().is_none()
+        {
+            return Err(SettingProblem::Server(problem).into());
+        }
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = identity;
         self.record_expiry();
         Ok(())

@@ -3,6 +3,8 @@
 //! A misspelt name would have no effect. For `api_tokens`, the server would accept anonymous writes; for
 //! `tls`, it would not encrypt. Names that other programs may need are no errors.
 
+use std::env;
+
 use rocket::{
     Config,
     figment::{
@@ -13,10 +15,13 @@ use rocket::{
 };
 use strsim::damerau_levenshtein;
 
-use super::{SettingProblem, SettingsError, error::place, keys};
+use super::{SettingProblem, SettingsError, error::place, keys, store::database_sources};
 
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
+
+/// The levels of the log.
+const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Names that are similar to a setting, but belong to an extension of Rocket (`rocket_db_pools`).
 const OF_EXTENSIONS: [&str; 1] = ["databases"];
@@ -37,6 +42,7 @@ pub(super) fn check(
         names.check_settings(&profile, &mut Vec::new(), &settings, &known);
     }
     names.check_selected_profile();
+    names.check_variables();
     let problems = names.problems.into_iter().map(SettingProblem::Server);
     Ok((problems.collect(), names.warnings))
 }
@@ -78,6 +84,27 @@ impl Names<'_> {
                 "ROCKET_CONFIG names '{path}', which is not a file; correct the path, or remove \
                  the variable"
             ));
+        }
+    }
+
+    /// Variables whose names do not begin with `ROCKET_`.
+    fn check_variables(&mut self) {
+        if !database_sources(self.figment).contains("database_url") {
+            let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+            let misspelt = names.filter(|name| is_misspelt(&name.to_lowercase(), "database_url"));
+            self.warnings.extend(
+                misspelt.map(|name| format!("{name} is not a setting; did you mean DATABASE_URL?")),
+            );
+        }
+        let filter = env::var("RUST_LOG").unwrap_or_default();
+        for level in filter.split(',') {
+            if !LOG_LEVELS.contains(&level)
+                && let Some(known) = LOG_LEVELS.iter().find(|known| is_misspelt(level, known))
+            {
+                self.warnings.push(format!(
+                    "'{level}' of RUST_LOG is not a level; did you mean {known}?"
+                ));
+            }
         }
     }
 

@@ -133,7 +133,7 @@ fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>, warnings: &m
     .flatten()
     {
         match super::tls::read(&tls) {
-            Ok(identity) => warnings.extend(identity.expiry_warning()),
+            Ok(identity) => warnings.extend(identity.validity_warning()),
             Err(problem) => problems.push(SettingProblem::Server(problem)),
         }
     }

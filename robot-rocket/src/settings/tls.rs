@@ -13,13 +13,15 @@ use rustls::{
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
-use x509_cert::{Certificate, der::Decode, time::Time};
+#[cfg(feature = "server")]
+use x509_cert::time::Time;
+use x509_cert::{Certificate, der::Decode, time::Validity};
 
 /// The certificate and the key of a server.
 pub(crate) struct Identity {
     pub(crate) config: Arc<ServerConfig>,
-    /// The end of the certificate; `None` if this cannot read it.
-    expiry: Option<Time>,
+    /// When the certificate is valid; `None` if this cannot read it.
+    validity: Option<Validity>,
     /// The file of the certificate and its setting, for messages.
     #[cfg(feature = "server")]
     origin: String,
@@ -37,7 +39,7 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     let certificates = Source::read("tls.certs", "certificate", tls.certs())?;
     let key = Source::read("tls.key", "key", tls.key())?;
     let chain = certificates.certificates()?;
-    let expiry = chain.first().and_then(expiry);
+    let validity = chain.first().and_then(validity);
     let private_key = key.private_key()?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
         .with_safe_default_protocol_versions()
@@ -54,15 +56,15 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     }
     Ok(Identity {
         config: Arc::new(config),
-        expiry,
+        validity,
         #[cfg(feature = "server")]
         origin: format!("{} of {}", certificates.name, certificates.setting),
     })
 }
 
-fn expiry(certificate: &CertificateDer<'_>) -> Option<Time> {
+fn validity(certificate: &CertificateDer<'_>) -> Option<Validity> {
     let certificate = Certificate::from_der(certificate).ok()?;
-    Some(certificate.tbs_certificate().validity().not_after)
+    Some(*certificate.tbs_certificate().validity())
 }
 
 /// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
@@ -74,25 +76,53 @@ const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 impl Identity {
     /// The end of the certificate, from the beginning of 1970.
     pub(crate) fn expiry(&self) -> Option<Duration> {
-        self.expiry.map(Time::to_unix_duration)
+        Some(self.validity?.not_after.to_unix_duration())
     }
 
-    /// A warning if the certificate has expired, or will soon. Clients reject one that has expired.
+    /// Why clients reject the certificate at present, and a remedy; `None` if it is valid.
     #[cfg(feature = "server")]
-    pub(super) fn expiry_warning(&self) -> Option<String> {
-        let end = self.expiry?;
-        let now = SystemTime::now();
-        let rest = (SystemTime::UNIX_EPOCH + end.to_unix_duration()).duration_since(now);
-        let expires = match rest {
-            Ok(rest) if rest > RENEWAL_PERIOD => return None,
-            Ok(_) => "expires",
-            Err(_) => "has expired, so that clients reject it:",
-        };
-        Some(format!(
-            "{} {expires} at {end}; renew it, and send SIGHUP to the server",
-            self.origin
-        ))
+    pub(crate) fn invalidity(&self) -> Option<String> {
+        Some(format!("{} {}", self.origin, invalidity(self.validity?)?))
     }
+
+    /// A warning if the certificate is not valid, or expires soon.
+    #[cfg(feature = "server")]
+    pub(super) fn validity_warning(&self) -> Option<String> {
+        self.invalidity().or_else(|| {
+            let end = self.validity?.not_after;
+            let expires_soon = time_until(end)? <= RENEWAL_PERIOD;
+            expires_soon.then(|| {
+                format!(
+                    "{} expires at {end}; renew it, and send SIGHUP to the server",
+                    self.origin
+                )
+            })
+        })
+    }
+}
+
+/// Why clients reject a certificate at present, and a remedy, as the end of a sentence.
+#[cfg(feature = "server")]
+fn invalidity(validity: Validity) -> Option<String> {
+    let (start, end) = (validity.not_before, validity.not_after);
+    if time_until(end).is_none() {
+        return Some(format!(
+            "has expired, so that clients reject it: at {end}; renew it, and send SIGHUP to the server"
+        ));
+    }
+    time_until(start).map(|_| {
+        format!(
+            "is not valid yet, so that clients reject it: before {start}; correct the clock of this \
+             machine, or use another certificate"
+        )
+    })
+}
+
+/// How long until a time; `None` if it has passed.
+#[cfg(feature = "server")]
+fn time_until(time: Time) -> Option<Duration> {
+    let time = SystemTime::UNIX_EPOCH + time.to_unix_duration();
+    time.duration_since(SystemTime::now()).ok()
 }
 
 /// The cryptography, with the cipher suites of the setting in its order.
@@ -196,5 +226,19 @@ fn explain(error: &TlsError, certificates: &Source, key: &Source) -> String {
              or Ed25519, and a certificate for it",
             certificates.name, key.name
         ),
+    }
+}
+
+#[cfg(all(test, feature = "server"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificate_that_is_not_valid_yet_is_reported() {
+        let mut validity = Validity::from_now(Duration::from_secs(3600)).unwrap();
+        assert_eq!(invalidity(validity), None);
+        validity.not_before = validity.not_after;
+        let message = invalidity(validity).unwrap();
+        assert!(message.starts_with("is not valid yet"), "{message}");
     }
 }

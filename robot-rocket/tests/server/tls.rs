@@ -258,6 +258,27 @@ fn certificate_that_expires_soon_is_reported() {
     }
 }
 
+#[test]
+fn reload_does_not_replace_a_valid_certificate_by_an_expired_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let server = https(&folder, &[("RUST_LOG", "info")]);
+    set_days(&path("chain.pem"), &path("key.pem"), -1);
+    server.signal("HUP");
+    wait_for("the refusal", TIMEOUT, || {
+        let log = server.log();
+        let mut lines = log.lines();
+        lines.any(|line| line.contains("the reload was refused") && line.contains("has expired"))
+    });
+    set_days(&path("chain.pem"), &path("key.pem"), 60);
+    server.signal("HUP");
+    wait_for("the reload", TIMEOUT, || {
+        server
+            .log()
+            .contains("tokens and certificates were reloaded")
+    });
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn expiry_of_the_certificate_is_a_metric() {

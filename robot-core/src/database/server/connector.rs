@@ -2,8 +2,8 @@
 //! out whether a connection still works.
 
 use std::{
-    fmt::Display,
-    sync::{Mutex, MutexGuard, PoisonError},
+    error::Error as StdError,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -12,13 +12,13 @@ use ::metrics::{Counter, Gauge, counter, gauge};
 use diesel::QueryResult;
 
 use super::{
-    abandoned::AbandonedThreads,
+    abandoned::{AbandonedThreads, NoAnswer},
     address::Address,
     backend::{Backend, Purpose},
     limits::Limits,
 };
 use crate::{
-    catalogue::{IfUnreachable, OpenError, OpenOptions},
+    catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions},
     database::migrations::{MigrationError, bring_up_to_date},
     metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTS},
 };
@@ -63,12 +63,19 @@ pub(super) struct Connector<B> {
     last_loss: Mutex<Instant>,
     /// When the server last rejected a write because it is no longer the primary.
     last_demotion: Mutex<Instant>,
-    /// When an outage that lasts was last logged.
-    outage: Mutex<Option<Instant>>,
+    /// The outage that lasts.
+    outage: Mutex<Option<Outage>>,
     abandoned: AbandonedThreads,
     /// Held by the only thread that connects during an outage, also during the pause after it.
     attempt: Mutex<()>,
     metrics: ConnectionMetrics,
+}
+
+/// Why there are too few connections.
+struct Outage {
+    cause: Cause,
+    /// When it was last logged.
+    logged: Instant,
 }
 
 struct ConnectionMetrics {
@@ -111,7 +118,7 @@ impl<B: Backend> Connector<B> {
             Err(error)
                 if options.get_if_unreachable() == IfUnreachable::Wait && error.is_transient() =>
             {
-                connector.log_outage(&error);
+                connector.note_outage(error);
             }
             result => result?,
         }
@@ -149,7 +156,7 @@ impl<B: Backend> Connector<B> {
             }
             Err(error) => {
                 self.metrics.failed.increment(1);
-                self.log_outage(&error);
+                self.note_outage(error);
                 None
             }
         }
@@ -232,12 +239,25 @@ impl<B: Backend> Connector<B> {
         &self.abandoned
     }
 
-    /// Logs an outage, or another reason why there are too few connections, at most once per interval.
-    pub(super) fn log_outage(&self, reason: &dyn Display) {
-        let mut logged = lock(&self.outage);
-        if logged.is_none_or(|logged| logged.elapsed() > LOG_INTERVAL) {
-            tracing::warn!("{reason}");
-            *logged = Some(Instant::now());
+    /// Notes an outage, or another reason why there are too few connections, and logs it at most once per
+    /// interval.
+    pub(super) fn note_outage(&self, cause: impl Into<Box<dyn StdError + Send + Sync>>) {
+        let cause = Cause::from(cause.into());
+        let mut outage = lock(&self.outage);
+        let logged = outage.as_ref().map(|outage| outage.logged);
+        let logged = logged.filter(|logged| logged.elapsed() <= LOG_INTERVAL);
+        let logged = logged.unwrap_or_else(|| {
+            tracing::warn!("{cause}");
+            Instant::now()
+        });
+        *outage = Some(Outage { cause, logged });
+    }
+
+    /// The error of a call that was not executed in time.
+    pub(super) fn unavailable(&self) -> Error {
+        match &*lock(&self.outage) {
+            Some(outage) => Error::Unavailable(Arc::clone(&outage.cause)),
+            None => Error::unavailable(NoAnswer),
         }
     }
 

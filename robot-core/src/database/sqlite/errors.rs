@@ -18,8 +18,21 @@ const LOCKED: &[&str] = &[
 /// The message of `SQLITE_FULL`.
 const FULL: &[&str] = &["database or disk is full"];
 
+/// The messages of `SQLITE_CORRUPT` and `SQLITE_NOTADB`.
+const DAMAGED: &[&str] = &["database disk image is malformed", "file is not a database"];
+
+/// A file that is damaged.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{0}; stop the programs that use the file, check it with 'robot-cli check', and restore a backup"
+)]
+struct Damaged(DieselError);
+
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {
+    if is_damaged(&error) {
+        return Error::store(Damaged(error));
+    }
     errors::classify(error, |error| is_locked(error), |error| is_disk_full(error))
 }
 
@@ -36,6 +49,11 @@ pub(super) fn classify_commit(error: DieselError) -> Error {
 /// Whether another connection holds the lock that is needed.
 pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, LOCKED)
+}
+
+/// Whether the file is damaged, or not a database.
+pub(super) fn is_damaged(error: &(dyn std::error::Error + 'static)) -> bool {
+    has_message(error, DAMAGED)
 }
 
 /// Whether the disk is full.

@@ -13,7 +13,7 @@ use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 use super::{
     companions::COMPANIONS,
     connection::{Purpose, establish, set_up, show_as_migrated, uri},
-    errors::{is_disk_full, is_locked},
+    errors::{is_damaged, is_disk_full, is_locked},
     log::Log,
     reader::{Reader, is_read_only, state_if_unused, state_without_log},
 };
@@ -262,6 +262,9 @@ impl DatabaseFile {
         }
         let remedy = if self.path().is_dir() {
             "it is a folder; name a file in it"
+        } else if is_damaged(cause.as_ref()) {
+            "check that it is a database of robots; if it is, it is damaged: restore a backup; otherwise \
+             name another one"
         } else if self.is_unchanged {
             "check that it may be read and that it is a database of robots; or name another one"
         } else if self.is_read_only {

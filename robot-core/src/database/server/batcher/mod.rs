@@ -237,9 +237,13 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
 
     /// Sends the error of items that were not executed in time.
     fn reject(&self, callers: Vec<Caller<W::Output>>) {
+        if callers.is_empty() {
+            return;
+        }
         self.timed_out.increment(count(&callers));
+        let error = self.connector.unavailable();
         for caller in callers {
-            caller.send(Err(Error::unavailable(NoAnswer)));
+            caller.send(Err(error.clone()));
         }
     }
 
@@ -274,8 +278,8 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
             .name("robot-database".to_owned())
             .spawn(move || worker::run(&shared));
         if let Err(error) = &spawned {
-            let reason = format_args!("cannot start a thread for the database: {error}");
-            self.connector.log_outage(&reason);
+            let cause = format!("cannot start a thread for the database: {error}");
+            self.connector.note_outage(cause);
         }
         spawned.is_ok()
     }
