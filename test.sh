@@ -176,7 +176,7 @@ check_everything() {
 
     step "Each feature alone"
     lint_features robot-core "" sqlite postgres mysql conformance
-    lint_features robot-rocket "" server server,otlp
+    lint_features robot-rocket "" tls server server,otlp
     cargo clippy --locked --package robot-cli --no-default-features -- --deny warnings
 
     step "Documentation"

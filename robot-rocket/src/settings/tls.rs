@@ -1,8 +1,11 @@
 //! The certificate and the key of HTTPS, read from the setting `tls`.
 
-#[cfg(feature = "server")]
-use std::time::SystemTime;
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
 use rocket::{
     Either,
@@ -13,9 +16,11 @@ use rustls::{
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
-#[cfg(feature = "server")]
-use x509_cert::time::Time;
-use x509_cert::{Certificate, der::Decode, time::Validity};
+use x509_cert::{
+    Certificate,
+    der::Decode,
+    time::{Time, Validity},
+};
 
 /// The certificate and the key of a server.
 pub(crate) struct Identity {
@@ -23,7 +28,6 @@ pub(crate) struct Identity {
     /// When the certificate is valid; `None` if this cannot read it.
     validity: Option<Validity>,
     /// The file of the certificate and its setting, for messages.
-    #[cfg(feature = "server")]
     origin: String,
 }
 
@@ -57,7 +61,6 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     Ok(Identity {
         config: Arc::new(config),
         validity,
-        #[cfg(feature = "server")]
         origin: format!("{} of {}", certificates.name, certificates.setting),
     })
 }
@@ -80,7 +83,6 @@ impl Identity {
     }
 
     /// Why clients reject the certificate at present, and a remedy; `None` if it is valid.
-    #[cfg(feature = "server")]
     pub(crate) fn invalidity(&self) -> Option<String> {
         Some(format!("{} {}", self.origin, invalidity(self.validity?)?))
     }
@@ -102,7 +104,6 @@ impl Identity {
 }
 
 /// Why clients reject a certificate at present, and a remedy, as the end of a sentence.
-#[cfg(feature = "server")]
 fn invalidity(validity: Validity) -> Option<String> {
     let (start, end) = (validity.not_before, validity.not_after);
     if time_until(end).is_none() {
@@ -119,7 +120,6 @@ fn invalidity(validity: Validity) -> Option<String> {
 }
 
 /// How long until a time; `None` if it has passed.
-#[cfg(feature = "server")]
 fn time_until(time: Time) -> Option<Duration> {
     let time = SystemTime::UNIX_EPOCH + time.to_unix_duration();
     time.duration_since(SystemTime::now()).ok()
@@ -229,7 +229,7 @@ fn explain(error: &TlsError, certificates: &Source, key: &Source) -> String {
     }
 }
 
-#[cfg(all(test, feature = "server"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
