@@ -71,6 +71,12 @@ for store in sqlite postgres mariadb; do
         esac
         echo "$store, $way: the older version has its robots"
         systemctl stop robot-rocket
+        before=$(robots)
+        cp "$programs/robot-rocket" "$programs/robot-cli" /usr/local/bin/
+        systemctl start robot-rocket
+        within_a_minute robot-rocket --ready
+        [ "$(robots)" = "$before" ] || fail "after another upgrade the robots are: $(robots)"
+        systemctl stop robot-rocket
         [ "$store" = sqlite ] || "$servers" stop "$database"
     done
 done
