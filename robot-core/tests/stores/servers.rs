@@ -59,7 +59,10 @@ pub(crate) trait Server: Backend {
 fn wait_until(description: &str, mut condition: impl FnMut() -> bool) {
     let started = Instant::now();
     while !condition() {
-        assert!(started.elapsed() < Duration::from_secs(30), "{description}");
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "not in time: {description}"
+        );
         thread::sleep(Duration::from_millis(5));
     }
 }

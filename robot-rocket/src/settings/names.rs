@@ -98,8 +98,8 @@ impl Names<'_> {
         }
         let filter = env::var("RUST_LOG").unwrap_or_default();
         for level in filter.split(',') {
-            if !LOG_LEVELS.contains(&level)
-                && let Some(known) = LOG_LEVELS.iter().find(|known| is_misspelt(level, known))
+            if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
+                && let Some(known) = similar(level, LOG_LEVELS)
             {
                 self.warnings.push(format!(
                     "'{level}' of RUST_LOG is not a level; did you mean {known}?"

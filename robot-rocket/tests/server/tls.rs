@@ -259,7 +259,7 @@ fn certificate_that_expires_soon_is_reported() {
 }
 
 #[test]
-fn reload_does_not_replace_a_valid_certificate_by_an_expired_one() {
+fn reload_refuses_an_expired_certificate() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let server = https(&folder, &[("RUST_LOG", "info")]);

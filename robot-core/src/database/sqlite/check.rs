@@ -10,7 +10,10 @@ use diesel::{
 };
 
 use super::{
-    background::run_while, connection::Purpose, errors::is_locked, file::DatabaseFile,
+    background::run_while,
+    connection::Purpose,
+    errors::{is_damaged, is_locked, is_malformed},
+    file::DatabaseFile,
     store::SqliteCatalogue,
 };
 use crate::{
@@ -18,7 +21,7 @@ use crate::{
         Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
         check::FINDING_LIMIT,
     },
-    database::{errors::has_message, migrations::must_be_readable, search_index::SearchIndex},
+    database::{migrations::must_be_readable, search_index::SearchIndex},
     model::fold,
     transfer,
 };
@@ -26,9 +29,6 @@ use crate::{
 /// How often the check of a file begins again because another program changed it while it was read
 /// without locks. That program has created the files for locks then, so that once is enough.
 const ATTEMPTS: usize = 3;
-
-/// The message of `SQLITE_CORRUPT`.
-const MALFORMED: &[&str] = &["malformed"];
 
 /// Checks the database of a URL until `next` breaks.
 pub(crate) fn check(
@@ -91,7 +91,7 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
         Ok(reader)
     });
     let mut reader = match opened {
-        Err(OpenError::Unusable { cause, .. }) if has_message(cause.as_ref(), MALFORMED) => {
+        Err(OpenError::Unusable { cause, .. }) if is_malformed(cause.as_ref()) => {
             return Ok(vec![failed(Check::File, cause.to_string())]);
         }
         opened => opened?,
@@ -104,6 +104,8 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
             let database = file.name();
             Err(OpenError::Busy { database }.into())
         }
+        // Without the remedy of `classify`, which is this check.
+        Err(error) if is_damaged(&error) => Ok(vec![failed(Check::File, error.to_string())]),
         Err(error) => match super::errors::classify(error) {
             Error::Store(cause) => Ok(vec![failed(Check::File, cause.to_string())]),
             error => Err(error.into()),

@@ -18,8 +18,11 @@ const LOCKED: &[&str] = &[
 /// The message of `SQLITE_FULL`.
 const FULL: &[&str] = &["database or disk is full"];
 
-/// The messages of `SQLITE_CORRUPT` and `SQLITE_NOTADB`.
-const DAMAGED: &[&str] = &["database disk image is malformed", "file is not a database"];
+/// A part of the messages of `SQLITE_CORRUPT`.
+const MALFORMED: &[&str] = &["malformed"];
+
+/// The message of `SQLITE_NOTADB`.
+const NOT_A_DATABASE: &[&str] = &["file is not a database"];
 
 /// A file that is damaged.
 #[derive(Debug, thiserror::Error)]
@@ -51,9 +54,14 @@ pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
     has_message(error, LOCKED)
 }
 
+/// Whether a part of the file is damaged.
+pub(super) fn is_malformed(error: &(dyn std::error::Error + 'static)) -> bool {
+    has_message(error, MALFORMED)
+}
+
 /// Whether the file is damaged, or not a database.
 pub(super) fn is_damaged(error: &(dyn std::error::Error + 'static)) -> bool {
-    has_message(error, DAMAGED)
+    is_malformed(error) || has_message(error, NOT_A_DATABASE)
 }
 
 /// Whether the disk is full.
