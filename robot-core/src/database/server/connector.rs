@@ -148,11 +148,16 @@ impl<B: Backend> Connector<B> {
 
     /// Connects, and logs the beginning and the end of an outage.
     fn connect_and_log(&self) -> Option<Connection<B>> {
-        match self.prepare().and_then(|()| self.establish(Purpose::Use)) {
+        let connected = self.prepare().and_then(|()| {
+            let started = Instant::now();
+            let connection = self.establish(Purpose::Use)?;
+            Ok(Connection::new(connection, started, &self.metrics.open))
+        });
+        match connected {
             Ok(connection) => {
                 self.metrics.connected.increment(1);
                 self.log_recovery();
-                Some(Connection::new(connection, &self.metrics.open))
+                Some(connection)
             }
             Err(error) => {
                 self.metrics.failed.increment(1);
@@ -215,8 +220,8 @@ impl<B: Backend> Connector<B> {
     /// Whether the connection can be used without a ping.
     fn is_valid(&self, connection: &Connection<B>) -> bool {
         connection.opened >= *lock(&self.last_demotion)
-            && connection.answered.elapsed() < VALIDATION_INTERVAL
-            && connection.answered > *lock(&self.last_loss)
+            && connection.last_request.elapsed() < VALIDATION_INTERVAL
+            && connection.last_request > *lock(&self.last_loss)
     }
 
     /// Every connection is validated before it is used again: one of them was lost, and the others may be.
@@ -276,27 +281,30 @@ pub(super) struct Connection<B> {
     inner: B,
     /// The time limits that were set last; `None` for those of a new connection.
     limits: Option<Limits>,
+    /// When it began to connect.
     opened: Instant,
-    /// When it last answered.
-    answered: Instant,
+    /// When the last request that was answered began. Not when it was answered: a connection that was
+    /// lost in between would seem to be newer than the loss.
+    last_request: Instant,
     _open: Counted,
 }
 
 impl<B: Backend> Connection<B> {
-    fn new(inner: B, open: &Gauge) -> Self {
+    fn new(inner: B, opened: Instant, open: &Gauge) -> Self {
         Self {
             inner,
             limits: None,
-            opened: Instant::now(),
-            answered: Instant::now(),
+            opened,
+            last_request: opened,
             _open: Counted::new(open),
         }
     }
 
     /// The connection, if the server answers.
     fn ping(mut self) -> Option<Self> {
+        let started = Instant::now();
         self.inner.ping().ok()?;
-        self.answered = Instant::now();
+        self.last_request = started;
         Some(self)
     }
 
@@ -314,9 +322,9 @@ impl<B: Backend> Connection<B> {
         &mut self.inner
     }
 
-    /// Notes that the server has answered.
-    pub(super) fn note_answer(&mut self) {
-        self.answered = Instant::now();
+    /// Notes that the server has answered a request that began then.
+    pub(super) fn note_answer(&mut self, started: Instant) {
+        self.last_request = started;
     }
 }
 

@@ -187,6 +187,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             metrics,
             ..
         } = &**self.shared;
+        let started = Instant::now();
         let measurement = metrics.begin(batch.items.len(), batch.waited);
         let result = work.execute(&mut connection, &batch.items, turn.attempt);
         drop(measurement);
@@ -195,7 +196,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
         if is_lost {
             connector.validate_all();
         } else {
-            connection.note_answer();
+            connection.note_answer(started);
             self.connection = Some(connection);
         }
         let Failure {
