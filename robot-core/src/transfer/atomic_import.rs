@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    import::{RETRY_PAUSE, is_retryable},
+    import::{RETRY_PAUSE, contended, is_retryable, write},
     import_metrics::ImportMetrics,
     outcome::{ATOMIC_LIMIT, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error},
-    model::{Rejection, RobotId, ValidDraft, Violation},
+    model::{Rejection, ValidDraft, Violation},
 };
 
 /// How often the changes are tried, if other callers change the same robots, or the store is
@@ -96,9 +96,17 @@ fn run<C: Catalogue + ?Sized>(
         match apply(catalogue, changes) {
             Ok(()) => return outcomes,
             Err(error) if is_retryable(&error) && attempt < ATTEMPTS => attempt += 1,
-            Err(error) => return vec![first.position.failed(as_overload(error))],
+            Err(error) => return vec![first.position.failed(last_error(error))],
         }
         thread::sleep(RETRY_PAUSE);
+    }
+}
+
+/// The error of the last attempt. The names were free when they were looked up.
+fn last_error(error: Error) -> Error {
+    match error {
+        Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) => contended(),
+        error => error,
     }
 }
 
@@ -114,16 +122,6 @@ fn apply<C: Catalogue + ?Sized>(catalogue: &C, changes: Vec<Change>) -> Result<(
         ));
     }
     catalogue.apply_all(changes).map(drop)
-}
-
-/// The error of the last attempt. The names were free when they were looked up.
-fn as_overload(error: Error) -> Error {
-    match error {
-        Error::Rejected(_) | Error::NotFound(_) => {
-            Error::unavailable("other clients change the robots of an atomic import all the time")
-        }
-        error => error,
-    }
 }
 
 /// What was read.
@@ -216,11 +214,15 @@ impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
 
     fn add(&mut self, draft: &'a ValidDraft) -> Result<Stored, ImportError> {
         let earlier = self.by_name.get(draft.name()).copied();
-        let id = match earlier.and_then(|index| self.changes.get(index)) {
-            Some(change) => change.id(),
-            None => self.catalogue.find(draft.name())?.map(|robot| robot.id()),
+        let holder = match earlier.and_then(|index| self.changes.get(index)) {
+            Some(Change::UpdateIf(id, revision, _)) => Some((*id, *revision)),
+            Some(_) => None,
+            None => {
+                let robot = self.catalogue.find(draft.name())?;
+                robot.map(|robot| (robot.id(), robot.revision()))
+            }
         };
-        let is_taken = earlier.is_some() || id.is_some();
+        let is_taken = earlier.is_some() || holder.is_some();
         if is_taken && let Some(result) = self.options.on_conflict.without_write() {
             return result;
         }
@@ -229,8 +231,8 @@ impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
             .entry(draft.name())
             .or_insert(self.changes.len());
         match self.changes.get_mut(index) {
-            Some(change) => *change = write(id, draft),
-            None => self.changes.push(write(id, draft)),
+            Some(change) => *change = write(holder, draft),
+            None => self.changes.push(write(holder, draft)),
         }
         Ok(if is_taken {
             Stored::Replaced
@@ -252,14 +254,6 @@ impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
             Ok(violations) => Error::Rejected(violations),
             Err(error) => error,
         }
-    }
-}
-
-/// The change that stores a draft as a new robot, or as this one.
-fn write(id: Option<RobotId>, draft: &ValidDraft) -> Change {
-    match id {
-        Some(id) => Change::Update(id, draft.clone().into()),
-        None => Change::Insert(draft.clone()),
     }
 }
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
-    model::{Rejection, RobotId, ValidDraft, Violation},
+    model::{Rejection, Revision, RobotId, ValidDraft, Violation},
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -235,7 +235,7 @@ where
     /// would use up an id on a database server.
     fn start(&mut self, draft: ValidDraft) -> Step {
         let holder = match self.catalogue.find(draft.name()) {
-            Ok(holder) => holder.map(|robot| robot.id()),
+            Ok(holder) => holder.map(|robot| (robot.id(), robot.revision())),
             Err(error) => return Step::Done(Err(error.into())),
         };
         let is_dry_run = self.options.dry_run == DryRun::Yes;
@@ -252,12 +252,8 @@ where
         if is_dry_run {
             return Step::Done(Ok(stored));
         }
-        let change = match holder {
-            Some(id) => Change::Update(id, draft.clone().into()),
-            None => Change::Insert(draft.clone()),
-        };
         Step::Started(Write {
-            outcome: self.catalogue.start(change),
+            outcome: self.catalogue.start(write(holder, &draft)),
             stored,
             draft,
         })
@@ -299,7 +295,7 @@ where
         }
     }
 
-    /// Processes a record by itself, after another caller added, renamed or deleted the robot
+    /// Processes a record by itself, after another caller added, changed or deleted the robot
     /// since the look-up, or the store had no capacity.
     fn retry(&self, draft: &ValidDraft, error: Error) -> Result<Stored, ImportError> {
         let deadline = Instant::now() + RETRY_LIMIT;
@@ -311,7 +307,10 @@ where
             }
             thread::sleep(RETRY_PAUSE);
         }
-        Err(last.into())
+        Err(match last {
+            Error::NotFound(_) | Error::Stale(_) => contended().into(),
+            last => last.into(),
+        })
     }
 
     fn attempt(&self, draft: &ValidDraft) -> Result<Stored, ImportError> {
@@ -322,7 +321,9 @@ where
         if let Some(result) = self.options.on_conflict.without_write() {
             return result;
         }
-        self.catalogue.update(robot.id(), draft.clone().into())?;
+        let changes = draft.clone().into();
+        self.catalogue
+            .update_if(robot.id(), robot.revision(), changes)?;
         Ok(Stored::Replaced)
     }
 
@@ -342,11 +343,25 @@ where
     }
 }
 
-/// Whether a write failed because the name is taken or the robot was deleted since the look-up, or
-/// because the store was overloaded.
+/// The change that stores a draft as a new robot, or as one with this id, unless that was changed since
+/// the look-up: it might have another name.
+pub(super) fn write(holder: Option<(RobotId, Revision)>, draft: &ValidDraft) -> Change {
+    match holder {
+        Some((id, revision)) => Change::UpdateIf(id, revision, draft.clone().into()),
+        None => Change::Insert(draft.clone()),
+    }
+}
+
+/// The error of the last attempt, if other callers have changed the robot before each.
+pub(super) fn contended() -> Error {
+    Error::unavailable("other clients change the robots of an import all the time")
+}
+
+/// Whether a write failed because the name was taken, or the robot changed or deleted, since the look-up,
+/// or because the store was overloaded.
 pub(super) fn is_retryable(error: &Error) -> bool {
     match error {
-        Error::NotFound(_) | Error::Unavailable(_) => true,
+        Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_) => true,
         Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),
         _ => false,
     }

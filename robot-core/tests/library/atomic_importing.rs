@@ -146,6 +146,18 @@ fn name_taken_during_the_import_is_looked_up_again() {
 }
 
 #[test]
+fn robot_renamed_during_the_import_keeps_its_values() {
+    let catalogue = Racing::renaming_old();
+    let options = options().on_conflict(OnConflict::Replace);
+    let found = outcomes(&*catalogue, &file(&[("old", 7)]), options);
+    assert_eq!(found, ["1 added"]);
+    assert_eq!(
+        stored(&catalogue),
+        [("old".to_owned(), 7), ("renamed".to_owned(), 0)]
+    );
+}
+
+#[test]
 fn names_that_change_all_the_time_end_the_import() {
     let catalogue = Racing::with_old(u32::MAX);
     let records = Records::new(

@@ -210,11 +210,13 @@ fn invalid_json_ends_an_import_that_continues() {
     assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
 }
 
-/// A store in which another client adds robots between look-up and write, or that is full.
+/// A store in which another client adds or renames robots between look-up and write, or that is full.
 pub(crate) struct Racing {
     inner: MemoryCatalogue,
     /// The number of look-ups that find nothing.
     blind: Mutex<u32>,
+    /// Whether the next robot that is found is renamed after the look-up.
+    renames: Mutex<bool>,
     /// The capacity, if it is limited.
     capacity: Option<usize>,
 }
@@ -226,6 +228,18 @@ impl Racing {
         Arc::new(Self {
             inner,
             blind: Mutex::new(blind),
+            renames: Mutex::new(false),
+            capacity: None,
+        })
+    }
+
+    pub(crate) fn renaming_old() -> Arc<dyn Catalogue> {
+        let inner = MemoryCatalogue::new();
+        inner.add(Draft::new("old", "droid", 0)).unwrap();
+        Arc::new(Self {
+            inner,
+            blind: Mutex::new(0),
+            renames: Mutex::new(true),
             capacity: None,
         })
     }
@@ -234,6 +248,7 @@ impl Racing {
         Arc::new(Self {
             inner: MemoryCatalogue::new(),
             blind: Mutex::new(0),
+            renames: Mutex::new(false),
             capacity: Some(capacity),
         })
     }
@@ -276,7 +291,15 @@ impl Catalogue for Racing {
             *blind -= 1;
             return Ok(None);
         }
-        self.inner.find(name)
+        let found = self.inner.find(name)?;
+        if let Some(robot) = &found
+            && std::mem::take(&mut *self.renames.lock().unwrap())
+        {
+            let draft = Draft::new("renamed", "droid", 0);
+            let changes = ValidDraft::new(draft).unwrap().into();
+            self.inner.update(robot.id(), changes)?;
+        }
+        Ok(found)
     }
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
         self.inner.page(request)
@@ -313,6 +336,18 @@ fn name_taken_during_the_import_is_a_conflict() {
             [("new".to_owned(), 8), ("old".to_owned(), year)]
         );
     }
+}
+
+#[test]
+fn robot_renamed_during_the_import_keeps_its_values() {
+    let catalogue = Racing::renaming_old();
+    let options = options().on_conflict(OnConflict::Replace);
+    let found = outcomes(&catalogue, &file(&[("old", 7)]), options);
+    assert_eq!(found, ["1 added"]);
+    assert_eq!(
+        stored(&catalogue),
+        [("old".to_owned(), 7), ("renamed".to_owned(), 0)]
+    );
 }
 
 #[test]
