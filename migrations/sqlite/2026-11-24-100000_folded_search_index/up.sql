@@ -591,10 +591,11 @@ WITH RECURSIVE positions (position) AS
 INSERT INTO robots_positions (position) SELECT position FROM positions;
 
 CREATE VIEW robots_folded (id, name) AS SELECT id, CASE WHEN name NOT GLOB '*[^ -~]*' THEN lower(name) ELSE (
-    SELECT lower(group_concat(coalesce(folded, character), '')) FROM (
-        SELECT substr(name, position, 1) AS character
-        FROM robots_positions WHERE position <= length(name)
-    ) LEFT JOIN robots_folds USING (character)
+    SELECT lower(group_concat(part, '')) FROM (
+        SELECT coalesce(folded, substr(name, position, 1)) AS part
+        FROM robots_positions LEFT JOIN robots_folds ON character = substr(name, position, 1)
+        WHERE position <= length(name) ORDER BY position
+    )
 ) END FROM robots;
 
 CREATE VIRTUAL TABLE robots_trigrams USING fts5 (
@@ -634,10 +635,11 @@ END;
 
 CREATE TRIGGER robots_search_delete AFTER DELETE ON robots BEGIN
     INSERT INTO robots_trigrams (robots_trigrams, rowid, name) SELECT 'delete', old.id, CASE WHEN old.name NOT GLOB '*[^ -~]*' THEN lower(old.name) ELSE (
-        SELECT lower(group_concat(coalesce(folded, character), '')) FROM (
-            SELECT substr(old.name, position, 1) AS character
-            FROM robots_positions WHERE position <= length(old.name)
-        ) LEFT JOIN robots_folds USING (character)
+        SELECT lower(group_concat(part, '')) FROM (
+            SELECT coalesce(folded, substr(old.name, position, 1)) AS part
+            FROM robots_positions LEFT JOIN robots_folds ON character = substr(old.name, position, 1)
+            WHERE position <= length(old.name) ORDER BY position
+        )
     ) END
     WHERE NOT EXISTS (SELECT * FROM robots_unindexed WHERE id = old.id);
 END;
@@ -645,10 +647,11 @@ END;
 CREATE TRIGGER robots_search_update AFTER UPDATE OF id, name ON robots
 WHEN old.name <> new.name OR old.id <> new.id BEGIN
     INSERT INTO robots_trigrams (robots_trigrams, rowid, name) SELECT 'delete', old.id, CASE WHEN old.name NOT GLOB '*[^ -~]*' THEN lower(old.name) ELSE (
-        SELECT lower(group_concat(coalesce(folded, character), '')) FROM (
-            SELECT substr(old.name, position, 1) AS character
-            FROM robots_positions WHERE position <= length(old.name)
-        ) LEFT JOIN robots_folds USING (character)
+        SELECT lower(group_concat(part, '')) FROM (
+            SELECT coalesce(folded, substr(old.name, position, 1)) AS part
+            FROM robots_positions LEFT JOIN robots_folds ON character = substr(old.name, position, 1)
+            WHERE position <= length(old.name) ORDER BY position
+        )
     ) END
     WHERE NOT EXISTS (SELECT * FROM robots_unindexed WHERE id = old.id);
     INSERT INTO robots_unindexed (id) SELECT new.id

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use diesel::{RunQueryDsl, dsl::sql, select, sql_types::Bool};
-use robot_core::{Catalogue, CatalogueExt, Draft};
+use robot_core::{Catalogue, CatalogueExt, Draft, Filter};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -121,6 +121,29 @@ fn index_covers_indexed_and_unindexed_names() {
     assert_correct();
     check_completeness(&database);
     assert_correct();
+}
+
+/// A program may set this for its connection, which reads the rows of a table in another order then.
+#[test]
+fn order_of_unordered_rows_does_not_matter() {
+    const REVERSED: &str = "PRAGMA reverse_unordered_selects = ON";
+    let database = Sqlite::new();
+    let catalogue = with_two_robots(&database);
+    database.execute(&format!(
+        "{REVERSED}; INSERT INTO robots (name, type, year) VALUES ('Kateřina', 'droid', 1), ('Zoë', 'droid', 1);
+         WITH RECURSIVE numbers (number) AS
+             (SELECT -255 UNION ALL SELECT number + 1 FROM numbers WHERE number < 0)
+         INSERT INTO robots_unindexed (id) SELECT number FROM numbers"
+    ));
+    let found = catalogue.count(&Filter::from("KATER").folded()).unwrap();
+    assert_eq!(found, 1);
+    database.execute(&format!(
+        "{REVERSED}; UPDATE robots SET name = 'Katka' WHERE name = 'Kateřina'"
+    ));
+    database.execute(&format!(
+        "{REVERSED}; DELETE FROM robots WHERE name = 'Zoë'"
+    ));
+    check_completeness(&database);
 }
 
 #[test]
