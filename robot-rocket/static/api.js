@@ -4,7 +4,7 @@
 
 import { FIELDS, FIRST_REVISION, bodyOf, stored } from "./robot.js";
 import { kept } from "./token.js";
-import { COMPARISON, contains, filterOf, filterWithText } from "./view.js";
+import { filterWithText } from "./view.js";
 
 /** An error answer of the service, with its messages. */
 export class ApiError extends Error {
@@ -39,49 +39,24 @@ const TIMEOUT = 30_000;
 
 export const ROBOTS = "api/robots";
 
-/** The number of robots to request at once for a search that the page has to make itself. */
-const LARGEST_PAGE = 1000;
-
 /** The place before the first robot. A place is a cursor of the service, and the robot before it. */
 export const START = { cursor: "", robot: undefined };
 
 /** About `limit` robots of a view from a place on. `end` is the place where the next page starts, if
     there is one. */
 export async function find(view, start, limit, signal) {
-  // A browser resolves these two as path segments, even if they are encoded.
-  if (view.query === "." || view.query === "..") return filtered(view, start, limit, signal);
-  const { query } = view;
-  if (query === "") return page(ROBOTS, [], view, start, limit, signal);
-  const path = `${ROBOTS}/search/${encodeURIComponent(query)}`;
-  return page(path, COMPARISON, view, start, limit, signal);
-}
-
-async function page(path, comparison, view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
   const parameters = new URLSearchParams([
     ["fields", FIELDS],
     ["sort", view.sort],
     ["limit", limit],
-    ...comparison,
-    ...filterOf(view),
+    ...filterWithText(view),
   ]);
   if (start.cursor !== "") parameters.set("cursor", start.cursor);
-  const { value, headers } = await send("GET", `${path}?${parameters}`, { signal });
+  const { value, headers } = await send("GET", `${ROBOTS}?${parameters}`, { signal });
   const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
   const cursor = next && new URL(next, location.href).searchParams.get("cursor");
   return { robots: value, end: cursor ? { cursor, robot: value.at(-1) } : undefined };
-}
-
-/** A page of a search that goes through the whole list here. */
-async function filtered(view, start, limit, signal) {
-  const robots = [];
-  let end = start;
-  while (end && robots.length < limit) {
-    const found = await page(ROBOTS, [], view, end, LARGEST_PAGE, signal);
-    robots.push(...found.robots.filter(({ name }) => contains(name, view.query)));
-    end = found.end;
-  }
-  return { robots, end };
 }
 
 /** The numbers of robots of a view: `count` in all, and `groups` by type and decade. */

@@ -39,21 +39,19 @@ export function addressWith(view, old) {
   return address.href;
 }
 
-/** The service's parameters for a search, besides the text. */
-export const COMPARISON = [["fold", "true"]];
-
 /** The service's parameters for the filter, except for the text in names. */
-export function filterOf({ types, from, to }) {
+function filterOf({ types, from, to }) {
   const parameters = types.map((type) => ["type", type]);
   if (from !== "") parameters.push(["year_from", from]);
   if (to !== "") parameters.push(["year_to", to]);
   return parameters;
 }
 
-/** The service's parameters for the filter, for routes that are not a search. */
+/** The service's parameters for the filter. Case and diacritics are ignored. */
 export function filterWithText(view) {
   const filter = filterOf(view);
-  return view.query === "" ? filter : [...filter, ["containing", view.query], ...COMPARISON];
+  const text = [["containing", view.query], ["fold", "true"]];
+  return view.query === "" ? filter : [...filter, ...text];
 }
 
 /** Whether a view leaves out robots. */
@@ -84,7 +82,7 @@ export function includes({ query, types, from, to }, { name, type, year }) {
 }
 
 /** Whether a name contains a text, without case and diacritics, as the service compares them. */
-export function contains(name, text) {
+function contains(name, text) {
   // With these flags, characters are equal if their simple case foldings are.
   const pattern = withoutDiacritics(text).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   return new RegExp(pattern, "iu").test(withoutDiacritics(name));

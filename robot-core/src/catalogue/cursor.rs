@@ -80,10 +80,21 @@ impl Sort {
     /// ```
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
+        self.compare_as(one, other, |robot| (robot.name(), robot.year(), robot.id()))
+    }
+
+    /// Compares values that have the name, year and id of a robot.
+    pub(crate) fn compare_as<'a, T>(
+        self,
+        one: &'a T,
+        other: &'a T,
+        of: impl Fn(&'a T) -> (&'a str, i64, RobotId),
+    ) -> Ordering {
+        let ((name, year, id), (other_name, other_year, other_id)) = (of(one), of(other));
         let ascending = match self.key {
-            SortKey::Name => one.name().cmp(other.name()),
-            SortKey::Year => (one.year(), one.id()).cmp(&(other.year(), other.id())),
-            SortKey::Id => one.id().cmp(&other.id()),
+            SortKey::Name => name.cmp(other_name),
+            SortKey::Year => (year, id).cmp(&(other_year, other_id)),
+            SortKey::Id => id.cmp(&other_id),
         };
         self.direction.of(ascending)
     }
@@ -218,10 +229,15 @@ impl Cursor {
     }
 
     /// By name: the place before the first name that is greater than this text, by bytes.
+    ///
+    /// No name contains NUL, so the text ends there: exactly the names that are greater than `a` are
+    /// greater than `a\0b`, which PostgreSQL does not accept.
     #[must_use]
     pub fn after_name(text: impl Into<String>) -> Self {
+        let mut text = text.into();
+        text.truncate(text.find('\0').unwrap_or(text.len()));
         Self {
-            place: Place::Name(Some(text.into())),
+            place: Place::Name(Some(text)),
             direction: Direction::Ascending,
         }
     }
@@ -304,7 +320,7 @@ impl FromStr for Cursor {
             return Ok(Self::start(sort));
         };
         let place = match sort.key {
-            // No name contains NUL, so no cursor does.
+            // No cursor contains NUL.
             SortKey::Name if place.contains('\0') => return Err(ParseCursorError),
             SortKey::Name => Place::Name(Some(place.to_owned())),
             SortKey::Year => {

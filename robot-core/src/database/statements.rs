@@ -5,7 +5,7 @@ use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
 
 use super::schema::{assigned, robots};
 use crate::{
-    catalogue::{Change, Cursor, Error, Filter, PageRequest, Result},
+    catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -356,14 +356,8 @@ pub(super) use {impl_statements, load_page, restricted, sorted};
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no
 /// other condition than a part of them.
 pub(super) fn after_name(request: PageRequest<'_>) -> Option<&str> {
-    let after = ascending_name(request.cursor)?;
+    let after = request.cursor.ascending_name()?;
     request.filter.has_only_text().then_some(after)
-}
-
-/// The text after which names follow in ascending order. A name is greater than `a\0b`, which PostgreSQL
-/// does not accept, exactly if it is greater than `a`, because no name contains NUL.
-pub(super) fn ascending_name(cursor: &Cursor) -> Option<&str> {
-    cursor.ascending_name()?.split('\0').next()
 }
 
 /// The LIMIT of a statement.

@@ -110,7 +110,7 @@ macro_rules! with_list {
 }
 
 /// The parameters of a list.
-pub(super) const LIST: &[Parameter] = with_list![];
+pub(super) const LIST: &[Parameter] = with_list![CONTAINING, FOLD];
 
 /// The parameters of a search.
 pub(super) const SEARCH: &[Parameter] = with_list![FOLD];
@@ -203,32 +203,31 @@ pub(super) fn parameters(
 
 /// Checks that all parameters of a query are known, for clients that want it.
 pub(super) fn check_known(query: &str, known: &[Parameter]) -> Result<(), Failure> {
-    let mut messages = Vec::new();
+    let mut unknown = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_else(|| name.to_owned());
-        if known.iter().any(|known| known.name == name) {
-            continue;
+        let name = excerpt(&name).into_owned();
+        if unknown.len() < UNKNOWN_LIMIT && !known.iter().any(|known| known.name == name) {
+            report(&mut unknown, name);
         }
+    }
+    let message = |name: String| {
         let names = known.iter().map(|known| known.name);
         let nearest = names.min_by_key(|known| damerau_levenshtein(known, &name));
         let hint = match nearest {
             Some(nearest) => format!("did you mean {nearest}?"),
             None => "there are none".to_owned(),
         };
-        let message = format!("'{}' is not a parameter; {hint}", excerpt(&name));
-        report(&mut messages, message.into());
-        if messages.len() == UNKNOWN_LIMIT {
-            break;
-        }
-    }
-    rejection(messages)
+        format!("'{name}' is not a parameter; {hint}").into()
+    };
+    rejection(unknown.into_iter().map(message).collect())
 }
 
-/// Adds a message once, however often its cause is repeated, to limit the size of the answer.
-fn report(messages: &mut Vec<Message>, message: Message) {
-    if !messages.contains(&message) {
-        messages.push(message);
+/// Adds a message or name once, however often its cause is repeated, to limit the size of the answer.
+fn report<T: PartialEq>(reported: &mut Vec<T>, one: T) {
+    if !reported.contains(&one) {
+        reported.push(one);
     }
 }
 

@@ -30,12 +30,14 @@ pub(super) struct Query {
     pub(super) fields: Option<Vec<Field>>,
     /// The maximum number of robots; makes the reply a single page.
     pub(super) limit: Option<NonZeroUsize>,
-    /// Which robots, apart from a text in the path.
+    /// Which robots, a text in the path included.
     pub(super) filter: Filter,
     /// The order, and where the list starts.
     pub(super) cursor: Cursor,
     /// Whether the reply has the number of all robots.
     pub(super) count: bool,
+    /// The text in the path of the next page, encoded; `None` for that of a list.
+    searched: Option<String>,
     /// The parameters that the next page has, too, as text; empty if the next page is found by `after`.
     kept: Vec<String>,
 }
@@ -57,9 +59,17 @@ impl Query {
         Self::read(query, LIST)
     }
 
-    /// Parses the query of a search.
-    pub(super) fn of_search(query: &str) -> Result<Self, Failure> {
-        Self::read(query, SEARCH)
+    /// Parses the query of a search for a text.
+    pub(super) fn of_search(text: &str, query: &str) -> Result<Self, Failure> {
+        let mut read = Self::read(query, SEARCH)?;
+        match text {
+            "" => {}
+            // Clients remove these segments from the path of a link, even if they are encoded.
+            "." | ".." => read.kept.push(format!("containing={text}")),
+            _ => read.searched = Some(utf8_percent_encode(text, ENCODED).to_string()),
+        }
+        read.filter = read.filter.containing(text);
+        Ok(read)
     }
 
     /// Parses the query of a single robot.
@@ -165,7 +175,10 @@ impl Query {
             "containing" => self.filter = mem::take(&mut self.filter).containing(value),
             _ => self.filter = mem::take(&mut self.filter).named(value),
         }
-        self.kept.push(text);
+        // A type may be repeated.
+        if !self.kept.contains(&text) {
+            self.kept.push(text);
+        }
         Ok(())
     }
 
@@ -214,8 +227,12 @@ impl Query {
         Ok(self)
     }
 
-    /// The query of the page at this place.
+    /// The path and the query of the page at this place.
     pub(super) fn next(&self, end: &Cursor) -> String {
+        let path = match &self.searched {
+            Some(text) => format!("/api/robots/search/{text}"),
+            None => "/api/robots".to_owned(),
+        };
         let fields = self.fields.as_ref().map(|fields| {
             let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
             format!("fields={}", names.join(","))
@@ -234,7 +251,7 @@ impl Query {
             .chain(kept)
             .chain([place])
             .collect();
-        parameters.join("&")
+        format!("{path}?{}", parameters.join("&"))
     }
 }
 
@@ -330,42 +347,48 @@ mod tests {
         let query = Query::of_list("limit=2&fields=name,year").unwrap_or_default();
         let end = Cursor::after_name("a b&c=+%é");
         let next = query.next(&end);
-        assert_eq!(
-            next,
-            "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9"
-        );
-        assert_eq!(Query::of_list(&next).map(|query| query.cursor), Ok(end));
+        let expected = "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9";
+        assert_eq!(next, format!("/api/robots?{expected}"));
+        let read = Query::of_list(expected);
+        assert_eq!(read.map(|query| query.cursor), Ok(end));
     }
 
     #[test]
     fn next_page_of_a_filter_has_a_cursor() {
-        let text = "type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year&limit=2";
+        let text =
+            "type=droid&type=virtual&type=droid&year_from=1970&name=R2-D2&sort=-year&limit=2";
         let query = Query::of_list(text).unwrap_or_default();
         let end: Cursor = "-year:1977:12".parse().unwrap_or_default();
-        let next = query.next(&end);
-        assert_eq!(
-            next,
-            "limit=2&type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year\
-             &cursor=-year%3A1977%3A12"
-        );
-        let read = Query::of_list(&next).unwrap_or_default();
+        let expected = "limit=2&type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year\
+                        &cursor=-year%3A1977%3A12";
+        assert_eq!(query.next(&end), format!("/api/robots?{expected}"));
+        let read = Query::of_list(expected).unwrap_or_default();
         assert_eq!((read.filter, read.cursor), (query.filter, end));
     }
 
     #[test]
     fn next_page_of_a_search_keeps_fold() {
-        let query = Query::of_search("limit=2&fold=true").unwrap_or_default();
-        assert!(query.filter.is_folded());
+        let query = Query::of_search("a/é", "limit=2&fold=true").unwrap_or_default();
+        assert_eq!(query.filter, Filter::from("a/é").folded());
         let next = query.next(&Cursor::after_name("é"));
-        assert_eq!(next, "limit=2&fold=true&cursor=name%3A%C3%A9");
-        assert_eq!(
-            Query::of_search(&next).map(|next| next.filter),
-            Ok(query.filter)
-        );
-        let query = Query::of_search("fold=false").unwrap_or_default();
+        let expected = "limit=2&fold=true&cursor=name%3A%C3%A9";
+        assert_eq!(next, format!("/api/robots/search/a%2F%C3%A9?{expected}"));
+        let read = Query::of_search("a/é", expected);
+        assert_eq!(read.map(|next| next.filter), Ok(query.filter));
+        let query = Query::of_search("a", "fold=false").unwrap_or_default();
         assert!(!query.filter.is_folded());
-        // A list has no text.
-        assert_eq!(Query::of_list("fold=x").ok(), Some(Query::default()));
+    }
+
+    #[test]
+    fn next_page_of_a_search_for_dots_is_a_list() {
+        for text in [".", ".."] {
+            let query = Query::of_search(text, "limit=2").unwrap_or_default();
+            let parameters = format!("limit=2&containing={text}&cursor=name%3Aa");
+            let next = query.next(&Cursor::after_name("a"));
+            assert_eq!(next, format!("/api/robots?{parameters}"));
+            let read = Query::of_list(&parameters);
+            assert_eq!(read.map(|next| next.filter), Ok(query.filter));
+        }
     }
 
     #[test]

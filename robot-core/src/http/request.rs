@@ -214,8 +214,8 @@ impl Request {
     /// Whether the client prefers an error to an unknown parameter that is ignored (`Prefer`, RFC 7240).
     pub(super) fn is_strict(&self) -> bool {
         let preferences = self.headers.prefer.as_deref().unwrap_or_default();
-        let mut preferences = preferences.split(',').map(str::trim);
-        preferences.any(|preference| preference.eq_ignore_ascii_case("handling=strict"))
+        let handling = preference(preferences, "handling");
+        handling.is_some_and(|value| value.eq_ignore_ascii_case("strict"))
     }
 
     /// The path, as it was sent.
@@ -230,5 +230,54 @@ impl Request {
 
     fn path_end(&self) -> usize {
         memchr(b'?', self.target.as_bytes()).unwrap_or(self.target.len())
+    }
+}
+
+/// The value of the first preference with this name (RFC 7240), without its parameters.
+fn preference<'a>(preferences: &'a str, name: &str) -> Option<&'a str> {
+    split_unquoted(preferences, ',').find_map(|preference| {
+        let preference = split_unquoted(preference, ';').next()?;
+        let (found, value) = preference.split_once('=').unwrap_or((preference, ""));
+        let is_found = found.trim().eq_ignore_ascii_case(name);
+        is_found.then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// The parts of a header value between separators that are not in a quoted string.
+fn split_unquoted(value: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    value.split(move |character| {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = is_quoted,
+            '"' => is_quoted = !is_quoted,
+            _ => return character == separator && !is_quoted,
+        }
+        false
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_preference_with_the_name_counts() {
+        for (preferences, is_strict) in [
+            ("handling=strict", true),
+            ("respond-async, Handling = \"Strict\" ; x=1", true),
+            ("handling=strict;handling=lenient", true),
+            ("handling=strict, handling=lenient", true),
+            ("handling=lenient, handling=strict", false),
+            ("x=\"a, handling=strict\"", false),
+            ("x=\"\\\", handling=strict, \"", false),
+            ("x;handling=strict", false),
+            ("handling", false),
+            ("", false),
+        ] {
+            let mut request = Request::new("GET", "/");
+            request.header("prefer", preferences.as_bytes());
+            assert_eq!(request.is_strict(), is_strict, "{preferences}");
+        }
     }
 }

@@ -1,14 +1,12 @@
 //! Handlers of the contract's operations: list, search, get, create, replace, amend, delete.
 
-use std::{borrow::Cow, sync::Arc};
-
-use percent_encoding::utf8_percent_encode;
+use std::sync::Arc;
 
 use super::{
     conditions::{Conditions, Expectation, etag},
     failure::{Failure, HandlerError, PATCH_TYPE},
     list,
-    query::{ENCODED, Query},
+    query::Query,
     render::{Envelope, array, json},
     reply::Reply,
     request_id::RequestId,
@@ -17,14 +15,13 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, Filter, PageItem, PageRequest, Pages, Pending,
-        Result, SortKey,
+        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, Result,
+        SortKey,
     },
     model::{
         Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
         ValidDraft, View, Visible,
         draft_json::{self, DraftJsonError, Place},
-        fold,
     },
 };
 
@@ -36,46 +33,38 @@ const ATTEMPTS: usize = 32;
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let query = Query::of_list(call.request.query())?;
-    Ok(List::new(call, query.filter.clone(), query).start())
+    Ok(List::new(call, query).start())
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
-    let query = Query::of_search(call.request.query())?;
-    let is_folded = query.filter.is_folded();
-    let text = if is_folded {
-        fold(name)
-    } else {
-        Cow::Borrowed(name)
-    };
-    // A text longer than every name: no store needs to search for it.
-    if text.chars().count() > NAME_LENGTH_LIMIT {
-        return Ok(Pending::ready(Ok(Reply::whole(200, b"[]".to_vec()))));
-    }
-    let filter = query.filter.clone().containing(name);
-    Ok(List::new(call, filter, query).start())
+    let query = Query::of_search(name, call.request.query())?;
+    Ok(List::new(call, query).start())
 }
 
 /// A list or a search.
 struct List {
     service: Arc<Service>,
-    filter: Filter,
     query: Query,
     request_id: RequestId,
 }
 
 impl List {
-    fn new(call: &Call<'_>, filter: Filter, query: Query) -> Self {
+    fn new(call: &Call<'_>, query: Query) -> Self {
         Self {
             service: Arc::clone(call.service),
-            filter,
             query,
             request_id: call.request_id.clone(),
         }
     }
 
     fn start(self) -> Pending<HandlerResult> {
+        if self.query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
+            // No store needs to search for it.
+            let count = self.query.count.then_some(0);
+            return Pending::ready(Ok(counted(Reply::whole(200, b"[]".to_vec()), count)));
+        }
         let fields = self.query.fields.as_deref();
         let mut fields = fields.unwrap_or(Field::DEFAULT_VIEW).iter();
         // A list by year needs the year of each robot.
@@ -92,32 +81,32 @@ impl List {
             let count = self
                 .query
                 .count
-                .then(|| self.service.catalogue.count(&self.filter));
+                .then(|| self.service.catalogue.count(&self.query.filter));
             let count = count.transpose()?;
-            let mut reply = match self.query.limit {
+            let reply = match self.query.limit {
                 Some(limit) => self.page::<T>(limit.get()),
                 None => self.all::<T>(),
             }?;
-            if let Some(count) = count {
-                reply
-                    .headers
-                    .push(("x-total-count", count.to_string().into()));
-            }
-            Ok(reply)
+            Ok(counted(reply, count))
         })
     }
 
     fn all<T: Visible + PageItem + 'static>(self) -> HandlerResult {
-        let Query { fields, cursor, .. } = self.query;
+        let Query {
+            fields,
+            filter,
+            cursor,
+            ..
+        } = self.query;
         let fields = fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
-        let pages = Pages::<_, T>::of(Arc::clone(&self.service.catalogue), self.filter, cursor);
+        let pages = Pages::<_, T>::of(Arc::clone(&self.service.catalogue), filter, cursor);
         list::stream(pages, fields, self.request_id)
     }
 
     fn page<T: Visible + PageItem>(&self, limit: usize) -> HandlerResult {
         let query = &self.query;
         let request = PageRequest {
-            filter: &self.filter,
+            filter: &query.filter,
             cursor: &query.cursor,
             // One more than is returned shows whether there is a next page.
             limit: limit + 1,
@@ -131,8 +120,8 @@ impl List {
             .last()
             .and_then(|last| last.cursor(query.cursor.sort()));
         if let (true, Some(end)) = (has_next, end) {
-            let path = list_path(&self.service.base, &self.filter);
-            let next = format!("<{path}?{}>; rel=\"next\"", query.next(&end));
+            let base = &self.service.base;
+            let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
             reply.headers.push(("link", next.into()));
         }
         Ok(reply)
@@ -149,14 +138,11 @@ pub(super) fn summary(call: &Call<'_>) -> Started {
     }))
 }
 
-fn list_path(base: &str, filter: &Filter) -> String {
-    let containing = filter.get_containing();
-    // A list does not fold.
-    if containing.is_empty() && !filter.is_folded() {
-        return format!("{base}/api/robots");
-    }
-    let name = utf8_percent_encode(containing, ENCODED);
-    format!("{base}/api/robots/search/{name}")
+/// Adds the number of all robots, if the client asks for it.
+fn counted(mut reply: Reply, count: Option<u64>) -> Reply {
+    let count = count.map(|count| ("x-total-count", count.to_string().into()));
+    reply.headers.extend(count);
+    reply
 }
 
 /// `GET /api/robots/{id}`.

@@ -182,6 +182,8 @@ fn search_for_too_long_text_finds_nothing(session: &Session<'_>) {
         assert_answer(&session.get(&target), 200, "[]");
     }
     let target = search(&"é".repeat(256));
+    let answer = session.get(&format!("{target}?count=true"));
+    assert_eq!(answer.header("x-total-count"), Some("0"));
     assert_failure(&session.get(&format!("{target}?limit=0")), 400);
 }
 

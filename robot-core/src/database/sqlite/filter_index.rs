@@ -16,7 +16,7 @@ use diesel::{
 
 use super::search::is_one_of;
 use crate::{
-    catalogue::{Direction, Filter, PageRequest, Place, Sort, SortKey},
+    catalogue::{Direction, Filter, PageRequest, Place, Sort},
     database::{
         schema::robots,
         statements::{Condition, CountQuery, Dialect, PageQuery, restricted, row_limit, sorted},
@@ -39,14 +39,7 @@ impl Listed for Robot {
 impl Listed for Entry {
     /// Entries have no year: they are never read in this order.
     fn compare(sort: Sort, one: &Self, other: &Self) -> Ordering {
-        let ascending = match sort.key {
-            SortKey::Name => one.name().cmp(other.name()),
-            SortKey::Year | SortKey::Id => one.id().cmp(&other.id()),
-        };
-        match sort.direction {
-            Direction::Ascending => ascending,
-            Direction::Descending => ascending.reverse(),
-        }
+        sort.compare_as(one, other, |entry| (entry.name(), 0, entry.id()))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     catalogue::{Cursor, Filter, PageRequest, SortKey},
     database::{
         schema::robots,
-        statements::{Condition, Dialect, PageQuery, ascending_name},
+        statements::{Condition, Dialect, PageQuery},
     },
 };
 
@@ -79,7 +79,7 @@ pub(super) fn search<T: Listed>(
     if !filter.has_only_text() && has_fewer_than(connection, SORT_LIMIT, filter)? {
         return sorted_page(connection, request, page);
     }
-    if let Some(after) = ascending_name(request.cursor).filter(|_| has_text) {
+    if let Some(after) = request.cursor.ascending_name().filter(|_| has_text) {
         return search_by_name(connection, request, after, page);
     }
     let condition = join(matching(connection, filter), scanned(filter));
