@@ -31,7 +31,7 @@ const GLOBAL: &str = "Global options";
 ///
 /// Each robot has a unique name, and an id, which the catalogue assigns and never reuses; "robot-cli
 /// help add" describes the other fields. By default the catalogue is the file robots.db, which is
-/// created when it is first used.
+/// created when a robot is added.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, subcommand_value_name = "COMMAND")]
 pub(crate) struct Arguments {

@@ -128,7 +128,7 @@ impl SelectionArgs {
         hint: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let (catalogue, filter) = (context.open()?, self.filter.filter(names));
+        let (catalogue, filter) = (context.open_existing()?, self.filter.filter(names));
         if self.count {
             let count = catalogue.count(&filter)?;
             return writeln!(context.output, "{count}")

@@ -82,7 +82,7 @@ export function includes({ query, types, from, to }, { name, type, year }) {
 }
 
 /** Whether a name contains a text, without case and diacritics, as the service compares them. */
-function contains(name, text) {
+export function contains(name, text) {
   // With these flags, characters are equal if their simple case foldings are.
   const pattern = withoutDiacritics(text).replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
   return new RegExp(pattern, "iu").test(withoutDiacritics(name));

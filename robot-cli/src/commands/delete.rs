@@ -52,7 +52,7 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
                 .to_owned(),
         ));
     }
-    let catalogue = context.open()?;
+    let catalogue = context.open_existing()?;
     if needs_confirmation && !is_confirmed(&catalogue, &args.ids)? {
         return Err(Failure::NotConfirmed);
     }

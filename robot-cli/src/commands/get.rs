@@ -21,7 +21,7 @@ pub(crate) struct GetArgs {
 
 /// Prints the robot.
 pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let catalogue = context.open()?;
+    let catalogue = context.open_existing()?;
     let id = args.id.assignable()?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
     output::print_robot(&robot, context.print_format(), context.output).map_err(Failure::Output)

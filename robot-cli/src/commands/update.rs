@@ -35,7 +35,7 @@ pub(crate) struct UpdateArgs {
 
 /// Changes the robot and prints it.
 pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let catalogue = context.open()?;
+    let catalogue = context.open_existing()?;
     let id = args.id.assignable()?;
     match args.if_revision {
         Some(revision) => catalogue.amend_if(id, revision, args.changes.into())?,

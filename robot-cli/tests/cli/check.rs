@@ -164,7 +164,7 @@ fn check_of_unusable_file_fails_with_a_remedy() {
     let sandbox = Sandbox::new();
     sandbox.fails(
         &["check"],
-        "error: there is no database 'robots.db'; check its path\n",
+        "error: there is no database 'robots.db'; check its path, or create it by adding a robot\n",
     );
     fs::create_dir(sandbox.path().join("robots.db")).unwrap();
     let stderr = sandbox.stderr(&["check"], 1);

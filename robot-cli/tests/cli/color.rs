@@ -71,7 +71,7 @@ fn other_formats_are_never_colored() {
 
 #[test]
 fn errors_on_terminal_begin_in_red() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::with_no_robots();
     let red = "\u{1b}[1m\u{1b}[31merror:\u{1b}[0m ";
     let terminal = Terminal::new(&sandbox);
     for (arguments, message, status) in [

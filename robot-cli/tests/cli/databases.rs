@@ -10,7 +10,12 @@ const CSV_ROW: &str = "id,name,type,year\n1,R2-D2,droid,1977\n";
 /// Asserts status 1 and one line with this beginning and a remedy.
 #[track_caller]
 fn fails_with_remedy(sandbox: &Sandbox, url: &str, beginning: &str) {
-    let stderr = sandbox.stderr(&["list", "--database", url], 1);
+    fails_with_remedy_for(sandbox, &["list", "--database", url], beginning);
+}
+
+#[track_caller]
+fn fails_with_remedy_for(sandbox: &Sandbox, arguments: &[&str], beginning: &str) {
+    let stderr = sandbox.stderr(arguments, 1);
     assert!(stderr.starts_with(beginning), "{stderr}");
     assert!(stderr.contains("; check "), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
@@ -19,8 +24,30 @@ fn fails_with_remedy(sandbox: &Sandbox, url: &str, beginning: &str) {
 #[test]
 fn default_database_is_in_working_directory() {
     let sandbox = Sandbox::new();
-    let _ = sandbox.run(&["list"]).success();
+    let _ = sandbox
+        .run(&["add", "R2-D2", "--type=droid", "--year=1977"])
+        .success();
     assert!(sandbox.path().join("robots.db").is_file());
+}
+
+#[test]
+fn only_commands_that_add_robots_create_the_database() {
+    let sandbox = Sandbox::new();
+    for arguments in [
+        &["list"][..],
+        &["search", "x"],
+        &["get", "1"],
+        &["summary"],
+        &["update", "1", "--year=1"],
+        &["delete", "1"],
+    ] {
+        fails_with_remedy_for(
+            &sandbox,
+            arguments,
+            "error: there is no database 'robots.db'",
+        );
+    }
+    assert!(sandbox.is_empty());
 }
 
 #[test]
@@ -46,7 +73,7 @@ fn database_option_is_accepted_before_and_after_command() {
         &["--format=csv", "--database=sqlite://other.db", "get", "1"],
         CSV_ROW,
     );
-    sandbox.prints(&["list", "--format=csv"], "id,name,type,year\n");
+    assert!(!sandbox.path().join("robots.db").exists());
 }
 
 #[test]
@@ -55,11 +82,12 @@ fn database_option_takes_precedence_over_environment() {
     let run = |arguments: &[&str]| {
         let mut command = sandbox.command(arguments);
         command.env("DATABASE_URL", "sqlite://other.db");
-        Command::from_std(command).assert().success().stderr("")
+        Command::from_std(command).assert()
     };
-    let _ = run(&["list", "--format=csv"]).stdout("id,name,type,year\n");
-    assert!(sandbox.path().join("other.db").is_file());
-    let _ = run(&["get", "1", "--format=csv", "--database=sqlite://robots.db"]).stdout(CSV_ROW);
+    let _ = run(&["list"]).failure().stdout("");
+    let _ = run(&["get", "1", "--format=csv", "--database=sqlite://robots.db"])
+        .success()
+        .stdout(CSV_ROW);
 }
 
 #[test]
@@ -85,7 +113,7 @@ fn database_in_missing_directory_fails() {
     fails_with_remedy(
         &Sandbox::new(),
         "sqlite:///nonexistent/robots.db",
-        "error: cannot open the database '/nonexistent/robots.db': ",
+        "error: there is no database '/nonexistent/robots.db'",
     );
 }
 

@@ -90,8 +90,8 @@ fn list_and_search_without_result_succeed() {
     let none = "No robot has 'bender\\n' in its name (the search is case-sensitive \
                 without --ignore-case). List all robots with: robot-cli list\n";
     for (sandbox, arguments, stderr) in [
-        (&Sandbox::new(), &["list"][..], empty),
-        (&Sandbox::new(), &["search", ""], empty),
+        (&Sandbox::with_no_robots(), &["list"][..], empty),
+        (&Sandbox::with_no_robots(), &["search", ""], empty),
         (&sandbox, &["search", "bender\n"], none),
     ] {
         let _ = sandbox.run(arguments).success().stdout("").stderr(stderr);

@@ -21,6 +21,13 @@ impl Sandbox {
         }
     }
 
+    /// A sandbox whose catalogue has no robots.
+    pub(crate) fn with_no_robots() -> Self {
+        let sandbox = Self::new();
+        sandbox.add([]);
+        sandbox
+    }
+
     /// A sandbox whose catalogue has R2-D2 (id 1), Bender (2) and HAL 9000 (3).
     pub(crate) fn with_three_robots() -> Self {
         let sandbox = Self::new();

@@ -58,6 +58,9 @@ pub struct TokenName(Arc<str>);
 impl TokenName {
     const MAXIMUM_LENGTH: usize = 32;
 
+    /// What logs and metrics have in place of a name if there is none.
+    const RESERVED: &str = "none";
+
     /// The name as a text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -80,7 +83,10 @@ impl fmt::Display for TokenName {
 /// assert!(error.to_string().contains("1 to 32 characters"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name of a token has 1 to 32 characters of a-z, 0-9, '-', '_' and '.'; choose another")]
+#[error(
+    "the name of a token has 1 to 32 characters of a-z, 0-9, '-', '_' and '.', and is not 'none'; \
+     choose another"
+)]
 #[non_exhaustive]
 pub struct ParseTokenNameError;
 
@@ -89,7 +95,8 @@ impl FromStr for TokenName {
 
     fn from_str(text: &str) -> Result<Self, ParseTokenNameError> {
         let is_permitted = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.');
-        if (1..=Self::MAXIMUM_LENGTH).contains(&text.len()) && text.bytes().all(is_permitted) {
+        let has_length = (1..=Self::MAXIMUM_LENGTH).contains(&text.len());
+        if has_length && text.bytes().all(is_permitted) && text != Self::RESERVED {
             Ok(Self(text.into()))
         } else {
             Err(ParseTokenNameError)

@@ -4,7 +4,7 @@
 #
 #   robot-rocket/deploy/packages/build.sh FOLDER
 #
-# Needs cargo-auditable, auditable2cdx, and the Debian packages debhelper, help2man and jq. The last
+# Needs cargo-auditable, auditable2cdx, and the Debian packages debhelper, help2man, jq and perl. The last
 # commit determines the dates, so that the same programs give the same packages.
 set -euo pipefail
 umask 022
@@ -54,11 +54,48 @@ third_party_licences() {
     done
 }
 
+# The documents and examples of both packages, as PATH=NAME: the names are those in their folder docs.
+documents="README.md=README.md
+CHANGELOG.md=CHANGELOG.md
+robot-cli/README.md=robot-cli.md
+robot-core/README.md=robot-core.md
+robot-core/docs/contract.md=contract.md
+robot-core/docs/stores.md=stores.md
+robot-rocket/README.md=robot-rocket.md
+robot-rocket/docs/guarantees.md=guarantees.md
+robot-rocket/docs/http-api.md=http-api.md
+robot-rocket/docs/operations.md=operations.md
+robot-rocket/docs/page.png=page.png
+robot-rocket/docs/performance.md=performance.md
+robot-rocket/deploy/grafana-dashboard.json=examples/grafana-dashboard.json
+robot-rocket/deploy/haproxy.cfg=examples/haproxy.cfg
+robot-rocket/deploy/nginx.conf=examples/nginx.conf
+robot-rocket/deploy/prometheus-alerts.yml=examples/prometheus-alerts.yml"
+
+# Writes the documents into the folder $1. Links to other files of the checkout become text.
+add_documents() {
+    local path name
+    mkdir -p "$1/examples"
+    while IFS='=' read -r path name; do
+        cp "$path" "$1/$name"
+        # shellcheck disable=SC2016 # These are variables of Perl.
+        [[ $name != *.md ]] || FOLDER=$(dirname "$path") DOCUMENTS=$documents perl -0777 -i -pe '
+            BEGIN { %names = map { split /=/ } split /\n/, $ENV{DOCUMENTS} }
+            s{\[([^]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)}{
+                my ($text, $path, $anchor) = ($1, "$ENV{FOLDER}/$2", $3 // "");
+                $path =~ s{^\./}{};
+                1 while $path =~ s{(^|/)(?!\.\./)[^/]+/\.\./}{$1};
+                exists $names{$path} ? "[$text]($names{$path}$anchor)" : $text
+            }ge' "$1/$name"
+    done <<<"$documents"
+}
+
 # Files that both packages have, into the folder $1. The programs there describe themselves.
 add_files() {
     local folder=$1
     mkdir "$folder/man" "$folder/completions"
-    cp robot-rocket/deploy/*.{service,timer,sysusers,env} README.md CHANGELOG.md LICENSE-* "$folder"
+    cp robot-rocket/deploy/*.{service,timer,sysusers,env} CHANGELOG.md LICENSE-* "$folder"
+    add_documents "$folder/docs"
     # To undo migrations: see docs/operations.md, "Roll back".
     cp -r migrations "$folder"
     cp "$work/THIRD-PARTY-LICENCES" "$folder"
@@ -112,7 +149,6 @@ build_tarball() {
     add_files "$folder"
     mv "$folder"/programs/* "$folder"
     rmdir "$folder/programs"
-    install -D --mode 644 robot-rocket/docs/operations.md "$folder/docs/operations.md"
     tar --create --directory "$work" --sort name --format gnu --owner 0 --group 0 --numeric-owner \
         --mode go-w --mtime "@$SOURCE_DATE_EPOCH" "$tarball" | gzip --no-name --best >"$out/$tarball.tar.gz"
 }

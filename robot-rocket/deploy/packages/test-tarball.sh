@@ -21,10 +21,15 @@ awk '{ print $6 }' "$work/list" | LC_ALL=C sort --check || fail "the files are n
 
 mkdir "$work/root"
 tar --extract --file "$tarball" --directory "$work/root" --strip-components=1
-for file in README.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENCES robot-rocket.service robot-rocket.sysusers \
+for file in docs/{README.md,operations.md,page.png} docs/examples/{nginx.conf,prometheus-alerts.yml} LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENCES robot-rocket.service robot-rocket.sysusers \
     man/robot-rocket.8 man/robot-cli.1 man/robot-cli-import.1 completions/{robot-cli,_robot-cli,robot-cli.fish}; do
     [ -s "$work/root/$file" ] || fail "$file is missing or empty"
 done
+(cd "$work/root/docs" && grep --only-matching --no-filename --perl-regexp '\]\(\K[^)#:]+' ./*.md | sort --unique) >"$work/links"
+[ "$(wc -l <"$work/links")" -gt 10 ] || fail "the documents have no links to each other"
+while read -r link; do
+    [ -e "$work/root/docs/$link" ] || fail "a document has a link to $link, which is missing"
+done <"$work/links"
 for program in robot-rocket robot-cli; do
     if readelf --program-headers "$work/root/$program" | grep --quiet INTERP; then
         fail "$program is not linked statically"
