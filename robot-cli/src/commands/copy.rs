@@ -74,7 +74,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     });
     drop(display);
     let digest = copied.map_err(|error| match error {
-        CopyError::NotEmpty => Failure::TargetNotEmpty,
+        CopyError::NotEmpty => Failure::TargetNotEmpty { remedy: remedy(to) },
         error => Failure::CopyIncomplete {
             reason: reason(&error),
             remedy: remedy(to),

@@ -70,7 +70,8 @@ fn copy_to_nonempty_target_fails_without_changes() {
         .success();
     sandbox.fails(
         &COPY,
-        "error: the target is not empty; choose an empty one\n",
+        "error: the target is not empty; choose an empty one. If it is the rest of a copy that was \
+         killed, delete 'copy.db', 'copy.db-wal' and 'copy.db-shm', and copy again\n",
     );
     sandbox.prints(
         &["list", "--database=sqlite://copy.db", "--format=csv"],

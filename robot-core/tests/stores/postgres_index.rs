@@ -96,7 +96,7 @@ fn searches_use_the_index() {
     let catalogue = database.open();
     database.execute(
         "INSERT INTO robots (name, type, year)
-         SELECT 'Kateřina ' || md5(number::text) || ' Ёлка' || number || chr(44032 + number % 9999),
+         SELECT 'Kateřina ' || md5(number::text) || ' Ёлка' || number || ' తెలుగు' || number || chr(44032 + number % 9999),
              'droid', 1977 FROM generate_series(1, 30000) AS number;
          ANALYZE robots",
     );
@@ -109,6 +109,7 @@ fn searches_use_the_index() {
         ("C4CA4238A0B9", 0),
         ("Ёлка1999", 11),
         ("ёЛКА1999", 0),
+        ("తెలుగు1999", 11),
         ("е\u{301}лка1999", 0),
         ("123\u{ac7b}", 1),
     ] {

@@ -101,11 +101,23 @@ fn is_certain(character: char) -> bool {
         // Greek, Cyrillic, Armenian, Georgian
         | '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{482}' | '\u{48a}'..='\u{52f}'
         | '\u{559}'..='\u{58a}' | '\u{10d0}'..='\u{10ff}'
-        // Letters and digits of Hebrew, Arabic, Devanagari, Bengali, Tamil, Thai
+        // Letters and digits of Hebrew and Arabic
         | '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{64a}' | '\u{660}'..='\u{669}'
-        | '\u{671}'..='\u{6d3}' | '\u{6f0}'..='\u{6f9}' | '\u{904}'..='\u{93b}'
-        | '\u{93e}'..='\u{94c}' | '\u{985}'..='\u{9b9}' | '\u{9be}'..='\u{9cc}'
-        | '\u{b85}'..='\u{bcc}' | '\u{e01}'..='\u{e37}' | '\u{e40}'..='\u{e47}'
+        | '\u{671}'..='\u{6d3}' | '\u{6f0}'..='\u{6f9}'
+        // Letters and vowels of Devanagari, Bengali, Gurmukhi, Gujarati, Odia
+        | '\u{904}'..='\u{93b}' | '\u{93e}'..='\u{94c}' | '\u{985}'..='\u{9b9}'
+        | '\u{9be}'..='\u{9cc}' | '\u{a05}'..='\u{a39}' | '\u{a3e}'..='\u{a4c}'
+        | '\u{a85}'..='\u{ab9}' | '\u{abe}'..='\u{acc}' | '\u{b05}'..='\u{b39}'
+        | '\u{b3e}'..='\u{b4c}'
+        // Tamil, Telugu, Kannada, Malayalam, Sinhala
+        | '\u{b85}'..='\u{bcc}' | '\u{c05}'..='\u{c39}' | '\u{c3e}'..='\u{c4c}'
+        | '\u{c85}'..='\u{cb9}' | '\u{cbe}'..='\u{ccc}' | '\u{d05}'..='\u{d39}'
+        | '\u{d3e}'..='\u{d4c}' | '\u{d85}'..='\u{dc6}' | '\u{dcf}'..='\u{ddf}'
+        // Thai, Lao, Myanmar, Ethiopic, Canadian syllabics, Khmer, Mongolian
+        | '\u{e01}'..='\u{e37}' | '\u{e40}'..='\u{e47}' | '\u{e81}'..='\u{eb7}'
+        | '\u{ec0}'..='\u{ec6}' | '\u{1000}'..='\u{1036}' | '\u{1038}'
+        | '\u{103b}'..='\u{103f}' | '\u{1200}'..='\u{135a}' | '\u{1401}'..='\u{166c}'
+        | '\u{1780}'..='\u{17c8}' | '\u{1820}'..='\u{1878}'
         // Hangul, kana, CJK, full width
         | '\u{1100}'..='\u{11ff}' | '\u{3001}'..='\u{3029}' | '\u{3030}'..='\u{3096}'
         | '\u{309b}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
