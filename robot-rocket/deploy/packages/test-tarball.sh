@@ -25,7 +25,7 @@ for file in docs/{README.md,operations.md,page.png} docs/examples/{nginx.conf,pr
     man/robot-rocket.8 man/robot-cli.1 man/robot-cli-import.1 completions/{robot-cli,_robot-cli,robot-cli.fish}; do
     [ -s "$work/root/$file" ] || fail "$file is missing or empty"
 done
-(cd "$work/root/docs" && grep --only-matching --no-filename --perl-regexp '\]\(\K[^)#:]+' ./*.md | sort --unique) >"$work/links"
+(cd "$work/root/docs" && grep --only-matching --no-filename --perl-regexp '\]\(\K[^)#:]+(?=[)#])' ./*.md | sort --unique) >"$work/links"
 [ "$(wc -l <"$work/links")" -gt 10 ] || fail "the documents have no links to each other"
 while read -r link; do
     [ -e "$work/root/docs/$link" ] || fail "a document has a link to $link, which is missing"
