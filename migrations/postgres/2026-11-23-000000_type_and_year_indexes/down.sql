@@ -1,2 +1,3 @@
 DROP INDEX robots_type_year;
 DROP INDEX robots_year;
+ALTER TABLE robots DROP CONSTRAINT robots_name, ADD CONSTRAINT robots_name UNIQUE (name);
