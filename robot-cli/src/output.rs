@@ -31,16 +31,18 @@ pub(crate) fn print_robot(robot: &Robot, format: Format, output: &mut dyn Write)
 }
 
 /// Prints pages of robots, and flushes. If there are none, a table is replaced by a hint on
-/// standard error; the other formats have an empty result.
+/// standard error, if there is one; the other formats have an empty result.
 pub(crate) fn print_pages(
     pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
     format: Format,
-    hint: &str,
+    hint: Option<&str>,
     output: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut pages = pages.peekable();
     if format == Format::Table && pages.peek().is_none() {
-        let _ = writeln!(io::stderr(), "{hint}");
+        if let Some(hint) = hint {
+            let _ = writeln!(io::stderr(), "{hint}");
+        }
         return Ok(());
     }
     let mut printer = printer(format);

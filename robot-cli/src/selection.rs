@@ -1,6 +1,6 @@
 //! Which robots a command reads, and in which order, as arguments.
 
-use std::ops::Bound;
+use std::{iter, ops::Bound};
 
 use clap::{Args, builder::TypedValueParser};
 use robot_core::{Filter, Pages, ParseSortError, RobotType, Sort};
@@ -128,6 +128,7 @@ impl SelectionArgs {
         hint: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
+        let hint = Some(hint).filter(|_| self.limit != Some(0));
         let (catalogue, filter) = (context.open_existing()?, self.filter.filter(names));
         if self.count {
             let count = catalogue.count(&filter)?;
@@ -140,14 +141,17 @@ impl SelectionArgs {
         let Some(mut missing) = self.limit else {
             return output::print_pages(pages, format, hint, context.output);
         };
-        let pages = pages.page_size(missing.min(PAGE_SIZE)).map_while(|page| {
-            let page = page.map(|mut robots| {
+        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
+        let pages = iter::from_fn(|| {
+            if missing == 0 {
+                return None;
+            }
+            let page = pages.next()?.map(|mut robots| {
                 robots.truncate(missing);
+                missing -= robots.len();
                 robots
             });
-            missing -= page.as_ref().map_or(0, Vec::len);
-            let is_empty = page.as_ref().is_ok_and(Vec::is_empty);
-            (!is_empty).then_some(page)
+            Some(page)
         });
         output::print_pages(pages, format, hint, context.output)
     }

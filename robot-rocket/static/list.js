@@ -9,7 +9,7 @@ import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
 import { requestToken } from "./token.js";
-import { includes, isFiltered } from "./view.js";
+import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
 /** Robots that were added here, by their ids. They are shown above the list. */
 const added = new Map();
@@ -21,8 +21,11 @@ const edited = new Map();
 
 const actions = { edit, remove: erase };
 
-/** Of the robots of the view, as the service counts them; undefined until it has answered. */
+/** The number of the robots of `counted`, as the service counts them; undefined until it has answered. */
 let total;
+
+/** The last view that was opened. */
+let counted = EVERYTHING;
 
 /** The view whose number of robots was announced to screen readers. */
 let announced;
@@ -87,8 +90,12 @@ function update(what) {
   show(byId("end"), isWhole && count > 20);
   show(byId("none"), count === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
-  if (what === "opened") markOrder(view.sort);
-  if (what === "opened" || (what === "changed" && isWhole)) total = undefined;
+  if (what === "opened") {
+    markOrder(view.sort);
+    // In another order, it has the same number.
+    if (!isSameFilter(view, counted)) total = undefined;
+    counted = view;
+  }
   showCount();
   if (isWhole) announceCount();
   notifyChanged(what, count > 0 || isFiltered(view));
@@ -103,8 +110,8 @@ function nothingFound({ query, types, from, to }) {
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
     While it counts a longer one after a change, the old number is shown. */
 function showCount() {
-  byId("count").textContent = counted();
-  const rows = total ?? (pages.isWhole ? countHere() : undefined);
+  byId("count").textContent = countInWords();
+  const rows = pages.isWhole ? countHere() : total;
   byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
 }
 
@@ -114,10 +121,9 @@ function countHere() {
   return pages.count + ofView.length;
 }
 
-function counted() {
-  const here = countHere();
-  if (total === undefined && !pages.isWhole) return `more than ${robots(here)}`;
-  return robots(total ?? here);
+function countInWords() {
+  if (pages.isWhole) return robots(countHere());
+  return total === undefined ? `more than ${robots(countHere())}` : robots(total);
 }
 
 function robots(count) {
@@ -129,7 +135,7 @@ function robots(count) {
 function announceCount() {
   if (pages.view === announced) return;
   announced = pages.view;
-  const found = isFiltered(pages.view) ? `${counted()} found` : counted();
+  const found = isFiltered(pages.view) ? `${countInWords()} found` : countInWords();
   announce(`${found}${orderInWords(pages.view.sort)}`);
 }
 

@@ -64,6 +64,11 @@ export function isSameView(one, other) {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
+/** Whether two views show the same robots. */
+export function isSameFilter(one, other) {
+  return isSameView({ ...one, sort: "" }, { ...other, sort: "" });
+}
+
 /** The reason why the service would reject the years of a view; empty if there is none. */
 export function problemWith({ from, to }) {
   if (!/^\d*$/.test(from) || !/^\d*$/.test(to)) return "A year has only digits.";

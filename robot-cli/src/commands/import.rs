@@ -205,7 +205,7 @@ impl Import<'_> {
     fn location(&self) -> String {
         match self.position {
             Position::Line(line) => format!("{}:{line}", self.place),
-            Position::Record(_) => format!("{}: {}", self.place, self.position),
+            Position::Record(_) | Position::All => format!("{}: {}", self.place, self.position),
         }
     }
 

@@ -4,10 +4,11 @@ use robot_core::{DEFAULT_URL, RobotType};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 16] = [
     "add",
     "list",
     "search",
+    "summary",
     "get",
     "update",
     "delete",
@@ -15,6 +16,7 @@ const COMMANDS: [&str; 14] = [
     "export",
     "copy",
     "backup",
+    "restore",
     "check",
     "token",
     "completions",

@@ -42,6 +42,8 @@ fn filters_choose_robots() {
         all[..2]
     );
     assert_eq!(names(&sandbox, &["list", "--limit", "0"]), [""; 0]);
+    let assert = sandbox.run(&["list", "--limit", "0"]);
+    assert.success().stdout("").stderr("");
     assert_eq!(
         names(&sandbox, &["export", "--year-to", "1968"]),
         ["HAL 9000"]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::{Error, Result};
-use crate::model::{Robot, RobotId, Violation};
+use crate::model::{Revision, Robot, RobotId, Violation};
 
 /// Robots to be stored under their existing ids, for copies and backups.
 ///
@@ -36,23 +36,26 @@ impl Restoration {
     ///
     /// # Errors
     /// [`Error::NotRestored`] with [`Violation::IdTooGreat`] if an id is greater than
-    /// [`RobotId::GREATEST_RESTORED`].
+    /// [`RobotId::GREATEST_RESTORED`], or with [`Violation::RevisionTooGreat`] if a revision is greater than
+    /// [`Revision::GREATEST_RESTORED`].
     pub fn new(robots: impl IntoIterator<Item = Robot>, last_id: Option<RobotId>) -> Result<Self> {
         let mut robots: Vec<Robot> = robots.into_iter().collect();
         // In one order, so that every store reports the same robot, concurrent restorations do
         // not deadlock, and an index by id is written sequentially.
         robots.sort_by_key(Robot::id);
         let last_id = robots.last().map(Robot::id).max(last_id);
-        match last_id {
-            Some(id) if id > RobotId::GREATEST_RESTORED => Err(Error::NotRestored {
-                id,
-                violation: Violation::IdTooGreat,
-            }),
-            _ => Ok(Self {
-                robots: robots.into(),
-                last_id,
-            }),
+        if let Some(id) = last_id.filter(|id| *id > RobotId::GREATEST_RESTORED) {
+            let violation = Violation::IdTooGreat;
+            return Err(Error::NotRestored { id, violation });
         }
+        let is_exhausted = |robot: &&Robot| robot.revision() > Revision::GREATEST_RESTORED;
+        if let Some(robot) = robots.iter().find(is_exhausted) {
+            return Err(Self::conflict(robot, Violation::RevisionTooGreat));
+        }
+        Ok(Self {
+            robots: robots.into(),
+            last_id,
+        })
     }
 
     /// The robots, by ascending id.
@@ -73,8 +76,8 @@ impl Restoration {
         self.last_id.is_none()
     }
 
-    /// The error for a robot whose id ([`Violation::IdTaken`]) or name ([`Violation::NameTaken`])
-    /// is taken.
+    /// The error for a robot that violates a rule: its id ([`Violation::IdTaken`]) or name
+    /// ([`Violation::NameTaken`]) is taken, for example.
     #[must_use]
     pub fn conflict(robot: &Robot, violation: Violation) -> Error {
         Error::NotRestored {

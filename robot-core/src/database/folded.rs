@@ -8,7 +8,7 @@ use std::{collections::HashMap, ops::ControlFlow};
 
 use diesel::{Connection, QueryResult};
 
-use super::statements::{Condition, PageQuery, Statements};
+use super::statements::{Condition, Statements};
 use crate::{
     catalogue::{Cursor, Filter, PageItem, PageRequest, Sort, SortKey, Summary},
     model::{Robot, RobotType},
@@ -41,12 +41,16 @@ pub(super) fn needs_robots(request: PageRequest<'_>) -> bool {
     request.filter.is_folded() && request.cursor.sort().key == SortKey::Year
 }
 
-/// Reads a page of a filter that has a text to fold.
+/// Reads a page of a filter that has a text to fold. `page` reads each chunk.
 pub(super) fn page<C: Statements, T: PageItem>(
     connection: &mut C,
     request: PageRequest<'_>,
     candidates: Candidates<'_, C>,
-    page: PageQuery<C, T>,
+    page: impl for<'a> Fn(
+        &mut C,
+        PageRequest<'a>,
+        Option<Condition<'a, C::Backend>>,
+    ) -> QueryResult<Vec<T>>,
 ) -> QueryResult<Vec<T>> {
     let mut found = Vec::new();
     if request.limit == 0 {
@@ -122,7 +126,11 @@ fn read<C: Statements, T: PageItem>(
     connection: &mut C,
     request: PageRequest<'_>,
     candidates: Candidates<'_, C>,
-    page: PageQuery<C, T>,
+    page: impl for<'a> Fn(
+        &mut C,
+        PageRequest<'a>,
+        Option<Condition<'a, C::Backend>>,
+    ) -> QueryResult<Vec<T>>,
     mut take: impl FnMut(T) -> ControlFlow<()>,
 ) -> QueryResult<()> {
     let PageRequest { filter, cursor, .. } = request;

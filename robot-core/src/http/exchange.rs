@@ -334,7 +334,7 @@ fn options(call: &Call<'_>) -> Started {
             ("access-control-allow-methods", allow.clone().into()),
             (
                 "access-control-allow-headers",
-                "Authorization, Content-Type, If-Match, If-None-Match".into(),
+                "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id".into(),
             ),
             ("access-control-max-age", "600".into()),
         ]);

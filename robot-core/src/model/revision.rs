@@ -22,6 +22,11 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 pub struct Revision(i64);
 
 impl Revision {
+    /// The greatest revision that a robot can be restored with (see
+    /// [`Restoration`](crate::Restoration)): 9223090561878065151. So the number of its changes is never
+    /// exhausted.
+    pub const GREATEST_RESTORED: Self = Self(i64::MAX - (1 << 48));
+
     /// The revision of a new robot: 1.
     pub const FIRST: Self = Self(1);
 

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::{id::RobotId, robot_type::RobotType};
+use super::{id::RobotId, revision::Revision, robot_type::RobotType};
 
 /// The maximum length of a name, in characters (Unicode scalar values).
 ///
@@ -32,6 +32,9 @@ pub enum Violation {
     /// The id is greater than [`RobotId::GREATEST_RESTORED`], so the robot cannot be restored.
     #[error("The robot id must be at most {}", RobotId::GREATEST_RESTORED)]
     IdTooGreat,
+    /// The revision is greater than [`Revision::GREATEST_RESTORED`], so the robot cannot be restored.
+    #[error("The robot revision must be at most {}", Revision::GREATEST_RESTORED)]
+    RevisionTooGreat,
     /// The type is missing.
     #[error("type is required")]
     TypeMissing,

@@ -90,13 +90,13 @@ fn run<C: Catalogue + ?Sized>(
             outcomes.retain(|outcome| outcome.result.is_err());
             return outcomes;
         }
-        let (Some(first), DryRun::No) = (outcomes.first(), options.dry_run) else {
+        if outcomes.is_empty() || options.dry_run == DryRun::Yes {
             return outcomes;
-        };
+        }
         match apply(catalogue, changes) {
             Ok(()) => return outcomes,
             Err(error) if is_retryable(&error) && attempt < ATTEMPTS => attempt += 1,
-            Err(error) => return vec![first.position.failed(last_error(error))],
+            Err(error) => return vec![Position::All.failed(last_error(error))],
         }
         thread::sleep(RETRY_PAUSE);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The position of a record in a file, for messages: `line 3`, or `record 3` if the line does not
-/// identify it, as in a JSON array on one line.
+/// identify it, as in a JSON array on one line. A failure that is not of one record has `all records`.
 ///
 /// ```
 /// use robot_core::transfer::{Format, Position, Records};
@@ -21,6 +21,8 @@ pub enum Position {
     Line(u64),
     /// The number of the record, from 1: another record, or the array, begins on the same line.
     Record(u64),
+    /// All records of an atomic import, which are stored together.
+    All,
 }
 
 impl Position {
@@ -29,14 +31,18 @@ impl Position {
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Line(_) => "line",
-            Self::Record(_) => "record",
+            Self::Record(_) | Self::All => "record",
         }
     }
 }
 
 impl fmt::Display for Position {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Line(number) | Self::Record(number)) = self;
-        write!(formatter, "{} {number}", self.unit())
+        match self {
+            Self::Line(number) | Self::Record(number) => {
+                write!(formatter, "{} {number}", self.unit())
+            }
+            Self::All => formatter.write_str("all records"),
+        }
     }
 }

@@ -137,7 +137,7 @@ impl<R: Read> Iterator for Records<R> {
         let record = match self.read() {
             Err(error) => match error.position() {
                 Position::Line(line) => Some(Err(error.at(self.locate(line)))),
-                Position::Record(_) => Some(Err(error)),
+                Position::Record(_) | Position::All => Some(Err(error)),
             },
             record => record.transpose(),
         };

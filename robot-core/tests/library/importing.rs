@@ -46,10 +46,12 @@ pub(crate) fn described(outcome: &Outcome) -> String {
     }
 }
 
-/// The number of the line of a record, since no two records share one.
+/// The number of the line of a record, since no two records share one; 0 for all records.
 fn line(outcome: &Outcome) -> u64 {
-    let (Position::Line(number) | Position::Record(number)) = outcome.position;
-    number
+    match outcome.position {
+        Position::Line(number) | Position::Record(number) => number,
+        Position::All => 0,
+    }
 }
 
 /// NDJSON of droids with these names and years.

@@ -25,7 +25,7 @@ fn read(input: impl Read, format: Format) -> Vec<String> {
 fn place(position: Position) -> String {
     match position {
         Position::Line(line) => line.to_string(),
-        Position::Record(_) => position.to_string(),
+        Position::Record(_) | Position::All => position.to_string(),
     }
 }
 

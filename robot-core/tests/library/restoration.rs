@@ -1,6 +1,6 @@
 //! Restorations: checked when they are created.
 
-use robot_core::{Draft, Error, Restoration, Robot, RobotId, ValidDraft, Violation};
+use robot_core::{Draft, Error, Restoration, Revision, Robot, RobotId, ValidDraft, Violation};
 
 fn id(number: i64) -> RobotId {
     RobotId::new(number).unwrap()
@@ -23,6 +23,19 @@ fn robots_are_sorted_and_raise_the_last_id() {
     let restoration = Restoration::new([], None).unwrap();
     assert!(restoration.is_empty());
     assert_eq!(restoration.last_id(), None);
+}
+
+#[test]
+fn revisions_above_the_maximum_are_rejected() {
+    let greatest = Revision::GREATEST_RESTORED;
+    let restored = |revision| Restoration::new([robot(1).with_revision(revision)], None);
+    assert!(restored(greatest).is_ok());
+    match restored(greatest.next()) {
+        Err(Error::NotRestored { id, violation }) => {
+            assert_eq!((id.get(), violation), (1, Violation::RevisionTooGreat));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]

@@ -127,6 +127,7 @@ proptest! {
                     last = line;
                 }
                 Position::Record(number) => prop_assert_eq!(number, count),
+                Position::All => prop_assert!(false, "a record has a place"),
             }
         }
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::Index};
 use robot_core::{
-    Catalogue, CatalogueExt, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest, Pages,
-    Robot, RobotId, fold,
+    Catalogue, CatalogueExt, Cursor, Draft, Entry, Error, Filter, MemoryCatalogue, PageRequest,
+    Pages, Restoration, Robot, RobotId, RobotType, Sort, ValidDraft, fold,
     transfer::{ImportOptions, Record, import},
 };
 
@@ -270,21 +270,66 @@ proptest! {
 
 /// Searches a catalogue with many more robots than a page, with few, all or no matches.
 fn assert_searches_many(catalogue: &Arc<dyn Catalogue>) {
-    // The order of the inserts is not that of the names.
-    let drafts = (0..20_000_u64).map(|number| {
-        Draft::new(
-            format!("Droid-{:05}", number * 7919 % 20_000),
-            "droid",
-            1977,
-        )
-    });
-    let records = Record::numbered(drafts);
+    let records = Record::numbered(many_drafts());
     let mut outcomes = import(Arc::clone(catalogue), records, ImportOptions::default());
     assert!(outcomes.all(|outcome| outcome.result.is_ok()));
     for text in ["D", "9", "-0", "777", "0777", "-07777", "x", "Droid-1999"] {
         for (after, limit) in [("", 5), ("Droid-07777", 3), ("Droid-1", 1000), ("E", 5)] {
             assert_finds_every_match(catalogue, text, &(after.to_owned(), limit));
         }
+    }
+}
+
+/// Robots of a hundred years, not in the order of their names. Most are droids.
+fn many_drafts() -> impl Iterator<Item = Draft> + Send {
+    (0..20_000_u32).map(|number| {
+        let robot_type = ["virtual", "droid"][usize::from(number % 8 > 0)];
+        let name = format!("Droid-{:05}", number * 7919 % 20_000);
+        Draft::new(name, robot_type, i64::from(1900 + number % 100))
+    })
+}
+
+/// Compares pages of filters that many and few robots meet, in all orders, with a comparison of all robots.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn assert_filters_many(catalogue: &dyn Catalogue) {
+    let robots = (1..).map(|id| RobotId::new(id).unwrap()).zip(many_drafts());
+    let robots = robots.map(|(id, draft)| ValidDraft::new(draft).unwrap().with_id(id));
+    let robots: Vec<Robot> = robots.collect();
+    let restoration = Restoration::new(robots.clone(), None).unwrap();
+    catalogue.restore(&restoration).unwrap();
+    let texts = ["", "D", "oid-00", "07777"].map(Filter::from);
+    let folded = ["droid-1", "D", "777"].map(|text| Filter::from(text).folded());
+    for filter in texts.into_iter().chain(folded) {
+        let droids = filter.clone().of_type(RobotType::Droid);
+        let of_one_year = droids.clone().years(1977..=1977);
+        let late = filter.clone().years(1999..);
+        for filter in [filter, droids, of_one_year, late] {
+            let mut robots = robots.clone();
+            robots.retain(|robot| filter.matches(robot));
+            for sort in Sort::ALL {
+                robots.sort_by(|one, other| sort.compare(one, other));
+                assert_pages(catalogue, &filter, sort, &robots);
+            }
+        }
+    }
+}
+
+/// Compares the first two pages of a filter with all of its robots.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+fn assert_pages(catalogue: &dyn Catalogue, filter: &Filter, sort: Sort, robots: &[Robot]) {
+    let limit = 7;
+    let mut cursor = Cursor::start(sort);
+    for expected in robots.chunks(limit).take(2) {
+        let request = PageRequest {
+            filter,
+            cursor: &cursor,
+            limit,
+        };
+        assert_eq!(catalogue.page(request).unwrap(), expected, "{request:?}");
+        let entries = catalogue.entries(request).unwrap();
+        let expected_entries = expected.iter().cloned().map(Entry::from);
+        assert!(entries.into_iter().eq(expected_entries), "{request:?}");
+        cursor = Cursor::after(sort, &expected[expected.len() - 1]);
     }
 }
 
@@ -301,8 +346,21 @@ fn sqlite_search_of_many_robots_equals_full_comparison() {
     assert_searches_many(&database.open());
 }
 
+#[cfg(feature = "sqlite")]
+#[test]
+fn sqlite_filters_of_many_robots_equal_full_comparison() {
+    let database = Sqlite::new();
+    assert_filters_many(database.open().as_ref());
+}
+
 #[cfg(feature = "postgres")]
 #[test]
 fn postgres_search_of_many_robots_equals_full_comparison() {
     assert_searches_many(&Postgres::new().open());
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn postgres_filters_of_many_robots_equal_full_comparison() {
+    assert_filters_many(Postgres::new().open().as_ref());
 }

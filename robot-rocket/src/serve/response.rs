@@ -55,8 +55,12 @@ pub(super) async fn convert<'a>(
     } else if let Some(size) = size {
         headers.insert(CONTENT_LENGTH, size.into());
     }
-    let is_stripped = method == Method::HEAD
-        || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    // RFC 9110, 8.6: a 204 has no length, and that of a 304 would be the one of a 200.
+    let is_empty = matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    if is_empty {
+        headers.remove(CONTENT_LENGTH);
+    }
+    let is_stripped = method == Method::HEAD || is_empty;
     let (content, reader) = match size {
         _ if is_stripped => (Content::Stripped, None),
         Some(size) if size <= WHOLE => (whole(&mut response, size).await, None),

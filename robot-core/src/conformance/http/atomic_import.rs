@@ -209,6 +209,8 @@ fn atomic_import_on_a_full_disk_stores_nothing(session: &Session<'_>) {
     let answer = import(session, "?format=ndjson&atomic=true", &robots);
     session.store.fail(None);
     assert_failure(&answer, 503);
+    let text = answer.text();
+    assert!(text.contains("\"all records: "), "{text}");
     let after = answer.header("retry-after").unwrap_or_default();
     assert!(after.parse::<u32>().is_ok(), "Retry-After: {after}");
     assert_eq!(session.names("/api/robots"), [""; 0]);

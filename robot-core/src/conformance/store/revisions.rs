@@ -79,11 +79,18 @@ fn rejected_changes_keep_the_revision(catalogue: &dyn Catalogue) {
 
 fn restored_robots_keep_their_revisions(catalogue: &dyn Catalogue) {
     let first = robot(7, "a").with_revision(revision(5));
-    let second = robot(8, "b").with_revision(revision(i64::MAX - 1));
+    let greatest = Revision::GREATEST_RESTORED;
+    let second = robot(8, "b").with_revision(greatest);
     ok(restore(catalogue, &[first.clone(), second.clone()], None));
     assert_eq!(ok(catalogue.list()), [first.clone(), second.clone()]);
     ok(catalogue.update_if(first.id(), revision(5), year(5)));
     assert_revision(catalogue, first.id(), 6);
+    ok(catalogue.update_if(second.id(), greatest, year(5)));
+    assert_revision(catalogue, second.id(), greatest.get() + 1);
+    assert_stale(
+        catalogue.update_if(second.id(), greatest, year(6)),
+        second.id(),
+    );
     assert_eq!(add(catalogue, "c").revision(), Revision::FIRST);
 }
 

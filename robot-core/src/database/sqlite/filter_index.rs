@@ -59,6 +59,17 @@ fn is_new() -> Condition<'static, Sqlite> {
     Box::new(sql::<Bool>("robots.is_new = 1"))
 }
 
+/// A condition, and that of the text of a filter.
+fn with_text<'a>(
+    filter: &'a Filter,
+    condition: Condition<'static, Sqlite>,
+) -> Condition<'a, Sqlite> {
+    match filter.get_containing() {
+        "" => condition,
+        text => Box::new(condition.and(SqliteConnection::contains(text))),
+    }
+}
+
 /// The types of a filter, or those of all robots in the index: the index begins with the type.
 fn types(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<Vec<String>> {
     let mut types: Vec<String> = Vec::new();
@@ -115,16 +126,18 @@ pub(super) fn ids(connection: &mut SqliteConnection, filter: &Filter) -> QueryRe
     Ok(found)
 }
 
-/// Reads a page in the order of the years. The index has this order for each type.
+/// Reads a page in the order of the years. The index has this order for each type, and the names that a
+/// text is compared with.
 pub(super) fn page_by_year<T: Listed>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
 ) -> QueryResult<Vec<T>> {
-    let mut found = page(connection, request, Some(is_new()))?;
-    for robot_type in types(connection, request.filter)? {
+    let filter = request.filter;
+    let mut found = page(connection, request, Some(with_text(filter, is_new())))?;
+    for robot_type in types(connection, filter)? {
         let has_type = robots::robot_type.eq(robot_type);
-        let condition = Box::new(in_index().and(has_type));
+        let condition = with_text(filter, Box::new(in_index().and(has_type)));
         found.extend(page(connection, request, Some(condition))?);
     }
     Ok(first(found, request))
@@ -136,21 +149,12 @@ pub(super) fn sorted_page<T: Listed>(
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
 ) -> QueryResult<Vec<T>> {
-    let contains = || {
-        let text = request.filter.get_containing();
-        (!text.is_empty()).then(|| SqliteConnection::contains(text))
-    };
-    let with_text = |condition: Condition<'static, Sqlite>| -> Condition<'_, Sqlite> {
-        match contains() {
-            Some(contains) => Box::new(condition.and(contains)),
-            None => condition,
-        }
-    };
-    let mut found = page(connection, request, Some(with_text(is_new())))?;
+    let filter = request.filter;
+    let mut found = page(connection, request, Some(with_text(filter, is_new())))?;
     // The ids first, so that only the robots of the page are read.
-    let condition = in_index_with_types(connection, request.filter)?;
+    let condition = in_index_with_types(connection, filter)?;
     let ids = robots::table.select(robots::id).into_boxed();
-    let ids = restricted!(ids, request.filter, Some(with_text(condition)));
+    let ids = restricted!(ids, filter, Some(with_text(filter, condition)));
     let ids = ids.limit(row_limit(request.limit));
     let ids = match request.cursor.direction() {
         Direction::Ascending => sorted!(ids, request.cursor, asc, gt, ge),

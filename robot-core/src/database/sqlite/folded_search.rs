@@ -3,14 +3,14 @@
 use diesel::{Connection, QueryResult, SqliteConnection, sqlite::Sqlite};
 
 use super::{
-    filter_index::{has_fewer_than, ids},
+    filter_index::{Listed, has_fewer_than, ids, page_by_year},
     search::{CANDIDATE_LIMIT, SORT_LIMIT, is_one_of, join, scanned},
     trigram_index::IndexQuery,
 };
 use crate::{
-    catalogue::{Filter, PageItem, PageRequest},
+    catalogue::{Filter, PageItem, PageRequest, SortKey},
     database::{
-        folded::{self, Candidates, FoldedCount},
+        folded::{self, FoldedCount},
         statements::{Condition, PageQuery},
     },
 };
@@ -20,22 +20,29 @@ use crate::{
 const PAGE_CANDIDATE_LIMIT: usize = 5_000;
 
 /// Reads a page of a filter that has a text to fold.
-pub(super) fn page<T: PageItem>(
+pub(super) fn page<T: PageItem + Listed>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
     has_filter_index: bool,
 ) -> QueryResult<Vec<T>> {
-    search(
-        connection,
-        request.filter,
-        PAGE_CANDIDATE_LIMIT,
-        has_filter_index,
-        |connection, filter, candidates| {
-            let request = PageRequest { filter, ..request };
-            folded::page(connection, request, candidates, page)
-        },
-    )
+    let filter = request.filter;
+    // All statements read one snapshot.
+    connection.transaction(|connection| {
+        let candidates = candidates(connection, filter, PAGE_CANDIDATE_LIMIT, has_filter_index)?;
+        let is_by_year = request.cursor.sort().key == SortKey::Year;
+        if is_by_year && candidates.is_none() && has_filter_index {
+            return folded::page(connection, request, &|| None, |connection, chunk, _| {
+                page_by_year(connection, chunk, page)
+            });
+        }
+        let request = PageRequest {
+            filter: &only_text(filter),
+            ..request
+        };
+        let conditions = || conditions(filter, candidates.as_deref());
+        folded::page(connection, request, &conditions, page)
+    })
 }
 
 /// Counts the robots that meet a filter that has a text to fold.
@@ -45,48 +52,43 @@ pub(super) fn counts<T>(
     counts: FoldedCount<SqliteConnection, T>,
     has_filter_index: bool,
 ) -> QueryResult<T> {
-    search(
-        connection,
-        filter,
-        CANDIDATE_LIMIT,
-        has_filter_index,
-        counts,
-    )
+    // All statements read one snapshot.
+    connection.transaction(|connection| {
+        let candidates = candidates(connection, filter, CANDIDATE_LIMIT, has_filter_index)?;
+        let conditions = || conditions(filter, candidates.as_deref());
+        counts(connection, &only_text(filter), &conditions)
+    })
 }
 
-/// Calls `read` with the text of a filter, and the other conditions, among them the candidates of an index
-/// if there are few.
-fn search<T>(
+/// The ids of the robots that may meet a filter, from the index of trigrams or the index for filters;
+/// `None` if neither has few.
+fn candidates(
     connection: &mut SqliteConnection,
     filter: &Filter,
     limit: usize,
     has_filter_index: bool,
-    read: impl FnOnce(
-        &mut SqliteConnection,
-        &Filter,
-        Candidates<'_, SqliteConnection>,
-    ) -> QueryResult<T>,
-) -> QueryResult<T> {
-    // All statements read one snapshot.
-    connection.transaction(|connection| {
-        let text = filter.folded_text().unwrap_or_default();
-        let mut candidates = IndexQuery::new(connection, &text)
-            .and_then(|query| query.candidates(connection, limit));
-        let others = filter.without_text();
-        if candidates.is_none()
-            && has_filter_index
-            && others != Filter::all()
-            && has_fewer_than(connection, SORT_LIMIT, &others)?
-        {
-            candidates = Some(ids(connection, &others)?);
-        }
-        let only_text = Filter::from(text.as_ref()).folded();
-        read(
-            connection,
-            &only_text,
-            &|| -> Option<Condition<'_, Sqlite>> {
-                join(candidates.as_deref().map(is_one_of), scanned(filter))
-            },
-        )
-    })
+) -> QueryResult<Option<Vec<i64>>> {
+    let text = filter.folded_text().unwrap_or_default();
+    let candidates =
+        IndexQuery::new(connection, &text).and_then(|query| query.candidates(connection, limit));
+    let others = filter.without_text();
+    if candidates.is_none()
+        && has_filter_index
+        && others != Filter::all()
+        && has_fewer_than(connection, SORT_LIMIT, &others)?
+    {
+        return ids(connection, &others).map(Some);
+    }
+    Ok(candidates)
+}
+
+/// The candidates, and the conditions of a filter besides its text.
+fn conditions<'a>(filter: &'a Filter, candidates: Option<&[i64]>) -> Option<Condition<'a, Sqlite>> {
+    join(candidates.map(is_one_of), scanned(filter))
+}
+
+/// A filter with the text alone, for which SQLite uses no index for filters.
+fn only_text(filter: &Filter) -> Filter {
+    let text = filter.folded_text().unwrap_or_default();
+    Filter::from(text.as_ref()).folded()
 }

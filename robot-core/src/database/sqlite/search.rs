@@ -73,7 +73,8 @@ pub(super) fn search<T: Listed>(
         let contains = has_text.then(|| SqliteConnection::contains(text));
         return page(connection, request, contains);
     }
-    if request.cursor.sort().key == SortKey::Year && !has_text {
+    let is_by_year = request.cursor.sort().key == SortKey::Year;
+    if is_by_year && !has_text {
         return page_by_year(connection, request, page);
     }
     if !filter.has_only_text() && has_fewer_than(connection, SORT_LIMIT, filter)? {
@@ -82,7 +83,11 @@ pub(super) fn search<T: Listed>(
     if let Some(after) = request.cursor.ascending_name().filter(|_| has_text) {
         return search_by_name(connection, request, after, page);
     }
-    let condition = join(matching(connection, filter), scanned(filter));
+    let candidates = candidates(connection, text);
+    if is_by_year && candidates.is_none() {
+        return page_by_year(connection, request, page);
+    }
+    let condition = join(matching(text, candidates), scanned(filter));
     let filter = &Filter::all();
     page(connection, PageRequest { filter, ..request }, condition)
 }
@@ -182,19 +187,17 @@ fn search_by_name<T>(
     Ok(found)
 }
 
-/// The condition for the text of a filter, with the candidates of the index if there are few; `None`
-/// for an empty text.
-pub(super) fn matching<'a>(
-    connection: &mut SqliteConnection,
-    filter: &'a Filter,
-) -> Option<Condition<'a, Sqlite>> {
-    let text = filter.get_containing();
+/// The candidates of the index for a text, if there are few.
+pub(super) fn candidates(connection: &mut SqliteConnection, text: &str) -> Option<Vec<i64>> {
+    IndexQuery::new(connection, text)?.candidates(connection, CANDIDATE_LIMIT)
+}
+
+/// The condition for a text and its candidates; `None` for an empty text.
+pub(super) fn matching(text: &str, candidates: Option<Vec<i64>>) -> Option<Condition<'_, Sqlite>> {
     if text.is_empty() {
         return None;
     }
     let contains = SqliteConnection::contains(text);
-    let candidates = IndexQuery::new(connection, text)
-        .and_then(|query| query.candidates(connection, CANDIDATE_LIMIT));
     Some(match candidates {
         Some(ids) => Box::new(is_one_of(&ids).and(contains)),
         None => contains,

@@ -15,7 +15,7 @@ use super::{
     folded_search,
     inline_reads::InlineReads,
     readers::Readers,
-    search::{matching, search},
+    search::{candidates, matching, search},
     writer::{Ids, Work, Writer},
 };
 use crate::{
@@ -209,7 +209,8 @@ impl SqliteCatalogue {
                 if from_index && has_index && filter.get_containing().is_empty() {
                     return filter_index::counts(connection, filter, counts);
                 }
-                let condition = matching(connection, filter);
+                let text = filter.get_containing();
+                let condition = matching(text, candidates(connection, text));
                 Ok(vec![counts(connection, filter, condition)?])
             });
             counted.map(convert)
