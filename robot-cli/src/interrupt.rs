@@ -21,7 +21,7 @@ use signal_hook::{
 };
 
 /// Exit status of a process that a signal terminated, minus the number of the signal.
-const SIGNAL_STATUS: i32 = 128;
+const SIGNAL_STATUS: u8 = 128;
 
 /// Interval at which a blocked read checks the flag. Longer ones delay the reaction to Ctrl-C
 /// noticeably, shorter ones only wake the thread more often.
@@ -44,7 +44,7 @@ impl Interrupt {
     pub(crate) fn register() -> io::Result<Self> {
         let interrupt = Self::default();
         for signal in [SIGINT, SIGTERM] {
-            let status = SIGNAL_STATUS + signal;
+            let status = i32::from(SIGNAL_STATUS) + signal;
             // Before the handler that sets the flag, so that only the second signal terminates.
             flag::register_conditional_shutdown(signal, status, Arc::clone(&interrupt.is_set))?;
             flag::register(signal, Arc::clone(&interrupt.is_set))?;
@@ -71,7 +71,7 @@ impl Interrupt {
     /// The exit status for the signal: 130 for Ctrl-C.
     pub(crate) fn status(&self) -> u8 {
         let signal = self.signal.load(Ordering::Relaxed);
-        u8::try_from(signal).map_or(u8::MAX, |signal| 128 | signal)
+        u8::try_from(signal).map_or(u8::MAX, |signal| SIGNAL_STATUS + signal)
     }
 
     /// A reader of the same bytes that returns an error after a signal, even if the source blocks:

@@ -11,7 +11,7 @@ use million::median;
 use robot_core::http::{Api, Request};
 
 /// Requests for a page of 50 robots.
-const PAGES: [&str; 22] = [
+const PAGES: [&str; 24] = [
     "?limit=50",
     "?limit=50&sort=-name",
     "?limit=50&sort=year",
@@ -33,7 +33,9 @@ const PAGES: [&str; 22] = [
     "?limit=50&year_from=1960&year_to=1989",
     "?limit=50&year_from=2015&sort=-id",
     "?limit=50&year=1800",
+    "/search/titan?limit=50&sort=year",
     "/search/TITAN-R001234?limit=50&fold=true",
+    "/search/TITAN?limit=50&fold=true&sort=-year",
 ];
 
 /// Requests that read every robot that meets the filter.

@@ -7,7 +7,7 @@ use crate::{
         Backup, BackupError, Existing, OpenOptions, RestoreError, RestoredBackup,
         url::{redact, scheme_of},
     },
-    open::{BackupMethod, Schemes, backup_method},
+    open::{FileOperations, Schemes, file_operations},
 };
 
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
@@ -96,14 +96,14 @@ impl OpenOptions {
         existing: Existing,
         next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Backup, BackupError> {
-        let method = backup_method(url).ok_or_else(|| Schemes::new().unknown(scheme_of(url)))?;
+        let method = file_operations(url).ok_or_else(|| Schemes::new().unknown(scheme_of(url)))?;
         match method {
             #[cfg(feature = "sqlite")]
-            BackupMethod::File { backup, .. } => {
+            FileOperations::File { backup, .. } => {
                 let mut next = next;
                 backup(url, self, file.as_ref(), existing, &mut next)
             }
-            BackupMethod::Other(remedy) => {
+            FileOperations::Other(remedy) => {
                 let _ = (file, existing, next);
                 Err(BackupError::NoFile {
                     database: redact(url),
@@ -152,7 +152,7 @@ impl OpenOptions {
         next: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<RestoredBackup, RestoreError> {
         #[cfg(feature = "sqlite")]
-        if let Some(BackupMethod::File { restore, .. }) = backup_method(url) {
+        if let Some(FileOperations::File { restore, .. }) = file_operations(url) {
             let mut next = next;
             return restore(file.as_ref(), url, self, existing, &mut next);
         }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 #[cfg(feature = "sqlite")]
-use crate::open::{BackupMethod, backup_method};
+use crate::open::{FileOperations, file_operations};
 use crate::{
     catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions},
     transfer,
@@ -39,7 +39,7 @@ impl OpenOptions {
         next: impl FnMut(Check, u64) -> ControlFlow<()>,
     ) -> Result<CheckReport, CheckError> {
         #[cfg(feature = "sqlite")]
-        if let Some(BackupMethod::File { check, .. }) = backup_method(url) {
+        if let Some(FileOperations::File { check, .. }) = file_operations(url) {
             let mut next = next;
             return check(url, self, &mut next);
         }

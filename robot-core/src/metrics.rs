@@ -167,6 +167,11 @@ pub const STORE_CONNECTIONS: Metric = Metric::gauge(
     "robots_store_connections",
     "Open connections to the database server",
 );
+/// The maximum number of connections.
+pub const STORE_CONNECTIONS_LIMIT: Metric = Metric::gauge(
+    "robots_store_connections_limit",
+    "Connections to the database that may be open (database_connections)",
+);
 /// Connections in use.
 pub const STORE_CONNECTIONS_BUSY: Metric = Metric::gauge(
     "robots_store_connections_busy",
@@ -187,6 +192,11 @@ pub const STORE_POOL_WAIT: Metric = Metric::histogram(
 pub const SQLITE_MOVED_READS: Metric = Metric::counter(
     "robots_sqlite_moved_reads_total",
     "Look-ups that a blocking thread repeated, because all connections were in use or a lock was held",
+);
+/// When the running commit began.
+pub const SQLITE_COMMIT_START: Metric = Metric::gauge(
+    "robots_sqlite_commit_start_time_seconds",
+    "When the running commit began, in seconds since 1970; 0 while none runs",
 );
 /// The size of the write-ahead log.
 pub const SQLITE_LOG_BYTES: Metric = Metric::gauge(
@@ -238,10 +248,12 @@ pub const ALL: &[Metric] = &[
     STORE_RETRIES,
     STORE_ERRORS,
     STORE_CONNECTIONS,
+    STORE_CONNECTIONS_LIMIT,
     STORE_CONNECTIONS_BUSY,
     STORE_CONNECTS,
     STORE_POOL_WAIT,
     SQLITE_MOVED_READS,
+    SQLITE_COMMIT_START,
     SQLITE_LOG_BYTES,
     SQLITE_CHECKPOINTS,
     SQLITE_CHECKPOINT_DURATION,

@@ -9,7 +9,10 @@ use crate::catalogue::{
     Backup, BackupError, Check, CheckError, CheckReport, Existing, RestoreError, RestoredBackup,
 };
 use crate::{
-    catalogue::{Catalogue, OpenError, OpenOptions, Scheme, url::scheme_of},
+    catalogue::{
+        Catalogue, OpenError, OpenOptions, Scheme,
+        url::{redact, scheme_of},
+    },
     files::StoreFiles,
     memory::MemoryCatalogue,
 };
@@ -25,7 +28,7 @@ pub const DEFAULT_URL: &str = "sqlite://robots.db";
 /// A store of this crate.
 struct Builtin {
     scheme: Scheme,
-    backup: BackupMethod,
+    files: FileOperations,
 }
 
 /// Backs up the catalogue of a URL to a file until the last argument breaks.
@@ -56,8 +59,8 @@ type RestoreFn = fn(
     &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
 ) -> Result<RestoredBackup, RestoreError>;
 
-/// How a catalogue is backed up.
-pub(crate) enum BackupMethod {
+/// How a catalogue is backed up, restored and checked as a file.
+pub(crate) enum FileOperations {
     #[cfg(feature = "sqlite")]
     File {
         backup: BackupFn,
@@ -70,7 +73,7 @@ pub(crate) enum BackupMethod {
     Other(&'static str),
 }
 
-impl BackupMethod {
+impl FileOperations {
     /// The files of a URL.
     fn files(&self, url: &str) -> StoreFiles {
         match self {
@@ -93,17 +96,22 @@ const BUILTIN: &[Builtin] = &[
             open: |url, _| match url {
                 "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
                 _ => Err(OpenError::UnknownScheme {
-                    scheme: url.to_owned(),
+                    // It may be the URL of another store, with a password.
+                    scheme: if url.contains('@') {
+                        redact(url)
+                    } else {
+                        url.to_owned()
+                    },
                     known: Schemes::new().examples(),
                 }),
             },
         },
-        backup: BackupMethod::Other("it exists only in the memory of its process"),
+        files: FileOperations::Other("it exists only in the memory of its process"),
     },
     #[cfg(feature = "sqlite")]
     Builtin {
         scheme: crate::database::sqlite::SCHEME,
-        backup: BackupMethod::File {
+        files: FileOperations::File {
             backup: crate::database::sqlite::backup,
             restore: crate::database::sqlite::restore_backup,
             check: crate::database::sqlite::check,
@@ -113,12 +121,12 @@ const BUILTIN: &[Builtin] = &[
     #[cfg(feature = "postgres")]
     Builtin {
         scheme: crate::database::server::POSTGRES,
-        backup: BackupMethod::Other("use PostgreSQL's pg_dump"),
+        files: FileOperations::Other("use PostgreSQL's pg_dump"),
     },
     #[cfg(feature = "mysql")]
     Builtin {
         scheme: crate::database::server::MYSQL,
-        backup: BackupMethod::Other("use the server's mariadb-dump or mysqldump"),
+        files: FileOperations::Other("use the server's mariadb-dump or mysqldump"),
     },
 ];
 
@@ -263,16 +271,16 @@ impl StoreFiles {
     /// The files of the catalogue of a URL. None for a URL that names no file.
     #[must_use]
     pub fn of_url(url: &str) -> Self {
-        backup_method(url).map_or_else(Self::default, |method| method.files(url))
+        file_operations(url).map_or_else(Self::default, |method| method.files(url))
     }
 }
 
 /// How the catalogue of a URL is backed up; `None` if its scheme is not one of this build.
-pub(crate) fn backup_method(url: &str) -> Option<&'static BackupMethod> {
+pub(crate) fn file_operations(url: &str) -> Option<&'static FileOperations> {
     let scheme = scheme_of(url);
     let mut builtin = BUILTIN.iter();
     let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme))?;
-    Some(&found.backup)
+    Some(&found.files)
 }
 
 #[cfg(all(test, not(feature = "sqlite")))]

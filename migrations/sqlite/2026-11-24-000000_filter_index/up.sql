@@ -3,7 +3,7 @@
 --
 -- An entry of one robot would change one page of the index, and the commit would write it. So new robots
 -- are not in the index: a filter compares each of them. The trigger robots_index of the search index adds
--- two thousand at once, many of them to the same pages.
+-- about 2,000 at once, many of them to the same pages.
 DROP INDEX IF EXISTS robots_type_year;
 DROP INDEX IF EXISTS robots_year;
 ALTER TABLE robots ADD COLUMN is_new INTEGER NOT NULL DEFAULT 1;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use memchr::memmem::Finder;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::model::{Robot, RobotType, fold};
 
@@ -41,12 +41,22 @@ pub struct Filter {
     fold: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        rename = "type",
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "each_once"
+    )]
     types: Vec<RobotType>,
     #[serde(rename = "year_from", skip_serializing_if = "Option::is_none")]
     first_year: Option<i64>,
     #[serde(rename = "year_to", skip_serializing_if = "Option::is_none")]
     last_year: Option<i64>,
+}
+
+/// Deserializes types, of which some may be repeated.
+fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RobotType>, D::Error> {
+    let types = Vec::deserialize(deserializer)?;
+    Ok(types.into_iter().fold(Filter::all(), Filter::of_type).types)
 }
 
 impl Filter {

@@ -259,12 +259,14 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let mut counts = Vec::new();
-        for page in Pages::new(self, filter.clone()) {
-            let robots = page?.into_iter();
-            counts.extend(robots.map(|robot| (robot.robot_type(), robot.year(), 1)));
-        }
-        Ok(Summary::new(counts))
+        let mut failure = None;
+        let pages = Pages::new(self, filter.clone())
+            .map_while(|page| page.map_err(|error| failure = Some(error)).ok());
+        let counts = pages
+            .flatten()
+            .map(|robot| (robot.robot_type(), robot.year(), 1));
+        let summary = Summary::new(counts);
+        failure.map_or(Ok(summary), Err)
     }
 
     /// Starts a change without blocking the caller, if the store can. The result is the id of the

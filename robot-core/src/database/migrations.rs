@@ -174,8 +174,8 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
                 tracing::info!("{database}: creating an empty catalogue");
             } else {
                 tracing::warn!(
-                    "{database}: migrating to this version, which may take some seconds per million \
-                     robots"
+                    "{database}: migrating to this version, which may take half a minute per \
+                     million robots"
                 );
             }
             connection.run_pending_migrations(C::MIGRATIONS)?;

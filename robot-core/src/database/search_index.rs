@@ -52,7 +52,9 @@ fn create_if_incomplete<C: SearchIndex>(
     if is_complete(connection)? {
         return Ok(true);
     }
-    tracing::warn!("{database}: creating the search index, some seconds per million robots");
+    tracing::warn!(
+        "{database}: creating the search index, which may take half a minute per million robots"
+    );
     connection.exclusively(database, timeout, |connection| {
         // Another process may have created it.
         if !is_complete(connection)? {

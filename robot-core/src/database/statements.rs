@@ -59,8 +59,8 @@ pub(super) trait Statements: Dialect {
     /// The robot with this name.
     fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
 
-    /// A page of the robots that meet a condition, in place of the text of the request's filter, and
-    /// the other conditions of that.
+    /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`,
+    /// if there is one, replaces it.
     fn page<'a>(
         &mut self,
         request: PageRequest<'a>,

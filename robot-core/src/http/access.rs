@@ -160,9 +160,8 @@ impl Rules {
 
     /// The token with this hash that permits most, if it is known.
     ///
-    /// The comparison need not take constant time: its duration reveals at most how long a prefix of
-    /// a hash is right, which does not help to find the 32 random
-    /// bytes of a token.
+    /// The comparison need not take constant time: its duration reveals at most how many leading
+    /// characters of a hash are right, which does not help to find the 32 random bytes of a token.
     fn find(&self, hash: &str) -> Option<&AccessToken> {
         let tokens = self.tokens.iter().filter(|known| known.hash == hash);
         tokens.max_by_key(|known| known.permission)

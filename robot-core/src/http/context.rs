@@ -19,7 +19,7 @@ pub(super) struct ResponseContext {
     request_id: RequestId,
     content_type: &'static str,
     vary: &'static str,
-    /// Whether the client's preference for errors is honoured.
+    /// Whether the request has `Prefer: handling=strict`.
     is_strict: bool,
     /// The origin of the page that sent the request, if it is another origin and allowed.
     origin: Option<String>,

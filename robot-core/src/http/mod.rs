@@ -27,7 +27,7 @@
 //! | `exchange` | [`Exchange`], a request and its reply: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `import`, `export` | the handlers |
-//! | `query` | the query parameters of all handlers |
+//! | `parameters`, `query`, `import_query` | the list of all query parameters, and the queries of the handlers |
 //! | `openapi` | the description of the API, derived from the table |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
@@ -36,6 +36,7 @@
 //! | `context` | the headers of every reply |
 //! | `accept` | the `Content-Type` of a reply |
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
+//! | `token` | access tokens: their hashes, names and permissions |
 //! | `behaviour` | the status codes that can be configured |
 //! | `body_timer` | the time limits of streamed bodies |
 //! | `request`, `reply` | [`Request`] and [`Reply`] |

@@ -143,6 +143,16 @@ impl Rejection {
     pub fn violations(&self) -> &Violations {
         &self.violations
     }
+
+    /// As this one, with further violations.
+    fn and(self, violations: Vec<Violation>) -> Self {
+        Self {
+            violations: violations
+                .into_iter()
+                .fold(self.violations, Violations::and),
+            ..self
+        }
+    }
 }
 
 impl ValidDraft {
@@ -187,12 +197,7 @@ impl ValidDraft {
                 violations: Violations::new(missing),
                 name: changes.name,
             }),
-            Err(rejection) => Err(Rejection {
-                violations: missing
-                    .into_iter()
-                    .fold(rejection.violations, Violations::and),
-                ..rejection
-            }),
+            Err(rejection) => Err(rejection.and(missing)),
         }
     }
 
@@ -268,12 +273,7 @@ impl ValidChanges {
                 violations: Violations::new(missing),
                 name: changes.name,
             }),
-            Err(rejection) => Err(Rejection {
-                violations: missing
-                    .into_iter()
-                    .fold(rejection.violations, Violations::and),
-                ..rejection
-            }),
+            Err(rejection) => Err(rejection.and(missing)),
         }
     }
 
@@ -299,9 +299,7 @@ impl ValidChanges {
     pub fn year(&self) -> Option<i64> {
         self.year
     }
-}
 
-impl ValidChanges {
     /// The new values, and those of `current` for the members that do not change.
     pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
         ValidDraft {

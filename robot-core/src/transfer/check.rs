@@ -184,8 +184,8 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
         Ok(Ok(pass))
     }
 
-    /// Compares the counts of two passes. If they differ, the robots are counted again: only if no
-    /// robot was added since the last id was `before`, and none deleted, is the difference a finding.
+    /// Compares the counts of two passes. If they differ, both are counted again. The difference is a
+    /// finding only if neither count has changed, nor the last id, which was `before`.
     fn compare(
         &mut self,
         robots: &Pass,
@@ -195,10 +195,17 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
         if robots.count == entries.count {
             return Ok(CheckOutcome::Passed);
         }
-        let again = self.read::<Robot>(Check::Count, |_| ())?;
+        let robots_again = self.read::<Robot>(Check::Count, |_| ())?;
+        let entries_again = self.read::<Entry>(Check::Count, |_| ())?;
         let last_id = self.catalogue.last_id().map_err(CheckError::Catalogue)?;
-        if last_id != before || again.is_ok_and(|again| again.count != robots.count) {
-            let reason = "robots were added or deleted meanwhile".to_owned();
+        let has_changed = |again: Result<Pass, _>, pass: &Pass| {
+            again.is_ok_and(|again| again.count != pass.count)
+        };
+        if last_id != before
+            || has_changed(robots_again, robots)
+            || has_changed(entries_again, entries)
+        {
+            let reason = "robots were changed meanwhile".to_owned();
             return Ok(CheckOutcome::Skipped(reason));
         }
         let (robots, names) = (robots.count, entries.count);

@@ -159,7 +159,7 @@ impl Element {
     }
 }
 
-fn not_json(line: u64) -> ReadError {
+pub(super) fn not_json(line: u64) -> ReadError {
     ReadError::malformed(
         line,
         "The JSON is not valid here; nothing after it can be read",

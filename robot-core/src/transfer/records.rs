@@ -6,7 +6,7 @@ use super::{
     csv_reader::CsvReader,
     format::Format,
     input::{Input, RECORD_LIMIT, RecordBuffer},
-    json_reader::JsonReader,
+    json_reader::{JsonReader, not_json},
     ndjson_reader,
     position::Position,
     record::{ParsedDraft, ReadError, Record},
@@ -111,10 +111,7 @@ impl<R: Read> Records<R> {
                 Reader::Json(_),
             ) => {
                 let further = place.line.saturating_sub(1).try_into().unwrap_or(u64::MAX);
-                Err(ReadError::malformed(
-                    line.saturating_add(further),
-                    "The JSON is not valid here; nothing after it can be read",
-                ))
+                Err(not_json(line.saturating_add(further)))
             }
             (draft, _) => Ok(draft.map_err(messages)),
         }

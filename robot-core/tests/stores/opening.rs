@@ -141,6 +141,7 @@ fn unusable_urls_are_rejected_with_a_message() {
         ("robots.db", "robots.db"),
         ("memory:x", "memory:x"),
         ("memory", "memory"),
+        ("memory://user:secret@host/x", "memory://host/x"),
         ("SQLITE://x", "SQLITE"),
         ("oracle://user:secret@host/x", "oracle"),
     ] {

@@ -183,7 +183,7 @@ impl<'a> Groups<'a> {
 
 impl Applied {
     /// The result of a change. Of several equal inserts or deletes, the first one succeeded. Of several
-    /// updates of a robot, each but the first one did.
+    /// updates of a robot, all after the first succeeded.
     fn take(&mut self, change: &Change) -> Result<RobotId> {
         match change {
             Change::Insert(draft) => match self.inserted.remove(draft.name()) {

@@ -3,7 +3,7 @@
 
 use std::{
     error::Error as StdError,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
     thread,
     time::{Duration, Instant},
 };
@@ -20,7 +20,7 @@ use super::{
 use crate::{
     catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions},
     database::migrations::{MigrationError, bring_up_to_date},
-    metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTS},
+    metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
 /// Time limit of connecting. Shorter, and a host that is listed last in the URL is never reached
@@ -102,6 +102,7 @@ impl<B: Backend> Connector<B> {
     /// # Errors
     /// The database cannot be used, or is unreachable and the options say not to wait for it.
     pub(super) fn open(address: Address<B>, options: &OpenOptions) -> Result<Self, OpenError> {
+        gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         let connector = Self {
             address,
             is_prepared: Mutex::new(false),
@@ -134,8 +135,9 @@ impl<B: Backend> Connector<B> {
     /// and the others fail. A failure takes a while.
     pub(super) fn connect(&self) -> Option<Connection<B>> {
         let attempt = self.attempt.try_lock();
+        let is_busy = matches!(attempt, Err(TryLockError::WouldBlock));
         let is_outage = lock(&self.outage).is_some() || self.abandoned.are_too_many();
-        let connection = if is_outage && attempt.is_err() {
+        let connection = if is_outage && is_busy {
             None
         } else {
             self.connect_and_log()

@@ -21,13 +21,9 @@ use crate::database::slow_statements;
 /// when several processes create one file at the same time.
 pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// The shortest pause between two attempts to take the write lock. Too long, and a program that
-/// writes without a pause leaves the lock free only while we sleep; too short, and waiting takes a
-/// whole core.
+/// The pause between two attempts to take the write lock. Too long, and a program that writes without a
+/// pause leaves the lock free only while this one sleeps; too short, and waiting takes a whole core.
 const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
-
-/// The pause grows to the time waited divided by this: long waits take less of a core.
-const WRITE_LOCK_PAUSE_DIVISOR: u32 = 100_000;
 
 /// The size in bytes to which SQLite shortens the log when it starts again from the beginning. Too
 /// low, and the log is shortened and extended all the time, which makes commits slower; too high, and
@@ -142,7 +138,7 @@ pub(super) fn enable_wal(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // If several processes open a new file simultaneously, one of them can switch it. For the others
     // SQLite fails without waiting, since waiting could be a deadlock.
-    let mode = retry_while_locked(timeout, |_| LOCK_PAUSE, || journal_mode(connection))?;
+    let mode = retry_while_locked(timeout, LOCK_PAUSE, || journal_mode(connection))?;
     if mode == "wal" {
         return Ok(());
     }
@@ -177,8 +173,7 @@ pub(super) fn begin(
     slow_statement: Duration,
 ) -> QueryResult<()> {
     let (started, mut attempts) = (Instant::now(), 0_u64);
-    let pause = |waited| WRITE_LOCK_PAUSE.max(waited / WRITE_LOCK_PAUSE_DIVISOR);
-    let begun = retry_while_locked(timeout, pause, || {
+    let begun = retry_while_locked(timeout, WRITE_LOCK_PAUSE, || {
         attempts += 1;
         connection.batch_execute("BEGIN IMMEDIATE")
     });
@@ -189,18 +184,17 @@ pub(super) fn begin(
     begun
 }
 
-/// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`. The pause
-/// between two attempts may depend on the time waited so far.
+/// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`.
 pub(super) fn retry_while_locked<T>(
     timeout: Duration,
-    pause: impl Fn(Duration) -> Duration,
+    pause: Duration,
     mut attempt: impl FnMut() -> QueryResult<T>,
 ) -> QueryResult<T> {
     let started = Instant::now();
     loop {
         match attempt() {
             Err(error) if is_locked(&error) && started.elapsed() < timeout => {
-                thread::sleep(pause(started.elapsed()));
+                thread::sleep(pause);
             }
             result => return result,
         }

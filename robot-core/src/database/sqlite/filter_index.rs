@@ -1,7 +1,7 @@
 //! Pages and counts of a filter by type and year, from the index `robots_filters`.
 //!
 //! An entry of the index has the type, the year, the id and the name of a robot, in this order. New robots,
-//! two thousand at most, are not in it: their own index finds them. So each list has two parts, which
+//! about 2,250 at most, are not in it: their own index finds them. So each list has two parts, which
 //! are merged.
 
 use std::cmp::Ordering;
@@ -43,10 +43,25 @@ impl Listed for Entry {
     }
 }
 
-/// Whether the database has the index. A file of an earlier version may be read as it is.
-pub(super) fn has_filter_index(connection: &mut SqliteConnection) -> QueryResult<bool> {
-    let found = "SELECT EXISTS (SELECT * FROM sqlite_master WHERE name = 'robots_filters')";
-    sql::<Bool>(found).get_result(connection)
+/// Whether the index can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FilterIndex {
+    Present,
+    /// In a file of an earlier version, which is read as it is.
+    Missing,
+}
+
+impl FilterIndex {
+    /// Whether the database has the index.
+    pub(super) fn find(connection: &mut SqliteConnection) -> QueryResult<Self> {
+        let found = "SELECT EXISTS (SELECT * FROM sqlite_master WHERE name = 'robots_filters')";
+        let is_present = sql::<Bool>(found).get_result(connection)?;
+        Ok(if is_present {
+            Self::Present
+        } else {
+            Self::Missing
+        })
+    }
 }
 
 /// The condition that a robot is in the index. SQLite uses the index only for queries with this text.

@@ -3,7 +3,7 @@
 use diesel::{Connection, QueryResult, SqliteConnection, sqlite::Sqlite};
 
 use super::{
-    filter_index::{Listed, has_fewer_than, ids, page_by_year},
+    filter_index::{FilterIndex, Listed, has_fewer_than, ids, page_by_year},
     search::{CANDIDATE_LIMIT, SORT_LIMIT, is_one_of, join, scanned},
     trigram_index::IndexQuery,
 };
@@ -24,14 +24,14 @@ pub(super) fn page<T: PageItem + Listed>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
-    has_filter_index: bool,
+    index: FilterIndex,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
     // All statements read one snapshot.
     connection.transaction(|connection| {
-        let candidates = candidates(connection, filter, PAGE_CANDIDATE_LIMIT, has_filter_index)?;
+        let candidates = candidates(connection, filter, PAGE_CANDIDATE_LIMIT, index)?;
         let is_by_year = request.cursor.sort().key == SortKey::Year;
-        if is_by_year && candidates.is_none() && has_filter_index {
+        if is_by_year && candidates.is_none() && index == FilterIndex::Present {
             return folded::page(connection, request, &|| None, |connection, chunk, _| {
                 page_by_year(connection, chunk, page)
             });
@@ -50,11 +50,11 @@ pub(super) fn counts<T>(
     connection: &mut SqliteConnection,
     filter: &Filter,
     counts: FoldedCount<SqliteConnection, T>,
-    has_filter_index: bool,
+    index: FilterIndex,
 ) -> QueryResult<T> {
     // All statements read one snapshot.
     connection.transaction(|connection| {
-        let candidates = candidates(connection, filter, CANDIDATE_LIMIT, has_filter_index)?;
+        let candidates = candidates(connection, filter, CANDIDATE_LIMIT, index)?;
         let conditions = || conditions(filter, candidates.as_deref());
         counts(connection, &only_text(filter), &conditions)
     })
@@ -66,14 +66,14 @@ fn candidates(
     connection: &mut SqliteConnection,
     filter: &Filter,
     limit: usize,
-    has_filter_index: bool,
+    index: FilterIndex,
 ) -> QueryResult<Option<Vec<i64>>> {
     let text = filter.folded_text().unwrap_or_default();
     let candidates =
         IndexQuery::new(connection, &text).and_then(|query| query.candidates(connection, limit));
     let others = filter.without_text();
     if candidates.is_none()
-        && has_filter_index
+        && index == FilterIndex::Present
         && others != Filter::all()
         && has_fewer_than(connection, SORT_LIMIT, &others)?
     {

@@ -68,14 +68,14 @@ fn begin(connection: &mut SqliteConnection, database: &str, timeout: Duration) -
     };
     let quiet = QUIET_LOCK_TIMEOUT.min(timeout);
     let rest = timeout.saturating_sub(quiet);
-    match retry_while_locked(quiet, |_| LOCK_PAUSE, &mut attempt) {
+    match retry_while_locked(quiet, LOCK_PAUSE, &mut attempt) {
         Err(error) if is_locked(&error) && !rest.is_zero() => {
             tracing::warn!(
                 "{database}: waiting for another program that migrates it or writes to it, for up \
                  to {} seconds",
                 rest.as_secs_f32().ceil()
             );
-            retry_while_locked(rest, |_| LOCK_PAUSE, attempt)
+            retry_while_locked(rest, LOCK_PAUSE, attempt)
         }
         result => result,
     }

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod checkpoints;
 mod commit_queue;
+mod commit_watch;
 mod companions;
 mod connection;
 mod errors;

@@ -11,7 +11,7 @@ use diesel::{
 };
 
 use super::{
-    filter_index::{Listed, has_fewer_than, page_by_year, sorted_page},
+    filter_index::{FilterIndex, Listed, has_fewer_than, page_by_year, sorted_page},
     trigram_index::IndexQuery,
 };
 use crate::{
@@ -58,18 +58,17 @@ pub(super) const CANDIDATE_LIMIT: usize = 20_000;
 /// 70 robots meets fills a page of 50 in 3.5 ms.
 pub(super) const SORT_LIMIT: i64 = 15_000;
 
-/// Reads a page of the robots that meet a filter. `has_filter_index` is false for a file of an earlier
-/// version, which is read as it is.
+/// Reads a page of the robots that meet a filter.
 pub(super) fn search<T: Listed>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
     page: PageQuery<SqliteConnection, T>,
-    has_filter_index: bool,
+    index: FilterIndex,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
     let text = filter.get_containing();
     let has_text = !text.is_empty();
-    if !has_filter_index || filter.get_name().is_some() {
+    if index == FilterIndex::Missing || filter.get_name().is_some() {
         let contains = has_text.then(|| SqliteConnection::contains(text));
         return page(connection, request, contains);
     }

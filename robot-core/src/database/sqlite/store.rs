@@ -5,13 +5,14 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use ::metrics::gauge;
 use diesel::{Connection, SqliteConnection};
 
 use super::{
     connection::{Purpose, enable_wal},
     file::DatabaseFile,
     files::Files,
-    filter_index::{self, Listed, has_filter_index},
+    filter_index::{self, FilterIndex, Listed},
     folded_search,
     inline_reads::InlineReads,
     readers::Readers,
@@ -31,6 +32,7 @@ use crate::{
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
     files::StoreFiles,
+    metrics::STORE_CONNECTIONS_LIMIT,
     model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
@@ -64,9 +66,7 @@ pub struct SqliteCatalogue {
     writer: Option<Writer>,
     /// The database file.
     file: DatabaseFile,
-    /// Whether the file has the index for filters: not if it is of an earlier version, and is read as it
-    /// is.
-    has_filter_index: bool,
+    filter_index: FilterIndex,
 }
 
 impl SqliteCatalogue {
@@ -121,13 +121,14 @@ impl SqliteCatalogue {
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         }
         file.pin().map_err(|error| file.cannot_open(error.into()))?;
+        gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Ok(Self {
             readers: Readers::new(&file, options.get_connections()),
             // So that one thread is left if all the others wait for the disk.
             inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
             writer: start_writer(&file)?,
             file,
-            has_filter_index: true,
+            filter_index: FilterIndex::Present,
         })
     }
 
@@ -138,9 +139,9 @@ impl SqliteCatalogue {
     ) -> Result<Self, OpenError> {
         file.pin().map_err(|error| file.cannot_open(error.into()))?;
         let readers = Readers::new(&file, options.get_connections());
-        let has_filter_index = readers.read(has_filter_index);
+        let filter_index = readers.read(FilterIndex::find);
         Ok(Self {
-            has_filter_index: has_filter_index.map_err(|error| file.cannot_open(error.into()))?,
+            filter_index: filter_index.map_err(|error| file.cannot_open(error.into()))?,
             readers,
             inline_reads: InlineReads::new(&file, 0),
             writer: None,
@@ -173,24 +174,22 @@ impl SqliteCatalogue {
         let request = PageRequest { filter, ..request };
         self.readers.read(|connection| {
             if filter.is_folded() {
-                folded_search::page(connection, request, page, self.has_filter_index)
+                folded_search::page(connection, request, page, self.filter_index)
             } else if filter.get_containing().is_empty() && after_name(request).is_some() {
                 page(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
-                connection.transaction(|connection| {
-                    search(connection, request, page, self.has_filter_index)
-                })
+                connection
+                    .transaction(|connection| search(connection, request, page, self.filter_index))
             }
         })
     }
 
-    /// Counts the robots that meet a filter, perhaps in several parts. `from_index` permits the use of the
-    /// index for filters.
+    /// Counts the robots that meet a filter, perhaps in several parts.
     fn read_counts<T, U: Default>(
         &self,
         filter: &Filter,
-        from_index: bool,
+        index: FilterIndex,
         counts: CountQuery<SqliteConnection, T>,
         convert: impl FnOnce(Vec<T>) -> U,
         folded: FoldedCount<SqliteConnection, U>,
@@ -200,13 +199,12 @@ impl SqliteCatalogue {
         }
         let filter = &*filter.simplified();
         self.readers.read(|connection| {
-            let has_index = self.has_filter_index;
             if filter.is_folded() {
-                return folded_search::counts(connection, filter, folded, has_index);
+                return folded_search::counts(connection, filter, folded, index);
             }
             // All statements read one snapshot.
             let counted = connection.transaction(|connection| {
-                if from_index && has_index && filter.get_containing().is_empty() {
+                if index == FilterIndex::Present && filter.get_containing().is_empty() {
                     return filter_index::counts(connection, filter, counts);
                 }
                 let text = filter.get_containing();
@@ -262,15 +260,20 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        // SQLite counts all rows in a faster way.
-        let from_index = *filter != Filter::all();
+        let index = if *filter == Filter::all() {
+            // SQLite counts all rows in a faster way.
+            FilterIndex::Missing
+        } else {
+            self.filter_index
+        };
         let sum = |counts: Vec<i64>| counts.into_iter().sum::<i64>().unsigned_abs();
-        self.read_counts(filter, from_index, Statements::count, sum, folded::count)
+        self.read_counts(filter, index, Statements::count, sum, folded::count)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
         let sum = |counts: Vec<Vec<_>>| summary(counts.into_iter().flatten());
-        self.read_counts(filter, true, Statements::summary, sum, folded::summary)
+        let index = self.filter_index;
+        self.read_counts(filter, index, Statements::summary, sum, folded::summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

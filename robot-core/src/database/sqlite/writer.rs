@@ -17,6 +17,7 @@ use futures_channel::oneshot;
 
 use super::{
     commit_queue::{Receiver, SendError, Sender, commit_queue},
+    commit_watch::CommitWatch,
     errors::classify,
     file::DatabaseFile,
     files::Files,
@@ -45,6 +46,7 @@ pub(super) struct Writer {
     /// `None` only while it is dropped.
     queue: Option<Sender<Write>>,
     metrics: Arc<QueueMetrics>,
+    watch: Arc<CommitWatch>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -54,14 +56,16 @@ impl Writer {
         let mut session = WriteSession::open(file, files)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let (queue, mut writes) = commit_queue(metrics.length.clone());
-        let (queue_metrics, commits) = (Arc::clone(&metrics), CommitMetrics::new());
+        let watch = Arc::new(CommitWatch::new());
+        let of_thread = (Arc::clone(&metrics), Arc::clone(&watch));
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes, &queue_metrics, &commits))
+            .spawn(move || run(&mut session, &mut writes, &of_thread.0, &of_thread.1))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue: Some(queue),
             metrics,
+            watch,
             thread: Some(thread),
         })
     }
@@ -69,6 +73,7 @@ impl Writer {
     /// Queues work. The result is available when the work is committed; it is an error if the
     /// queue is full.
     pub(super) fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
+        self.watch.report();
         let (sender, receiver) = oneshot::channel();
         let write = Write {
             work,
@@ -260,8 +265,9 @@ fn run(
     session: &mut WriteSession,
     writes: &mut Receiver<Write>,
     metrics: &QueueMetrics,
-    commits: &CommitMetrics,
+    watch: &CommitWatch,
 ) {
+    let commits = CommitMetrics::new();
     while let Some(mut batch) = writes.next_batch(IDLE) {
         if batch.is_empty() {
             guard(session, WriteSession::maintain);
@@ -270,6 +276,8 @@ fn run(
         let waited = batch
             .first()
             .map_or(Duration::ZERO, |write| write.submitted.elapsed());
+        // Until after a checkpoint, which waits for the disk, too.
+        let _running = watch.begin();
         let measurement = metrics.begin(batch.len(), waited);
         let changes = batch.iter().map(|write| write.work.changes()).sum();
         // A bug costs this batch and its connection, and nothing else.

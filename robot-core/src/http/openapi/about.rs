@@ -2,7 +2,7 @@
 
 use super::responses::{METHODS, Response};
 
-/// What is peculiar to an operation.
+/// What the table of routes says about one operation.
 pub(in crate::http) struct About {
     /// Its name in programs, unique.
     pub(in crate::http) id: &'static str,

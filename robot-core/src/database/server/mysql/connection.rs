@@ -104,7 +104,8 @@ fn set_up(
              SESSION innodb_lock_wait_timeout = {lock_timeout}, SESSION lock_wait_timeout = {lock_timeout}
              /*M!100400 , SESSION check_constraint_checks = 1,
                 SESSION max_statement_time = {seconds} */
-             /*!80003 , SESSION max_execution_time = {milliseconds} */;",
+             /*!80003 , SESSION max_execution_time = {milliseconds},
+                SESSION information_schema_stats_expiry = 0 */;",
         seconds = limit.as_secs_f64(),
         milliseconds = limit.as_millis(),
     ))?;
