@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use robot_core::{Catalogue, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Pending, RobotId};
 use rocket::{
     Build, Data, Request, Response, Rocket, Route,
     fairing::AdHoc,
@@ -209,7 +209,9 @@ impl Readiness {
     }
 
     fn can_read(&self) -> bool {
-        let result = RobotId::new(1).map_or(Ok(None), |id| self.catalogue.get(id));
+        // As requests do: on SQLite, this does not wait for the connections that searches use.
+        let read = RobotId::new(1).map(|id| self.catalogue.start_get(id));
+        let result = read.map_or(Ok(None), Pending::wait);
         if let Err(error) = &result {
             self.log_problem(State::Failed, &error.with_cause());
         }

@@ -26,6 +26,7 @@ mod health;
 mod metrics;
 mod page;
 mod permits;
+mod rare_warning;
 mod reply;
 mod routes;
 mod runtime;

@@ -16,9 +16,12 @@ use tracing_subscriber::{
     util::SubscriberInitExt,
 };
 
-/// The filter without `RUST_LOG`: no records of Rocket (its indented lines have the target `_`), which
+/// The filter that `RUST_LOG` extends: no records of Rocket (its indented lines have the target `_`), which
 /// are for developers. `main` reports its errors.
 const DEFAULT_FILTER: &str = "warn,rocket=off,_=off";
+
+/// What `RUST_LOG` chooses if it is not set: also the results of reloads, which show which tokens have changed.
+const DEFAULT_CHOICE: &str = "robot_rocket::reload=info";
 
 /// The libraries that log whole requests, including tokens, and the level at which they do.
 const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper", Level::TRACE)];
@@ -101,7 +104,8 @@ impl Write for Lines {
 
 /// The default filter with the directives of `RUST_LOG`, of which wrong ones are ignored.
 fn filter() -> EnvFilter {
-    let chosen = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or_default();
+    let chosen = std::env::var(EnvFilter::DEFAULT_ENV);
+    let chosen = chosen.unwrap_or_else(|_| DEFAULT_CHOICE.to_owned());
     // Of two directives for one target, the last one counts.
     EnvFilter::builder().parse_lossy(format!("{DEFAULT_FILTER},{chosen}"))
 }

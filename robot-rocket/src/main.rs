@@ -12,12 +12,13 @@ use std::{
 };
 
 use clap::Parser;
+use hyper::Uri;
 use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
-    MetricsError, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, SettingsTable,
-    execute, mount, mount_health, serve,
+    LogFormat, MetricsError, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings,
+    SettingsTable, execute, mount, mount_health, serve,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -27,6 +28,7 @@ use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 /// above.
 #[derive(Parser)]
 #[command(version, after_help = SETTINGS)]
+#[expect(clippy::option_option, reason = "an option with or without a value")]
 struct Arguments {
     /// Check the settings, print them with their origin, and exit with status 0 or 1
     ///
@@ -37,9 +39,10 @@ struct Arguments {
 
     /// Ask the running server whether it is ready, and exit with status 0 or 1
     ///
-    /// Requests /readyz of the server that was started with the same settings.
-    #[arg(long, conflicts_with = "check")]
-    ready: bool,
+    /// Requests /readyz of the server at URL, or, without one, of the server that was
+    /// started with the same settings.
+    #[arg(long, value_name = "URL", conflicts_with = "check")]
+    ready: Option<Option<Uri>>,
 }
 
 const SETTINGS: &str = "\
@@ -49,7 +52,8 @@ Settings:
   ROCKET_PORT                         8000 (default), or 0 for a free port
   ROCKET_ADDRESS                      127.0.0.1 (default), or 0.0.0.0 for all networks
   ROCKET_API_TOKENS                   entries that 'robot-cli token new' prints, separated by
-                                      commas (required unless the address is a loopback address)
+                                      commas (an address that is not a loopback address needs this
+                                      or one of the next two)
   ROCKET_API_TOKENS_FILE              file with one entry per line, instead of ROCKET_API_TOKENS
   ROCKET_ALLOW_ANONYMOUS              permissions without a token: true (all), read, false (none)
   ROCKET_ALLOWED_HOSTS                accepted host names: robots.example,robots (default: on a
@@ -95,6 +99,7 @@ Examples:
   robot-rocket
   robot-rocket --check
   robot-rocket --ready
+  robot-rocket --ready https://robots.example
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
@@ -102,22 +107,26 @@ fn main() -> ExitCode {
     let Arguments { check, ready } = Arguments::parse();
     let figment = robot_rocket::figment();
     let log = logging::start(&figment);
+    let is_start = !check && ready.is_none();
+    let is_json = LogFormat::read(&figment).is_ok_and(|format| format == LogFormat::Json);
     let result = if check {
         check_settings(&figment)
-    } else if ready {
-        ready::check(&figment)
+    } else if let Some(url) = ready {
+        ready::check(url.as_ref(), &figment)
     } else {
         run(figment)
     };
-    // Before the last message.
-    drop(log);
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("robot-rocket: {message}");
-            ExitCode::FAILURE
-        }
+    let Err(message) = result else {
+        return ExitCode::SUCCESS;
+    };
+    if is_start && is_json {
+        tracing::error!("{message}");
+    } else {
+        // Before the last message.
+        drop(log);
+        eprintln!("robot-rocket: {message}");
     }
+    ExitCode::FAILURE
 }
 
 /// Prints the settings of a start.
@@ -174,6 +183,8 @@ fn run(figment: Figment) -> Result<(), String> {
     let started = metrics.map(MetricsServer::start).transpose();
     started.map_err(|error| explain_metrics(&error))?;
     logging::describe_metric();
+    #[cfg(unix)]
+    reload::describe_metric();
     let catalogue = store
         .open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;

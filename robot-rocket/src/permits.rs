@@ -13,7 +13,12 @@ use rocket::{
     },
 };
 
-use crate::metrics::{Gauged, SERVER};
+use crate::{
+    metrics::{Gauged, SERVER},
+    rare_warning::RareWarning,
+};
+
+static NO_THREAD: RareWarning = RareWarning::new();
 
 /// One permit for each blocking thread (`max_blocking`), so that no request queues for a thread: if
 /// all are taken, it is rejected with 503.
@@ -91,6 +96,12 @@ impl BlockingPermits {
         let permit = Arc::clone(&self.all).try_acquire_owned();
         let permit = permit.map_err(|_| {
             SERVER.no_thread.increment(1);
+            if NO_THREAD.is_due() {
+                tracing::warn!(
+                    "requests get 503: all blocking threads are in use, as many as max_blocking permits; \
+                     the database is slow, or overloaded"
+                );
+            }
             Failure::Unavailable
         })?;
         let busy = Gauged::new(&SERVER.threads);

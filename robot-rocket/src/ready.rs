@@ -1,16 +1,14 @@
-//! `--ready`: a request for `/readyz` of the server with these settings, for supervisors that have no
-//! HTTP client.
+//! `--ready`: a request for `/readyz` of a server, for supervisors that have no HTTP client.
 
 use std::{
     io::{self, Read, Write},
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs},
     thread,
     time::{Duration, Instant},
 };
 
+use hyper::{Uri, http::uri::Authority};
 use rocket::{Config, figment::Figment};
-
-const REQUEST: &[u8] = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 /// Longer than the server takes to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -21,21 +19,71 @@ const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 const START_PAUSE: Duration = Duration::from_millis(50);
 
-/// Returns an error with the reason unless the server is ready. Waits for a server that has just been
-/// started.
-pub(crate) fn check(figment: &Figment) -> Result<(), String> {
-    // Only these settings: a token file that is being edited does not make the server unready.
-    let config: Config = figment.extract().map_err(|error| error.to_string())?;
-    if config.port == 0 {
-        return Err("the port of the server is unknown; set ROCKET_PORT to a fixed one".to_owned());
+/// The server that is asked.
+struct Server {
+    /// For messages.
+    name: String,
+    /// The host name or address that the server is called.
+    host: String,
+    addresses: Vec<SocketAddr>,
+    has_tls: bool,
+    path: String,
+}
+
+impl Server {
+    /// The server with these settings.
+    fn of_settings(figment: &Figment) -> Result<Self, String> {
+        // Only these settings: a token file that is being edited does not make the server unready.
+        let config: Config = figment.extract().map_err(|error| error.to_string())?;
+        if config.port == 0 {
+            return Err(
+                "the port of the server is unknown; set ROCKET_PORT to a fixed one".to_owned(),
+            );
+        }
+        let address = SocketAddr::new(reachable(config.address), config.port);
+        Ok(Self {
+            name: format!("the server at {address}"),
+            host: "localhost".to_owned(),
+            addresses: vec![address],
+            has_tls: config.tls_enabled(),
+            path: "/readyz".to_owned(),
+        })
     }
-    let address = SocketAddr::new(reachable(config.address), config.port);
-    let answer = request(address, config.tls_enabled())
-        .map_err(|error| format!("the server at {address} does not answer: {error}"))?;
+
+    /// The server at a URL.
+    fn at(url: &Uri) -> Result<Self, String> {
+        let wrong =
+            || format!("'{url}' is no URL of a server; an example is https://robots.example");
+        let (has_tls, standard_port) = match url.scheme_str() {
+            Some("http") => (false, 80),
+            Some("https") => (true, 443),
+            _ => return Err(wrong()),
+        };
+        let host = url.host().ok_or_else(wrong)?;
+        let name = host.trim_start_matches('[').trim_end_matches(']');
+        let addresses = (name, url.port_u16().unwrap_or(standard_port))
+            .to_socket_addrs()
+            .map_err(|error| format!("the address of {host} is unknown: {error}"))?;
+        Ok(Self {
+            name: format!("the server at {url}"),
+            host: url.authority().map_or(host, Authority::as_str).to_owned(),
+            addresses: addresses.collect(),
+            has_tls,
+            path: format!("{}/readyz", url.path().trim_end_matches('/')),
+        })
+    }
+}
+
+/// Returns an error with the reason unless the server at the URL, or that with these settings, is ready.
+/// Waits for a server that has just been started.
+pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), String> {
+    let server = url.map_or_else(|| Server::of_settings(figment), Server::at)?;
+    let name = &server.name;
+    let answer = request(&server).map_err(|error| format!("{name} does not answer: {error}"))?;
     if !answer.starts_with("HTTP/") {
         return Err(format!(
-            "the server at {address} does not answer with HTTP; if it serves HTTPS, set ROCKET_TLS as for the \
-             server"
+            "{name} does not answer with HTTP; if it serves HTTPS, name its https:// URL, or set ROCKET_TLS as for \
+             the server"
         ));
     }
     let (head, text) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
@@ -44,7 +92,7 @@ pub(crate) fn check(figment: &Figment) -> Result<(), String> {
     }
     let status = head.lines().next().unwrap_or_default();
     let reason = if text.is_empty() { status } else { text.trim() };
-    Err(format!("the server at {address} is not ready: {reason}"))
+    Err(format!("{name} is not ready: {reason}"))
 }
 
 /// The loopback address instead of "all addresses".
@@ -56,23 +104,23 @@ fn reachable(address: IpAddr) -> IpAddr {
     }
 }
 
-fn request(address: SocketAddr, with_tls: bool) -> io::Result<String> {
-    let stream = connect(address)?;
+fn request(server: &Server) -> io::Result<String> {
+    let stream = connect(&server.addresses)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     #[cfg(feature = "tls")]
-    if with_tls {
-        return exchange(tls::client(stream, address)?);
+    if server.has_tls {
+        return exchange(tls::client(stream, &server.host)?, server);
     }
     #[cfg(not(feature = "tls"))]
-    let _ = with_tls;
-    exchange(stream)
+    let _ = server.has_tls;
+    exchange(stream, server)
 }
 
-fn connect(address: SocketAddr) -> io::Result<TcpStream> {
+fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let start = Instant::now();
     loop {
-        match TcpStream::connect_timeout(&address, TIMEOUT) {
+        match connect_once(addresses) {
             Err(error)
                 if error.kind() == io::ErrorKind::ConnectionRefused
                     && start.elapsed() < START_TIMEOUT =>
@@ -84,8 +132,22 @@ fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     }
 }
 
-fn exchange(mut stream: impl Read + Write) -> io::Result<String> {
-    stream.write_all(REQUEST)?;
+/// Connects to the first address that accepts it.
+fn connect_once(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
+    let mut last = io::ErrorKind::NotFound.into();
+    for address in addresses {
+        match TcpStream::connect_timeout(address, TIMEOUT) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn exchange(mut stream: impl Read + Write, server: &Server) -> io::Result<String> {
+    let Server { host, path, .. } = server;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(1 << 16).read_to_end(&mut answer)?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
@@ -93,14 +155,10 @@ fn exchange(mut stream: impl Read + Write) -> io::Result<String> {
 
 #[cfg(feature = "tls")]
 mod tls {
-    //! HTTPS to the server itself. Any certificate is accepted: it has the name of the server, not of
-    //! its address, may have expired, and the request has no secret.
+    //! HTTPS. Any certificate is accepted: that of the server with these settings does not have its address,
+    //! may have expired, and the request has no secret.
 
-    use std::{
-        io,
-        net::{SocketAddr, TcpStream},
-        sync::Arc,
-    };
+    use std::{io, net::TcpStream, sync::Arc};
 
     use rustls::{
         ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned,
@@ -111,7 +169,7 @@ mod tls {
 
     pub(super) fn client(
         stream: TcpStream,
-        address: SocketAddr,
+        authority: &str,
     ) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         let provider = ring::default_provider();
         let schemes = provider.signature_verification_algorithms;
@@ -121,7 +179,10 @@ mod tls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(Any(schemes.supported_schemes())))
             .with_no_client_auth();
-        let name = ServerName::from(address.ip());
+        let host = authority
+            .rsplit_once(':')
+            .map_or(authority, |(host, _)| host);
+        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))
     }

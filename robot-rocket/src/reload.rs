@@ -2,7 +2,11 @@
 
 use std::{io, thread};
 
-use robot_core::http::{Access, AccessToken};
+use metrics::counter;
+use robot_core::{
+    http::{Access, AccessToken},
+    metrics::Metric,
+};
 #[cfg(feature = "tls")]
 use robot_rocket::Certificates;
 use robot_rocket::SettingsTable;
@@ -17,6 +21,25 @@ use tracing::field;
 
 /// The settings that a reload replaces.
 const RELOADED: [&str; 3] = ["allow_anonymous", "api_tokens", "api_tokens_file"];
+
+const RELOADS: Metric = Metric::counter(
+    "robots_reloads_total",
+    "Reloads of tokens and certificates, by result: done or refused",
+);
+const DONE: &str = "done";
+const REFUSED: &str = "refused";
+
+/// Passes the description of the metric of reloads to the recorder, and its first values.
+pub(crate) fn describe_metric() {
+    RELOADS.describe();
+    for result in [DONE, REFUSED] {
+        count(result, 0);
+    }
+}
+
+fn count(result: &'static str, reloads: u64) {
+    counter!(RELOADS.name, "result" => result).increment(reloads);
+}
 
 /// What a reload replaces, and the settings at the start.
 pub(crate) struct Reload {
@@ -50,7 +73,9 @@ impl Reload {
     }
 
     fn run(&self) {
-        if let Err(problem) = self.replace() {
+        let result = self.replace();
+        count(if result.is_ok() { DONE } else { REFUSED }, 1);
+        if let Err(problem) = result {
             tracing::error!(
                 "the reload was refused, and the tokens and certificates stay as they were: {problem}"
             );

@@ -24,6 +24,14 @@ export class NoAnswer extends Error {
   isTransient = true;
 }
 
+/** A file on the user's machine cannot be written. */
+export class FileError extends Error {
+  constructor(cause) {
+    super(cause.message, { cause });
+    this.messages = [`It cannot be written: ${cause.message} Choose another place.`];
+  }
+}
+
 /** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the
     server must be restarted. */
 const RETRY_OF_OPERATORS = 60;

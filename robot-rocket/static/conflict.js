@@ -1,4 +1,4 @@
-// The comparison of a typed robot with the version that somebody else has saved meanwhile.
+// The comparison of a typed robot with the version that another user has saved meanwhile.
 
 import { element, shownName } from "./elements.js";
 import { MEMBERS } from "./robot.js";
@@ -25,7 +25,7 @@ export class Conflict {
     this.element = element(
       "div",
       { class: "conflict", role: "group", tabindex: "-1", "aria-labelledby": id },
-      element("h3", { id }, "Somebody else has changed this robot"),
+      element("h3", { id }, "Another user has changed this robot"),
       element("p", {}, WORDS),
       element("table", {}, element("thead", {}, element("tr", {}, ...heads)), this.#rows),
       element(

@@ -1,5 +1,5 @@
 // Editing of one robot in its row. What was typed stays until it is saved or given up, also if the
-// robot is changed or deleted by somebody else, or the server is unreachable.
+// robot is changed or deleted by another user, or the server is unreachable.
 
 import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";
@@ -22,7 +22,7 @@ export class Editing {
   /** The robot as it was read last. */
   #current;
 
-  /** The comparison with the version of somebody else. */
+  /** The comparison with the version of another user. */
   #conflict;
 
   #isGone = false;
@@ -81,7 +81,7 @@ export class Editing {
     if (error.isTransient) whenBack(error, () => this.#fields.clear());
   }
 
-  /** Shows the version of somebody else beside the typed one. */
+  /** Shows the version of another user beside the typed one. */
   async #overtaken(draft) {
     let other;
     try {
@@ -101,7 +101,7 @@ export class Editing {
     });
     this.row.firstChild.append(this.#conflict.element);
     this.#conflict.element.focus();
-    announce(`${spokenName(other.name)} was changed by somebody else. Nothing was saved yet.`);
+    announce(`${spokenName(other.name)} was changed by another user. Nothing was saved yet.`);
   }
 
   #showGone() {

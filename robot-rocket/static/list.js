@@ -93,9 +93,10 @@ function update(what) {
   if (what === "opened") {
     markOrder(view.sort);
     // In another order, it has the same number.
-    if (!isSameFilter(view, counted)) total = undefined;
+    if (isWhole || !isSameFilter(view, counted)) total = undefined;
     counted = view;
   }
+  if (what === "changed" && isWhole) total = undefined;
   showCount();
   if (isWhole) announceCount();
   notifyChanged(what, count > 0 || isFiltered(view));
@@ -111,7 +112,7 @@ function nothingFound({ query, types, from, to }) {
     While it counts a longer one after a change, the old number is shown. */
 function showCount() {
   byId("count").textContent = countInWords();
-  const rows = pages.isWhole ? countHere() : total;
+  const rows = total ?? (pages.isWhole ? countHere() : undefined);
   byId("table").setAttribute("aria-rowcount", rows === undefined ? -1 : rows + 1);
 }
 
@@ -122,8 +123,9 @@ function countHere() {
 }
 
 function countInWords() {
-  if (pages.isWhole) return robots(countHere());
-  return total === undefined ? `more than ${robots(countHere())}` : robots(total);
+  const here = countHere();
+  if (total === undefined && !pages.isWhole) return `more than ${robots(here)}`;
+  return robots(total ?? here);
 }
 
 function robots(count) {
@@ -202,7 +204,7 @@ async function erase(robot, row) {
   }
 }
 
-/** Shows a robot that was not deleted, because somebody else has changed it. */
+/** Shows a robot that was not deleted, because another user has changed it. */
 async function showChanged(robot, row) {
   let current;
   try {
@@ -212,7 +214,7 @@ async function showChanged(robot, row) {
   }
   if (!current) {
     removeRow(robot, row);
-    return notice(robot, " was deleted by somebody else.");
+    return notice(robot, " was deleted by another user.");
   }
   const hadFocus = row.contains(document.activeElement) || document.activeElement === document.body;
   const shown = shownRow(current, actions);
@@ -220,7 +222,7 @@ async function showChanged(robot, row) {
   row.replaceWith(shown);
   shown.classList.add("fresh");
   if (hadFocus) buttonOf(shown, "delete").focus();
-  notice(robot, " was not deleted: somebody else has just changed it. Look, and delete it again.");
+  notice(robot, " was not deleted: another user has just changed it. Look, and delete it again.");
 }
 
 /** Removes the row of a deleted robot. The focus moves to the next row. */

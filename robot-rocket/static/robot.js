@@ -14,7 +14,7 @@ export const MEMBERS = [
 ];
 
 /** The fields to request from the service: all members, and the revision, which every change
-    moves. */
+    increases. */
 export const FIELDS = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
 
 /** The revision of a new robot. */

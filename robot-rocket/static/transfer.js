@@ -1,7 +1,7 @@
 // Files of robots, sent to and received from the service. They may have a million robots, so they
 // are passed on in pieces.
 
-import { ApiError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
+import { ApiError, FileError, NoAnswer, ROBOTS, commonHeaders, parsed } from "./api.js";
 import { element } from "./elements.js";
 import { filterWithText } from "./view.js";
 
@@ -55,17 +55,41 @@ export function exportAddress(view, format) {
 export async function download(address, name, progress) {
   const file = await chosenFile(name);
   if (file === null) return false;
-  let answer;
-  try {
-    answer = await fetch(address, { headers: commonHeaders(), cache: "no-store" });
-    if (!answer.ok) throw new ApiError(answer, parsed(await answer.text()));
-    const bytes = answer.body.pipeThrough(counting(progress));
-    if (file) await bytes.pipeTo(await file.createWritable());
-    else await save(new Response(bytes), name);
-  } catch (error) {
-    throw error instanceof ApiError ? error : new NoAnswer();
-  }
+  const answer = await answered(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
+  if (!answer.ok) throw new ApiError(answer, parsed(await answered(answer.text())));
+  const bytes = received(answer.body).pipeThrough(counting(progress));
+  if (file) await written(bytes, file);
+  else save(await answered(new Response(bytes).blob()), name);
   return true;
+}
+
+/** What the service answers, or NoAnswer. */
+function answered(promise) {
+  return promise.catch(() => {
+    throw new NoAnswer();
+  });
+}
+
+/** The bytes of an answer. An error while they are received is NoAnswer. */
+function received(body) {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await answered(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Writes bytes to a file. */
+async function written(bytes, file) {
+  try {
+    await bytes.pipeTo(await file.createWritable());
+  } catch (error) {
+    throw error instanceof NoAnswer ? error : new FileError(error);
+  }
 }
 
 /** The file that the user chooses, to which the browser can write while it receives. Undefined if
@@ -80,8 +104,8 @@ async function chosenFile(name) {
 }
 
 /** Other browsers save a whole blob, which they may keep on disk. */
-async function save(answer, name) {
-  const address = URL.createObjectURL(await answer.blob());
+function save(blob, name) {
+  const address = URL.createObjectURL(blob);
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), SAVING);
 }

@@ -81,6 +81,10 @@ const READY: Metric = Metric::gauge(
     "robots_ready",
     "1 if the last check could read the store, as /readyz does",
 );
+const HANDSHAKES_FAILED: Metric = Metric::counter(
+    "robots_tls_handshakes_failed_total",
+    "TLS handshakes that failed or took too long",
+);
 #[cfg(any(feature = "server", feature = "tls"))]
 const CERTIFICATE_EXPIRY: Metric = Metric::gauge(
     "robots_tls_certificate_expiry_time_seconds",
@@ -95,7 +99,7 @@ const START_TIME: Metric = Metric::gauge(
 );
 
 #[cfg(feature = "server")]
-const ALL: [Metric; 19] = [
+const ALL: [Metric; 20] = [
     REQUESTS,
     REQUEST_DURATION,
     REQUESTS_RUNNING,
@@ -112,6 +116,7 @@ const ALL: [Metric; 19] = [
     THREADS_LIMIT,
     THREADS_REJECTED,
     READY,
+    HANDSHAKES_FAILED,
     CERTIFICATE_EXPIRY,
     BUILD_INFO,
     START_TIME,

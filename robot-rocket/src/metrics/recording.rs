@@ -6,8 +6,8 @@ use ::metrics::{Counter, Gauge, counter, gauge};
 
 use super::{
     ACCEPT_FAILURES, CONNECTIONS, CONNECTIONS_ACCEPTED, CONNECTIONS_LIMIT, CONNECTIONS_REJECTED,
-    READY, RECEIVED, REQUESTS_ABORTED, REQUESTS_RUNNING, SENT, THREADS_BUSY, THREADS_LIMIT,
-    THREADS_REJECTED, requests::RequestMetrics,
+    HANDSHAKES_FAILED, READY, RECEIVED, REQUESTS_ABORTED, REQUESTS_RUNNING, SENT, THREADS_BUSY,
+    THREADS_LIMIT, THREADS_REJECTED, requests::RequestMetrics,
 };
 
 /// The handles of this process. Looking them up for each request would cost more than using them.
@@ -32,6 +32,8 @@ pub(crate) struct ServerMetrics {
     /// Imports for which there was none of the threads that may wait for clients.
     pub(crate) no_slow_thread: Counter,
     pub(crate) ready: Gauge,
+    #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "0 without TLS"))]
+    pub(crate) handshakes_failed: Counter,
     pub(super) requests: RequestMetrics,
     pub(super) running: Gauge,
     pub(super) aborted: Counter,
@@ -55,6 +57,7 @@ impl ServerMetrics {
             no_thread: no_thread("all"),
             no_slow_thread: no_thread("imports"),
             ready: gauge!(READY.name),
+            handshakes_failed: counter!(HANDSHAKES_FAILED.name),
             requests: RequestMetrics::default(),
             running: gauge!(REQUESTS_RUNNING.name),
             aborted: counter!(REQUESTS_ABORTED.name),

@@ -7,19 +7,17 @@ use rocket::tokio::{
     select,
     sync::Semaphore,
     task::JoinSet,
-    time::{Instant, sleep},
+    time::sleep,
 };
 
 use super::{connection, server::Server};
-use crate::metrics::SERVER;
+use crate::{metrics::SERVER, rare_warning::RareWarning};
 
 /// How long the server waits after it could not accept a connection, because it has no more files.
 /// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The minimum time between two warnings. Shorter, and a flood of connections fills the log; longer, and
-/// it shows less precisely when there were too many.
-const WARNING_INTERVAL: Duration = Duration::from_secs(10);
+static NO_FILES: RareWarning = RareWarning::new();
 
 /// Number of connections that are rejected with an answer at the same time; others are closed.
 /// Higher, and a flood of connections takes more files and memory beyond the limits.
@@ -35,7 +33,6 @@ pub(super) async fn accept_until(
         server: Arc::clone(server),
         connections: JoinSet::new(),
         rejections: Arc::new(Semaphore::new(REJECTIONS)),
-        last_warning: None,
     };
     let mut stop = pin!(stop);
     loop {
@@ -55,7 +52,6 @@ struct Acceptor {
     server: Arc<Server>,
     connections: JoinSet<()>,
     rejections: Arc<Semaphore>,
-    last_warning: Option<Instant>,
 }
 
 impl Acceptor {
@@ -86,14 +82,10 @@ impl Acceptor {
             return;
         }
         SERVER.accept_failures.increment(1);
-        if self
-            .last_warning
-            .is_none_or(|last| last.elapsed() > WARNING_INTERVAL)
-        {
+        if NO_FILES.is_due() {
             tracing::warn!(
                 "new connections have to wait: {error}; allow more open files (ulimit -n)"
             );
-            self.last_warning = Some(Instant::now());
         }
         sleep(PAUSE).await;
     }

@@ -6,7 +6,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{metrics::SERVER, settings::ConnectionLimits};
+use crate::{metrics::SERVER, rare_warning::RareWarning, settings::ConnectionLimits};
+
+static FULL: RareWarning = RareWarning::new();
 
 /// The connections that were admitted.
 pub(super) struct Admission {
@@ -63,6 +65,12 @@ impl Admission {
         let mut counts = self.counts();
         if counts.total >= self.total_limit {
             SERVER.rejected.increment(1);
+            if FULL.is_due() {
+                tracing::warn!(
+                    "connections get 503: {} are open, as many as max_connections permits",
+                    self.total_limit
+                );
+            }
             return None;
         }
         if let Some(client) = client {

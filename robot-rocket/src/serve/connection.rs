@@ -32,6 +32,8 @@ use super::{
     server::Server,
     stream::{Stream, Transport},
 };
+#[cfg(feature = "tls")]
+use crate::metrics::SERVER;
 
 /// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
 /// client that sends a part of a head uses more memory.
@@ -65,10 +67,11 @@ async fn serve_https(
         () = server.stopping.wait() => return,
     };
     match handshake {
-        Ok(Ok(stream)) => serve_http(server, stream, remote).await,
+        Ok(Ok(stream)) => return serve_http(server, stream, remote).await,
         Ok(Err(error)) => tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}"),
         Err(_) => tracing::info!(client = %remote.ip(), "a TLS handshake took too long"),
     }
+    SERVER.handshakes_failed.increment(1);
 }
 
 /// Rejects a connection beyond a limit with 503.

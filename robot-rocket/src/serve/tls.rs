@@ -3,15 +3,21 @@
 use std::{
     fmt, io,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
+    time::Duration,
 };
 
-use rocket::{config::TlsConfig, tokio::net::TcpStream};
+use rocket::{
+    config::TlsConfig,
+    tokio::{net::TcpStream, time::sleep},
+};
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     SettingProblem, SettingsError, metrics,
     settings::tls::{self, Identity},
 };
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// The certificate chain and the private key of a server. Clones share them.
 #[derive(Clone)]
@@ -45,6 +51,18 @@ impl Certificates {
     /// Records when the certificate expires.
     pub(super) fn record_expiry(&self) {
         metrics::record_certificate_expiry(self.current().expiry());
+    }
+
+    /// Logs every day that the certificate is not valid, or expires soon. The first time is a day after the
+    /// start, of which `robot-rocket` logs that itself.
+    pub(super) async fn warn_daily(self) {
+        loop {
+            sleep(DAY).await;
+            let warning = self.current().validity_warning();
+            if let Some(warning) = warning {
+                tracing::warn!("{warning}");
+            }
+        }
     }
 
     pub(super) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {

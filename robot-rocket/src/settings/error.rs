@@ -193,7 +193,8 @@ pub enum SettingProblem {
          of them, and set ROCKET_STATIC_DIR or DATABASE_URL"
     )]
     StoreInStaticDir(String),
-    /// A setting of the server program: its name is misspelt, or it cannot have this effect.
+    /// A setting of the server program that is misspelt, has no effect here, or names a file that cannot be
+    /// used.
     #[error("{0}")]
     Server(String),
 }

@@ -73,7 +73,6 @@ fn validity(certificate: &CertificateDer<'_>) -> Option<Validity> {
 /// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
 /// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
 /// of 90 days.
-#[cfg(feature = "server")]
 const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 
 impl Identity {
@@ -88,8 +87,7 @@ impl Identity {
     }
 
     /// A warning if the certificate is not valid, or expires soon.
-    #[cfg(feature = "server")]
-    pub(super) fn validity_warning(&self) -> Option<String> {
+    pub(crate) fn validity_warning(&self) -> Option<String> {
         self.invalidity().or_else(|| {
             let end = self.validity?.not_after;
             let expires_soon = time_until(end)? <= RENEWAL_PERIOD;

@@ -1,4 +1,4 @@
-//! Robots that somebody else changes while they are edited or deleted.
+//! Robots that another user changes while they are edited or deleted.
 
 use crate::{
     calls::call,
@@ -28,7 +28,7 @@ impl Visit {
         visit.type_name("Arthur");
         visit.change("Zaphod", "droid", "1979");
         visit.browser.press([ENTER]);
-        visit.wait_for_text(".conflict h3", "Somebody else has changed this robot");
+        visit.wait_for_text(".conflict h3", "Another user has changed this robot");
         visit
     }
 
@@ -41,7 +41,7 @@ impl Visit {
 #[test]
 fn both_versions_are_shown_side_by_side() {
     let visit = Visit::overtaken();
-    visit.wait_for_announcement("Zaphod was changed by somebody else. Nothing was saved yet.");
+    visit.wait_for_announcement("Zaphod was changed by another user. Nothing was saved yet.");
     visit.wait_for(
         "the focus",
         "return document.activeElement.className === 'conflict'",
@@ -91,7 +91,7 @@ fn other_version_is_taken() {
 }
 
 #[test]
-fn editing_goes_on_and_may_be_overtaken_again() {
+fn editing_continues_and_may_be_overtaken_again() {
     let visit = Visit::overtaken();
     visit.run("document.querySelector('tr.edited input').focus()");
     visit.browser.press(" Dent".chars());
@@ -123,7 +123,7 @@ fn robot_that_was_deleted_after_a_conflict_can_be_added_again() {
 }
 
 #[test]
-fn same_change_of_somebody_else_is_no_conflict() {
+fn same_change_by_another_user_is_no_conflict() {
     let visit = Visit::of(&["Marvin"]);
     visit.type_name("Arthur");
     visit.change("Arthur", "droid", "1977");
@@ -140,7 +140,7 @@ fn changed_robot_is_shown_instead_of_deleted() {
     visit.browser.press([ENTER]);
     visit.wait_for_text(
         "#undo",
-        "Marvin was not deleted: somebody else has just changed it.",
+        "Marvin was not deleted: another user has just changed it.",
     );
     visit.wait_for_focus("Delete Zaphod");
     assert_eq!(visit.names(), ["Zaphod"]);

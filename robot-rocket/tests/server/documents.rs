@@ -138,7 +138,10 @@ fn unit_file_agrees_with_the_instructions() {
     }
     // Found in /usr/bin and in /usr/local/bin.
     assert_eq!(values("ExecStart"), ["robot-rocket"]);
-    assert_eq!(values("ExecReload"), ["kill -HUP $MAINPID"]);
+    assert_eq!(
+        values("ExecReload"),
+        ["robot-rocket --check", "kill -HUP $MAINPID"]
+    );
     assert!(OPERATIONS.contains("robot-rocket robot-cli /usr/local/bin/"));
     for secrets in values("EnvironmentFile") {
         assert!(

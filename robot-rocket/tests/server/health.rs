@@ -5,6 +5,7 @@ use std::{
     io::{Read as _, Write as _},
     net::{SocketAddr, TcpListener},
     path::Path,
+    process::Command,
     thread,
     time::Duration,
 };
@@ -78,8 +79,12 @@ fn static_files_do_not_replace_checks() {
 fn ready(folder: &Path, settings: &[(&str, &str)], address: SocketAddr) -> (Option<i32>, String) {
     let port = address.port().to_string();
     let mut command = command(folder, settings);
-    let output = command.env("ROCKET_PORT", port).arg("--ready").output();
-    let output = output.unwrap();
+    state(command.env("ROCKET_PORT", port).arg("--ready"))
+}
+
+/// The status and the message of `robot-rocket --ready`.
+fn state(command: &mut Command) -> (Option<i32>, String) {
+    let output = command.output().unwrap();
     let log = String::from_utf8(output.stderr).unwrap();
     (output.status.code(), log)
 }
@@ -102,6 +107,29 @@ fn ready_option_finds_a_server_on_all_addresses() {
     let port = address.port();
     let expected = format!("robot-rocket: the server at 127.0.0.1:{port} does not answer: ");
     assert!(log.starts_with(&expected), "{log}");
+}
+
+#[test]
+fn ready_option_asks_the_server_at_a_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let port = server.address().port();
+    let ready = |url: &str| state(command(folder.path(), &[]).args(["--ready", url]));
+    for host in ["localhost", "127.0.0.1"] {
+        let url = format!("http://{host}:{port}");
+        assert_eq!(ready(&url), (Some(0), String::new()));
+        assert_eq!(ready(&format!("{url}/")), (Some(0), String::new()));
+    }
+    for (url, message) in [
+        (format!("http://localhost:{port}/catalogue"), "is not ready"),
+        (format!("http://127.0.0.2:{port}"), "does not answer"),
+        ("localhost:8000".to_owned(), "is no URL of a server"),
+        ("ftp://localhost".to_owned(), "is no URL of a server"),
+    ] {
+        let (status, log) = ready(&url);
+        assert_eq!(status, Some(1), "{url}");
+        assert!(log.contains(message), "{url}: {log}");
+    }
 }
 
 #[test]

@@ -315,6 +315,18 @@ fn unknown_format_prevents_the_start() {
 }
 
 #[test]
+fn failed_start_is_a_json_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = fail(folder.path(), &[JSON[0], ("DATABASE_URL", "nothing:")]);
+    let line: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(line["level"], "ERROR");
+    assert!(
+        line["message"].as_str().unwrap().contains("nothing"),
+        "{line}"
+    );
+}
+
+#[test]
 fn blocked_log_does_not_block_requests() {
     // More lines than a pipe takes and the server keeps.
     const BATCHES: usize = 120;

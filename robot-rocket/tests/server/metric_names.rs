@@ -77,7 +77,7 @@ fn dashboard_and_alerts_use_exported_metrics() {
         assert!(exported.contains(without_suffix(name, &exported)), "{name}");
     }
     for key in ["alert:", "expr:", "summary:", "action:"] {
-        assert_eq!(ALERTS.matches(key).count(), 6, "{key}");
+        assert_eq!(ALERTS.matches(key).count(), 11, "{key}");
     }
 }
 

@@ -75,6 +75,8 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
         ] {
             assert_eq!(scrape.value(sample), count as u64, "{sample}");
         }
+        let warning = "requests get 503: all blocking threads are in use";
+        assert_eq!(server.log().matches(warning).count(), 1);
         drop(slow);
     });
     assert_eq!(listed.load(Ordering::SeqCst), THREADS);

@@ -7,6 +7,7 @@ use robot_core::http::{AccessToken, Permission};
 use crate::{
     Server,
     process::{TIMEOUT, answer, ask, connection, fail, output_of_failure, wait_for},
+    scrape::{self, Scrape},
 };
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
@@ -119,6 +120,24 @@ fn wrong_configuration_is_refused_at_a_reload() {
         error.contains("the file 'tokens' of api_tokens_file"),
         "{error}"
     );
+}
+
+#[test]
+fn reloads_are_counted_and_logged_by_default() {
+    let folder = tempfile::tempdir().unwrap();
+    write_tokens(folder.path(), &["ci"]);
+    let (server, metrics) = scrape::server(folder.path(), &[MEMORY, FILE]);
+    let counts = || {
+        let scrape = Scrape::of(metrics);
+        let count = |result| scrape.value(&format!("robots_reloads_total{{result=\"{result}\"}}"));
+        (count("done"), count("refused"))
+    };
+    assert_eq!(counts(), (0, 0));
+    write_tokens(folder.path(), &["laptop"]);
+    reload(&server, RELOADED);
+    write_tokens(folder.path(), &[]);
+    reload(&server, REFUSED);
+    wait_for("the count", TIMEOUT, || counts() == (1, 1));
 }
 
 #[test]

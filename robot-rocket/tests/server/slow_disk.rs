@@ -10,6 +10,7 @@ use std::{
 use crate::{
     Server, call, draft,
     process::{TIMEOUT, connection, wait_for},
+    scrape::{self, Scrape},
     strace::Injection,
 };
 
@@ -97,6 +98,37 @@ fn store_that_does_not_answer_is_logged_once() {
         assert_eq!(log.matches(message).count(), 1, "{log}");
     }
     assert_eq!(log.lines().count(), 2, "{log}");
+}
+
+#[test]
+fn commit_that_hangs_is_logged_and_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, metrics) = scrape::server(folder.path(), &[]);
+    let start = || Scrape::of(metrics).value("robots_sqlite_commit_start_time_seconds");
+    assert_eq!(start(), 0);
+    let message = "s for a commit: the disk of the database may hang";
+    let hanging = Injection::into(&server, &[], "fdatasync", "delay_enter=15000000");
+    thread::scope(|scope| {
+        let add = |name: String| {
+            let client = server.client();
+            scope.spawn(move || call(&client, "POST", "/api/robots", &draft(&name)).status)
+        };
+        let first = add("first".to_owned());
+        wait_for("the commit", TIMEOUT, || start() > 0);
+        let mut others = Vec::new();
+        wait_for("the log", TIMEOUT, || {
+            thread::sleep(Duration::from_secs(1));
+            others.push(add(others.len().to_string()));
+            server.log().contains(message)
+        });
+        assert!(!first.is_finished());
+        drop(hanging);
+        for thread in std::iter::once(first).chain(others) {
+            assert_eq!(thread.join().unwrap(), 201);
+        }
+    });
+    assert_eq!(start(), 0);
+    assert_eq!(server.log().matches(message).count(), 1, "{}", server.log());
 }
 
 #[test]

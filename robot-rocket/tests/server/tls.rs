@@ -14,6 +14,7 @@ use crate::{
     certificates::{run, write_certificate},
     draft,
     process::{TIMEOUT, connection, fail, output_of_failure, read_to_end, wait_for},
+    scrape::{self, Scrape, free_address},
 };
 
 #[test]
@@ -284,14 +285,12 @@ fn reload_refuses_an_expired_certificate() {
 fn expiry_of_the_certificate_is_a_metric() {
     use std::time::{SystemTime, UNIX_EPOCH};
 
-    use crate::scrape::{Scrape, server};
-
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     write_certificate(&path("chain.pem"), &path("key.pem"));
     set_days(&path("chain.pem"), &path("key.pem"), 30);
     let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
-    let (server, address) = server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    let (server, address) = scrape::server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
     let days = || {
         let expiry = Scrape::of(address).value("robots_tls_certificate_expiry_time_seconds");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -306,12 +305,17 @@ fn expiry_of_the_certificate_is_a_metric() {
 #[test]
 fn handshake_that_the_client_breaks_off_is_logged() {
     let folder = tempfile::tempdir().unwrap();
-    let server = https(&folder, &[("RUST_LOG", "info")]);
+    let metrics = free_address();
+    let setting = ("ROCKET_METRICS_ADDRESS", &*metrics.to_string());
+    let server = https(&folder, &[("RUST_LOG", "info"), setting]);
     // The client does not trust the certificate.
     let url = format!("https://localhost:{}/", server.address().port());
     let status = Command::new("curl").args(["--silent", &url]).status();
     assert!(!status.unwrap().success());
     wait_for("the handshake is logged", TIMEOUT, || {
         server.log().contains("a TLS handshake failed: ")
+    });
+    wait_for("the handshake is counted", TIMEOUT, || {
+        Scrape::of(metrics).value("robots_tls_handshakes_failed_total") == 1
     });
 }

@@ -1,0 +1,41 @@
+//! Warnings about overload, which are logged rarely.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+/// The minimum time between two warnings. Shorter, and an overload fills the log; longer, and it shows
+/// less precisely when there was one.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// When a warning was logged last.
+pub(crate) struct RareWarning(Mutex<Option<Instant>>);
+
+impl RareWarning {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Whether the warning is due; if so, it is not for a while.
+    pub(crate) fn is_due(&self) -> bool {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = last.is_none_or(|last| last.elapsed() > INTERVAL);
+        if is_due {
+            *last = Some(Instant::now());
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warning_is_due_once_per_interval() {
+        let warning = RareWarning::new();
+        assert!(warning.is_due());
+        assert!(!warning.is_due());
+    }
+}
