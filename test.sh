@@ -281,6 +281,7 @@ check_release() {
     step "Alert rules"
     fetch_promtool "$tools/prometheus"
     "$tools/prometheus/usr/bin/promtool" check rules robot-rocket/deploy/prometheus-alerts.yml
+    "$tools/prometheus/usr/bin/promtool" test rules robot-rocket/deploy/prometheus-alerts-test.yml
 
     step "Licences, sources, duplicates and advisories of all dependencies"
     install_tool cargo-deny@0.20.2

@@ -70,11 +70,12 @@ create_system() {
     quietly_in_system apt-get update
 }
 
-# Installs a package file with its dependencies, and without what they only recommend.
+# Installs a package file with its dependencies, and without what they only recommend. dpkg cannot ask questions,
+# because there is no terminal. The other arguments are options of apt-get.
 install_package() {
     cp "$1" "$root/tmp/package.deb"
-    quietly_in_system apt-get install --yes --no-install-recommends \
-        -o Dpkg::Options::=--force-confold /tmp/package.deb
+    shift
+    quietly_in_system apt-get install --yes --no-install-recommends "$@" /tmp/package.deb </dev/null
 }
 
 # The values of a key of the unit.
@@ -95,12 +96,18 @@ robots() {
     in_system robot-cli --database sqlite:///var/lib/robots/robots.db list --format ndjson | wc -l
 }
 
-# A package of a later version, with another example configuration.
+# Creates the package $1.deb of a later version, with the text $2 at the end of its example configuration.
 later_version() {
-    dpkg-deb --raw-extract "$deb" "$work/later"
-    sed -i 's/^Version: .*/&.later/' "$work/later/DEBIAN/control"
-    echo '# A new setting.' >>"$work/later$environment"
-    dpkg-deb --build --root-owner-group "$work/later" "$work/later.deb" >/dev/null
+    dpkg-deb --raw-extract "$deb" "$work/$1"
+    sed -i "s/^Version: .*/&.$1/" "$work/$1/DEBIAN/control"
+    printf %s "$2" >>"$work/$1$environment"
+    dpkg-deb --build --root-owner-group "$work/$1" "$work/$1.deb" >/dev/null
+}
+
+# Fails unless the settings and the robots are the same as before an upgrade.
+expect_unchanged() {
+    cmp "$work/environment" "$root$environment" || fail "an upgrade has changed $environment"
+    [ "$(robots)" -eq "$before" ] || fail "there were $before robots before the upgrade, and now there are $(robots)"
 }
 
 lintian --fail-on error,warning,info "$deb" || fail "lintian has found problems"
@@ -127,6 +134,8 @@ for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do
     [ -s "$root/usr/share/man/man${page##*.}/$page.gz" ] || fail "the manual page $page is missing"
 done
 use_server
+# systemd-run needs it, which the operations document uses.
+quietly_in_system apt-get install --yes --no-install-recommends dbus
 status=0
 "$packages/test-service.sh" "$root" || status=$?
 [[ $status = 0 || $status = 77 ]] || fail "the service does not work"
@@ -134,10 +143,15 @@ status=0
 echo 'ROCKET_BEHAVIOUR=B' >>"$root$environment"
 cp "$root$environment" "$work/environment"
 before=$(robots)
-later_version
-install_package "$work/later.deb"
-cmp "$work/environment" "$root$environment" || fail "an upgrade has changed $environment"
-[ "$(robots)" -eq "$before" ] || fail "there were $before robots before the upgrade, and now there are $(robots)"
+# dpkg asks no question if the package has the same example as before.
+later_version later-1 ''
+install_package "$work/later-1.deb"
+expect_unchanged
+# Otherwise, the option answers the question, as the document says.
+later_version later-2 $'# A new setting.\n'
+install_package "$work/later-2.deb" -o Dpkg::Options::=--force-confold
+expect_unchanged
+grep --quiet '^# A new setting' "$root$environment.dpkg-dist" || fail "an upgrade has discarded the new example"
 use_server
 
 quietly_in_system apt-get remove --yes robot-catalogue

@@ -5,7 +5,7 @@
 #   robot-rocket/deploy/packages/test-service.sh ROOT
 #
 # Exits with status 77 if systemd does not boot on this machine, as in many containers. Needs the Debian
-# package systemd-container.
+# package systemd-container, and in the folder the package dbus.
 set -euo pipefail
 root=$1
 url=http://127.0.0.1:8000
@@ -70,6 +70,22 @@ inside grep --quiet '^Seccomp:\s2$' "/proc/$process/status" || fail "its system 
 inside systemctl reload robot-rocket || fail "reload fails"
 within_a_minute in_network curl --silent --fail --max-time 5 "$url/readyz" || fail "it is not ready after a reload"
 [ "$(inside systemctl show --property MainPID --value robot-rocket)" = "$process" ] || fail "reload has restarted it"
+inside sh -c 'echo ROCKET_PORT=wrong >>/etc/robot-rocket.env'
+if inside systemctl reload robot-rocket 2>/dev/null; then fail "reload does not report wrong settings"; fi
+inside sed -i '/^ROCKET_PORT=wrong$/d' /etc/robot-rocket.env
+inside systemctl reload robot-rocket || fail "reload fails after the settings were corrected"
+[ "$(inside systemctl show --property MainPID --value robot-rocket)" = "$process" ] || fail "wrong settings have stopped it"
+
+# The command that the operations document uses for the URL of the store. The last line of settings takes precedence.
+command=$(sed -n '/^export DATABASE_URL=/,/^```$/p' "$root/usr/share/doc/robot-catalogue/operations.md" | sed '/^```$/d')
+cp -p "$root/etc/robot-rocket.env" "$root/etc/robot-rocket.env.before"
+inside sh -c 'printf "%s\n" ROCKET_DATABASE_URL=memory: "ROCKET_DATABASE_URL=\"postgres://db/robots?a=b&c=d\"" \
+    DATABASE_URL=memory: >>/etc/robot-rocket.env'
+address=$(inside sh -c "$command; printenv DATABASE_URL") || fail "the URL of the store cannot be read"
+[ "$address" = 'postgres://db/robots?a=b&c=d' ] || fail "the URL of the store is $address"
+mv "$root/etc/robot-rocket.env.before" "$root/etc/robot-rocket.env"
+address=$(inside sh -c "$command; printenv DATABASE_URL") || fail "the URL of the store cannot be read"
+[ "$address" = sqlite:///var/lib/robots/robots.db ] || fail "the URL of the store is $address by default"
 
 inside systemctl start robot-backup || fail "a backup fails"
 # shellcheck disable=SC2016 # The shell inside expands the name of the backup.

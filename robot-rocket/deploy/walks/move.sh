@@ -12,6 +12,7 @@ new_store postgres
 target=$url
 new_store sqlite
 substitute postgres://robots:secret@db.example/robots "$target"
+substitute https://robots.example "$site"
 install_service "$programs"
 systemctl start robot-rocket
 within_a_minute robot-rocket --ready
@@ -28,7 +29,7 @@ sha256sum --check --quiet file || fail "the copy has changed its source"
 run "echo 'DATABASE_URL=*"
 run 'systemctl start*'
 within_a_minute robot-rocket --ready
-run 'robot-rocket --ready'
+run 'robot-rocket --ready*'
 run 'systemctl disable*'
 url=$target
 has_all_of before

@@ -33,6 +33,9 @@ for store in sqlite postgres mariadb; do
     for way in restore undo; do
         rm -f copy.*
         new_store "$store"
+        # Without tokens.
+        substitute "-H 'Authorization: Bearer robots_…' " ''
+        substitute https://robots.example "$site"
         install_service "$2"
         [ "$store" = sqlite ] || setting "DATABASE_URL=$url"
         export DATABASE_URL=$url

@@ -11,6 +11,7 @@ follow 'Upgrade'
 
 for store in sqlite postgres mariadb; do
     new_store "$store"
+    substitute https://robots.example "$site"
     install_service "$2"
     [ "$store" = sqlite ] || setting "DATABASE_URL=$url"
     systemctl start robot-rocket
@@ -30,15 +31,13 @@ for store in sqlite postgres mariadb; do
     clients+=" $!"
     sleep 1
 
-    if [ "$store" = sqlite ]; then
-        run 'export DATABASE_URL=sqlite*'
-        run 'robot-cli backup copy.db'
-    else
-        # shellcheck disable=SC2016 # The document has it.
-        run 'export "$(grep*'
-        [ "$store" = mariadb ] || run 'pg_dump *'
-        [ "$store" = postgres ] || run 'mariadb-dump *'
-    fi
+    run 'export DATABASE_URL=*'
+    [ "$DATABASE_URL" = "$url" ] || fail "the URL of the store is not $url, but $DATABASE_URL"
+    case $store in
+    sqlite) run 'robot-cli backup copy.db' ;;
+    postgres) run 'pg_dump *' ;;
+    mariadb) run 'mariadb-dump *' ;;
+    esac
     cd "$programs"
     run 'systemctl stop*'
     run 'install -m 755*'
@@ -46,13 +45,13 @@ for store in sqlite postgres mariadb; do
     run 'systemctl start*'
     cd "$work"
     within_a_minute robot-rocket --ready
-    run 'robot-rocket --ready'
+    run 'robot-rocket --ready*'
     run 'journalctl*' | grep 'migrating to this version' >/dev/null || fail "the log does not mention the migration"
     sleep 1
     touch enough
     # shellcheck disable=SC2086 # Two processes.
     wait $clients
-    run 'robot-cli check' | grep '^No problems found: '
+    run 'robot-cli check *' | grep '^No problems found: '
     has_all_of before written-1 written-2
     assigns_ids_after "$(cut -d' ' -f1 before written-1 written-2 | sort --numeric-sort | tail -1)"
     ((1000 < $(robots | awk '$2 ~ /^client/ && (!least || $1 < least) { least = $1 } END { print least }'))) || fail "an id was assigned again"

@@ -7,7 +7,7 @@
 # `finish` fails unless every command of these sections was executed. So neither can change without the other.
 #
 # Sourced by the walks, whose arguments are folders, the first usually one with robot-rocket and robot-cli. Needs
-# root, and the Debian packages iproute2, jq, curl and systemd.
+# root, and the Debian packages iproute2, jq, curl, openssl and systemd.
 set -euo pipefail
 walks=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 deploy=${walks%/*}
@@ -124,9 +124,29 @@ systemctl() {
     daemon-reload | 'disable --now robot-backup.timer') ;;
     'start robot-rocket' | 'enable --now robot-rocket') start_service ;;
     'stop robot-rocket') stop_service ;;
-    'reload robot-rocket') kill -HUP "$(service)" ;;
+    'reload robot-rocket') reload_service ;;
+    'show --property Environment --value robot-rocket') of_unit Environment ;;
     *) fail "the walks have no 'systemctl $*'" ;;
     esac
+}
+
+# What systemd-run does with these properties, which have no quotes here.
+systemd-run() {
+    local environment=() user=root
+    while [[ $1 = --* ]]; do
+        case "$1 $2" in
+        '--property User='*) user=${2#User=} ;;
+        '--property Environment='*) environment+=("${2#Environment=}") ;;
+        '--property EnvironmentFile=-'*)
+            mapfile -t -O "${#environment[@]}" environment < <(assignments "${2#EnvironmentFile=-}")
+            ;;
+        '--property '*) fail "the walks have no systemd-run with $2" ;;
+        esac
+        [ "$1" != --property ] || shift
+        shift
+    done
+    env --ignore-environment PATH=/usr/local/bin:/usr/bin "${environment[@]}" \
+        setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
 }
 
 journalctl() { tail -n "${*: -1}" "$log"; }
@@ -139,19 +159,37 @@ service() { cat "$work/pid"; }
 # The values of a key of the unit.
 of_unit() { sed -n "s/^$1=//p" /etc/systemd/system/robot-rocket.service; }
 
-start_service() {
+# The lines NAME=VALUE of a file of settings.
+assignments() { sed '/^#/d; /^$/d' "$1"; }
+
+# Executes a command of the unit as its user, with its environment.
+execute_in_unit() {
     local user environment
     user=$(of_unit User)
-    install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(of_unit StateDirectory)"
-    mapfile -t environment < <(of_unit Environment && sed '/^#/d; /^$/d' /etc/robot-rocket.env)
+    mapfile -t environment < <(of_unit Environment && assignments /etc/robot-rocket.env)
+    cd /
     # shellcheck disable=SC2016 # The inner shell expands it.
-    (
-        cd /
-        exec env --ignore-environment PATH=/usr/local/bin:/usr/bin "${environment[@]}" \
-            setpriv --reuid="$user" --regid="$user" --clear-groups \
-            sh -c "umask $(of_unit UMask)"'; exec "$0"' "$(of_unit ExecStart)" </dev/null >>"$log" 2>&1
-    ) &
+    exec env --ignore-environment PATH=/usr/local/bin:/usr/bin "${environment[@]}" \
+        setpriv --reuid="$user" --regid="$user" --clear-groups \
+        sh -c "umask $(of_unit UMask)"'; exec "$@"' sh "$@" </dev/null >>"$log" 2>&1
+}
+
+start_service() {
+    local user
+    user=$(of_unit User)
+    install -d -m "$(of_unit StateDirectoryMode)" -o "$user" -g "$user" "/var/lib/$(of_unit StateDirectory)"
+    (execute_in_unit "$(of_unit ExecStart)") &
     echo $! >"$work/pid"
+}
+
+# Executes the commands of the unit for a reload, until one fails.
+reload_service() {
+    local line words
+    while IFS= read -r line; do
+        read -r -a words <<<"${line//\$MAINPID/$(service)}"
+        # That of the shell, because not every system has the program.
+        if [ "${words[0]}" = kill ]; then "${words[@]}"; else (execute_in_unit "${words[@]}") || return 1; fi
+    done < <(of_unit ExecReload)
 }
 
 stop_service() {
@@ -222,6 +260,23 @@ assigns_ids_after() {
     local id
     id=$(add "after $1") || fail "no robot can be added"
     ((id > $1)) || fail "the id $id was assigned again after $1"
+}
+
+# --- Tokens and certificates
+
+# Prints a new token with the name $1, and leaves its entry for the server in `entry`.
+new_token() {
+    robot-cli token new write --name "$1" >output
+    grep --only-matching "write:$1:sha256:[0-9a-f]*" output | head -1 >entry
+    grep --only-matching --max-count 1 '^ *robots_[0-9a-f]*' output | tr -d ' '
+}
+
+# Creates a certificate for $1 days, or one that has expired for -1, as new-chain.pem and new-key.pem.
+new_certificate() {
+    openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=robots.example \
+        -keyout new-key.pem -out request.pem 2>/dev/null
+    openssl x509 -req -in request.pem -signkey new-key.pem -days "$1" \
+        -extfile <(echo subjectAltName=DNS:robots.example) -out new-chain.pem 2>/dev/null
 }
 
 chmod 755 "$work"
