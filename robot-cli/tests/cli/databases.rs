@@ -207,8 +207,8 @@ fn warning_of_the_library_is_printed_on_one_line() {
         }
     }
     fs::write(&path, database).unwrap();
-    let warning =
-        "robot-cli: 'robots.db': creating the search index, some seconds per million robots\n";
+    let warning = "robot-cli: 'robots.db': creating the search index, which may take half a minute \
+                   per million robots\n";
     let _ = sandbox.run(&["list"]).success().stderr(warning);
     let _ = sandbox.run(&["list"]).success().stderr("");
 }
