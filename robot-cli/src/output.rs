@@ -30,8 +30,8 @@ pub(crate) fn print_robot(robot: &Robot, format: Format, output: &mut dyn Write)
     output.flush()
 }
 
-/// Prints pages of robots, and flushes. If there are none, a table is replaced by a hint on
-/// standard error, if there is one; the other formats have an empty result.
+/// Prints pages of robots, and flushes. If there are none, the hint replaces a table, on
+/// standard error; the other formats have an empty result.
 pub(crate) fn print_pages(
     pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
     format: Format,

@@ -275,7 +275,7 @@ impl StoreFiles {
     }
 }
 
-/// How the catalogue of a URL is backed up; `None` if its scheme is not one of this build.
+/// What can be done with the files of the catalogue of a URL; `None` if its scheme is not one of this build.
 pub(crate) fn file_operations(url: &str) -> Option<&'static FileOperations> {
     let scheme = scheme_of(url);
     let mut builtin = BUILTIN.iter();

@@ -209,7 +209,7 @@ impl Readiness {
     }
 
     fn can_read(&self) -> bool {
-        // As requests do: on SQLite, this does not wait for the connections that searches use.
+        // As requests do: on SQLite, this usually does not wait for the connections that searches use.
         let read = RobotId::new(1).map(|id| self.catalogue.start_get(id));
         let result = read.map_or(Ok(None), Pending::wait);
         if let Err(error) = &result {

@@ -91,7 +91,7 @@ Settings:
   ROCKET_SLOW_STATEMENT               milliseconds from which statements are logged (default:
                                       500)
   RUST_LOG                            log level: error, warn, info (with a line for each request)
-                                      (default: warn)
+                                      (default: warn, and info for reloads)
 
 SIGHUP reloads the tokens and the files of ROCKET_TLS.
 
@@ -119,7 +119,7 @@ fn main() -> ExitCode {
     let Err(message) = result else {
         return ExitCode::SUCCESS;
     };
-    if is_start && is_json {
+    if is_start && is_json && tracing::enabled!(tracing::Level::ERROR) {
         tracing::error!("{message}");
     } else {
         // Before the last message.

@@ -96,7 +96,7 @@ impl BlockingPermits {
         let permit = Arc::clone(&self.all).try_acquire_owned();
         let permit = permit.map_err(|_| {
             SERVER.no_thread.increment(1);
-            if NO_THREAD.is_due() {
+            if NO_THREAD.claim() {
                 tracing::warn!(
                     "requests get 503: all blocking threads are in use, as many as max_blocking permits; \
                      the database is slow, or overloaded"

@@ -17,12 +17,16 @@ impl RareWarning {
         Self(Mutex::new(None))
     }
 
-    /// Whether the warning is due; if so, it is not for a while.
-    pub(crate) fn is_due(&self) -> bool {
+    /// Whether the warning is to be logged now: at most once per interval.
+    pub(crate) fn claim(&self) -> bool {
+        self.claim_at(Instant::now())
+    }
+
+    fn claim_at(&self, now: Instant) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.is_none_or(|last| last.elapsed() > INTERVAL);
+        let is_due = last.is_none_or(|last| now.saturating_duration_since(last) >= INTERVAL);
         if is_due {
-            *last = Some(Instant::now());
+            *last = Some(now);
         }
         is_due
     }
@@ -34,8 +38,10 @@ mod tests {
 
     #[test]
     fn warning_is_due_once_per_interval() {
-        let warning = RareWarning::new();
-        assert!(warning.is_due());
-        assert!(!warning.is_due());
+        let (warning, now) = (RareWarning::new(), Instant::now());
+        assert!(warning.claim_at(now));
+        assert!(!warning.claim_at(now + INTERVAL / 2));
+        assert!(warning.claim_at(now + INTERVAL));
+        assert!(!warning.claim_at(now + INTERVAL));
     }
 }

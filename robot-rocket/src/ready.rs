@@ -23,7 +23,9 @@ const START_PAUSE: Duration = Duration::from_millis(50);
 struct Server {
     /// For messages.
     name: String,
-    /// The host name or address that the server is called.
+    /// The host name or address, and the port unless it is the standard one.
+    authority: String,
+    /// The host name or address of its certificate.
     host: String,
     addresses: Vec<SocketAddr>,
     has_tls: bool,
@@ -43,6 +45,7 @@ impl Server {
         let address = SocketAddr::new(reachable(config.address), config.port);
         Ok(Self {
             name: format!("the server at {address}"),
+            authority: "localhost".to_owned(),
             host: "localhost".to_owned(),
             addresses: vec![address],
             has_tls: config.tls_enabled(),
@@ -66,7 +69,8 @@ impl Server {
             .map_err(|error| format!("the address of {host} is unknown: {error}"))?;
         Ok(Self {
             name: format!("the server at {url}"),
-            host: url.authority().map_or(host, Authority::as_str).to_owned(),
+            authority: url.authority().map_or(host, Authority::as_str).to_owned(),
+            host: name.to_owned(),
             addresses: addresses.collect(),
             has_tls,
             path: format!("{}/readyz", url.path().trim_end_matches('/')),
@@ -145,8 +149,10 @@ fn connect_once(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
 }
 
 fn exchange(mut stream: impl Read + Write, server: &Server) -> io::Result<String> {
-    let Server { host, path, .. } = server;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    let Server {
+        authority, path, ..
+    } = server;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(1 << 16).read_to_end(&mut answer)?;
@@ -169,7 +175,7 @@ mod tls {
 
     pub(super) fn client(
         stream: TcpStream,
-        authority: &str,
+        host: &str,
     ) -> io::Result<StreamOwned<ClientConnection, TcpStream>> {
         let provider = ring::default_provider();
         let schemes = provider.signature_verification_algorithms;
@@ -179,9 +185,6 @@ mod tls {
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(Any(schemes.supported_schemes())))
             .with_no_client_auth();
-        let host = authority
-            .rsplit_once(':')
-            .map_or(authority, |(host, _)| host);
         let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
         let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
         Ok(StreamOwned::new(connection, stream))

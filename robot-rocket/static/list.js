@@ -21,7 +21,7 @@ const edited = new Map();
 
 const actions = { edit, remove: erase };
 
-/** The number of the robots of `counted`, as the service counts them; undefined until it has answered. */
+/** The number of robots in the view `counted`, from the service; undefined until it has answered. */
 let total;
 
 /** The last view that was opened. */

@@ -88,7 +88,9 @@ async function written(bytes, file) {
   try {
     await bytes.pipeTo(await file.createWritable());
   } catch (error) {
-    throw error instanceof NoAnswer ? error : new FileError(error);
+    if (error instanceof NoAnswer) throw error;
+    if (!bytes.locked) await bytes.cancel(error);
+    throw new FileError(error);
   }
 }
 

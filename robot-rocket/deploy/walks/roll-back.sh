@@ -64,6 +64,7 @@ for store in sqlite postgres mariadb; do
         run 'systemctl start*'
         cd "$work"
         within_a_minute serves
+        ! add old >/dev/null || fail "the older version adds a name twice"
         run 'curl *' | grep '"name"' >/dev/null || fail "the older version has no robots"
         case $way in
         restore) [ "$(robots)" = '1 old' ] || fail "the restored robots are: $(robots)" ;;

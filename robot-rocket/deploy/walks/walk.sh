@@ -124,7 +124,7 @@ systemctl() {
     daemon-reload | 'disable --now robot-backup.timer') ;;
     'start robot-rocket' | 'enable --now robot-rocket') start_service ;;
     'stop robot-rocket') stop_service ;;
-    'reload robot-rocket') reload_service ;;
+    'reload robot-rocket' | 'try-reload-or-restart robot-rocket') reload_service ;;
     'show --property Environment --value robot-rocket') of_unit Environment ;;
     *) fail "the walks have no 'systemctl $*'" ;;
     esac
@@ -184,11 +184,14 @@ start_service() {
 
 # Executes the commands of the unit for a reload, until one fails.
 reload_service() {
-    local line words
+    local line
     while IFS= read -r line; do
-        read -r -a words <<<"${line//\$MAINPID/$(service)}"
         # That of the shell, because not every system has the program.
-        if [ "${words[0]}" = kill ]; then "${words[@]}"; else (execute_in_unit "${words[@]}") || return 1; fi
+        if [[ $line = "kill -HUP \$MAINPID" ]]; then
+            kill -HUP "$(service)"
+        else
+            (execute_in_unit sh -c "$line") || return 1
+        fi
     done < <(of_unit ExecReload)
 }
 

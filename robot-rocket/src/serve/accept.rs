@@ -82,7 +82,7 @@ impl Acceptor {
             return;
         }
         SERVER.accept_failures.increment(1);
-        if NO_FILES.is_due() {
+        if NO_FILES.claim() {
             tracing::warn!(
                 "new connections have to wait: {error}; allow more open files (ulimit -n)"
             );

@@ -65,7 +65,7 @@ impl Admission {
         let mut counts = self.counts();
         if counts.total >= self.total_limit {
             SERVER.rejected.increment(1);
-            if FULL.is_due() {
+            if FULL.claim() {
                 tracing::warn!(
                     "connections get 503: {} are open, as many as max_connections permits",
                     self.total_limit

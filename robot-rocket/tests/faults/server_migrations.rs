@@ -98,7 +98,9 @@ fn undo(kind: Kind, url: &str) {
             url,
             "DROP INDEX IF EXISTS robots_folded_search, robots_search, robots_year, robots_type_year;
              DROP FUNCTION IF EXISTS robots_search_text;
-             DROP FUNCTION IF EXISTS robots_search_text_unicode",
+             DROP FUNCTION IF EXISTS robots_search_text_unicode;
+             ALTER TABLE robots DROP CONSTRAINT robots_name,
+                 ADD CONSTRAINT robots_name UNIQUE (name)",
         );
     } else {
         execute(

@@ -140,7 +140,10 @@ fn unit_file_agrees_with_the_instructions() {
     assert_eq!(values("ExecStart"), ["robot-rocket"]);
     assert_eq!(
         values("ExecReload"),
-        ["robot-rocket --check", "kill -HUP $MAINPID"]
+        [
+            "/bin/sh -c 'exec robot-rocket --check >/dev/null'",
+            "kill -HUP $MAINPID"
+        ]
     );
     assert!(OPERATIONS.contains("robot-rocket robot-cli /usr/local/bin/"));
     for secrets in values("EnvironmentFile") {

@@ -160,8 +160,13 @@ fn ready_option_accepts_a_certificate_for_a_name() {
         ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#),
     ];
     let server = Server::start(folder.path(), &settings);
-    let state = ready(folder.path(), &settings, server.address());
-    assert_eq!(state, (Some(0), String::new()));
+    let is_ready = (Some(0), String::new());
+    assert_eq!(ready(folder.path(), &settings, server.address()), is_ready);
+    for host in ["localhost", "127.0.0.1"] {
+        let url = format!("https://{host}:{}", server.address().port());
+        let mut command = command(folder.path(), &[]);
+        assert_eq!(state(command.args(["--ready", &url])), is_ready);
+    }
     let (status, log) = ready(folder.path(), &settings[..1], server.address());
     assert_eq!(status, Some(1));
     assert!(log.contains("set ROCKET_TLS"), "{log}");

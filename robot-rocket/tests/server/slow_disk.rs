@@ -107,7 +107,7 @@ fn commit_that_hangs_is_logged_and_measured() {
     let start = || Scrape::of(metrics).value("robots_sqlite_commit_start_time_seconds");
     assert_eq!(start(), 0);
     let message = "s for a commit: the disk of the database may hang";
-    let hanging = Injection::into(&server, &[], "fdatasync", "delay_enter=15000000");
+    let hanging = Injection::into(&server, &[], "fdatasync", "delay_enter=60000000");
     thread::scope(|scope| {
         let add = |name: String| {
             let client = server.client();
@@ -127,7 +127,7 @@ fn commit_that_hangs_is_logged_and_measured() {
             assert_eq!(thread.join().unwrap(), 201);
         }
     });
-    assert_eq!(start(), 0);
+    wait_for("the end of the commit", TIMEOUT, || start() == 0);
     assert_eq!(server.log().matches(message).count(), 1, "{}", server.log());
 }
 

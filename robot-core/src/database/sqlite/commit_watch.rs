@@ -1,5 +1,5 @@
 //! Watch of the running commit. A disk that hangs returns no error: the writer thread waits for it, and
-//! cannot report that. So each further change looks how long the commit has been running.
+//! cannot report that. So each further change checks how long the commit has been running.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -45,7 +45,8 @@ impl CommitWatch {
     pub(super) fn report(&self) {
         if let Some(waited) = self.unreported(REPORTED_AFTER) {
             tracing::warn!(
-                "changes have waited for {} s for a commit: the disk of the database may hang",
+                "changes have waited for {} s for a commit: the disk of the database may hang, or another \
+                 program may hold its write lock",
                 waited.as_secs()
             );
         }

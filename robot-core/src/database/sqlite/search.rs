@@ -188,6 +188,9 @@ fn search_by_name<T>(
 
 /// The candidates of the index for a text, if there are few.
 pub(super) fn candidates(connection: &mut SqliteConnection, text: &str) -> Option<Vec<i64>> {
+    if text.is_empty() {
+        return None;
+    }
     IndexQuery::new(connection, text)?.candidates(connection, CANDIDATE_LIMIT)
 }
 

@@ -57,10 +57,10 @@ impl Writer {
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let (queue, mut writes) = commit_queue(metrics.length.clone());
         let watch = Arc::new(CommitWatch::new());
-        let of_thread = (Arc::clone(&metrics), Arc::clone(&watch));
+        let (queue_metrics, commits) = (Arc::clone(&metrics), Arc::clone(&watch));
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes, &of_thread.0, &of_thread.1))
+            .spawn(move || run(&mut session, &mut writes, &queue_metrics, &commits))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue: Some(queue),
@@ -269,6 +269,8 @@ fn run(
 ) {
     let commits = CommitMetrics::new();
     while let Some(mut batch) = writes.next_batch(IDLE) {
+        // Until the log is maintained, which waits for the disk, too.
+        let _running = watch.begin();
         if batch.is_empty() {
             guard(session, WriteSession::maintain);
             continue;
@@ -276,8 +278,6 @@ fn run(
         let waited = batch
             .first()
             .map_or(Duration::ZERO, |write| write.submitted.elapsed());
-        // Until after a checkpoint, which waits for the disk, too.
-        let _running = watch.begin();
         let measurement = metrics.begin(batch.len(), waited);
         let changes = batch.iter().map(|write| write.work.changes()).sum();
         // A bug costs this batch and its connection, and nothing else.

@@ -93,7 +93,8 @@ fn set_up(
         Purpose::Prepare => Duration::ZERO,
         Purpose::Use => timeout * SCAN_FACTOR,
     };
-    // MariaDB executes the first comment, and MySQL the second.
+    // MariaDB executes the first comment, and MySQL the second: without the last variable, it returns a last id
+    // that may be a day old.
     connection.batch_execute(&format!(
         "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE;
          SET SESSION autocommit = 1, SESSION completion_type = 'NO_CHAIN',
