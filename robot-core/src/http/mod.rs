@@ -60,6 +60,8 @@ mod openapi;
 mod origin;
 mod parameters;
 mod query;
+#[cfg(test)]
+mod query_tests;
 mod render;
 mod reply;
 mod request;
