@@ -161,5 +161,7 @@ build_programs --features robot-rocket/postgres,robot-rocket/mysql,robot-cli/pos
 build_debian_package
 # Statically linked with the C library. Name resolution would need its shared library, but these
 # programs only use addresses.
-RUSTFLAGS='-C target-feature=+crt-static' build_programs --target "$host"
+# The slower optimization makes them a tenth smaller, so that the image stays below 20 MB.
+RUSTFLAGS='-C target-feature=+crt-static' CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
+    build_programs --target "$host"
 build_tarball

@@ -51,7 +51,7 @@ for store in sqlite postgres mariadb; do
     touch enough
     # shellcheck disable=SC2086 # Two processes.
     wait $clients
-    run 'robot-cli check *' | grep '^No problems found: '
+    run 'robot-cli check' | grep '^No problems found: '
     has_all_of before written-1 written-2
     assigns_ids_after "$(cut -d' ' -f1 before written-1 written-2 | sort --numeric-sort | tail -1)"
     ((1000 < $(robots | awk '$2 ~ /^client/ && (!least || $1 < least) { least = $1 } END { print least }'))) || fail "an id was assigned again"
