@@ -102,6 +102,21 @@ def condition_takes_precedence(case, response):
     return condition_is_not_met(case, response)
 
 
+# Replies about deleted robots
+
+
+def options_are_of_the_path(case, response):
+    """OPTIONS describes a path, whether it has a robot or not."""
+    return case.method == "OPTIONS" and response.status_code == 204
+
+
+def missing_robot_is_a_200(case, response):
+    """The contract answers a GET of a missing robot with 200."""
+    is_read = case.method in ("GET", "HEAD") and case.operation.path == "/api/robots/{id}"
+    is_missing = case.method == "HEAD" or json.loads(response.content) == {"status": "NOT-FOUND"}
+    return is_read and response.status_code == 200 and is_missing
+
+
 # Failures of the server
 
 
@@ -142,6 +157,7 @@ DEVIATIONS = {
         year_has_decimals,
     ),
     "AcceptedNegativeData": (unknown_parameter_is_ignored, condition_takes_precedence),
+    "UseAfterFree": (options_are_of_the_path, missing_robot_is_a_200),
     "ServerError": (rule_is_violated,),
 }
 
