@@ -1,8 +1,7 @@
 //! Changes of single robots, executed in batches: those of a batch share a transaction and its commit.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque, btree_map::Entry},
-    mem,
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
     time::{Duration, Instant},
 };
 
@@ -68,7 +67,7 @@ impl<B: Backend> Work<B> for Changes {
     }
 }
 
-/// Applies the changes of a batch by as few statements as possible: inserts, then updates, then conditional
+/// Applies the changes of a batch by as few statements as possible: inserts, then updates, then single
 /// changes, then deletes. None of them has been acknowledged, so that any order is right. Rows of each kind
 /// are locked in the order of their names or ids, which makes deadlocks between servers rare.
 fn apply_batch<B: Backend>(
@@ -104,22 +103,21 @@ pub(super) fn apply_all<B: Backend>(
 struct Groups<'a> {
     inserts: BTreeMap<&'a str, &'a ValidDraft>,
     updates: BTreeMap<RobotId, &'a ValidChanges>,
-    /// Further changes of the same robots, in their order.
-    later_updates: Vec<(RobotId, &'a ValidChanges)>,
     deletes: BTreeSet<RobotId>,
-    /// Changes that expect a revision, in the order of those of each robot. Each is a statement of its
-    /// own, so that it sees the revision after the one before.
-    conditional: BTreeMap<RobotId, Vec<&'a Change>>,
+    /// Changes that are statements of their own, in the order of those of each robot: further updates,
+    /// and changes that expect a revision. Each sees what the one before has done.
+    single: BTreeMap<RobotId, Vec<&'a Change>>,
 }
 
 /// What was applied.
 #[derive(Default)]
 struct Applied {
     inserted: HashMap<String, i64>,
-    updated: HashMap<RobotId, Result<()>>,
+    /// The results of the first update of each robot.
+    updated: HashMap<RobotId, Result<RobotId>>,
     deleted: HashSet<RobotId>,
-    /// The results of the conditional changes of each robot, in their order.
-    conditional: HashMap<RobotId, VecDeque<Result<RobotId>>>,
+    /// The results of the single changes of each robot, in their order.
+    single: HashMap<RobotId, VecDeque<Result<RobotId>>>,
 }
 
 impl<'a> Groups<'a> {
@@ -130,13 +128,12 @@ impl<'a> Groups<'a> {
                 Change::Insert(draft) => {
                     groups.inserts.entry(draft.name()).or_insert(draft);
                 }
-                Change::Update(id, changes) => match groups.updates.entry(*id) {
-                    Entry::Vacant(entry) => drop(entry.insert(changes)),
-                    Entry::Occupied(_) => groups.later_updates.push((*id, changes)),
-                },
+                Change::Update(id, changes) if !groups.updates.contains_key(id) => {
+                    groups.updates.insert(*id, changes);
+                }
                 Change::Delete(id) => drop(groups.deletes.insert(*id)),
-                Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
-                    groups.conditional.entry(*id).or_default().push(change);
+                Change::Update(id, _) | Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
+                    groups.single.entry(*id).or_default().push(change);
                 }
             }
         }
@@ -144,7 +141,7 @@ impl<'a> Groups<'a> {
     }
 
     fn are_only_inserts(&self) -> bool {
-        self.updates.is_empty() && self.deletes.is_empty() && self.conditional.is_empty()
+        self.updates.is_empty() && self.deletes.is_empty() && self.single.is_empty()
     }
 
     fn apply<B: Backend>(&self, connection: &mut B, deadline: Instant) -> QueryResult<Applied> {
@@ -161,14 +158,15 @@ impl<'a> Groups<'a> {
             applied.inserted.extend(connection.insert_all(drafts)?);
         }
         if !updates.is_empty() {
-            applied.updated = connection.update_all(&updates, deadline)?;
+            let mut updated = connection.update_all(&updates, deadline)?;
+            let result = |(id, _)| match updated.remove(&id) {
+                Some(result) => (id, result.map(|()| id)),
+                None => (id, Err(Error::NotFound(id))),
+            };
+            applied.updated = updates.into_iter().map(result).collect();
         }
-        for (id, changes) in &self.later_updates {
-            check_deadline(deadline)?;
-            connection.update(*id, changes)?;
-        }
-        for (id, changes) in &self.conditional {
-            let results = applied.conditional.entry(*id).or_default();
+        for (id, changes) in &self.single {
+            let results = applied.single.entry(*id).or_default();
             for change in changes {
                 check_deadline(deadline)?;
                 results.push_back(connection.apply(change)?);
@@ -182,26 +180,27 @@ impl<'a> Groups<'a> {
 }
 
 impl Applied {
-    /// The result of a change. Of several equal inserts or deletes, the first one succeeded. Of several
-    /// updates of a robot, all after the first succeeded.
+    /// The result of the next change. Of several equal inserts or deletes, the first one succeeded.
     fn take(&mut self, change: &Change) -> Result<RobotId> {
         match change {
             Change::Insert(draft) => match self.inserted.remove(draft.name()) {
                 Some(id) => assigned(id),
                 None => Err(Violation::NameTaken.into()),
             },
-            Change::Update(id, _) => match self.updated.get_mut(id) {
-                Some(result) => mem::replace(result, Ok(())).map(|()| *id),
-                None => Err(Error::NotFound(*id)),
-            },
             Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
             Change::Delete(id) => Err(Error::NotFound(*id)),
-            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
-                let results = self.conditional.get_mut(id);
-                let result = results.and_then(VecDeque::pop_front);
-                result.unwrap_or_else(|| Err(Error::store("a change has no result")))
-            }
+            Change::Update(id, _) => match self.updated.remove(id) {
+                Some(first) => first,
+                None => self.next_single(*id),
+            },
+            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => self.next_single(*id),
         }
+    }
+
+    fn next_single(&mut self, id: RobotId) -> Result<RobotId> {
+        let results = self.single.get_mut(&id);
+        let result = results.and_then(VecDeque::pop_front);
+        result.unwrap_or_else(|| Err(Error::store("a change has no result")))
     }
 }
 
@@ -220,30 +219,47 @@ mod tests {
         ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap()
     }
 
-    fn taken_name_fails_only_its_change_of_a_batch<B: Backend>(variable: &str) {
+    /// Two connections to a new catalogue.
+    fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
         let options = OpenOptions::new();
         let address = Address::<B>::from_url(&scratch_database(variable), &options).unwrap();
-        let mut connection = Connector::open(address, &options)
-            .unwrap()
-            .connect()
-            .unwrap();
+        let connector = Connector::open(address, &options).unwrap();
+        [(); 2].map(|()| connector.connect().unwrap())
+    }
+
+    fn execute<B: Backend>(
+        connection: &mut Connection<B>,
+        batch: &[Change],
+    ) -> Vec<Result<RobotId>> {
+        // Locks are awaited for seconds.
         let changes = Changes {
-            timeout: options.get_timeout(),
+            timeout: Duration::from_secs(60),
         };
-        let mut execute = |batch: &[Change]| {
-            let result = changes.execute(&mut connection, batch, Attempt::InBatch);
-            result.ok().unwrap()
-        };
-        let added = execute(&["a", "b", "c"].map(|name| Change::Insert(valid(name))));
+        let result = changes.execute(connection, batch, Attempt::InBatch);
+        result.ok().unwrap()
+    }
+
+    fn add<B: Backend, const N: usize>(
+        connection: &mut Connection<B>,
+        names: [&str; N],
+    ) -> [RobotId; N] {
+        let inserts = names.map(|name| Change::Insert(valid(name)));
+        let added = execute(connection, &inserts);
         let ids: Vec<_> = added.into_iter().map(Result::unwrap).collect();
-        let [a, b, c] = ids[..].try_into().unwrap();
-        let renamed = execute(&[
+        ids[..].try_into().unwrap()
+    }
+
+    fn taken_name_fails_only_its_change_of_a_batch<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable);
+        let [a, b, c] = add(&mut connection, ["a", "b", "c"]);
+        let batch = [
             Change::Update(a, valid("b").into()),
             Change::Update(b, valid("b2").into()),
             Change::Update(a, valid("a2").into()),
             Change::Update(c, valid("c").into()),
             Change::Update(RobotId::new(99).unwrap(), valid("c").into()),
-        ]);
+        ];
+        let renamed = execute(&mut connection, &batch);
         let rejected = renamed.iter().map(|result| match result {
             Ok(_) => "",
             Err(Error::Rejected(_)) => "rejected",
@@ -265,5 +281,36 @@ mod tests {
     #[test]
     fn mysql_taken_name_fails_only_its_change_of_a_batch() {
         taken_name_fails_only_its_change_of_a_batch::<diesel::MysqlConnection>("TEST_MYSQL_URL");
+    }
+
+    /// The batch finds the new name taken before it waits for the deletion. On MariaDB no batch waits.
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_second_update_of_a_robot_that_is_being_deleted_fails() {
+        use std::thread;
+
+        use diesel::{Connection, PgConnection, result::Error as DieselError};
+
+        use crate::database::statements::Statements;
+
+        let [mut connection, mut deleting] = connections::<PgConnection>("TEST_POSTGRES_URL");
+        let [a, _] = add(&mut connection, ["a", "b"]);
+        let batch = [
+            Change::Update(a, valid("b").into()),
+            Change::Update(a, valid("a2").into()),
+        ];
+        let updated = thread::scope(|scope| {
+            let mut updating = None;
+            let deleted = deleting.inner().transaction(|transaction| {
+                let deleted = transaction.delete(a)?;
+                updating = Some(scope.spawn(|| execute(&mut connection, &batch)));
+                // Until the updates wait for the lock of the row.
+                thread::sleep(Duration::from_millis(100));
+                Ok::<_, DieselError>(deleted)
+            });
+            assert_eq!(deleted.unwrap(), 1);
+            updating.unwrap().join().unwrap()
+        });
+        assert!(matches!(updated[1], Err(Error::NotFound(_))));
     }
 }
