@@ -1,10 +1,13 @@
-//! The fields of a robot on the command line: arguments of `add`, and options of `update`.
+//! The fields of a robot on the command line: arguments of `add`, options of `update`, and the fields
+//! that are printed.
 //!
 //! The rules about their values are in `robot-core`, so that all interfaces report violations with
 //! the same messages.
 
+use std::{fmt, str::FromStr};
+
 use clap::Args;
-use robot_core::Draft;
+use robot_core::{Draft, Field, ParseFieldsError};
 
 /// The values of a new robot.
 #[derive(Debug, Args)]
@@ -55,6 +58,30 @@ impl From<Changes> for Draft {
             robot_type: changes.robot_type,
             year: changes.year,
         }
+    }
+}
+
+/// A value of `--fields`.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldList(pub(crate) Vec<Field>);
+
+impl Default for FieldList {
+    fn default() -> Self {
+        Self(Field::DEFAULT.to_vec())
+    }
+}
+
+impl FromStr for FieldList {
+    type Err = ParseFieldsError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Field::list(text).map(Self)
+    }
+}
+
+impl fmt::Display for FieldList {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&Field::names(&self.0))
     }
 }
 

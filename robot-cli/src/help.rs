@@ -41,7 +41,7 @@ Examples:
   robot-cli export robots.csv                      Save all robots to a file
   robot-cli copy --from URL --to URL               Copy all robots, with their ids
   robot-cli backup copy.db                         Back up ./robots.db while it is in use
-  robot-cli restore --replace copy.db              Restore ./robots.db from a backup
+  robot-cli restore copy.db                        Create ./robots.db from a backup
   robot-cli check                                  Check ./robots.db for damage
   robot-cli token new write                        Create a token for a client of the server
   robot-cli manual | man -l -                      Read the manual

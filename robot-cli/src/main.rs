@@ -100,7 +100,10 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
             copy::run(&args, context)
         }
         Command::Backup(args) => backup::run(args, context),
-        Command::Restore(args) => restore::run(&args, context),
+        Command::Restore(args) => {
+            restore::require_named_catalogue(&args, matches)?;
+            restore::run(&args, context)
+        }
         Command::Check(_) => check::run(context),
         Command::Token(command) => token::run(command, context),
         Command::Completions(args) => completions::run(&args, help::command(), context),

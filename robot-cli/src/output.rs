@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use robot_core::{
-    Robot,
+    Field, Robot,
     transfer::{self, RobotWriter},
 };
 
@@ -18,22 +18,28 @@ trait Printer {
     fn finish(&mut self, output: &mut dyn Write) -> io::Result<()>;
 }
 
-/// Prints one robot, and flushes.
-pub(crate) fn print_robot(robot: &Robot, format: Format, output: &mut dyn Write) -> io::Result<()> {
+/// Prints fields of one robot, and flushes.
+pub(crate) fn print_robot(
+    robot: &Robot,
+    fields: Vec<Field>,
+    format: Format,
+    output: &mut dyn Write,
+) -> io::Result<()> {
     let mut printer = match format {
         // One robot is one object, with no array around it.
-        Format::Json => printer(Format::Ndjson),
-        other => printer(other),
+        Format::Json => printer(Format::Ndjson, fields),
+        other => printer(other, fields),
     };
     printer.print_page(std::slice::from_ref(robot), output)?;
     printer.finish(output)?;
     output.flush()
 }
 
-/// Prints pages of robots, and flushes. If there are none, the hint replaces a table, on
+/// Prints fields of the robots of pages, and flushes. If there are none, the hint replaces a table, on
 /// standard error; the other formats have an empty result.
 pub(crate) fn print_pages(
     pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
+    fields: Vec<Field>,
     format: Format,
     hint: Option<&str>,
     output: &mut dyn Write,
@@ -45,7 +51,7 @@ pub(crate) fn print_pages(
         }
         return Ok(());
     }
-    let mut printer = printer(format);
+    let mut printer = printer(format, fields);
     for page in pages {
         printer
             .print_page(&page?, output)
@@ -55,13 +61,16 @@ pub(crate) fn print_pages(
     output.flush().map_err(Failure::Output)
 }
 
-fn printer(format: Format) -> Box<dyn Printer> {
-    Box::new(RobotWriter::new(match format {
-        Format::Table => return Box::new(Table::new(Screen::of_standard_output())),
+fn printer(format: Format, fields: Vec<Field>) -> Box<dyn Printer> {
+    let format = match format {
+        Format::Table => {
+            return Box::new(Table::new(Screen::of_standard_output()).fields(fields));
+        }
         Format::Json => transfer::Format::Json,
         Format::Ndjson => transfer::Format::Ndjson,
         Format::Csv => transfer::Format::Csv,
-    }))
+    };
+    Box::new(RobotWriter::new(format).fields(fields))
 }
 
 impl Printer for Table {

@@ -5,7 +5,12 @@ use std::{iter, ops::Bound};
 use clap::{Args, builder::TypedValueParser};
 use robot_core::{Filter, Pages, ParseSortError, RobotType, Sort};
 
-use crate::{context::Context, failure::Failure, fields::parse_year, output};
+use crate::{
+    context::Context,
+    failure::Failure,
+    fields::{FieldList, parse_year},
+    output,
+};
 
 const HEADING: &str = "Selection";
 
@@ -111,8 +116,18 @@ pub(crate) struct SelectionArgs {
     limit: Option<usize>,
 
     /// Print only how many robots there are
-    #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit"])]
+    #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit", "fields"])]
     count: bool,
+
+    /// Fields in this order: id, name, type, year, revision
+    #[arg(
+        long,
+        help_heading = HEADING,
+        value_name = "FIELDS",
+        default_value_t,
+        hide_default_value = true
+    )]
+    fields: FieldList,
 }
 
 impl SelectionArgs {
@@ -137,9 +152,9 @@ impl SelectionArgs {
                 .map_err(Failure::Output);
         }
         let pages = Pages::new(catalogue, filter).sorted(self.sort);
-        let format = context.print_format();
+        let (fields, format) = (self.fields.0.clone(), context.print_format());
         let Some(mut missing) = self.limit else {
-            return output::print_pages(pages, format, hint, context.output);
+            return output::print_pages(pages, fields, format, hint, context.output);
         };
         let mut pages = pages.page_size(missing.min(PAGE_SIZE));
         let pages = iter::from_fn(|| {
@@ -153,7 +168,7 @@ impl SelectionArgs {
             });
             Some(page)
         });
-        output::print_pages(pages, format, hint, context.output)
+        output::print_pages(pages, fields, format, hint, context.output)
     }
 }
 

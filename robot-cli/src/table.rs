@@ -23,6 +23,7 @@ const MIN_NAME: usize = 8;
 
 /// A table that is printed in pages.
 pub(crate) struct Table {
+    fields: Vec<Field>,
     screen: Screen,
     /// The display width of each column; empty before the first page.
     widths: Vec<usize>,
@@ -31,20 +32,25 @@ pub(crate) struct Table {
 impl Table {
     pub(crate) fn new(screen: Screen) -> Self {
         Self {
+            fields: Field::DEFAULT.to_vec(),
             screen,
             widths: Vec::new(),
         }
     }
 
+    /// Prints only these fields, in this order.
+    pub(crate) fn fields(mut self, fields: Vec<Field>) -> Self {
+        self.fields = fields;
+        self
+    }
+
     /// Prints a page.
     pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
         let is_first = self.widths.is_empty();
-        let header = is_first.then(Row::header);
-        let rows: Vec<_> = header
-            .into_iter()
-            .chain(robots.iter().map(Row::of))
-            .collect();
-        self.widths.resize(Field::DEFAULT.len(), 0);
+        let header = is_first.then(|| Row::header(&self.fields));
+        let rows = robots.iter().map(|robot| Row::of(robot, &self.fields));
+        let rows: Vec<_> = header.into_iter().chain(rows).collect();
+        self.widths.resize(self.fields.len(), 0);
         for row in &rows {
             for (width, cell) in self.widths.iter_mut().zip(&row.cells) {
                 *width = cell.width().max(*width);
@@ -56,10 +62,10 @@ impl Table {
 
     /// Narrows the names so that a row fits the screen.
     fn narrow_names(&mut self) {
-        let gaps = GAP * (self.widths.len() - 1);
+        let gaps = GAP * self.widths.len().saturating_sub(1);
         let total = self.widths.iter().sum::<usize>() + gaps;
         let excess = total.saturating_sub(self.screen.width.unwrap_or(usize::MAX));
-        for (field, width) in Field::DEFAULT.iter().zip(&mut self.widths) {
+        for (field, width) in self.fields.iter().zip(&mut self.widths) {
             if *field == Field::Name {
                 *width = width.saturating_sub(excess).max(MIN_NAME.min(*width));
             }
@@ -78,16 +84,18 @@ impl Table {
         };
         let row_style = shown(row.style);
         write!(output, "{row_style}")?;
-        let mut gap = 0;
-        for ((field, cell), width) in Field::DEFAULT.iter().zip(&row.cells).zip(&self.widths) {
+        let columns = self.fields.iter().zip(&row.cells).zip(&self.widths);
+        let last = self.fields.len().saturating_sub(1);
+        for (column, ((field, cell), width)) in columns.enumerate() {
             let text = truncate(cell, *width);
             let padding = width - text.width();
             let (before, after) = match field {
-                Field::Id | Field::Year => (padding, 0),
+                Field::Id | Field::Year | Field::Revision => (padding, 0),
                 // No spaces at the end of a line.
-                field if Some(field) == Field::DEFAULT.last() => (0, 0),
+                _ if column == last => (0, 0),
                 _ => (0, padding),
             };
+            let gap = if column == 0 { 0 } else { GAP };
             let style = match field {
                 Field::Type => shown(row.type_style),
                 _ => Style::new(),
@@ -97,7 +105,6 @@ impl Table {
                 "{:gap$}{style}{:before$}{text}{:after$}{style:#}",
                 "", "", ""
             )?;
-            gap = GAP;
         }
         writeln!(output, "{row_style:#}")
     }
@@ -139,7 +146,7 @@ fn style_of(robot_type: RobotType) -> Style {
 
 /// A row of the table.
 struct Row<'a> {
-    /// The texts of [`Field::DEFAULT`].
+    /// The texts of the columns.
     cells: Vec<Cow<'a, str>>,
     /// The style of the whole row.
     style: Style,
@@ -147,10 +154,8 @@ struct Row<'a> {
 }
 
 impl Row<'static> {
-    fn header() -> Self {
-        let names = Field::DEFAULT
-            .iter()
-            .map(|field| field.as_str().to_uppercase());
+    fn header(fields: &[Field]) -> Self {
+        let names = fields.iter().map(|field| field.as_str().to_uppercase());
         Self {
             cells: names.map(Cow::Owned).collect(),
             style: Style::new().bold(),
@@ -160,8 +165,8 @@ impl Row<'static> {
 }
 
 impl<'a> Row<'a> {
-    fn of(robot: &'a Robot) -> Self {
-        let values = Field::DEFAULT.iter().map(|field| robot.value(*field));
+    fn of(robot: &'a Robot, fields: &[Field]) -> Self {
+        let values = fields.iter().map(|field| robot.value(*field));
         let texts = values.map(|value| match value {
             FieldValue::Text(text) => printable(text),
             number => number.to_string().into(),

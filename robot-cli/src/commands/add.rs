@@ -1,7 +1,7 @@
 //! `add`: one new robot.
 
 use clap::Args;
-use robot_core::CatalogueExt;
+use robot_core::{CatalogueExt, Field};
 
 use crate::{context::Context, failure::Failure, fields::NewRobot, output};
 
@@ -16,6 +16,7 @@ pub(crate) struct AddArgs {
 /// Adds the robot and prints it.
 pub(crate) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let robot = context.open()?.add(args.robot.into())?;
-    output::print_robot(&robot, context.print_format(), context.output)
+    let fields = Field::DEFAULT.to_vec();
+    output::print_robot(&robot, fields, context.print_format(), context.output)
         .map_err(Failure::ChangeNotShown)
 }

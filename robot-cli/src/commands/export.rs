@@ -2,7 +2,6 @@
 
 use std::{
     ffi::OsString,
-    fmt,
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
@@ -12,6 +11,7 @@ use std::{
 use crate::{
     context::Context,
     failure::Failure,
+    fields::FieldList,
     interrupt::Interrupt,
     place::Place,
     printable::printable,
@@ -20,7 +20,7 @@ use crate::{
 };
 use clap::Args;
 use robot_core::{
-    Catalogue, Existing, Field, OutputError, OutputFile, Pages, ParseFieldsError,
+    Catalogue, Existing, OutputError, OutputFile, Pages,
     transfer::{self, RobotWriter},
 };
 
@@ -37,8 +37,8 @@ pub(crate) struct ExportArgs {
     filter: TextFilterArgs,
 
     /// Fields in this order; an import requires name, type and year
-    #[arg(long, value_name = "FIELDS", default_value_t, value_parser = parse_fields)]
-    fields: Fields,
+    #[arg(long, value_name = "FIELDS", default_value_t)]
+    fields: FieldList,
 
     /// Write an apostrophe before names that a spreadsheet would interpret as formulas; only for
     /// CSV
@@ -62,26 +62,6 @@ the comma as separator: with another one, a name such as 'a;=1+1' contains a for
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;
-
-/// A value of `--fields`.
-#[derive(Debug, Clone)]
-struct Fields(Vec<Field>);
-
-impl Default for Fields {
-    fn default() -> Self {
-        Self(Field::DEFAULT.to_vec())
-    }
-}
-
-impl fmt::Display for Fields {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Field::names(&self.0))
-    }
-}
-
-fn parse_fields(text: &str) -> Result<Fields, ParseFieldsError> {
-    Field::list(text).map(Fields)
-}
 
 /// Exports the robots and prints their number.
 pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Failure> {

@@ -6,17 +6,22 @@ use robot_core::Error;
 use crate::{
     context::Context,
     failure::Failure,
+    fields::FieldList,
     id::{IdArgument, parse_id},
     output,
 };
 
 /// Arguments of `get`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  robot-cli get 1")]
+#[command(after_help = "Examples:\n  robot-cli get 1\n  robot-cli get 1 --fields id,name,revision")]
 pub(crate) struct GetArgs {
     /// The id of the robot
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
     id: IdArgument,
+
+    /// Fields in this order: id, name, type, year, revision
+    #[arg(long, value_name = "FIELDS", default_value_t)]
+    fields: FieldList,
 }
 
 /// Prints the robot.
@@ -24,5 +29,11 @@ pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failur
     let catalogue = context.open_existing()?;
     let id = args.id.assignable()?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    output::print_robot(&robot, context.print_format(), context.output).map_err(Failure::Output)
+    output::print_robot(
+        &robot,
+        args.fields.0,
+        context.print_format(),
+        context.output,
+    )
+    .map_err(Failure::Output)
 }

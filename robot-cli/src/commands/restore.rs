@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::Args;
+use clap::{ArgMatches, Args, parser::ValueSource};
 use indicatif::HumanBytes;
 use robot_core::{Existing, RestoreError, RestoredBackup};
 use serde_json::json;
@@ -21,11 +21,12 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  robot-cli restore copy.db                                     Create ./robots.db
-  robot-cli restore --replace copy.db                           Replace ./robots.db, and keep it
-  robot-cli --database sqlite:///var/lib/r.db restore copy.db   Create another catalogue
+  robot-cli restore copy.db                                      Create ./robots.db
+  robot-cli restore copy.db --database sqlite:///var/lib/r.db    Create another catalogue
+  robot-cli restore copy.db --replace --database sqlite://robots.db
+                                                                 Replace a catalogue, and keep it
   robot-cli copy --from sqlite://copy.db --to postgres://host/database
-                                                                Restore to a database server";
+                                                                 Restore to a database server";
 
 /// Arguments of `restore`.
 #[derive(Debug, Args)]
@@ -34,9 +35,26 @@ pub(crate) struct RestoreArgs {
     /// The backup
     file: PathBuf,
 
-    /// Replace the catalogue if it exists
+    /// Replace the catalogue if it exists; requires --database or DATABASE_URL
     #[arg(long)]
     replace: bool,
+}
+
+/// Rejects the replacement of a catalogue that the user has not named, such as the one in a wrong
+/// directory.
+pub(crate) fn require_named_catalogue(
+    args: &RestoreArgs,
+    matches: &ArgMatches,
+) -> Result<(), Failure> {
+    let is_named = matches.value_source("database") != Some(ValueSource::DefaultValue);
+    if is_named || !args.replace {
+        return Ok(());
+    }
+    Err(Failure::Usage(
+        "--replace requires the name of the catalogue; for the one in this directory, add --database \
+         sqlite://robots.db"
+            .to_owned(),
+    ))
 }
 
 /// Restores the backup and prints what the catalogue contains.

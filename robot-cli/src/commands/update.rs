@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{CatalogueExt, Error, Revision};
+use robot_core::{CatalogueExt, Error, Field, Revision};
 
 use crate::{
     context::Context,
@@ -27,8 +27,7 @@ pub(crate) struct UpdateArgs {
     #[command(flatten)]
     changes: Changes,
 
-    /// Change the robot only if it still has this revision, which
-    /// 'export --fields id,name,revision' shows
+    /// Change the robot only if it still has this revision, which 'get --fields revision' prints
     #[arg(long, value_name = "REVISION")]
     if_revision: Option<Revision>,
 }
@@ -47,6 +46,7 @@ pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Fai
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)))
         .map_err(not_shown)?;
-    output::print_robot(&robot, context.print_format(), context.output)
+    let fields = Field::DEFAULT.to_vec();
+    output::print_robot(&robot, fields, context.print_format(), context.output)
         .map_err(Failure::ChangeNotShown)
 }

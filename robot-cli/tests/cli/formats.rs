@@ -118,6 +118,34 @@ fn get_prints_one_robot() {
 }
 
 #[test]
+fn chosen_fields_are_printed() {
+    let sandbox = Sandbox::with_three_robots();
+    let _ = sandbox.run(&["update", "1", "--year", "1"]).success();
+    let fields = "--fields=revision,id,name";
+    sandbox.prints(
+        &["get", "1", fields],
+        "REVISION  ID  NAME\n       2   1  R2-D2\n",
+    );
+    sandbox.prints(
+        &["get", "1", "--fields=revision", "--format=json"],
+        "{\"revision\":2}\n",
+    );
+    sandbox.prints(
+        &["list", "--limit=1", "--fields=year,type"],
+        "YEAR  TYPE\n2996  mechanical\n",
+    );
+    sandbox.prints(
+        &["search", "R2", fields, "--format=csv"],
+        "revision,id,name\n2,1,R2-D2\n",
+    );
+    for arguments in [&["list"][..], &["search", "R2"], &["get", "1"]] {
+        let arguments = [arguments, &["--fields=name,colour"]].concat();
+        sandbox.is_usage_error(&arguments, "colour");
+    }
+    sandbox.is_usage_error(&["list", "--count", fields], "cannot be used with");
+}
+
+#[test]
 fn update_prints_changed_robot() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(

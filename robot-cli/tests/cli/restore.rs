@@ -6,6 +6,9 @@ use robot_core::{CatalogueExt, Draft};
 
 use crate::sandbox::Sandbox;
 
+/// The name of the catalogue, which a replacement requires.
+pub(crate) const ROBOTS: &str = "--database=sqlite://robots.db";
+
 /// A sandbox with a backup of three robots, `copy.db`, and a catalogue that has another robot.
 fn with_backup() -> Sandbox {
     let sandbox = Sandbox::with_three_robots();
@@ -76,7 +79,7 @@ fn existing_catalogue_is_replaced_only_on_request() {
                     --replace";
     is_refused(&sandbox, &["copy.db"], expected);
     let before = list(&sandbox, "robots.db");
-    let printed = sandbox.stdout(&["restore", "--replace", "copy.db"]);
+    let printed = sandbox.stdout(&["restore", "--replace", "copy.db", ROBOTS]);
     let replaced = sandbox.path().join("robots.db.replaced-1");
     let end = format!(
         "The catalogue before is '{}'; delete it when it is no longer needed.\n",
@@ -85,8 +88,20 @@ fn existing_catalogue_is_replaced_only_on_request() {
     assert!(printed.ends_with(&end), "{printed}");
     assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
     assert_eq!(list(&sandbox, "robots.db.replaced-1"), before);
-    let json = sandbox.stdout(&["restore", "--replace", "copy.db", "--format=json"]);
+    let json = sandbox.stdout(&["restore", "--replace", "copy.db", ROBOTS, "--format=json"]);
     assert!(json.contains(".replaced-2\",\"robots\":3}"), "{json}");
+}
+
+#[test]
+fn catalogue_without_a_name_is_not_replaced() {
+    let sandbox = with_backup();
+    let before = files(sandbox.path());
+    let message = "--replace requires the name of the catalogue";
+    sandbox.is_usage_error(&["restore", "--replace", "copy.db"], message);
+    assert!(files(sandbox.path()) == before);
+    let mut command = sandbox.command(["restore", "--replace", "copy.db"]);
+    let status = command.env("DATABASE_URL", "sqlite://robots.db").status();
+    assert!(status.unwrap().success());
 }
 
 #[test]
@@ -99,7 +114,9 @@ fn replaced_catalogue_keeps_the_changes_in_its_log() {
     for file in ["robots.db", "robots.db-wal"] {
         fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
     }
-    let _ = crashed.run(&["restore", "--replace", "copy.db"]).success();
+    let _ = crashed
+        .run(&["restore", "--replace", "copy.db", ROBOTS])
+        .success();
     assert!(!crashed.path().join("robots.db-wal").exists());
     assert_eq!(list(&crashed, "robots.db").lines().count(), 3);
     assert_eq!(list(&crashed, "robots.db.replaced-1").lines().count(), 4);
@@ -110,11 +127,13 @@ fn catalogue_in_use_is_not_replaced() {
     let sandbox = with_backup();
     let catalogue = sandbox.open("robots.db");
     let expected = "robots.db' is in use; stop the server and all other programs that use it";
-    let error = sandbox.stderr(&["restore", "--replace", "copy.db"], 1);
+    let error = sandbox.stderr(&["restore", "--replace", "copy.db", ROBOTS], 1);
     assert!(error.contains(expected), "{error}");
     assert_eq!(catalogue.list().unwrap().len(), 4);
     drop(catalogue);
-    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+    let _ = sandbox
+        .run(&["restore", "--replace", "copy.db", ROBOTS])
+        .success();
 }
 
 #[test]
@@ -133,14 +152,16 @@ fn log_of_another_catalogue_is_not_replaced() {
 fn unreadable_catalogue_is_replaced() {
     let sandbox = with_backup();
     sandbox.write("robots.db", "not a database");
-    let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+    let _ = sandbox
+        .run(&["restore", "--replace", "copy.db", ROBOTS])
+        .success();
     assert_eq!(list(&sandbox, "robots.db"), list(&sandbox, "copy.db"));
     assert_eq!(sandbox.read("robots.db.replaced-1"), "not a database");
     // Only a log is left of the catalogue.
     fs::remove_file(sandbox.path().join("robots.db")).unwrap();
     sandbox.write("robots.db-wal", "a log");
     is_refused(&sandbox, &["copy.db"], "robots.db-wal' exists");
-    let printed = sandbox.stdout(&["restore", "--replace", "copy.db"]);
+    let printed = sandbox.stdout(&["restore", "--replace", "copy.db", ROBOTS]);
     assert!(!printed.contains("The catalogue before"), "{printed}");
     assert_eq!(sandbox.read("robots.db.replaced-2-wal"), "a log");
 }
@@ -163,7 +184,7 @@ fn damaged_backup_is_not_restored() {
             "belongs to the catalogue itself; choose another backup",
         ),
     ] {
-        is_refused(&sandbox, &["--replace", file], message);
+        is_refused(&sandbox, &["--replace", file, ROBOTS], message);
     }
 }
 
@@ -176,7 +197,9 @@ fn hard_linked_backup_is_checked_and_restored() {
     let _ = sandbox
         .run(&["check", "--database=sqlite://link.db"])
         .success();
-    let _ = sandbox.run(&["restore", "--replace", "link.db"]).success();
+    let _ = sandbox
+        .run(&["restore", "--replace", "link.db", ROBOTS])
+        .success();
     assert_eq!(list(&sandbox, "robots.db").lines().count(), 3);
     // Other commands could change it.
     let error = sandbox.stderr(&["list", "--database=sqlite://link.db"], 1);
@@ -192,10 +215,12 @@ fn backup_with_a_log_is_not_restored() {
     let expected = "copy.db' may be incomplete, because of the log '";
     for log in ["copy.db-wal", "copy.db-journal"] {
         sandbox.write(log, "a change");
-        is_refused(&sandbox, &["--replace", "copy.db"], expected);
+        is_refused(&sandbox, &["--replace", "copy.db", ROBOTS], expected);
         // Empty ones remain after another program was killed.
         sandbox.write(log, "");
-        let _ = sandbox.run(&["restore", "--replace", "copy.db"]).success();
+        let _ = sandbox
+            .run(&["restore", "--replace", "copy.db", ROBOTS])
+            .success();
         fs::remove_file(sandbox.path().join(log)).unwrap();
     }
     // What the message says: a live database is backed up first.
@@ -226,7 +251,7 @@ fn backup_that_violates_rules_is_not_restored() {
     assert!(status.unwrap().success());
     is_refused(
         &sandbox,
-        &["--replace", "copy.db"],
+        &["--replace", "copy.db", ROBOTS],
         "the backup 'copy.db' is damaged",
     );
 }

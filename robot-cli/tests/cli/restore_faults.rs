@@ -13,7 +13,7 @@ use std::{
 use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use crate::sandbox::Sandbox;
+use crate::{restore::ROBOTS, sandbox::Sandbox};
 
 /// The system calls that change the folder of a catalogue, or wait until it is on disk.
 const CALLS: [&str; 9] = [
@@ -55,7 +55,7 @@ fn restore_with(sandbox: &Sandbox, fault: &str, call: &str, number: usize) -> Op
         .arg("-e")
         .arg(format!("inject={call}:{fault}:when={number}"))
         .arg(env!("CARGO_BIN_EXE_robot-cli"))
-        .args(["restore", "--replace", "copy.db"])
+        .args(["restore", "--replace", "copy.db", ROBOTS])
         .current_dir(sandbox.path())
         .env_remove("DATABASE_URL")
         .output()
@@ -233,7 +233,7 @@ fn interrupted_restore_is_not_repeated() {
     link("robots.db", "robots.db.replaced-1");
     link("robots.db-wal", "robots.db.replaced-1-wal");
     fs::remove_file(sandbox.path().join("robots.db-wal")).unwrap();
-    let error = sandbox.stderr(&["restore", "--replace", "copy.db"], 1);
+    let error = sandbox.stderr(&["restore", "--replace", "copy.db", ROBOTS], 1);
     assert!(error.contains("it has 2 names (hard links)"), "{error}");
     assert!(
         error.contains("after an interrupted restoration"),
