@@ -152,6 +152,13 @@ pub const STORE_COMMITS: Metric = Metric::counter(
     "robots_store_commits_total",
     "Batches of changes, by result: committed, failed, or unknown",
 );
+/// The duration of commits.
+pub const STORE_COMMIT_DURATION: Metric = Metric::histogram(
+    "robots_store_commit_duration_seconds",
+    "Time that the database took to commit a batch of changes, without their statements; a single change on a \
+     database server is its own commit, which is missing here",
+    SECONDS,
+);
 /// Repetitions.
 pub const STORE_RETRIES: Metric = Metric::counter(
     "robots_store_retries_total",
@@ -245,6 +252,7 @@ pub const ALL: &[Metric] = &[
     STORE_BATCH_SIZE,
     STORE_BATCH_DURATION,
     STORE_COMMITS,
+    STORE_COMMIT_DURATION,
     STORE_RETRIES,
     STORE_ERRORS,
     STORE_CONNECTIONS,

@@ -91,7 +91,10 @@ const CERTIFICATE_EXPIRY: Metric = Metric::gauge(
     "End of the certificate of HTTPS, in seconds since 1970; missing without HTTPS",
 );
 #[cfg(feature = "server")]
-const BUILD_INFO: Metric = Metric::gauge("robots_build_info", "1, with the version as a label");
+const BUILD_INFO: Metric = Metric::gauge(
+    "robots_build_info",
+    "1, with the version and the features of the program as labels",
+);
 #[cfg(feature = "server")]
 const START_TIME: Metric = Metric::gauge(
     "process_start_time_seconds",
@@ -137,6 +140,23 @@ pub(crate) fn record_certificate_expiry(end: Option<std::time::Duration>) {
     }
 }
 
+/// The optional features that the program was built with, separated by commas.
+#[cfg(feature = "server")]
+fn features() -> String {
+    let features = [
+        ("sqlite", cfg!(feature = "sqlite")),
+        ("postgres", cfg!(feature = "postgres")),
+        ("mysql", cfg!(feature = "mysql")),
+        ("tls", cfg!(feature = "tls")),
+        ("otlp", cfg!(feature = "otlp")),
+    ];
+    let included = features.iter().filter(|(_, is_included)| *is_included);
+    included
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
 /// All metrics that pass through the recorder: those of the server and of the library.
 #[cfg(feature = "server")]
 fn all() -> impl Iterator<Item = &'static Metric> {
@@ -152,7 +172,11 @@ fn describe() {
     for metric in &ALL {
         metric.describe();
     }
-    gauge!(BUILD_INFO.name, "version" => env!("CARGO_PKG_VERSION")).set(1);
+    let labels = [
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ("features", features()),
+    ];
+    gauge!(BUILD_INFO.name, &labels).set(1);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     gauge!(START_TIME.name).set(now.unwrap_or_default());
     std::sync::LazyLock::force(&SERVER);

@@ -1,8 +1,8 @@
 //! Connection of the writer thread: commits, what follows them, and how errors are handled.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ::metrics::{Gauge, gauge};
+use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     catalogue::{Error, OpenError, Result},
-    metrics::SQLITE_SUSPENDED,
+    metrics::{SQLITE_SUSPENDED, STORE_COMMIT_DURATION},
 };
 
 /// The connection that writes, and the files that it writes to.
@@ -36,6 +36,7 @@ pub(super) struct WriteSession {
     is_lost: bool,
     /// Records the suspension.
     suspended: Gauge,
+    commit_duration: Histogram,
 }
 
 impl WriteSession {
@@ -51,6 +52,7 @@ impl WriteSession {
             is_committing: false,
             is_lost: false,
             suspended,
+            commit_duration: histogram!(STORE_COMMIT_DURATION.name),
         })
     }
 
@@ -113,7 +115,10 @@ impl WriteSession {
     ) -> Result<()> {
         let result = statements(connection).map_err(classify).and_then(|()| {
             self.is_committing = true;
-            connection.batch_execute("COMMIT").map_err(classify_commit)
+            let started = Instant::now();
+            let committed = connection.batch_execute("COMMIT");
+            self.commit_duration.record(started.elapsed());
+            committed.map_err(classify_commit)
         });
         if result.is_err() {
             // Fails if SQLite has rolled back already.

@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::metrics::Counter;
+use ::metrics::{Counter, histogram};
 use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
@@ -32,6 +32,7 @@ use super::{
 use crate::{
     catalogue::{Error, Pending, Result},
     database::measuring::{CommitMetrics, QueueMetrics, number, rejected, retries},
+    metrics::STORE_COMMIT_DURATION,
 };
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
@@ -99,15 +100,18 @@ pub(super) fn transaction<B: Backend, T>(
     connection: &mut B,
     statements: impl FnOnce(&mut B) -> QueryResult<T>,
 ) -> Result<T, Failure> {
-    let mut is_uncommitted = true;
+    let mut commit_start = None;
     let result = connection.transaction(|connection| {
         let value = statements(connection)?;
-        is_uncommitted = false;
+        commit_start = Some(Instant::now());
         Ok(value)
     });
+    if let Some(start) = commit_start {
+        histogram!(STORE_COMMIT_DURATION.name).record(start.elapsed());
+    }
     result.map_err(|error| Failure {
         error,
-        is_uncommitted,
+        is_uncommitted: commit_start.is_none(),
     })
 }
 
