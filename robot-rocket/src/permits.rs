@@ -2,14 +2,14 @@
 
 use std::{io, sync::Arc};
 
-use robot_core::http::Failure;
+use robot_core::http::{Failure, RequestId};
 use rocket::{
     Config,
     figment::Figment,
     tokio::{
         runtime::{Builder, Handle, Runtime},
         sync::Semaphore,
-        task::{JoinHandle, spawn_blocking},
+        task::spawn_blocking,
     },
 };
 
@@ -87,10 +87,11 @@ impl BlockingPermits {
         })
     }
 
-    /// Runs work on a blocking thread, or returns [`Failure::Unavailable`] if all are taken. The work
-    /// runs to its end and keeps its permit, even if this future is dropped.
+    /// Runs work of a request on a blocking thread, or returns [`Failure::Unavailable`] if all are taken.
+    /// The work runs to its end and keeps its permit, even if this future is dropped.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        id: &RequestId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned();
@@ -105,17 +106,21 @@ impl BlockingPermits {
             Failure::Unavailable
         })?;
         let busy = Gauged::new(&SERVER.threads);
-        outcome(spawn_blocking(move || {
+        let thread = spawn_blocking(move || {
             let outcome = work();
             drop((permit, busy));
             outcome
-        }))
-        .await
+        });
+        thread.await.map_err(|error| {
+            tracing::error!(request_id = %id, "the thread of a request failed: {error}");
+            Failure::Internal
+        })
     }
 
     /// As [`run`](Self::run), for work that waits for a client.
     pub(crate) async fn run_slow<T: Send + 'static>(
         &self,
+        id: &RequestId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let slow = Arc::clone(&self.slow).try_acquire_owned();
@@ -123,12 +128,12 @@ impl BlockingPermits {
             SERVER.no_slow_thread.increment(1);
             Failure::Unavailable
         })?;
-        self.run(move || {
+        let work = move || {
             let outcome = work();
             drop(slow);
             outcome
-        })
-        .await
+        };
+        self.run(id, work).await
     }
 
     /// Runs work on one of a few further threads, in the order of the calls: for a response that has
@@ -138,16 +143,12 @@ impl BlockingPermits {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        outcome(self.queued.handle.spawn_blocking(work)).await
+        let thread = self.queued.handle.spawn_blocking(work);
+        thread.await.map_err(|error| {
+            tracing::error!("the thread of a list failed: {error}");
+            Failure::Internal
+        })
     }
-}
-
-/// What a blocking thread returned.
-async fn outcome<T>(thread: JoinHandle<T>) -> Result<T, Failure> {
-    thread.await.map_err(|error| {
-        tracing::error!("the thread of a request failed: {error}");
-        Failure::Internal
-    })
 }
 
 #[cfg(test)]
@@ -167,7 +168,7 @@ mod tests {
         let list = permits.run_queued(move || ended.recv().is_err());
         let waiting_list = permits.run_queued(|| 2);
         let request = async {
-            let answer = permits.run(|| 3).await;
+            let answer = permits.run(&RequestId::random(), || 3).await;
             drop(end);
             answer
         };

@@ -86,7 +86,8 @@ impl Handler for ApiHandler {
                 _ => Ok(Vec::new()),
             };
             let pending = exchange.answer(body);
-            pending.resolve(|work| self.permits.run(work)).await
+            let id = exchange.request_id();
+            pending.resolve(|work| self.permits.run(id, work)).await
         };
         let reply = reply.unwrap_or_else(|failure| exchange.reject(failure));
         Outcome::Success(response(reply, &self.permits))
@@ -102,7 +103,8 @@ impl ApiHandler {
     ) -> Result<Reply, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
-        let answering = pending.resolve(|work| self.permits.run_slow(work));
+        let id = exchange.request_id();
+        let answering = pending.resolve(|work| self.permits.run_slow(id, work));
         let timer = exchange.body_timer();
         let sending = async move {
             // If the sender is dropped without an end mark, the body is incomplete.

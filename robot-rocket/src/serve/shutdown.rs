@@ -10,6 +10,8 @@ use std::{
 };
 
 use futures_util::future::{Either, select};
+#[cfg(unix)]
+use rocket::config::Sig;
 use rocket::{
     Ignite, Rocket, Shutdown,
     tokio::{task::JoinSet, time::timeout},
@@ -43,8 +45,14 @@ impl ShutdownRequest {
     /// Ready when a signal or the application requests the shutdown.
     pub(super) async fn received(&mut self) {
         let notified = self.shutdown.clone();
-        if let Either::Left(((), _)) = select(pin!(self.signals.next()), notified).await {
-            self.shutdown.clone().notify();
+        match select(pin!(self.signals.next()), notified).await {
+            Either::Left((signal, _)) => {
+                tracing::info!("shutting down, because {signal} was received");
+                self.shutdown.clone().notify();
+            }
+            Either::Right(_) => {
+                tracing::info!("shutting down, because the application requested it");
+            }
         }
     }
 
@@ -59,22 +67,21 @@ impl ShutdownRequest {
             // A handler that blocks its thread ends with the process.
             let _ = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
         }
+        tracing::info!("all connections are closed");
     }
 }
 
-/// The signals that request a shutdown.
+/// The signals that request a shutdown, with their names.
 #[cfg(unix)]
-struct Signals(Vec<rocket::tokio::signal::unix::Signal>);
+struct Signals(Vec<(Sig, rocket::tokio::signal::unix::Signal)>);
 
 #[cfg(unix)]
 impl Signals {
     fn of(config: &rocket::config::Shutdown) -> io::Result<Self> {
-        use rocket::{
-            config::Sig,
-            tokio::signal::unix::{SignalKind, signal},
-        };
-        let interrupt = config.ctrlc.then(SignalKind::interrupt);
-        let others = config.signals.iter().map(|signal| match signal {
+        use rocket::tokio::signal::unix::{SignalKind, signal};
+
+        let interrupt = config.ctrlc.then_some(Sig::Int);
+        let kind = |signal| match signal {
             Sig::Alrm => SignalKind::alarm(),
             Sig::Chld => SignalKind::child(),
             Sig::Hup => SignalKind::hangup(),
@@ -85,21 +92,25 @@ impl Signals {
             Sig::Term => SignalKind::terminate(),
             Sig::Usr1 => SignalKind::user_defined1(),
             Sig::Usr2 => SignalKind::user_defined2(),
-        });
-        let signals: io::Result<_> = others.chain(interrupt).map(signal).collect();
+        };
+        let all = config.signals.iter().copied().chain(interrupt);
+        let signals: io::Result<_> = all.map(|name| Ok((name, signal(kind(name))?))).collect();
         signals.map(Self)
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> Sig {
         std::future::poll_fn(|context| {
             // All must be polled, to be woken by each.
-            let received = self.0.iter_mut().map(|signal| signal.poll_recv(context));
-            match received.filter(Poll::is_ready).count() {
-                0 => Poll::Pending,
-                _ => Poll::Ready(()),
-            }
+            let polled = self
+                .0
+                .iter_mut()
+                .map(|(name, signal)| (*name, signal.poll_recv(context)));
+            let received = polled.filter(|(_, result)| result.is_ready());
+            received
+                .last()
+                .map_or(Poll::Pending, |(name, _)| Poll::Ready(name))
         })
-        .await;
+        .await
     }
 }
 
@@ -113,10 +124,11 @@ impl Signals {
         Ok(Self(config.ctrlc))
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> &'static str {
         if !self.0 || rocket::tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
+        "Ctrl-C"
     }
 }
 

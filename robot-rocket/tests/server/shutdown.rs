@@ -36,6 +36,20 @@ fn stop(server: Server) -> (Duration, String) {
 }
 
 #[test]
+fn shutdown_is_logged_with_its_cause() {
+    for signal in ["TERM", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (status, log) = server(&folder, &[("RUST_LOG", "info")]).stop(signal);
+        assert!(status.success(), "{status}: {log}");
+        let beginning = format!("shutting down, because SIG{signal} was received\n");
+        let (_, end) = log
+            .split_once(&beginning)
+            .unwrap_or_else(|| panic!("{log}"));
+        assert!(end.ends_with(" all connections are closed\n"), "{log}");
+    }
+}
+
+#[test]
 fn stop_closes_connections_without_requests_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let server = server(&folder, &[]);
