@@ -1,6 +1,6 @@
 //! Table of the effective settings, with their origin, and without secrets.
 
-use std::fmt;
+use std::{env, fmt};
 
 use robot_core::{http::AccessToken, redact};
 use rocket::figment::{
@@ -8,7 +8,10 @@ use rocket::figment::{
     value::{Num, Value},
 };
 
-use super::{ConnectionLimits, ServerSettings, error::place, keys, list, store::database_sources};
+use super::{
+    ConnectionLimits, ServerSettings, error::place, keys, list, store::database_sources,
+    traces::shown_collector,
+};
 
 /// The settings that a start of the server program uses, as a table.
 ///
@@ -48,8 +51,23 @@ impl SettingsTable {
             };
             Some([key.name.to_owned(), value, origin])
         });
-        Self(rows.collect())
+        Self(rows.chain([log_level(), traces()]).collect())
     }
+}
+
+/// The row of `RUST_LOG`, which `robot-rocket` reads.
+fn log_level() -> [String; 3] {
+    let (value, origin) = match env::var("RUST_LOG") {
+        Ok(value) => (value.escape_debug().to_string(), "RUST_LOG"),
+        Err(_) => ("warn, and info for reloads".to_owned(), "default"),
+    };
+    ["RUST_LOG".to_owned(), value, origin.to_owned()]
+}
+
+/// The row of the collector of traces, which has no key or password.
+fn traces() -> [String; 3] {
+    let (value, origin) = shown_collector().unwrap_or(("none".to_owned(), "default"));
+    ["traces".to_owned(), value, origin.to_owned()]
 }
 
 impl fmt::Display for SettingsTable {

@@ -24,6 +24,15 @@ pub(super) fn warning() -> Option<String> {
     problem.map(|problem| format!("requests are not traced: {problem}"))
 }
 
+/// The collector without secrets, and the variable that names it, if requests are traced.
+#[cfg(feature = "server")]
+pub(super) fn shown_collector() -> Option<(String, &'static str)> {
+    #[cfg(feature = "otlp")]
+    return Some((collector().ok()??.to_string(), requested()?.0));
+    #[cfg(not(feature = "otlp"))]
+    None
+}
+
 /// The variable with the address of the collector, and its value, if the export is not disabled.
 fn requested() -> Option<(&'static str, String)> {
     let is_disabled = value("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));

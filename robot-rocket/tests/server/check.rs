@@ -43,6 +43,8 @@ fn check_prints_settings_with_their_origin() {
         ("database_url", "sqlite://robots.db default"),
         ("api_tokens", "none default"),
         ("allowed_hosts", "loopback names default"),
+        ("RUST_LOG", "warn, and info for reloads default"),
+        ("traces", "none default"),
     ] {
         assert_eq!(row(&table, setting), expected, "{setting}");
     }
@@ -71,6 +73,11 @@ fn check_shows_no_secrets() {
             ),
             ("ROCKET_API_TOKENS", &token),
             ("ROCKET_SECRET_KEY", "hunter2"),
+            ("RUST_LOG", "info"),
+            (
+                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                "http://127.0.0.1:4318/hunter2",
+            ),
         ],
     );
     let table = String::from_utf8(output.stdout).unwrap();
@@ -84,6 +91,12 @@ fn check_shows_no_secrets() {
         "postgres://db.example/robots DATABASE_URL"
     );
     assert_eq!(row(&table, "secret_key"), "(not shown) ROCKET_SECRET_KEY");
+    assert_eq!(row(&table, "RUST_LOG"), "info RUST_LOG");
+    #[cfg(feature = "otlp")]
+    assert_eq!(
+        row(&table, "traces"),
+        "http://127.0.0.1:4318 OTEL_EXPORTER_OTLP_ENDPOINT"
+    );
     assert!(!table.contains("hunter2"), "{table}");
     assert!(!table.contains(&hash[..12]), "{table}");
 }
