@@ -331,6 +331,10 @@ check_release() {
     step "Long fault run"
     cargo test --locked --workspace --all-features --test faults -- --seconds 120
 
+    step "The web page with a million robots"
+    PAGE_ROBOTS=1000000 AXE_CORE="$tools/axe-core/axe.min.js" \
+        cargo test --locked --workspace --all-features --release --test page large_catalogue
+
     step "Many conditional changes"
     cargo test --locked --workspace --all-features --release --test faults -- increments --increments 100000
 }

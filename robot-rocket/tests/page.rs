@@ -23,8 +23,9 @@ mod page {
     mod filters;
     mod importing;
     pub(crate) mod keys;
+    mod large_catalogue;
     mod layout;
-    mod long_lists;
+    pub(crate) mod long_lists;
     mod names;
     mod outage;
     mod overview;
@@ -32,5 +33,5 @@ mod page {
     pub(crate) mod visit;
 }
 
-use page::{browser, keys, visit};
+use page::{browser, keys, long_lists, visit};
 use support::{calls, process};

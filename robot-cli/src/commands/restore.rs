@@ -35,7 +35,7 @@ pub(crate) struct RestoreArgs {
     /// The backup
     file: PathBuf,
 
-    /// Replace the catalogue if it exists; requires --database or DATABASE_URL
+    /// Replace the catalogue that --database or its environment variable names
     #[arg(long)]
     replace: bool,
 }
