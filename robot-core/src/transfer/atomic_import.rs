@@ -4,10 +4,11 @@ use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     thread,
+    time::Instant,
 };
 
 use super::{
-    import::{RETRY_PAUSE, contended, is_retryable, write},
+    import::{RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict, write},
     import_metrics::ImportMetrics,
     outcome::{ATOMIC_LIMIT, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
@@ -18,8 +19,7 @@ use crate::{
     model::{Rejection, ValidDraft, Violation},
 };
 
-/// How often the changes are tried, if other callers change the same robots, or the store is
-/// overloaded.
+/// How often the changes are tried, if other callers change the same robots.
 const ATTEMPTS: u32 = 5;
 
 /// Imports records into a catalogue, up to [`ATOMIC_LIMIT`], all of them or none. Other callers see all
@@ -70,12 +70,13 @@ pub fn import_atomically<C: Catalogue + ?Sized>(
 }
 
 /// Looks up the names, and applies the changes that follow; again, if another caller has changed the same
-/// robots in between.
+/// robots in between, or the store was overloaded for a moment.
 fn run<C: Catalogue + ?Sized>(
     catalogue: &C,
     mut input: Input,
     options: ImportOptions,
 ) -> Vec<Outcome> {
+    let deadline = Instant::now() + RETRY_LIMIT;
     let mut attempt = 1;
     loop {
         let mut plan = Plan::new(catalogue, options);
@@ -95,7 +96,8 @@ fn run<C: Catalogue + ?Sized>(
         }
         match apply(catalogue, changes) {
             Ok(()) => return outcomes,
-            Err(error) if is_retryable(&error) && attempt < ATTEMPTS => attempt += 1,
+            Err(error) if is_conflict(&error) && attempt < ATTEMPTS => attempt += 1,
+            Err(Error::Unavailable(_)) if Instant::now() < deadline => {}
             Err(error) => return vec![Position::All.failed(last_error(error))],
         }
         thread::sleep(RETRY_PAUSE);
@@ -112,14 +114,10 @@ fn last_error(error: Error) -> Error {
 
 fn apply<C: Catalogue + ?Sized>(catalogue: &C, changes: Vec<Change>) -> Result<(), Error> {
     let mut ids = HashSet::new();
-    if changes
-        .iter()
-        .filter_map(Change::id)
-        .any(|id| !ids.insert(id))
-    {
-        return Err(Error::unavailable(
-            "a robot was renamed while the names of an atomic import were looked up",
-        ));
+    let mut changed = changes.iter().filter_map(Change::id);
+    if let Some(id) = changed.find(|id| !ids.insert(*id)) {
+        // It was renamed between two look-ups.
+        return Err(Error::Stale(id));
     }
     catalogue.apply_all(changes).map(drop)
 }
@@ -202,10 +200,12 @@ impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
                 Parsed::Malformed(messages) => Err(ImportError::Malformed(messages.clone())),
             };
             let has_store_failed = matches!(&result, Err(error) if !error.is_record_error());
-            self.outcomes.push(Outcome {
-                position: *position,
-                result,
-            });
+            let position = if has_store_failed {
+                Position::All
+            } else {
+                *position
+            };
+            self.outcomes.push(Outcome { position, result });
             if has_store_failed {
                 return;
             }

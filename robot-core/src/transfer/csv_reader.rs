@@ -33,8 +33,8 @@ struct Columns {
 /// A row; its fields are in the reader.
 struct Row {
     line: u64,
-    /// The number of fields; `None` if they are too many or too long.
-    fields: Option<usize>,
+    /// The number of fields, or why there are none.
+    fields: Result<usize, String>,
 }
 
 impl Default for CsvReader {
@@ -78,7 +78,7 @@ impl CsvReader {
         };
         let count = row
             .fields
-            .ok_or_else(|| ReadError::malformed(row.line, too_long()))?;
+            .map_err(|message| ReadError::malformed(row.line, message))?;
         let mut indices = Vec::new();
         let mut missing = Vec::new();
         // The store assigns the id, so a column with ids is ignored.
@@ -116,17 +116,28 @@ impl CsvReader {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
         let line = input.line();
+        if input.fill()?.is_empty() {
+            return Ok(None);
+        }
         let (mut used, mut ended, mut fits) = (0, 0, true);
         loop {
-            let (result, consumed, written, fields) = self.reader.read_record(
-                input.fill()?,
-                &mut self.bytes[used..],
-                &mut self.ends[ended..],
-            );
-            input.consume(consumed);
+            let bytes = input.fill()?;
+            // A line break ends the last row, unless a quote is open.
+            let is_last = bytes.is_empty();
+            let bytes = if is_last { b"\n" } else { bytes };
+            let (result, consumed, written, fields) =
+                self.reader
+                    .read_record(bytes, &mut self.bytes[used..], &mut self.ends[ended..]);
+            if !is_last {
+                input.consume(consumed);
+            }
             used += written;
             ended += fields;
             match result {
+                csv_core::ReadRecordResult::InputEmpty if is_last => {
+                    let fields = Err(unclosed_quote());
+                    return Ok(Some(Row { line, fields }));
+                }
                 csv_core::ReadRecordResult::InputEmpty => {}
                 csv_core::ReadRecordResult::OutputFull
                 | csv_core::ReadRecordResult::OutputEndsFull => {
@@ -134,7 +145,7 @@ impl CsvReader {
                     (used, ended, fits) = (0, 0, false);
                 }
                 csv_core::ReadRecordResult::Record => {
-                    let fields = fits.then_some(ended);
+                    let fields = fits.then_some(ended).ok_or_else(too_long);
                     return Ok(Some(Row { line, fields }));
                 }
                 csv_core::ReadRecordResult::End => return Ok(None),
@@ -165,7 +176,10 @@ impl CsvReader {
     }
 
     fn draft(&self, row: &Row, columns: &Columns) -> ParsedDraft {
-        let fields = row.fields.ok_or_else(|| vec![too_long().into()])?;
+        let fields = match &row.fields {
+            Ok(fields) => *fields,
+            Err(message) => return Err(vec![message.clone().into()]),
+        };
         if fields != columns.count {
             let message = self.wrong_field_count(fields, columns.count);
             return Err(vec![message.into()]);
@@ -212,6 +226,10 @@ impl Source for Values<'_> {
             .map_err(|_| self.messages.push(no_integer(field)))
             .ok()
     }
+}
+
+fn unclosed_quote() -> String {
+    "The record continues to the end of the input, because a closing quote is missing".to_owned()
 }
 
 fn too_long() -> String {

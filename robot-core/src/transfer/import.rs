@@ -27,7 +27,7 @@ use crate::{
 const IN_FLIGHT: usize = 1024;
 
 /// How long a record is retried, and the pause between two attempts.
-const RETRY_LIMIT: Duration = Duration::from_secs(2);
+pub(super) const RETRY_LIMIT: Duration = Duration::from_secs(2);
 pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// Imports records into a catalogue, in their order, and returns the outcome of each.
@@ -96,7 +96,7 @@ pub struct Import<C: ?Sized, I> {
     /// The limit of writes in flight.
     limit: usize,
     /// A record that waits, because a record with the same name is in flight.
-    waiting: Option<(Position, ValidDraft)>,
+    waiting: Option<(Position, Validated)>,
     /// The names in flight; in a dry run, all names that would have been added.
     names: Names,
     /// The number of records that were read, but dropped after a failure.
@@ -110,11 +110,12 @@ pub struct Import<C: ?Sized, I> {
     metrics: ImportMetrics,
 }
 
+/// A draft after its rules were checked, except that its name is unique.
+type Validated = Result<ValidDraft, Rejection>;
+
 /// The processing of a record, to be finished when the records before it are.
 enum Step {
     Done(Result<Stored, ImportError>),
-    /// The draft violates rules. Whether its name is taken is still to be looked up.
-    Rejected(Rejection),
     Started(Write),
 }
 
@@ -169,28 +170,32 @@ where
             let Some((position, draft)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
-            let must_wait = self.options.dry_run == DryRun::No && self.names.contains(draft.name());
+            let name = match &draft {
+                Ok(draft) => Some(draft.name()),
+                Err(rejection) => rejection.name.as_deref(),
+            };
+            let must_wait = self.options.dry_run == DryRun::No
+                && name.is_some_and(|name| self.names.contains(name));
             if must_wait {
                 self.waiting = Some((position, draft));
                 return;
             }
-            let step = self.start(draft);
+            let step = match draft {
+                Ok(draft) => self.start(draft),
+                Err(rejection) => Step::Done(Err(self.violations(rejection).into())),
+            };
             self.push(position, step);
         }
     }
 
-    /// The next valid record. Invalid records before it are queued.
-    fn read(&mut self) -> Option<(Position, ValidDraft)> {
+    /// The next record that is well-formed. Malformed records before it are queued.
+    fn read(&mut self) -> Option<(Position, Validated)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             let record = self.records.next()?;
             self.metrics.read.increment(1);
             match record {
                 Ok(Record { position, draft }) => match draft.map(ValidDraft::new) {
-                    Ok(Ok(valid)) => return Some((position, valid)),
-                    Ok(Err(rejection)) => {
-                        let step = self.rejected(rejection);
-                        self.push(position, step);
-                    }
+                    Ok(validated) => return Some((position, validated)),
                     Err(messages) => {
                         self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
                     }
@@ -208,7 +213,6 @@ where
     fn push(&mut self, position: Position, step: Step) {
         self.is_closed |= match &step {
             Step::Done(Err(error)) => self.ends_with(error),
-            Step::Rejected(_) => self.options.after_failure == AfterFailure::Stop,
             _ => false,
         };
         self.in_flight.push_back((position, step));
@@ -216,18 +220,6 @@ where
 
     fn ends_with(&self, error: &ImportError) -> bool {
         self.options.after_failure == AfterFailure::Stop || !error.is_record_error()
-    }
-
-    /// The step for a draft that violates rules.
-    fn rejected(&self, rejection: Rejection) -> Step {
-        match self.options.on_conflict {
-            OnConflict::Fail => Step::Rejected(rejection),
-            // A name that is taken would be no failure.
-            OnConflict::Skip | OnConflict::Replace => {
-                let violations = rejection.violations().clone();
-                Step::Done(Err(Error::Rejected(violations).into()))
-            }
-        }
     }
 
     /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
@@ -263,13 +255,12 @@ where
     fn finish(&mut self, step: Step) -> Result<Stored, ImportError> {
         match step {
             Step::Done(result) => result,
-            Step::Rejected(rejection) => Err(self.violations(rejection).into()),
             Step::Started(write) => {
                 self.names.remove(write.draft.name());
                 let Err(error) = write.outcome.wait() else {
                     return Ok(write.stored);
                 };
-                if is_retryable(&error) && !self.has_failed {
+                if self.is_retried(&error) && !self.has_failed {
                     self.retry(&write.draft, error)
                 } else {
                     Err(error.into())
@@ -280,6 +271,10 @@ where
 
     /// All rules that a draft violates.
     fn violations(&self, rejection: Rejection) -> Error {
+        if self.options.on_conflict != OnConflict::Fail {
+            // A name that is taken would be no failure.
+            return Error::Rejected(rejection.violations().clone());
+        }
         let name = rejection.name.clone();
         match self.catalogue.violations(rejection, None) {
             Ok(violations) => {
@@ -295,6 +290,16 @@ where
         }
     }
 
+    /// Whether a record is processed again after an error.
+    fn is_retried(&self, error: &Error) -> bool {
+        match error {
+            // Otherwise the robot that has taken the name is skipped or replaced.
+            Error::Rejected(_) if self.options.on_conflict == OnConflict::Fail => false,
+            Error::Unavailable(_) => true,
+            error => is_conflict(error),
+        }
+    }
+
     /// Processes a record by itself, after another caller added, changed or deleted the robot
     /// since the look-up, or the store had no capacity.
     fn retry(&self, draft: &ValidDraft, error: Error) -> Result<Stored, ImportError> {
@@ -302,7 +307,7 @@ where
         let mut last = error;
         while Instant::now() < deadline {
             match self.attempt(draft) {
-                Err(ImportError::Store(error)) if is_retryable(&error) => last = error,
+                Err(ImportError::Store(error)) if self.is_retried(&error) => last = error,
                 outcome => return outcome,
             }
             thread::sleep(RETRY_PAUSE);
@@ -357,11 +362,10 @@ pub(super) fn contended() -> Error {
     Error::unavailable("other clients change the robots of an import all the time")
 }
 
-/// Whether a write failed because the name was taken, or the robot changed or deleted, since the look-up,
-/// or because the store was overloaded.
-pub(super) fn is_retryable(error: &Error) -> bool {
+/// Whether a write failed because the name was taken, or the robot changed or deleted, since the look-up.
+pub(super) fn is_conflict(error: &Error) -> bool {
     match error {
-        Error::NotFound(_) | Error::Stale(_) | Error::Unavailable(_) => true,
+        Error::NotFound(_) | Error::Stale(_) => true,
         Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),
         _ => false,
     }

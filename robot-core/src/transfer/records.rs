@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use serde::de::IgnoredAny;
+
 use super::{
     csv_reader::CsvReader,
     format::Format,
@@ -101,20 +103,16 @@ impl<R: Read> Records<R> {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
             return Ok(Err(vec![message.into()]));
         };
-        match (draft_json::read(bytes), &self.reader) {
-            (
-                Err(
-                    DraftJsonError::NotJson(place)
-                    | DraftJsonError::Truncated(place)
-                    | DraftJsonError::Trailing(place),
-                ),
-                Reader::Json(_),
-            ) => {
-                let further = place.line.saturating_sub(1).try_into().unwrap_or(u64::MAX);
-                Err(not_json(line.saturating_add(further)))
-            }
-            (draft, _) => Ok(draft.map_err(messages)),
+        let draft = draft_json::read(bytes);
+        if draft.is_err()
+            && matches!(self.reader, Reader::Json(_))
+            && let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes)
+        {
+            let further = error.line().saturating_sub(1);
+            let further = further.try_into().unwrap_or(u64::MAX);
+            return Err(not_json(line.saturating_add(further)));
         }
+        Ok(draft.map_err(messages))
     }
 }
 

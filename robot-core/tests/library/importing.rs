@@ -75,7 +75,7 @@ pub(crate) fn options() -> ImportOptions {
 
 pub(crate) const MIXED: &str = "\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":1}\n\
-    {\"name\":\"b\",\"type\":\"toaster\",\"year\":-1}\n\
+    {\"name\":\"c\",\"type\":\"toaster\",\"year\":-1}\n\
     {\"name\":\"a\",\"type\":\"droid\",\"year\":2}\n\
     {\"name\":\"a\",\"type\":\"toaster\",\"year\":3}\n\
     {\"name\":5}\n\

@@ -108,6 +108,25 @@ fn unclosed_quote_reports_the_lines_of_its_field() {
 }
 
 #[test]
+fn quote_that_is_never_closed_fails_its_record() {
+    let message =
+        "The record continues to the end of the input, because a closing quote is missing";
+    for rest in ["\"R2-D2\ndroid,1977,C-3PO\n", "\"R2-D2", "\"", "\"\"\""] {
+        reads(
+            Format::Csv,
+            format!("type,year,name\ndroid,1,a\ndroid,1977,{rest}"),
+            &[r#"2: "a" "droid" 1"#, &format!("3! {message}")],
+        );
+    }
+    reads(Format::Csv, "name,\"type", &[&format!("1!! {message}")]);
+    reads(
+        Format::Csv,
+        "type,year,name\ndroid,1977,\"R2-D2\"",
+        &[r#"2: "R2-D2" "droid" 1977"#],
+    );
+}
+
+#[test]
 fn empty_csv_field_counts_as_missing() {
     reads(Format::Csv, "name,type,year\n,,\n", &["2: - - -"]);
 }
@@ -167,7 +186,7 @@ fn json_array_is_read_element_by_element() {
 fn json_reading_continues_after_an_invalid_element() {
     reads(
         Format::Json,
-        b"[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5},{\"a\":1,\"a\":2},{\"name\":\"\xff\"},null,{\"year\":3}]",
+        b"[1,\n\"a,]\",\n[{}],{\"year\":\"1\",\"name\":5},{\"a\":1,\"a\":2},{\"name\":\"\xff\"},null,{\"year\":3},{\"year\":1e400},1e400,{}]",
         &[
             "record 1! The record must be a JSON object with name, type and year",
             "2! The record must be a JSON object with name, type and year",
@@ -177,6 +196,9 @@ fn json_reading_continues_after_an_invalid_element() {
             "record 6! The record is not UTF-8 (at byte 9)",
             "record 7! The record must be a JSON object with name, type and year",
             "record 8: - - 3",
+            "record 9! year must be an integer from 0 to 9223372036854775807",
+            "record 10! The record is not valid JSON (column 5)",
+            "record 11: - - -",
         ],
     );
 }
@@ -193,6 +215,10 @@ fn invalid_json_ends_reading_with_its_line() {
         ("[{},\n]", 2, not_valid),
         ("[{},\n,{}]", 2, not_valid),
         ("[{}\n}", 2, not_valid),
+        ("[{},\n1 2,{}]", 2, not_valid),
+        ("[{},\n\"x\"\n\"y\",{}]", 3, not_valid),
+        ("[{},\n[1,],{}]", 2, not_valid),
+        ("[{},\n{\"year\":\"1\"} 2,{}]", 2, not_valid),
         ("[{},\n{]\n\n", 2, truncated),
         ("[{},\n{\"name\":\n\"", 2, truncated),
         ("[{},\n", 2, truncated),
