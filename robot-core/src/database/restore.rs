@@ -7,18 +7,18 @@ use diesel::{
 
 use super::{
     errors::{taken, wrap},
-    statements::Dialect,
+    statements::Statements,
 };
 use crate::{
     catalogue::Restoration,
-    model::{Robot, RobotId},
+    model::{Robot, RobotId, Violation},
 };
 
 /// Rows per statement. SQLite allows 32,766 values in a statement, so up to 32 per row.
 const ROWS: usize = 1000;
 
 /// Restores robots, in a transaction that the caller begins and ends.
-pub(super) fn restore<C: Dialect>(
+pub(super) fn restore<C: Statements>(
     connection: &mut C,
     restoration: &Restoration,
 ) -> QueryResult<()> {
@@ -38,21 +38,68 @@ pub(super) fn restore<C: Dialect>(
 }
 
 /// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
-fn insert<C: Dialect>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
+fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
     connection.batch_execute("SAVEPOINT before_rows")?;
     match connection.insert_robots(robots) {
         Ok(()) => {}
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
             connection.batch_execute("ROLLBACK TO SAVEPOINT before_rows")?;
             for robot in robots {
-                let inserted = connection.insert_robots(std::slice::from_ref(robot));
-                inserted.map_err(|error| match taken(&error) {
-                    Some(violation) => wrap(Restoration::conflict(robot, violation)),
-                    None => error,
-                })?;
+                insert_one(connection, robot)?;
             }
         }
         Err(error) => return Err(error),
     }
     connection.batch_execute("RELEASE SAVEPOINT before_rows")
+}
+
+/// Inserts a row. If its id and its name are taken, the error is that of the id: a server may check either
+/// first, and the order changes when an index is created again.
+fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryResult<()> {
+    connection.batch_execute("SAVEPOINT before_row")?;
+    if let Err(error) = connection.insert_robots(std::slice::from_ref(robot)) {
+        let violation = taken(&error).ok_or(error)?;
+        connection.batch_execute("ROLLBACK TO SAVEPOINT before_row")?;
+        let violation = if connection.exists(robot.id())? {
+            Violation::IdTaken
+        } else {
+            violation
+        };
+        return Err(wrap(Restoration::conflict(robot, violation)));
+    }
+    connection.batch_execute("RELEASE SAVEPOINT before_row")
+}
+
+#[cfg(all(test, feature = "conformance", feature = "postgres"))]
+mod tests {
+    use diesel::{Connection, PgConnection, connection::SimpleConnection};
+
+    use crate::{
+        Catalogue, CatalogueExt, Draft, Error, PostgresCatalogue, Restoration,
+        conformance::scratch_database, model::Violation,
+    };
+
+    /// PostgreSQL checks the newest index last. A backup creates the index of the ids again.
+    #[test]
+    fn taken_id_precedes_the_name_after_its_index_was_created_again() {
+        let url = scratch_database("TEST_POSTGRES_URL");
+        let catalogue = PostgresCatalogue::open(&url).unwrap();
+        let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977)).unwrap();
+        let id = robot.id();
+        let mut connection = PgConnection::establish(&url).unwrap();
+        for statements in [
+            "SET default_transaction_read_only = off",
+            "ALTER TABLE robots DROP CONSTRAINT robots_pkey;
+             ALTER TABLE robots ADD CONSTRAINT robots_pkey PRIMARY KEY (id)",
+        ] {
+            connection.batch_execute(statements).unwrap();
+        }
+        let restoration = Restoration::new(vec![robot], None).unwrap();
+        let result = catalogue.restore(&restoration);
+        assert!(
+            matches!(result, Err(Error::NotRestored { id: found, violation: Violation::IdTaken })
+                if found == id),
+            "{result:?}"
+        );
+    }
 }

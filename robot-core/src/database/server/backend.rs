@@ -70,8 +70,12 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
     fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
 
     /// Inserts robots with different names, except those whose names are taken, and returns the new ids
-    /// by name.
-    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>>;
+    /// by name. If this takes several statements, the last one begins before the deadline.
+    fn insert_all(
+        &mut self,
+        drafts: &[&ValidDraft],
+        deadline: Instant,
+    ) -> QueryResult<HashMap<String, i64>>;
 
     /// Changes robots with different ids, except those whose new names are taken, and returns the
     /// results of those that exist. By default with a statement for each, the last one before the

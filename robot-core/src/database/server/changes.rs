@@ -19,10 +19,6 @@ use crate::{
     model::{RobotId, ValidChanges, ValidDraft, Violation},
 };
 
-/// The maximum number of rows that a statement inserts. A batch has fewer. MariaDB and MySQL allow 65,535
-/// values in a statement, so up to 65 per row.
-const ROWS: usize = 1000;
-
 /// Changes, each with this timeout.
 pub(super) struct Changes {
     pub(super) timeout: Duration,
@@ -54,12 +50,13 @@ impl<B: Backend> Work<B> for Changes {
             Attempt::InBatch => (self.timeout / 2, 0),
             Attempt::Alone => (self.timeout, whole_seconds(lock)),
         };
-        let connection = connection.limited(Limits {
+        let limits = Limits {
             statement: limit,
             lock,
             lock_seconds,
             plans: Plans::Index,
-        })?;
+        };
+        let connection = connection.limited(limits).map_err(Failure::unsent)?;
         match changes {
             [change] => Ok(vec![connection.apply(change)?]),
             _ => apply_batch(connection, changes, Instant::now() + limit),
@@ -67,9 +64,10 @@ impl<B: Backend> Work<B> for Changes {
     }
 }
 
-/// Applies the changes of a batch by as few statements as possible: inserts, then updates, then single
-/// changes, then deletes. None of them has been acknowledged, so that any order is right. Rows of each kind
-/// are locked in the order of their names or ids, which makes deadlocks between servers rare.
+/// Applies the changes of a batch by as few statements as possible: updates, then inserts, then those with
+/// a statement of their own, then deletes. None of them has been acknowledged, so that any order is right.
+/// Rows of each kind are locked in the order of their names or ids, which makes deadlocks between servers
+/// rare.
 fn apply_batch<B: Backend>(
     connection: &mut B,
     changes: &[Change],
@@ -104,9 +102,9 @@ struct Groups<'a> {
     inserts: BTreeMap<&'a str, &'a ValidDraft>,
     updates: BTreeMap<RobotId, &'a ValidChanges>,
     deletes: BTreeSet<RobotId>,
-    /// Changes that are statements of their own, in the order of those of each robot: further updates,
-    /// and changes that expect a revision. Each sees what the one before has done.
-    single: BTreeMap<RobotId, Vec<&'a Change>>,
+    /// Changes with a statement of their own, in the order of those of each robot: further updates, and
+    /// changes that expect a revision. Each statement sees the result of the one before.
+    separate: BTreeMap<RobotId, Vec<&'a Change>>,
 }
 
 /// What was applied.
@@ -116,8 +114,8 @@ struct Applied {
     /// The results of the first update of each robot.
     updated: HashMap<RobotId, Result<RobotId>>,
     deleted: HashSet<RobotId>,
-    /// The results of the single changes of each robot, in their order.
-    single: HashMap<RobotId, VecDeque<Result<RobotId>>>,
+    /// The results of the separate changes of each robot, in their order.
+    separate: HashMap<RobotId, VecDeque<Result<RobotId>>>,
 }
 
 impl<'a> Groups<'a> {
@@ -133,7 +131,7 @@ impl<'a> Groups<'a> {
                 }
                 Change::Delete(id) => drop(groups.deletes.insert(*id)),
                 Change::Update(id, _) | Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => {
-                    groups.single.entry(*id).or_default().push(change);
+                    groups.separate.entry(*id).or_default().push(change);
                 }
             }
         }
@@ -141,7 +139,7 @@ impl<'a> Groups<'a> {
     }
 
     fn are_only_inserts(&self) -> bool {
-        self.updates.is_empty() && self.deletes.is_empty() && self.single.is_empty()
+        self.updates.is_empty() && self.deletes.is_empty() && self.separate.is_empty()
     }
 
     fn apply<B: Backend>(&self, connection: &mut B, deadline: Instant) -> QueryResult<Applied> {
@@ -153,10 +151,8 @@ impl<'a> Groups<'a> {
             .collect();
         let deletes: Vec<_> = self.deletes.iter().copied().collect();
         let mut applied = Applied::default();
-        for drafts in drafts.chunks(ROWS) {
-            check_deadline(deadline)?;
-            applied.inserted.extend(connection.insert_all(drafts)?);
-        }
+        // First: a name that is taken is then that of a committed row, not of one that this transaction has
+        // inserted, while another one deletes the robot.
         if !updates.is_empty() {
             let mut updated = connection.update_all(&updates, deadline)?;
             let result = |(id, _)| match updated.remove(&id) {
@@ -165,8 +161,12 @@ impl<'a> Groups<'a> {
             };
             applied.updated = updates.into_iter().map(result).collect();
         }
-        for (id, changes) in &self.single {
-            let results = applied.single.entry(*id).or_default();
+        if !drafts.is_empty() {
+            check_deadline(deadline)?;
+            applied.inserted = connection.insert_all(&drafts, deadline)?;
+        }
+        for (id, changes) in &self.separate {
+            let results = applied.separate.entry(*id).or_default();
             for change in changes {
                 check_deadline(deadline)?;
                 results.push_back(connection.apply(change)?);
@@ -191,14 +191,14 @@ impl Applied {
             Change::Delete(id) => Err(Error::NotFound(*id)),
             Change::Update(id, _) => match self.updated.remove(id) {
                 Some(first) => first,
-                None => self.next_single(*id),
+                None => self.next_separate(*id),
             },
-            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => self.next_single(*id),
+            Change::UpdateIf(id, ..) | Change::DeleteIf(id, _) => self.next_separate(*id),
         }
     }
 
-    fn next_single(&mut self, id: RobotId) -> Result<RobotId> {
-        let results = self.single.get_mut(&id);
+    fn next_separate(&mut self, id: RobotId) -> Result<RobotId> {
+        let results = self.separate.get_mut(&id);
         let result = results.and_then(VecDeque::pop_front);
         result.unwrap_or_else(|| Err(Error::store("a change has no result")))
     }
@@ -271,6 +271,30 @@ mod tests {
         assert_eq!(names, ["a2", "b2", "c"]);
     }
 
+    fn update_to_the_name_of_an_insert_precedes_it<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable);
+        let [a] = add(&mut connection, ["a"]);
+        let batch = [
+            Change::Insert(valid("b")),
+            Change::Update(a, valid("b").into()),
+        ];
+        let results = execute(&mut connection, &batch);
+        assert!(matches!(results[0], Err(Error::Rejected(_))));
+        assert_eq!(*results[1].as_ref().unwrap(), a);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    fn postgres_update_to_the_name_of_an_insert_precedes_it() {
+        update_to_the_name_of_an_insert_precedes_it::<diesel::PgConnection>("TEST_POSTGRES_URL");
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    fn mysql_update_to_the_name_of_an_insert_precedes_it() {
+        update_to_the_name_of_an_insert_precedes_it::<diesel::MysqlConnection>("TEST_MYSQL_URL");
+    }
+
     #[cfg(feature = "postgres")]
     #[test]
     fn postgres_taken_name_fails_only_its_change_of_a_batch() {
@@ -286,10 +310,13 @@ mod tests {
     /// The batch finds the new name taken before it waits for the deletion. On MariaDB no batch waits.
     #[cfg(feature = "postgres")]
     #[test]
-    fn postgres_second_update_of_a_robot_that_is_being_deleted_fails() {
+    fn postgres_second_update_after_a_deletion_returns_not_found() {
         use std::thread;
 
-        use diesel::{Connection, PgConnection, result::Error as DieselError};
+        use diesel::{
+            Connection, PgConnection, RunQueryDsl, dsl::sql, result::Error as DieselError, select,
+            sql_types::BigInt,
+        };
 
         use crate::database::statements::Statements;
 
@@ -304,13 +331,17 @@ mod tests {
             let deleted = deleting.inner().transaction(|transaction| {
                 let deleted = transaction.delete(a)?;
                 updating = Some(scope.spawn(|| execute(&mut connection, &batch)));
-                // Until the updates wait for the lock of the row.
-                thread::sleep(Duration::from_millis(100));
+                let waiting = "(SELECT count(*) FROM pg_locks \
+                               WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
+                while select(sql::<BigInt>(waiting)).get_result::<i64>(transaction)? == 0 {
+                    thread::sleep(Duration::from_millis(1));
+                }
                 Ok::<_, DieselError>(deleted)
             });
             assert_eq!(deleted.unwrap(), 1);
             updating.unwrap().join().unwrap()
         });
+        assert!(matches!(updated[0], Err(Error::Rejected(_))));
         assert!(matches!(updated[1], Err(Error::NotFound(_))));
     }
 }

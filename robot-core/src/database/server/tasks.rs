@@ -75,12 +75,13 @@ impl<B: Backend> Work<B> for Tasks {
     ) -> Result<Vec<Result<()>>, Failure> {
         let mut results = Vec::with_capacity(tasks.len());
         for task in tasks {
-            let connection = connection.limited(Limits {
+            let limits = Limits {
                 statement: self.limit(task.kind),
                 lock: self.timeout,
                 lock_seconds: whole_seconds(self.timeout),
                 plans: Plans::Any,
-            })?;
+            };
+            let connection = connection.limited(limits).map_err(Failure::unsent)?;
             (task.statement)(connection)?;
             results.push(Ok(()));
         }

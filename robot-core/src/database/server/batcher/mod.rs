@@ -18,7 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ::metrics::{Counter, histogram};
+use ::metrics::Counter;
 use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
@@ -32,7 +32,6 @@ use super::{
 use crate::{
     catalogue::{Error, Pending, Result},
     database::measuring::{CommitMetrics, QueueMetrics, number, rejected, retries},
-    metrics::STORE_COMMIT_DURATION,
 };
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
@@ -85,6 +84,16 @@ pub(super) struct Failure {
     is_uncommitted: bool,
 }
 
+impl Failure {
+    /// The failure of a statement before those of the items.
+    pub(super) fn unsent(error: DieselError) -> Self {
+        Self {
+            error,
+            is_uncommitted: true,
+        }
+    }
+}
+
 impl From<DieselError> for Failure {
     fn from(error: DieselError) -> Self {
         Self {
@@ -100,18 +109,15 @@ pub(super) fn transaction<B: Backend, T>(
     connection: &mut B,
     statements: impl FnOnce(&mut B) -> QueryResult<T>,
 ) -> Result<T, Failure> {
-    let mut commit_start = None;
+    let mut is_uncommitted = true;
     let result = connection.transaction(|connection| {
         let value = statements(connection)?;
-        commit_start = Some(Instant::now());
+        is_uncommitted = false;
         Ok(value)
     });
-    if let Some(start) = commit_start {
-        histogram!(STORE_COMMIT_DURATION.name).record(start.elapsed());
-    }
     result.map_err(|error| Failure {
         error,
-        is_uncommitted: commit_start.is_none(),
+        is_uncommitted,
     })
 }
 

@@ -1,6 +1,9 @@
 //! Connections to MariaDB and MySQL: their settings, and the meaning of their errors.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use diesel::{
     ConnectionError, ConnectionResult, MysqlConnection, connection::SimpleConnection, prelude::*,
@@ -71,8 +74,12 @@ impl Backend for MysqlConnection {
 
     impl_look_ups!();
 
-    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
-        statements::insert_all(self, drafts)
+    fn insert_all(
+        &mut self,
+        drafts: &[&ValidDraft],
+        deadline: Instant,
+    ) -> QueryResult<HashMap<String, i64>> {
+        statements::insert_all(self, drafts, deadline)
     }
 
     /// The session has the isolation level REPEATABLE READ.

@@ -3,6 +3,7 @@
 use std::{
     collections::HashMap,
     hash::{BuildHasher, RandomState},
+    time::Instant,
 };
 
 use diesel::{
@@ -19,10 +20,15 @@ use crate::{
     database::{
         errors::wrap,
         schema::{DraftRow, RobotRow, robots},
+        server::backend::check_deadline,
         statements::{Condition, Dialect, impl_statements},
     },
     model::{Robot, ValidDraft},
 };
+
+/// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
+/// statement, so up to 65 per row.
+const ROWS: usize = 1000;
 
 diesel::define_sql_function! {
     /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
@@ -80,34 +86,51 @@ impl Dialect for MysqlConnection {
     }
 }
 
-/// Inserts the robots whose names are free, in the transaction of the caller. Without a savepoint: in a
-/// cluster, a conflict rolls back the whole transaction.
+/// Inserts the robots whose names are free, in the transaction of the caller, and returns their ids.
 pub(super) fn insert_all(
     connection: &mut MysqlConnection,
     drafts: &[&ValidDraft],
+    deadline: Instant,
 ) -> QueryResult<HashMap<String, i64>> {
-    match insert_and_find(connection, drafts) {
+    let mut inserted = Vec::new();
+    for drafts in drafts.chunks(ROWS) {
+        check_deadline(deadline)?;
+        inserted.extend(insert_free(connection, drafts)?);
+    }
+    // After all inserts: the first read fixes the snapshot of the transaction, and a name that another
+    // transaction gives up later still belongs to its robot there.
+    let mut ids = HashMap::new();
+    for drafts in inserted.chunks(ROWS) {
+        check_deadline(deadline)?;
+        ids.extend(ids_by_name(connection, drafts)?);
+    }
+    Ok(ids)
+}
+
+/// Inserts the robots whose names are free, and returns them. Without a savepoint: in a cluster, a
+/// conflict rolls back the whole transaction.
+fn insert_free<'a>(
+    connection: &mut MysqlConnection,
+    drafts: &[&'a ValidDraft],
+) -> QueryResult<Vec<&'a ValidDraft>> {
+    match insert(connection, drafts) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
             let taken = ids_by_name(connection, drafts)?;
             let is_free = |draft: &&ValidDraft| !taken.contains_key(draft.name());
             let free: Vec<_> = drafts.iter().copied().filter(is_free).collect();
-            if free.is_empty() {
-                return Ok(HashMap::new());
+            if !free.is_empty() {
+                insert(connection, &free)?;
             }
-            insert_and_find(connection, &free)
+            Ok(free)
         }
-        result => result,
+        result => result.map(|()| drafts.to_vec()),
     }
 }
 
-fn insert_and_find(
-    connection: &mut MysqlConnection,
-    drafts: &[&ValidDraft],
-) -> QueryResult<HashMap<String, i64>> {
+fn insert(connection: &mut MysqlConnection, drafts: &[&ValidDraft]) -> QueryResult<()> {
     let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
     let insert = diesel::insert_into(robots::table).values(rows);
-    insert.execute(connection)?;
-    ids_by_name(connection, drafts)
+    insert.execute(connection).map(drop)
 }
 
 /// The ids of the robots that have the names of these drafts.

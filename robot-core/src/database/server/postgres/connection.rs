@@ -87,7 +87,11 @@ impl Backend for PgConnection {
 
     impl_look_ups!();
 
-    fn insert_all(&mut self, drafts: &[&ValidDraft]) -> QueryResult<HashMap<String, i64>> {
+    fn insert_all(
+        &mut self,
+        drafts: &[&ValidDraft],
+        _: Instant,
+    ) -> QueryResult<HashMap<String, i64>> {
         statements::insert_all(self, drafts)
     }
 
@@ -156,10 +160,11 @@ fn set_up(connection: &mut PgConnection, purpose: Purpose, timeout: Duration) ->
          SET statement_timeout = {limit};
          SET idle_in_transaction_session_timeout = {timeout};"
     ))?;
-    // A commit must wait for the disk at least; a setting that waits for more is kept.
+    // A commit must wait for the disk at least; a setting that waits for more is kept. It is set in any case:
+    // a value of the server would change when the server reloads its settings.
     sql_query(
-        "SELECT set_config('synchronous_commit', 'on', false)
-         WHERE current_setting('synchronous_commit') = 'off'",
+        "SELECT set_config('synchronous_commit', coalesce(nullif(setting, 'off'), 'on'), false)
+         FROM current_setting('synchronous_commit') AS setting",
     )
     .execute(connection)
     .map(drop)
@@ -264,6 +269,23 @@ mod tests {
         assert_eq!(settings(Purpose::Use), working);
         let opening = [&common[..], &["0", "UTF8"]].concat();
         assert_eq!(settings(Purpose::Prepare), opening);
+    }
+
+    /// Otherwise it would change when the server reloads its settings.
+    #[test]
+    fn commits_are_set_for_the_session() {
+        let url = scratch_database("TEST_POSTGRES_URL");
+        let source = "SELECT setting || ' of ' || source FROM pg_settings
+                      WHERE name = 'synchronous_commit'";
+        for (of_server, expected) in [
+            ("off", "on of session"),
+            ("on", "on of session"),
+            ("remote_apply", "remote_apply of session"),
+        ] {
+            let url = format!("{url}%20-csynchronous_commit%3D{of_server}");
+            let mut connection = PgConnection::connect(&url, Purpose::Use, TIMEOUT).unwrap();
+            assert_eq!(connection.texts(source).unwrap(), [expected]);
+        }
     }
 
     #[test]
