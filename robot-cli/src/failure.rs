@@ -88,6 +88,15 @@ pub(crate) enum Failure {
         #[source]
         cause: io::Error,
     },
+    #[error(
+        "'{file}' is complete, but its folder cannot be synced: {cause}; check the disk, and run the \
+         command again"
+    )]
+    ExportNotSynced {
+        file: String,
+        #[source]
+        cause: io::Error,
+    },
     #[error("{0} belongs to the catalogue itself; choose another file")]
     OwnFile(String),
     #[error("cannot handle Ctrl-C: {0}; run the command again")]
@@ -219,7 +228,8 @@ impl Failure {
                 file.display()
             ))],
             Self::Restore(RestoreError::Exists(file)) => vec![error_line(&format!(
-                "'{}' exists; name another catalogue with --database, or replace it with --replace",
+                "'{}' exists; name another catalogue with --database, or replace this one: name it with \
+                 --database, and add --replace",
                 file.display()
             ))],
             Self::Restore(error @ RestoreError::Damaged { report, .. }) => {

@@ -61,6 +61,14 @@ impl From<Changes> for Draft {
     }
 }
 
+/// The help of `--fields`.
+pub(crate) fn fields_help() -> String {
+    format!(
+        "Fields to print, in the given order: {}",
+        Field::names(Field::ALL)
+    )
+}
+
 /// A value of `--fields`.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldList(pub(crate) Vec<Field>);

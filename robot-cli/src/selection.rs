@@ -8,7 +8,7 @@ use robot_core::{Filter, Pages, ParseSortError, RobotType, Sort};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldList, parse_year},
+    fields::{FieldList, fields_help, parse_year},
     output,
 };
 
@@ -119,13 +119,12 @@ pub(crate) struct SelectionArgs {
     #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit", "fields"])]
     count: bool,
 
-    /// Fields in this order: id, name, type, year, revision
     #[arg(
         long,
+        help = fields_help(),
         help_heading = HEADING,
         value_name = "FIELDS",
-        default_value_t,
-        hide_default_value = true
+        default_value_t
     )]
     fields: FieldList,
 }

@@ -152,13 +152,6 @@ pub const STORE_COMMITS: Metric = Metric::counter(
     "robots_store_commits_total",
     "Batches of changes, by result: committed, failed, or unknown",
 );
-/// The duration of commits.
-pub const STORE_COMMIT_DURATION: Metric = Metric::histogram(
-    "robots_store_commit_duration_seconds",
-    "Time that the database took to commit a batch of changes, without their statements; a single change on a \
-     database server is its own commit, which is missing here",
-    SECONDS,
-);
 /// Repetitions.
 pub const STORE_RETRIES: Metric = Metric::counter(
     "robots_store_retries_total",
@@ -199,6 +192,12 @@ pub const STORE_POOL_WAIT: Metric = Metric::histogram(
 pub const SQLITE_MOVED_READS: Metric = Metric::counter(
     "robots_sqlite_moved_reads_total",
     "Look-ups that a blocking thread repeated, because all connections were in use or a lock was held",
+);
+/// The duration of commits.
+pub const SQLITE_COMMIT_DURATION: Metric = Metric::histogram(
+    "robots_sqlite_commit_duration_seconds",
+    "Time that commits of batches of changes took, without the statements: the sync of the disk",
+    SECONDS,
 );
 /// When the running commit began.
 pub const SQLITE_COMMIT_START: Metric = Metric::gauge(
@@ -252,7 +251,6 @@ pub const ALL: &[Metric] = &[
     STORE_BATCH_SIZE,
     STORE_BATCH_DURATION,
     STORE_COMMITS,
-    STORE_COMMIT_DURATION,
     STORE_RETRIES,
     STORE_ERRORS,
     STORE_CONNECTIONS,
@@ -261,6 +259,7 @@ pub const ALL: &[Metric] = &[
     STORE_CONNECTS,
     STORE_POOL_WAIT,
     SQLITE_MOVED_READS,
+    SQLITE_COMMIT_DURATION,
     SQLITE_COMMIT_START,
     SQLITE_LOG_BYTES,
     SQLITE_CHECKPOINTS,

@@ -148,7 +148,13 @@ fn to_file(
         return Err(Failure::Interrupted(interrupt.status()));
     }
     file.finish(Existing::Replace)
-        .map_err(|cause| not_written(path, cause))?;
+        .map_err(|error| match error {
+            OutputError::NotSynced(cause) => Failure::ExportNotSynced {
+                file: name(path),
+                cause,
+            },
+            error => not_written(path, io::Error::other(error)),
+        })?;
     report(count, path, context)
 }
 

@@ -6,7 +6,7 @@ use robot_core::Error;
 use crate::{
     context::Context,
     failure::Failure,
-    fields::FieldList,
+    fields::{FieldList, fields_help},
     id::{IdArgument, parse_id},
     output,
 };
@@ -19,8 +19,7 @@ pub(crate) struct GetArgs {
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
     id: IdArgument,
 
-    /// Fields in this order: id, name, type, year, revision
-    #[arg(long, value_name = "FIELDS", default_value_t)]
+    #[arg(long, help = fields_help(), value_name = "FIELDS", default_value_t)]
     fields: FieldList,
 }
 

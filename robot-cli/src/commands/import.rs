@@ -76,7 +76,8 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         transfer::import(catalogue, records, args.options()).for_each(record);
         false
     };
-    if interrupt.is_set() && !is_complete {
+    let has_unknown_outcome = args.atomic && import.is_unknown;
+    if interrupt.is_set() && !is_complete && !has_unknown_outcome {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)

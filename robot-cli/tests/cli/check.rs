@@ -49,6 +49,29 @@ fn problems(sandbox: &Sandbox) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// FTS5 replaces some of these characters.
+#[test]
+fn names_with_noncharacters_pass_the_check() {
+    let sandbox = Sandbox::new();
+    let parts = [
+        "\u{fffe}",
+        "\u{ffff}",
+        "\u{fffd}",
+        "\u{fffd}\u{ffff}",
+        "\u{fdd0}",
+        "\u{1ffff}",
+    ];
+    sandbox.add((0..600).map(|number| {
+        let part = parts[number % parts.len()];
+        Draft::new(format!("ab{part}{number:04}{part}c"), "droid", 0)
+    }));
+    let output = sandbox.stdout(&["check"]);
+    assert!(
+        output.ends_with("No problems found: 600 robots.\n"),
+        "{output}"
+    );
+}
+
 #[test]
 fn check_of_good_catalogue_prints_a_line_per_check() {
     let sandbox = Sandbox::with_three_robots();
@@ -76,6 +99,30 @@ fn check_of_catalogue_in_use_reads_its_log() {
     sandbox.prints(&["check"], PASSED);
     catalogue.add(Draft::new("d", "droid", 1)).unwrap();
     assert_eq!(catalogue.list().unwrap().len(), 4);
+}
+
+#[test]
+fn damaged_search_index_is_rebuilt_before_a_backup() {
+    let sandbox = with_index();
+    execute(
+        &sandbox,
+        "UPDATE robots_trigrams_data SET block = zeroblob(length(block)) WHERE id > 10",
+    );
+    let stdout = problems(&sandbox);
+    assert!(
+        stdout.starts_with("file: ok\nsearch index: failed: "),
+        "{stdout}"
+    );
+    let error = sandbox.stderr(&["backup", "copy.db"], 1);
+    let expected = "the search index of 'robots.db' is damaged: ";
+    assert!(error.contains(expected), "{error}");
+    assert!(error.contains("no robot is lost: rebuild it"), "{error}");
+    execute(
+        &sandbox,
+        "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
+         INSERT INTO robots_trigrams (robots_trigrams) VALUES ('rebuild'); COMMIT;",
+    );
+    let _ = sandbox.run(&["backup", "copy.db"]).success();
 }
 
 #[test]

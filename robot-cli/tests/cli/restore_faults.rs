@@ -150,6 +150,15 @@ fn failed_call_keeps_the_old_catalogue() {
 /// A program that starts during a restoration waits for the lock on the file that is replaced.
 #[test]
 fn program_that_starts_meanwhile_uses_neither_file() {
+    for command in [
+        &["add", "Marvin", "--type=droid", "--year=1978"][..],
+        &["backup", "other.db"],
+    ] {
+        uses_neither_file(command);
+    }
+}
+
+fn uses_neither_file(command: &[&str]) {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox.run(&["backup", "copy.db"]).success();
     let path = sandbox.path().join("robots.db");
@@ -157,7 +166,7 @@ fn program_that_starts_meanwhile_uses_neither_file() {
     let file = file.unwrap();
     fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
     let waiting = sandbox
-        .command(["add", "Marvin", "--type=droid", "--year=1978"])
+        .command(command)
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -179,7 +188,8 @@ fn program_that_starts_meanwhile_uses_neither_file() {
     drop(file);
     let output = waiting.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert_eq!(output.status.code(), Some(1), "{command:?}: {stderr}");
+    assert!(!sandbox.path().join("other.db").exists());
     let expected = "'robots.db': it was deleted, moved or replaced while it was in use";
     assert!(stderr.contains(expected), "{stderr}");
     assert_eq!(count(&sandbox, "robots.db"), 3);

@@ -50,7 +50,8 @@ pub struct Backup {
     pub bytes: u64,
 }
 
-/// Why a backup failed. An existing file in its place is unchanged.
+/// Why a backup failed. An existing file in its place is unchanged, except after
+/// [`NotSynced`](Self::NotSynced).
 ///
 /// ```
 /// use robot_core::{Existing, backup};
@@ -97,6 +98,18 @@ pub enum BackupError {
         #[source]
         cause: Cause,
     },
+    /// The backup is complete, but after a power cut its file may be missing, or the one before.
+    #[error(
+        "the backup '{}' is complete, but its folder cannot be synced: {cause}; check the disk, and \
+         back up again", file.display()
+    )]
+    NotSynced {
+        /// The file.
+        file: PathBuf,
+        /// The error of the system.
+        #[source]
+        cause: Cause,
+    },
     /// The caller stopped it.
     #[error("the backup '{}' was stopped; no file was changed", .0.display())]
     Cancelled(PathBuf),
@@ -106,6 +119,17 @@ pub enum BackupError {
          {findings}; restore an earlier backup"
     )]
     Damaged {
+        /// The database.
+        database: String,
+        /// The result of the check.
+        findings: String,
+    },
+    /// The search index is damaged, and nothing else.
+    #[error(
+        "the search index of {database} is damaged: {findings}; no robot is lost: rebuild it (see \
+         'Damaged catalogue' in the operations document), and back up again"
+    )]
+    DamagedIndex {
         /// The database.
         database: String,
         /// The result of the check.

@@ -32,6 +32,9 @@ pub enum OutputError {
     /// It is a device, a pipe or a socket, which cannot be replaced.
     #[error("it is not a regular file")]
     NotRegular,
+    /// It is complete, but after a power cut it may be missing, or the one before.
+    #[error("it is complete, but its folder cannot be synced: {0}")]
+    NotSynced(#[source] io::Error),
     /// The error of the system.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -152,9 +155,9 @@ impl OutputFile {
     /// Syncs the file, renames it into place, and returns its size in bytes.
     ///
     /// # Errors
-    /// The error of the system: [`io::ErrorKind::AlreadyExists`] for an existing file that is to be
-    /// kept.
-    pub fn finish(self, existing: Existing) -> io::Result<u64> {
+    /// [`OutputError::NotSynced`], or the error of the system: [`io::ErrorKind::AlreadyExists`] for an
+    /// existing file that is to be kept.
+    pub fn finish(self, existing: Existing) -> Result<u64, OutputError> {
         let has_group = self
             .existing
             .as_ref()
@@ -168,11 +171,12 @@ impl OutputFile {
         self.temporary.as_file().sync_all()?;
         let bytes = self.temporary.as_file().metadata()?.len();
         match existing {
-            Existing::Keep => self.temporary.persist_noclobber(&self.path)?,
-            Existing::Replace => self.temporary.persist(&self.path)?,
-        };
+            Existing::Keep => self.temporary.persist_noclobber(&self.path),
+            Existing::Replace => self.temporary.persist(&self.path),
+        }
+        .map_err(|failed| failed.error)?;
         // The rename is durable when the folder is synced.
-        sync_folder(&self.folder)?;
+        sync_folder(&self.folder).map_err(OutputError::NotSynced)?;
         Ok(bytes)
     }
 }

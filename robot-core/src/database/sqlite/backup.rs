@@ -1,6 +1,6 @@
 //! Backup of a database file, made by SQLite while other connections write to it.
 
-use std::{fs, io, ops::ControlFlow, path::Path};
+use std::{fs, io, ops::ControlFlow, path::Path, sync::Arc};
 
 use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
@@ -34,6 +34,9 @@ pub(crate) fn backup(
 ) -> Result<Backup, BackupError> {
     let database = DatabaseFile::from_url(url, options)?;
     database.must_exist()?;
+    database
+        .pin()
+        .map_err(|error| database.cannot_open(error.into()))?;
     let failed = |cause: Failure| BackupError::Failed {
         file: file.to_owned(),
         cause: cause.into(),
@@ -45,12 +48,18 @@ pub(crate) fn backup(
     let robots = copy(&database, connection, path, next)
         .unwrap_or_else(|cause| Some(Err(failed(cause))))
         .unwrap_or_else(|| Err(BackupError::Cancelled(file.to_owned())))?;
-    let bytes = output
-        .finish(existing)
-        .map_err(|error| match (error.kind(), existing) {
-            (io::ErrorKind::AlreadyExists, Existing::Keep) => BackupError::Exists(file.to_owned()),
-            _ => failed(error.into()),
-        })?;
+    let bytes = output.finish(existing).map_err(|error| match error {
+        OutputError::Io(error)
+            if existing == Existing::Keep && error.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            BackupError::Exists(file.to_owned())
+        }
+        OutputError::NotSynced(cause) => BackupError::NotSynced {
+            file: file.to_owned(),
+            cause: Arc::new(cause),
+        },
+        error => failed(error.into()),
+    })?;
     Ok(Backup { robots, bytes })
 }
 
@@ -121,6 +130,12 @@ fn vacuum_into(connection: &mut SqliteConnection, path: &str) -> QueryResult<()>
         .map(drop)
 }
 
+/// Whether damage that SQLite reports is that of the search index: its module is named, in upper case as a
+/// finding, and in lower case if the check fails.
+pub(super) fn is_of_search_index(finding: &str) -> bool {
+    finding.contains("FTS5") || finding.starts_with("fts5: ")
+}
+
 /// Reads the whole copy through a new connection, and returns the number of robots in it.
 fn check_copy(database: &DatabaseFile, path: &str) -> Result<u64, BackupError> {
     let damaged = |findings: String| BackupError::Damaged {
@@ -130,10 +145,19 @@ fn check_copy(database: &DatabaseFile, path: &str) -> Result<u64, BackupError> {
     let mut connection = SqliteConnection::establish(&uri(path, "ro"))
         .map_err(|error| damaged(error.to_string()))?;
     let mut texts = |query: &str| sql::<Text>(query).load::<String>(&mut connection);
-    let findings =
-        texts("PRAGMA integrity_check(1)").map_err(|error| damaged(error.to_string()))?;
-    if findings != ["ok"] {
-        return Err(damaged(findings.join("; ")));
+    let findings = match texts("PRAGMA integrity_check(1)") {
+        Ok(findings) => findings.join("; "),
+        Err(error) => error.to_string(),
+    };
+    if findings != "ok" {
+        return Err(if is_of_search_index(&findings) {
+            BackupError::DamagedIndex {
+                database: database.name(),
+                findings,
+            }
+        } else {
+            damaged(findings)
+        });
     }
     let tables = texts(
         "SELECT name FROM sqlite_master WHERE name IN ('robots', '__diesel_schema_migrations')",

@@ -11,6 +11,7 @@ use diesel::{
 
 use super::{
     background::run_while,
+    backup::is_of_search_index,
     connection::Purpose,
     errors::{is_damaged, is_locked, is_malformed},
     file::DatabaseFile,
@@ -38,6 +39,7 @@ pub(crate) fn check(
 ) -> Result<CheckReport, CheckError> {
     let file = DatabaseFile::unchanged_from_url(url, options)?;
     file.must_exist()?;
+    file.pin().map_err(|error| file.cannot_open(error.into()))?;
     let mut report = CheckReport {
         outcomes: check_file(&file, next)?,
         robots: None,
@@ -114,13 +116,22 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
 }
 
 fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, CheckOutcome)>> {
-    let findings = sql::<Text>(&format!("PRAGMA integrity_check({FINDING_LIMIT})"))
-        .load::<String>(connection)?;
-    // SQLite reports damage to the index with the name of its module.
+    let mut check_of = |part: &str| {
+        sql::<Text>(&format!("PRAGMA integrity_check({part})")).load::<String>(connection)
+    };
+    let findings = match check_of(&FINDING_LIMIT.to_string()) {
+        // Damage to the index has ended the check.
+        Err(error) if is_of_search_index(&error.to_string()) => {
+            let mut findings = check_of("robots")?;
+            findings.push(error.to_string());
+            findings
+        }
+        findings => findings?,
+    };
     let (of_index, of_file): (Vec<_>, Vec<_>) = findings
         .into_iter()
         .filter(|finding| finding != "ok")
-        .partition(|finding| finding.contains("FTS5"));
+        .partition(|finding| is_of_search_index(finding));
     if !of_file.is_empty() {
         return Ok(vec![(Check::File, CheckOutcome::Failed(of_file))]);
     }
@@ -193,8 +204,13 @@ fn count_trigrams(connection: &mut SqliteConnection) -> QueryResult<Result<i64, 
     Ok(Ok(expected))
 }
 
+/// The number of entries of a name. FTS5 replaces the noncharacters at the end of the first plane.
 fn distinct_trigrams(name: &str) -> i64 {
-    let characters: Vec<char> = name.chars().collect();
+    let indexed = |character| match character {
+        '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
+        character => character,
+    };
+    let characters: Vec<char> = name.chars().map(indexed).collect();
     let trigrams: BTreeSet<&[char]> = characters.windows(3).collect();
     i64::try_from(trigrams.len()).unwrap_or(i64::MAX)
 }
@@ -206,7 +222,9 @@ fn count_entries(connection: &mut SqliteConnection) -> QueryResult<i64> {
     )?;
     sql::<BigInt>(
         "SELECT count(*) FROM temp.entries CROSS JOIN robots_folded ON id = doc
-         WHERE instr(name, term) > 0 AND id NOT IN (SELECT id FROM robots_unindexed)",
+         WHERE (instr(name, term) > 0 OR instr(term, char(65533)) > 0 AND instr(
+             replace(replace(name, char(65534), char(65533)), char(65535), char(65533)), term
+         ) > 0) AND id NOT IN (SELECT id FROM robots_unindexed)",
     )
     .get_result(connection)
 }

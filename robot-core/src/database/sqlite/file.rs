@@ -168,14 +168,14 @@ impl DatabaseFile {
             // The file is open now, so that it cannot be exchanged any more, and not read yet.
             self.must_be_pinned_file()?;
             slow_statements::log_from(&mut connection, self.slow_statement);
-            set_up(&mut connection, purpose, self.timeout)
-                .map_err(ConnectionError::CouldntSetupConfiguration)?;
+            let result = set_up(&mut connection, purpose, self.timeout);
+            // It may have waited for a program that locked the file until it had replaced it.
+            self.must_be_pinned_file()?;
+            result.map_err(ConnectionError::CouldntSetupConfiguration)?;
             if self.is_unchanged && purpose == Purpose::Read {
                 show_as_migrated(&mut connection)
                     .map_err(ConnectionError::CouldntSetupConfiguration)?;
             }
-            // It may have waited for a program that locked the file until it had replaced it.
-            self.must_be_pinned_file()?;
             Ok(connection)
         });
         connected.map_err(|error| self.cannot_open(error.into()))

@@ -17,11 +17,7 @@ use super::{
 };
 use crate::{
     catalogue::{CheckError, Existing, OpenOptions, RestoreError, RestoredBackup},
-    files::{
-        OutputError, OutputFile,
-        identity::{Identity, identity},
-        path::with_suffix,
-    },
+    files::{OutputError, OutputFile, path::with_suffix},
 };
 
 /// Restores a backup to the file of a URL, until `next` breaks, which is called with the number of
@@ -70,7 +66,6 @@ pub(crate) fn restore_backup(
     output.sync().map_err(|error| target.failed(error))?;
     let kept = replaced.as_ref().map(Replaced::keep).transpose();
     let kept = kept.map_err(|error| target.not_locked(error))?;
-    let made = fs::metadata(output.temporary_path()).map(|made| identity(&made));
     // A file that was not locked is not replaced: another program has created it meanwhile.
     let is_locked = replaced.as_ref().is_some_and(Replaced::is_locked);
     let finished = output.finish(if is_locked {
@@ -79,18 +74,21 @@ pub(crate) fn restore_backup(
         Existing::Keep
     });
     let bytes = finished.map_err(|error| {
-        if made.is_ok_and(|made| target.is(made)) {
-            return target.not_synced(error);
-        }
+        let error = match error {
+            OutputError::NotSynced(cause) => return target.not_synced(cause),
+            error => error,
+        };
         if let Some(kept) = &kept {
             kept.undo();
         }
-        match error.kind() {
-            io::ErrorKind::AlreadyExists if existing == Existing::Keep => {
-                RestoreError::Exists(target.path())
+        match error {
+            OutputError::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                match existing {
+                    Existing::Keep => RestoreError::Exists(target.path()),
+                    Existing::Replace => RestoreError::InUse(target.path()),
+                }
             }
-            io::ErrorKind::AlreadyExists => RestoreError::InUse(target.path()),
-            _ => target.failed(error),
+            error => target.failed(error),
         }
     })?;
     Ok(RestoredBackup {
@@ -134,11 +132,6 @@ impl Target {
             file: self.path(),
             cause: Arc::new(cause),
         }
-    }
-
-    /// Whether it is this file.
-    fn is(&self, file: Identity) -> bool {
-        fs::metadata(self.0.path()).is_ok_and(|found| identity(&found) == file)
     }
 
     fn not_utf8(&self) -> RestoreError {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     catalogue::{Error, OpenError, Result},
-    metrics::{SQLITE_SUSPENDED, STORE_COMMIT_DURATION},
+    metrics::{SQLITE_COMMIT_DURATION, SQLITE_SUSPENDED},
 };
 
 /// The connection that writes, and the files that it writes to.
@@ -52,7 +52,7 @@ impl WriteSession {
             is_committing: false,
             is_lost: false,
             suspended,
-            commit_duration: histogram!(STORE_COMMIT_DURATION.name),
+            commit_duration: histogram!(SQLITE_COMMIT_DURATION.name),
         })
     }
 
