@@ -123,17 +123,15 @@ impl Tags {
             if !tag.chars().all(is_in_tag) {
                 return None;
             }
-            if let Ok(revision) = tag.parse()
-                && !revisions.contains(&revision)
-            {
-                revisions.push(revision);
-            }
+            revisions.extend(tag.parse::<Revision>());
             is_list = true;
             rest = after.trim_start_matches(WHITE_SPACE);
             if !rest.is_empty() && !rest.starts_with(',') {
                 return None;
             }
         }
+        revisions.sort_unstable();
+        revisions.dedup();
         is_list.then_some(Self::Listed(revisions))
     }
 

@@ -87,8 +87,8 @@ impl ResponseContext {
                 (
                     "access-control-expose-headers",
                     Cow::Borrowed(
-                        "Accept-Patch, Allow, ETag, Link, Preference-Applied, Retry-After, \
-                         WWW-Authenticate, X-Request-Id, X-Total-Count",
+                        "Accept-Patch, Allow, Content-Disposition, ETag, Link, Preference-Applied, \
+                         Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count",
                     ),
                 ),
             ]

@@ -82,7 +82,7 @@ pub(in crate::http) const CHANGED: Response = Response {
     ..success(
         "Changed",
         "Done",
-        "The robot is changed, and on disk. The reply to a request with `If-Match` has the new `ETag`.",
+        "The robot is changed, and on disk. If `If-Match` has revisions, the reply has the new `ETag`.",
     )
 };
 pub(in crate::http) const DELETED: Response = success(
