@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use robot_core::http::{Failure, RequestId};
+use robot_core::http::Failure;
 use rocket::{
     Config,
     figment::Figment,
@@ -91,7 +91,7 @@ impl BlockingPermits {
     /// The work runs to its end and keeps its permit, even if this future is dropped.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        id: &RequestId,
+        request_id: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let permit = Arc::clone(&self.all).try_acquire_owned();
@@ -112,7 +112,7 @@ impl BlockingPermits {
             outcome
         });
         thread.await.map_err(|error| {
-            tracing::error!(request_id = %id, "the thread of a request failed: {error}");
+            tracing::error!(request_id, "the thread of a request failed: {error}");
             Failure::Internal
         })
     }
@@ -120,7 +120,7 @@ impl BlockingPermits {
     /// As [`run`](Self::run), for work that waits for a client.
     pub(crate) async fn run_slow<T: Send + 'static>(
         &self,
-        id: &RequestId,
+        request_id: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let slow = Arc::clone(&self.slow).try_acquire_owned();
@@ -133,7 +133,7 @@ impl BlockingPermits {
             drop(slow);
             outcome
         };
-        self.run(id, work).await
+        self.run(request_id, work).await
     }
 
     /// Runs work on one of a few further threads, in the order of the calls: for a response that has
@@ -141,11 +141,12 @@ impl BlockingPermits {
     /// would take those of all other requests.
     pub(crate) async fn run_queued<T: Send + 'static>(
         &self,
+        request_id: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         let thread = self.queued.handle.spawn_blocking(work);
         thread.await.map_err(|error| {
-            tracing::error!("the thread of a list failed: {error}");
+            tracing::error!(request_id, "the thread of a list failed: {error}");
             Failure::Internal
         })
     }
@@ -165,10 +166,10 @@ mod tests {
         let permits = BlockingPermits::new(&figment).unwrap();
         let runtime = Builder::new_current_thread().build().unwrap();
         let (end, ended) = mpsc::channel::<()>();
-        let list = permits.run_queued(move || ended.recv().is_err());
-        let waiting_list = permits.run_queued(|| 2);
+        let list = permits.run_queued("1", move || ended.recv().is_err());
+        let waiting_list = permits.run_queued("2", || 2);
         let request = async {
-            let answer = permits.run(&RequestId::random(), || 3).await;
+            let answer = permits.run("3", || 3).await;
             drop(end);
             answer
         };

@@ -19,8 +19,9 @@ use rocket::{
 };
 use tracing::field;
 
-/// The settings that a reload replaces.
-const RELOADED: [&str; 3] = ["allow_anonymous", "api_tokens", "api_tokens_file"];
+/// The settings that a reload replaces, and the row of the traces, whose variables cannot change while the
+/// process runs.
+const NOT_REPORTED: [&str; 4] = ["allow_anonymous", "api_tokens", "api_tokens_file", "traces"];
 
 const RELOADS: Metric = Metric::counter(
     "robots_reloads_total",
@@ -107,8 +108,8 @@ impl Reload {
         );
         let table = SettingsTable::of(&settings, &figment);
         for name in table.differences(&self.at_start) {
-            let is_reloaded = RELOADED.contains(&name) || (has_reloaded_tls && name == "tls");
-            if !is_reloaded {
+            let is_reloaded = has_reloaded_tls && name == "tls";
+            if !is_reloaded && !NOT_REPORTED.contains(&name) {
                 tracing::warn!("{name} has changed, which has an effect only after a restart");
             }
         }

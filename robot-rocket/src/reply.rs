@@ -4,7 +4,7 @@ use std::io::{self, Cursor};
 
 use bytes::Buf;
 use futures_util::stream;
-use robot_core::http::{Body, Chunks, Reply};
+use robot_core::http::{Body, Chunks, Reply, RequestId};
 use rocket::{Response, fairing::AdHoc, http::Status, tokio::io::AsyncRead};
 use tokio_util::io::StreamReader;
 
@@ -28,6 +28,8 @@ const NO_SNIFF: &str = "x-content-type-options";
 pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'static> {
     let mut response = Response::build();
     response.status(Status::new(reply.status));
+    let request_id = reply.header(RequestId::HEADER).unwrap_or_default();
+    let request_id = request_id.to_owned();
     for (name, value) in reply.headers {
         if name != NO_SNIFF {
             response.raw_header(name, value);
@@ -42,7 +44,7 @@ pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'sta
             piece
         }
         Body::Streamed(chunks) => {
-            response.streamed_body(reader(chunks, permits.clone()));
+            response.streamed_body(reader(chunks, permits.clone(), request_id));
             STREAMED_PIECE
         }
     };
@@ -72,14 +74,15 @@ pub(crate) fn no_sniffing(base: &str) -> AdHoc {
 }
 
 /// Reads each piece on a blocking thread when the client has received the previous one.
-fn reader(chunks: Chunks, permits: BlockingPermits) -> impl AsyncRead + Send {
-    let pieces = stream::try_unfold((chunks, permits), |(mut chunks, permits)| async {
+fn reader(chunks: Chunks, permits: BlockingPermits, request_id: String) -> impl AsyncRead + Send {
+    let state = (chunks, permits, request_id);
+    let pieces = stream::try_unfold(state, |(mut chunks, permits, request_id)| async {
         let (piece, chunks) = permits
-            .run_queued(move || (chunks.next(), chunks))
+            .run_queued(&request_id, move || (chunks.next(), chunks))
             .await
             .map_err(|_| io::Error::other("the list cannot be read"))?;
         let piece = piece.transpose().map_err(io::Error::other)?;
-        Ok::<_, io::Error>(piece.map(|bytes| (Piece::new(bytes), (chunks, permits))))
+        Ok::<_, io::Error>(piece.map(|bytes| (Piece::new(bytes), (chunks, permits, request_id))))
     });
     StreamReader::new(Box::pin(pieces))
 }

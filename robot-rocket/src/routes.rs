@@ -86,7 +86,7 @@ impl Handler for ApiHandler {
                 _ => Ok(Vec::new()),
             };
             let pending = exchange.answer(body);
-            let id = exchange.request_id();
+            let id = exchange.request_id().as_str();
             pending.resolve(|work| self.permits.run(id, work)).await
         };
         let reply = reply.unwrap_or_else(|failure| exchange.reject(failure));
@@ -103,7 +103,7 @@ impl ApiHandler {
     ) -> Result<Reply, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
-        let id = exchange.request_id();
+        let id = exchange.request_id().as_str();
         let answering = pending.resolve(|work| self.permits.run_slow(id, work));
         let timer = exchange.body_timer();
         let sending = async move {

@@ -4,13 +4,12 @@
 #
 #   robot-rocket/deploy/walks/build-previous.sh FOLDER
 #
-# That is the last release, or, before the first one, the commit before the newest migration. Builds nothing
-# if the folder has its programs. Needs git and the history of the checkout.
+# That is the last release, or, before the first one, the commit before the migration 2026-11-22-200000_revision.
+# Builds nothing if the folder has its programs. Needs git and the history of the checkout.
 set -euo pipefail
 out=$(realpath --canonicalize-missing "$1")
 cd "$(dirname "$0")/../../.."
 tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || tag=""
-# The parent of the commit that added the migration 2026-11-22-200000_revision.
 revision=${tag:-b9c7e4b050a40948db682263ff0bea6973922750}
 commit=$(git rev-parse --verify --quiet "$revision^{commit}") || {
     echo "This checkout has no commit $revision: run 'git fetch --unshallow --tags' and start again." >&2

@@ -65,7 +65,12 @@ impl ShutdownRequest {
                 connections.len()
             );
             // A handler that blocks its thread ends with the process.
-            let _ = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
+            if timeout(ABORT_TIMEOUT, connections.shutdown())
+                .await
+                .is_err()
+            {
+                return;
+            }
         }
         tracing::info!("all connections are closed");
     }

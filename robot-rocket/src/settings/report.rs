@@ -64,7 +64,7 @@ fn log_level() -> [String; 3] {
     ["RUST_LOG".to_owned(), value, origin.to_owned()]
 }
 
-/// The row of the collector of traces, which has no key or password.
+/// The row of the collector of traces, without its path and query, which may have secrets.
 fn traces() -> [String; 3] {
     let (value, origin) = shown_collector().unwrap_or(("none".to_owned(), "default"));
     ["traces".to_owned(), value, origin.to_owned()]

@@ -24,13 +24,17 @@ pub(super) fn warning() -> Option<String> {
     problem.map(|problem| format!("requests are not traced: {problem}"))
 }
 
-/// The collector without secrets, and the variable that names it, if requests are traced.
+/// The collector without secrets, or `none` if the traces cannot be exported, and the variable that names
+/// it; `None` if no traces are requested.
 #[cfg(feature = "server")]
 pub(super) fn shown_collector() -> Option<(String, &'static str)> {
+    let (name, _) = requested()?;
     #[cfg(feature = "otlp")]
-    return Some((collector().ok()??.to_string(), requested()?.0));
+    let collector = collector().ok().flatten();
     #[cfg(not(feature = "otlp"))]
-    None
+    let collector = None::<String>;
+    let shown = collector.map(|collector| collector.to_string());
+    Some((shown.unwrap_or_else(|| "none".to_owned()), name))
 }
 
 /// The variable with the address of the collector, and its value, if the export is not disabled.

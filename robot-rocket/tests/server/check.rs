@@ -102,6 +102,20 @@ fn check_shows_no_secrets() {
 }
 
 #[test]
+fn check_shows_the_variable_of_traces_that_cannot_be_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://127.0.0.1:4317");
+    let output = check(folder.path(), &[endpoint]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(row(&table, "traces"), format!("none {}", endpoint.0));
+    let warning = String::from_utf8(output.stderr).unwrap();
+    assert!(warning.contains("requests are not traced"), "{warning}");
+    let output = check(folder.path(), &[endpoint, ("OTEL_SDK_DISABLED", "true")]);
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(row(&table, "traces"), "none default");
+}
+
+#[test]
 fn check_fails_as_a_start_does() {
     let folder = tempfile::tempdir().unwrap();
     for (setting, words) in [

@@ -68,7 +68,7 @@ fn changes_are_counted() {
         "robots_store_batch_size_sum{queue=\"changes\"}",
         "robots_store_batch_duration_seconds_count{queue=\"changes\"}",
         "robots_store_queue_wait_seconds_count{queue=\"changes\"}",
-        "robots_store_commit_duration_seconds_count",
+        "robots_sqlite_commit_duration_seconds_count",
     ] {
         assert_eq!(after.value(sample), 2, "{sample}");
     }
@@ -205,7 +205,7 @@ fn state_of_the_process_is_served() {
     wait_until(address, "robots_ready", |ready| ready == 1);
     let scrape = Scrape::of(address);
     let version = env!("CARGO_PKG_VERSION");
-    let build = format!("\nrobots_build_info{{version=\"{version}\",features=\"sqlite,");
+    let build = format!("\nrobots_build_info{{version=\"{version}\",features=\"sqlite");
     assert!(scrape.0.contains(&build), "{}", scrape.0);
     for sample in [
         "process_start_time_seconds",

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Makes databases as the current version writes them, before a migration is added to it:
 #
-#   cargo build -p robot-cli --all-features
+#   cargo build --workspace --all-features --bin robot-cli
 #   robot-core/tests/stores/databases/make.sh target/debug/robot-cli VERSION
 #
-# VERSION is that of the last migration, and becomes the name of the folder. It gets an SQLite file
+# VERSION is that of the newest migration, and becomes the name of the folder. It gets an SQLite file
 # with its search index, dumps of PostgreSQL and MariaDB, and the robots that all of them contain.
 # Requires sqlite3 and the clients of both servers. The servers are private, and are stopped at the
 # end.
