@@ -30,10 +30,9 @@ pub(super) fn warning() -> Option<String> {
 pub(super) fn shown_collector() -> Option<(String, &'static str)> {
     let (name, _) = requested()?;
     #[cfg(feature = "otlp")]
-    let collector = collector().ok().flatten();
+    let shown = collector().ok().flatten().map(|it| it.to_string());
     #[cfg(not(feature = "otlp"))]
-    let collector = None::<String>;
-    let shown = collector.map(|collector| collector.to_string());
+    let shown: Option<String> = None;
     Some((shown.unwrap_or_else(|| "none".to_owned()), name))
 }
 
