@@ -30,10 +30,10 @@ pub(super) fn warning() -> Option<String> {
 pub(super) fn shown_collector() -> Option<(String, &'static str)> {
     let (name, _) = requested()?;
     #[cfg(feature = "otlp")]
-    let shown = collector().ok().flatten().map(|it| it.to_string());
-    #[cfg(not(feature = "otlp"))]
-    let shown: Option<String> = None;
-    Some((shown.unwrap_or_else(|| "none".to_owned()), name))
+    if let Ok(Some(collector)) = collector() {
+        return Some((collector.to_string(), name));
+    }
+    Some(("none".to_owned(), name))
 }
 
 /// The variable with the address of the collector, and its value, if the export is not disabled.
