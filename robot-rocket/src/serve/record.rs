@@ -151,6 +151,11 @@ impl RequestRecord {
         self.bytes = self.bytes.saturating_add(count as u64);
     }
 
+    /// Whether a body of this size was passed to hyper.
+    pub(super) fn has_bytes(&self, size: usize) -> bool {
+        self.bytes == size as u64
+    }
+
     /// The whole response was passed to hyper.
     pub(super) fn set_sent(&mut self) {
         self.is_sent = true;

@@ -72,6 +72,7 @@ pub(super) async fn convert<'a>(
     record.start_response(status.as_u16(), &mut headers);
     let mut converted = Response::new(ResponseBody {
         content,
+        size,
         record,
         _answer: answer,
     });
@@ -110,6 +111,8 @@ async fn whole(response: &mut LocalResponse<'_>, size: usize) -> Content {
 /// The body of a response, as hyper reads it.
 pub(super) struct ResponseBody {
     content: Content,
+    /// The size, if it is stated: hyper does not read the end after that.
+    size: Option<usize>,
     record: RequestRecord,
     _answer: Answer,
 }
@@ -129,6 +132,7 @@ impl ResponseBody {
     pub(super) fn whole(bytes: Bytes, answer: Answer, record: RequestRecord) -> Self {
         Self {
             record,
+            size: Some(bytes.len()),
             content: Content::Whole(bytes),
             _answer: answer,
         }
@@ -184,7 +188,12 @@ impl Body for ResponseBody {
 impl Drop for ResponseBody {
     fn drop(&mut self) {
         match &self.content {
-            Content::Streamed(handover) => *handover.piece() = Piece::NoLongerNeeded,
+            Content::Streamed(handover) => {
+                *handover.piece() = Piece::NoLongerNeeded;
+                if self.size.is_some_and(|size| self.record.has_bytes(size)) {
+                    self.record.set_sent();
+                }
+            }
             Content::Stripped | Content::End => self.record.set_sent(),
             Content::Whole(bytes) if bytes.is_empty() => self.record.set_sent(),
             Content::Whole(_) | Content::Failed(_) => {}

@@ -140,6 +140,31 @@ fn requests_are_counted_by_names_of_tokens() {
     }
 }
 
+/// A body that states its length, and is read in pieces.
+#[test]
+fn large_response_is_not_aborted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("static");
+    std::fs::create_dir(&file).unwrap();
+    std::fs::write(file.join("large.txt"), "x".repeat(300_000)).unwrap();
+    let settings = [MEMORY[0], ("ROCKET_STATIC_DIR", "static")];
+    let (server, address) = server(folder.path(), &settings);
+    let answer = call(&server.client(), "GET", "/large.txt", "");
+    assert_eq!(answer.body.len(), 300_000);
+    wait_for("the count of the request", TIMEOUT, || {
+        let scrape = Scrape::of(address);
+        let mut counts = scrape
+            .0
+            .lines()
+            .filter(|line| line.starts_with("robots_http_requests_total{"));
+        counts.any(|line| line.ends_with("status=\"200\"} 1"))
+    });
+    assert_eq!(
+        Scrape::of(address).value("robots_http_requests_aborted_total"),
+        0
+    );
+}
+
 #[test]
 fn unread_response_is_running_and_then_aborted() {
     let folder = tempfile::tempdir().unwrap();
