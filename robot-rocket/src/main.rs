@@ -176,6 +176,7 @@ fn run(figment: Figment) -> Result<(), String> {
         #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
         at_start,
+        address: config.address,
     }
     .at_signals(&config)
     .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
@@ -227,7 +228,7 @@ fn explain(error: &ServeError) -> String {
     match error {
         ServeError::Listen { address, cause } => format!(
             "cannot listen on {address}: {cause}; {}",
-            remedy(cause.kind(), "another ROCKET_PORT or ROCKET_ADDRESS")
+            remedy(cause.kind(), "another ROCKET_PORT or ROCKET_ADDRESS", "::")
         ),
         other => other.to_string(),
     }
@@ -237,21 +238,21 @@ fn explain(error: &ServeError) -> String {
 fn explain_metrics(error: &MetricsError) -> String {
     match error {
         MetricsError::Listen { cause, .. } => {
-            let remedy = remedy(cause.kind(), "another ROCKET_METRICS_ADDRESS");
+            let remedy = remedy(cause.kind(), "another ROCKET_METRICS_ADDRESS", "[::]");
             format!("{error}; {remedy}")
         }
         other => other.to_string(),
     }
 }
 
-/// What to do about an address that cannot be bound.
-fn remedy(cause: io::ErrorKind, other: &str) -> String {
+/// What to do about an address that cannot be bound. `all` is the form of all IPv6 addresses.
+fn remedy(cause: io::ErrorKind, other: &str, all: &str) -> String {
     match cause {
         io::ErrorKind::AddrInUse => {
             format!("stop the program that uses this port, or choose {other}")
         }
         io::ErrorKind::AddrNotAvailable => format!(
-            "choose {other}: one of this machine, or 0.0.0.0 or [::] for all of its addresses"
+            "choose {other}: one of this machine, or 0.0.0.0 or {all} for all of its addresses"
         ),
         io::ErrorKind::PermissionDenied => format!(
             "choose {other} with a port of 1024 or more, or permit the server to use this one"

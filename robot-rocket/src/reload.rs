@@ -1,6 +1,6 @@
 //! Reload of tokens and certificates by SIGHUP, while connections stay open.
 
-use std::{io, thread};
+use std::{io, net::IpAddr, thread};
 
 use metrics::counter;
 use robot_core::{
@@ -12,6 +12,7 @@ use robot_rocket::Certificates;
 use robot_rocket::SettingsTable;
 use rocket::{
     config::{Config, Sig},
+    figment::{Figment, providers::Serialized},
     tokio::{
         runtime::Builder,
         signal::unix::{SignalKind, signal},
@@ -48,6 +49,8 @@ pub(crate) struct Reload {
     #[cfg(feature = "tls")]
     pub(crate) certificates: Option<Certificates>,
     pub(crate) at_start: SettingsTable,
+    /// The address that the server listens on.
+    pub(crate) address: IpAddr,
 }
 
 impl Reload {
@@ -86,7 +89,18 @@ impl Reload {
     /// Replaces everything, or nothing if there is a problem.
     fn replace(&self) -> Result<(), String> {
         let figment = robot_rocket::figment();
-        let settings = super::read_settings(&figment)?;
+        // It decides what clients may do if the settings do not say.
+        let address = Serialized::global("address", self.address);
+        let settings = super::read_settings(&figment.clone().merge(address))?;
+        let before = self.access.tokens();
+        let new = &settings.catalogue.access;
+        if !before.is_empty() && new.tokens().is_empty() && !figment.contains("allow_anonymous") {
+            return Err(
+                "no token is left, so that anyone could read and write; keep one, or set \
+                 allow_anonymous to true"
+                    .to_owned(),
+            );
+        }
         #[cfg(feature = "tls")]
         let has_reloaded_tls = match (&self.certificates, &settings.config.tls) {
             (Some(certificates), Some(setting)) => {
@@ -97,13 +111,18 @@ impl Reload {
         };
         #[cfg(not(feature = "tls"))]
         let has_reloaded_tls = false;
-        let before = self.access.tokens();
-        self.access.replace(&settings.catalogue.access);
+        self.access.replace(new);
         let now = self.access.tokens();
         tracing::info!(
             tokens_added = labels_without(&now, &before).map(field::display),
             tokens_removed = labels_without(&before, &now).map(field::display),
-            "tokens and certificates were reloaded; {}",
+            "{}; {}",
+            if are_of_environment(&figment) {
+                "certificates were reloaded, but not the tokens of ROCKET_API_TOKENS, which change only \
+                 with a restart"
+            } else {
+                "tokens and certificates were reloaded"
+            },
             self.access
         );
         let table = SettingsTable::of(&settings, &figment);
@@ -115,6 +134,12 @@ impl Reload {
         }
         Ok(())
     }
+}
+
+/// Whether the tokens are those of a variable, which nobody can change while the process runs.
+fn are_of_environment(figment: &Figment) -> bool {
+    let metadata = figment.find_metadata("api_tokens");
+    metadata.is_some_and(|metadata| metadata.name.contains("environment"))
 }
 
 /// The tokens that are not in `others`, with their names and fingerprints; `None` if all are.

@@ -171,6 +171,35 @@ fn reload_names_settings_that_need_a_restart() {
 }
 
 #[test]
+fn reload_never_opens_the_server_to_everyone() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |text: &str| fs::write(folder.path().join("Rocket.toml"), text).unwrap();
+    let token = format!("api_tokens = [\"{}\"]\n", entry("ci"));
+    for address in ["127.0.0.1", "0.0.0.0"] {
+        write(&format!("[default]\naddress = \"{address}\"\n{token}"));
+        let server = Server::start(folder.path(), &[MEMORY, LOG]);
+        let mut stream = connection(&server, "");
+        // As for a later start on the loopback address.
+        write("[default]\naddress = \"127.0.0.1\"\n");
+        reload(&server, REFUSED);
+        assert_eq!(list(&mut stream, "other"), "HTTP/1.1 401 Unauthorized");
+        assert_eq!(list(&mut stream, "ci"), "HTTP/1.1 200 OK");
+        write("[default]\nallow_anonymous = true\n");
+        reload(&server, RELOADED);
+        assert_eq!(list(&mut stream, "other"), "HTTP/1.1 200 OK");
+    }
+}
+
+#[test]
+fn tokens_of_the_environment_are_not_called_reloaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = entry("ci");
+    let server = Server::start(folder.path(), &[MEMORY, LOG, ("ROCKET_API_TOKENS", &token)]);
+    reload(&server, "but not the tokens of ROCKET_API_TOKENS");
+    assert!(!server.log().contains(RELOADED), "{}", server.log());
+}
+
+#[test]
 fn hangup_without_tokens_keeps_the_server_running() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY, LOG]);
