@@ -223,13 +223,16 @@ impl Failure {
                 error.with_cause()
             ))],
             Self::Catalogue(error) => vec![error_line(&error.with_cause())],
+            Self::Open(error @ OpenError::Missing { .. }) => vec![error_line(&format!(
+                "{error} and the working directory, or create it with: robot-cli add"
+            ))],
             Self::Backup(BackupError::Exists(file)) => vec![error_line(&format!(
                 "'{}' exists; name another file, or replace it with --force",
                 file.display()
             ))],
             Self::Restore(RestoreError::Exists(file)) => vec![error_line(&format!(
-                "'{}' exists; name another catalogue with --database, or replace this one: name it with \
-                 --database, and add --replace",
+                "'{}' exists; name another catalogue with --database, or replace the catalogue: name \
+                 it, not its log, with --database, and add --replace",
                 file.display()
             ))],
             Self::Restore(error @ RestoreError::Damaged { report, .. }) => {

@@ -12,7 +12,10 @@ use rocket::figment::Figment;
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    EnvFilter, Layer, Registry, filter::filter_fn, fmt, layer::SubscriberExt,
+    EnvFilter, Layer, Registry,
+    filter::{Directive, filter_fn},
+    fmt,
+    layer::SubscriberExt,
     util::SubscriberInitExt,
 };
 
@@ -106,8 +109,12 @@ impl Write for Lines {
 fn filter() -> EnvFilter {
     let chosen = std::env::var(EnvFilter::DEFAULT_ENV);
     let chosen = chosen.unwrap_or_else(|_| DEFAULT_CHOICE.to_owned());
+    // Wrong ones are reported with the settings.
+    let chosen = chosen
+        .split(',')
+        .filter_map(|directive| directive.parse::<Directive>().ok());
     // Of two directives for one target, the last one counts.
-    EnvFilter::builder().parse_lossy(format!("{DEFAULT_FILTER},{chosen}"))
+    chosen.fold(EnvFilter::new(DEFAULT_FILTER), EnvFilter::add_directive)
 }
 
 fn is_sensitive(metadata: &Metadata<'_>) -> bool {

@@ -8,6 +8,7 @@ use std::{
 };
 
 use hyper::{Uri, http::uri::Authority};
+use robot_rocket::SettingsError;
 use rocket::{Config, figment::Figment};
 
 /// Longer than the server takes to answer.
@@ -36,7 +37,10 @@ impl Server {
     /// The server with these settings.
     fn of_settings(figment: &Figment) -> Result<Self, String> {
         // Only these settings: a token file that is being edited does not make the server unready.
-        let config: Config = figment.extract().map_err(|error| error.to_string())?;
+        let config: Config = figment
+            .extract()
+            .map_err(SettingsError::from)
+            .map_err(|error| error.to_string())?;
         if config.port == 0 {
             return Err(
                 "the port of the server is unknown; set ROCKET_PORT to a fixed one".to_owned(),
@@ -83,7 +87,17 @@ impl Server {
 pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), String> {
     let server = url.map_or_else(|| Server::of_settings(figment), Server::at)?;
     let name = &server.name;
-    let answer = request(&server).map_err(|error| format!("{name} does not answer: {error}"))?;
+    let answer = request(&server).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => format!(
+            "{name} does not answer within {} seconds; its log says if it migrates the database",
+            TIMEOUT.as_secs()
+        ),
+        io::ErrorKind::InvalidData => format!(
+            "{name} does not answer with HTTPS: {error}; if it serves HTTP, name its http:// URL, or remove \
+             ROCKET_TLS"
+        ),
+        _ => format!("{name} does not answer: {error}"),
+    })?;
     if !answer.starts_with("HTTP/") {
         return Err(format!(
             "{name} does not answer with HTTP; if it serves HTTPS, name its https:// URL, or set ROCKET_TLS as for \

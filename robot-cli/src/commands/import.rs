@@ -221,7 +221,9 @@ impl Import<'_> {
         } = self;
         drop(progress);
         let added = robot_count(summary.added);
-        let _ = if args.atomic {
+        let _ = if args.atomic && position == Position::All {
+            writeln!(io::stderr(), "Stopped: nothing was stored")
+        } else if args.atomic {
             writeln!(io::stderr(), "Stopped at {position}: nothing was stored")
         } else if args.dry_run {
             writeln!(

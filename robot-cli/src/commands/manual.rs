@@ -76,8 +76,11 @@ fn write_pages(
     let name = Man::new(command.clone()).get_filename();
     let mut file = OutputFile::create(&directory.join(name), catalogue)?;
     file.write_all(&page(command)?)?;
-    file.finish(Existing::Replace)?;
-    Ok(pages)
+    match file.finish(Existing::Replace) {
+        // A page that a power cut removes can be written again.
+        Ok(_) | Err(OutputError::NotSynced(_)) => Ok(pages),
+        Err(error) => Err(error),
+    }
 }
 
 fn page(command: &Command) -> io::Result<Vec<u8>> {

@@ -211,7 +211,8 @@ fn check_of_unusable_file_fails_with_a_remedy() {
     let sandbox = Sandbox::new();
     sandbox.fails(
         &["check"],
-        "error: there is no database 'robots.db'; check its path, or create it by adding a robot\n",
+        "error: there is no database 'robots.db'; check its path and the working directory, or create it \
+         with: robot-cli add\n",
     );
     fs::create_dir(sandbox.path().join("robots.db")).unwrap();
     let stderr = sandbox.stderr(&["check"], 1);

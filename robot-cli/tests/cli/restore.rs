@@ -75,8 +75,8 @@ fn backup_is_restored_to_a_new_catalogue() {
 #[test]
 fn existing_catalogue_is_replaced_only_on_request() {
     let sandbox = with_backup();
-    let expected = "'./robots.db' exists; name another catalogue with --database, or replace this one: \
-                    name it with --database, and add --replace";
+    let expected = "'./robots.db' exists; name another catalogue with --database, or replace the \
+                    catalogue: name it, not its log, with --database, and add --replace";
     is_refused(&sandbox, &["copy.db"], expected);
     let before = list(&sandbox, "robots.db");
     let printed = sandbox.stdout(&["restore", "--replace", "copy.db", ROBOTS]);

@@ -98,7 +98,8 @@ pub enum BackupError {
         #[source]
         cause: Cause,
     },
-    /// The backup is complete, but after a power cut its file may be missing, or the one before.
+    /// The backup is complete, but a power cut may undo the renaming: its file is then missing, or the
+    /// previous one.
     #[error(
         "the backup '{}' is complete, but its folder cannot be synced: {cause}; check the disk, and \
          back up again", file.display()

@@ -243,7 +243,7 @@ pub enum OpenError {
         database: String,
     },
     /// The file does not exist, and the options say not to create it.
-    #[error("there is no database {database}; check its path, or create it by adding a robot")]
+    #[error("there is no database {database}; check its path")]
     Missing {
         /// The database.
         database: String,

@@ -32,7 +32,7 @@ pub enum OutputError {
     /// It is a device, a pipe or a socket, which cannot be replaced.
     #[error("it is not a regular file")]
     NotRegular,
-    /// It is complete, but after a power cut it may be missing, or the one before.
+    /// It is complete, but a power cut may undo the renaming: the file is then missing, or the previous one.
     #[error("it is complete, but its folder cannot be synced: {0}")]
     NotSynced(#[source] io::Error),
     /// The error of the system.

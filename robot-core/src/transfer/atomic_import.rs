@@ -76,8 +76,7 @@ fn run<C: Catalogue + ?Sized>(
     mut input: Input,
     options: ImportOptions,
 ) -> Vec<Outcome> {
-    let deadline = Instant::now() + RETRY_LIMIT;
-    let mut attempt = 1;
+    let (mut attempt, mut deadline) = (1, None);
     loop {
         let mut plan = Plan::new(catalogue, options);
         plan.add_all(&input.records);
@@ -94,6 +93,7 @@ fn run<C: Catalogue + ?Sized>(
         if outcomes.is_empty() || options.dry_run == DryRun::Yes {
             return outcomes;
         }
+        let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
         match apply(catalogue, changes) {
             Ok(()) => return outcomes,
             Err(error) if is_conflict(&error) && attempt < ATTEMPTS => attempt += 1,

@@ -26,7 +26,7 @@ use crate::{
 /// holds four times as many.
 const IN_FLIGHT: usize = 1024;
 
-/// How long a record is retried, and the pause between two attempts.
+/// How long a record or an atomic import is retried, and the pause between two attempts.
 pub(super) const RETRY_LIMIT: Duration = Duration::from_secs(2);
 pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 

@@ -228,6 +228,11 @@ fn in_one_line(error: &figment::Error) -> String {
             .as_ref()
             .and_then(|metadata| metadata.source.as_ref());
         let file = source.map_or_else(String::new, |file| format!(" in {file}"));
+        let remedy = if remedy.is_empty() {
+            "; write NAME = VALUE, each name once, and texts in quotation marks, as in behaviour = \"A\""
+        } else {
+            remedy
+        };
         return format!("{place}{file}{remedy}");
     }
     lines.join(" ") + remedy

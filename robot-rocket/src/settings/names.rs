@@ -14,6 +14,7 @@ use rocket::{
     },
 };
 use strsim::damerau_levenshtein;
+use tracing_subscriber::filter::Directive;
 
 use super::{SettingProblem, SettingsError, error::place, keys, store::database_sources};
 
@@ -97,8 +98,12 @@ impl Names<'_> {
             );
         }
         let filter = env::var("RUST_LOG").unwrap_or_default();
-        for level in filter.split(',') {
-            if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
+        for level in filter.split(',').filter(|level| !level.is_empty()) {
+            if level.parse::<Directive>().is_err() {
+                self.warnings.push(format!(
+                    "'{level}' of RUST_LOG is ignored; write a level, such as info, or MODULE=LEVEL"
+                ));
+            } else if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
                 && let Some(known) = similar(level, LOG_LEVELS)
             {
                 self.warnings.push(format!(

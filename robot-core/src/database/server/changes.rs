@@ -151,8 +151,8 @@ impl<'a> Groups<'a> {
             .collect();
         let deletes: Vec<_> = self.deletes.iter().copied().collect();
         let mut applied = Applied::default();
-        // First: a name that is taken is then that of a committed row, not of one that this transaction has
-        // inserted, while another one deletes the robot.
+        // First: a name that is taken is then held by a committed row, not by one that this transaction has
+        // inserted. Otherwise a robot that another transaction deletes meanwhile would have a taken name.
         if !updates.is_empty() {
             let mut updated = connection.update_all(&updates, deadline)?;
             let result = |(id, _)| match updated.remove(&id) {
@@ -333,7 +333,9 @@ mod tests {
                 updating = Some(scope.spawn(|| execute(&mut connection, &batch)));
                 let waiting = "(SELECT count(*) FROM pg_locks \
                                WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
+                let deadline = Instant::now() + Duration::from_secs(30);
                 while select(sql::<BigInt>(waiting)).get_result::<i64>(transaction)? == 0 {
+                    assert!(Instant::now() < deadline, "no session waits");
                     thread::sleep(Duration::from_millis(1));
                 }
                 Ok::<_, DieselError>(deleted)

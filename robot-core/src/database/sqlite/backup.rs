@@ -130,8 +130,7 @@ fn vacuum_into(connection: &mut SqliteConnection, path: &str) -> QueryResult<()>
         .map(drop)
 }
 
-/// Whether damage that SQLite reports is that of the search index: its module is named, in upper case as a
-/// finding, and in lower case if the check fails.
+/// Whether a finding of SQLite is about the search index: FTS5 names itself, in upper or in lower case.
 pub(super) fn is_of_search_index(finding: &str) -> bool {
     finding.contains("FTS5") || finding.starts_with("fts5: ")
 }

@@ -116,18 +116,8 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
 }
 
 fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, CheckOutcome)>> {
-    let mut check_of = |part: &str| {
-        sql::<Text>(&format!("PRAGMA integrity_check({part})")).load::<String>(connection)
-    };
-    let findings = match check_of(&FINDING_LIMIT.to_string()) {
-        // Damage to the index has ended the check.
-        Err(error) if is_of_search_index(&error.to_string()) => {
-            let mut findings = check_of("robots")?;
-            findings.push(error.to_string());
-            findings
-        }
-        findings => findings?,
-    };
+    let findings = sql::<Text>(&format!("PRAGMA integrity_check({FINDING_LIMIT})"))
+        .load::<String>(connection)?;
     let (of_index, of_file): (Vec<_>, Vec<_>) = findings
         .into_iter()
         .filter(|finding| finding != "ok")

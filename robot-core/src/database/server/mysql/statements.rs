@@ -98,7 +98,8 @@ pub(super) fn insert_all(
         inserted.extend(insert_free(connection, drafts)?);
     }
     // After all inserts: the first read fixes the snapshot of the transaction, and a name that another
-    // transaction gives up later still belongs to its robot there.
+    // transaction gives up later still belongs to its robot there. A name that is taken fixes it earlier, but
+    // only `apply_all` has several chunks, and fails then.
     let mut ids = HashMap::new();
     for drafts in inserted.chunks(ROWS) {
         check_deadline(deadline)?;

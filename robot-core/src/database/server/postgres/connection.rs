@@ -160,8 +160,8 @@ fn set_up(connection: &mut PgConnection, purpose: Purpose, timeout: Duration) ->
          SET statement_timeout = {limit};
          SET idle_in_transaction_session_timeout = {timeout};"
     ))?;
-    // A commit must wait for the disk at least; a setting that waits for more is kept. It is set in any case:
-    // a value of the server would change when the server reloads its settings.
+    // A commit must wait for the disk at least; a setting that waits for more is kept. It is always set: a
+    // value of the server would change when the server reloads its settings.
     sql_query(
         "SELECT set_config('synchronous_commit', coalesce(nullif(setting, 'off'), 'on'), false)
          FROM current_setting('synchronous_commit') AS setting",
