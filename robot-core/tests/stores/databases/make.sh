@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes databases as the current version writes them, before a migration is added to it:
+# Makes databases as a release writes them, before the first migration after it:
 #
 #   cargo build --workspace --all-features --bin robot-cli
 #   robot-core/tests/stores/databases/make.sh target/debug/robot-cli VERSION
