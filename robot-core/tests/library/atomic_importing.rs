@@ -5,13 +5,16 @@ use std::io::{self, Read};
 use robot_core::{
     Catalogue, Change, Draft, Error, RobotId,
     transfer::{
-        ATOMIC_LIMIT, DryRun, Format, ImportOptions, OnConflict, ReadError, Record, Records,
-        import_atomically,
+        ATOMIC_LIMIT, DryRun, Format, ImportOptions, OnConflict, Position, ReadError, Record,
+        Records, import_atomically,
     },
 };
 
-use crate::importing::{
-    MIXED, Racing, TAKEN, described, file, mixed_outcomes, on_both_kinds_of_store, options, stored,
+use crate::{
+    importing::{
+        MIXED, TAKEN, described, file, mixed_outcomes, on_both_kinds_of_store, options, stored,
+    },
+    racing::Racing,
 };
 
 /// Imports NDJSON, and returns the outcomes as texts.
@@ -155,6 +158,19 @@ fn robot_renamed_during_the_import_keeps_its_values() {
         stored(&catalogue),
         [("old".to_owned(), 7), ("renamed".to_owned(), 0)]
     );
+}
+
+#[test]
+fn store_that_is_busy_for_a_moment_is_tried_again() {
+    let catalogue = Racing::busy(3);
+    let found = outcomes(&*catalogue, &file(&[("new", 7)]), options());
+    assert_eq!(found, ["1 added"]);
+    let catalogue = Racing::busy(u32::MAX);
+    let records = Records::new("name,type,year\nnew,droid,1\n".as_bytes(), Format::Csv);
+    let failed = import_atomically(&*catalogue, records, options());
+    assert_eq!(failed.len(), 1);
+    assert_eq!(failed[0].position, Position::All);
+    assert!(stored(&catalogue).is_empty());
 }
 
 #[test]

@@ -1,19 +1,20 @@
 //! Import: the outcome of each record, and the robots in the catalogue after it.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pages, Pending,
-    Restoration, Result, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+    Catalogue, CatalogueExt, Draft, MemoryCatalogue, Pages,
     http::{Api, Request},
     transfer::{
         AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records,
         Stored, import,
     },
 };
+
+use crate::racing::Racing;
 
 pub(crate) const TAKEN: &str = "The robot name must be unique";
 
@@ -210,111 +211,6 @@ fn invalid_json_ends_an_import_that_continues() {
     let error = outcomes[1].result.as_ref().unwrap_err();
     assert_eq!((line(&outcomes[1]), error.is_record_error()), (2, false));
     assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
-}
-
-/// A store in which another client adds or renames robots between look-up and write, or that is full.
-pub(crate) struct Racing {
-    inner: MemoryCatalogue,
-    /// The number of look-ups that find nothing.
-    blind: Mutex<u32>,
-    /// Whether the next robot that is found is renamed after the look-up.
-    renames: Mutex<bool>,
-    /// The capacity, if it is limited.
-    capacity: Option<usize>,
-}
-
-impl Racing {
-    pub(crate) fn with_old(blind: u32) -> Arc<dyn Catalogue> {
-        let inner = MemoryCatalogue::new();
-        inner.add(Draft::new("old", "droid", 0)).unwrap();
-        Arc::new(Self {
-            inner,
-            blind: Mutex::new(blind),
-            renames: Mutex::new(false),
-            capacity: None,
-        })
-    }
-
-    pub(crate) fn renaming_old() -> Arc<dyn Catalogue> {
-        let inner = MemoryCatalogue::new();
-        inner.add(Draft::new("old", "droid", 0)).unwrap();
-        Arc::new(Self {
-            inner,
-            blind: Mutex::new(0),
-            renames: Mutex::new(true),
-            capacity: None,
-        })
-    }
-
-    fn with_capacity(capacity: usize) -> Arc<dyn Catalogue> {
-        Arc::new(Self {
-            inner: MemoryCatalogue::new(),
-            blind: Mutex::new(0),
-            renames: Mutex::new(false),
-            capacity: Some(capacity),
-        })
-    }
-}
-
-impl Catalogue for Racing {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        if let Some(capacity) = self.capacity
-            && self.inner.list()?.len() >= capacity
-        {
-            return Err(Error::disk_full("no space left on device"));
-        }
-        self.inner.insert(draft)
-    }
-    /// With a limited capacity, many writes are in flight when the first one fails.
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        match self.capacity {
-            Some(_) => Ok(Pending::ready(self.apply(change))),
-            None => Err(change),
-        }
-    }
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.inner.update(id, changes)
-    }
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        self.inner.update_if(id, revision, changes)
-    }
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.inner.delete(id)
-    }
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.inner.delete_if(id, revision)
-    }
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.inner.get(id)
-    }
-    fn find(&self, name: &str) -> Result<Option<Robot>> {
-        let mut blind = self.blind.lock().unwrap();
-        if *blind > 0 {
-            *blind -= 1;
-            return Ok(None);
-        }
-        let found = self.inner.find(name)?;
-        if let Some(robot) = &found
-            && std::mem::take(&mut *self.renames.lock().unwrap())
-        {
-            let draft = Draft::new("renamed", "droid", 0);
-            let changes = ValidDraft::new(draft).unwrap().into();
-            self.inner.update(robot.id(), changes)?;
-        }
-        Ok(found)
-    }
-    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.inner.page(request)
-    }
-    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
-        self.inner.apply_all(changes)
-    }
-    fn restore(&self, restoration: &Restoration) -> Result<()> {
-        self.inner.restore(restoration)
-    }
-    fn last_id(&self) -> Result<Option<RobotId>> {
-        self.inner.last_id()
-    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 mod atomic_importing;
 mod copy;
 mod importing;
+mod racing;
 mod reading;
 mod restoration;
 mod round_trip;
