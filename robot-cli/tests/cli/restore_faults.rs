@@ -1,4 +1,5 @@
-//! Restorations whose system calls fail, or during which the process is killed or another one starts.
+//! Restorations, and other commands that write files, whose system calls fail, or during which the process is
+//! killed or another one starts.
 
 use std::{
     fs,
@@ -49,13 +50,25 @@ fn crashed() -> Sandbox {
 
 /// Replaces the catalogue, with a fault at the n-th of the calls of a name. `None` if there are fewer.
 fn restore_with(sandbox: &Sandbox, fault: &str, call: &str, number: usize) -> Option<Output> {
+    let command = ["restore", "--replace", "copy.db", ROBOTS];
+    run_with(sandbox, &command, fault, call, number)
+}
+
+/// Runs a command, with a fault at the n-th of the calls of a name. `None` if there are fewer.
+fn run_with(
+    sandbox: &Sandbox,
+    command: &[&str],
+    fault: &str,
+    call: &str,
+    number: usize,
+) -> Option<Output> {
     let output = Command::new("strace")
         .args(["-f", "-qq", "-o", "calls.log", "-e"])
         .arg(format!("trace={call}"))
         .arg("-e")
         .arg(format!("inject={call}:{fault}:when={number}"))
         .arg(env!("CARGO_BIN_EXE_robot-cli"))
-        .args(["restore", "--replace", "copy.db", ROBOTS])
+        .args(command)
         .current_dir(sandbox.path())
         .env_remove("DATABASE_URL")
         .output()
@@ -145,6 +158,23 @@ fn killed_restore_keeps_the_old_catalogue() {
 #[test]
 fn failed_call_keeps_the_old_catalogue() {
     at_each_call("error=EIO", |_| {});
+}
+
+/// The second sync is that of the folder.
+#[test]
+fn complete_file_whose_folder_cannot_be_synced_is_reported() {
+    for command in [["backup", "copy.db"], ["export", "copy.csv"]] {
+        let sandbox = Sandbox::with_three_robots();
+        let output = run_with(&sandbox, &command, "error=EIO", "fsync", 2).unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        let expected = format!(
+            "'{}' is complete, but its folder cannot be synced",
+            command[1]
+        );
+        assert!(stderr.contains(&expected), "{stderr}");
+        assert!(sandbox.path().join(command[1]).exists());
+    }
 }
 
 /// A program that starts during a restoration waits for the lock on the file that is replaced.
