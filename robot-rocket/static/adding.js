@@ -34,7 +34,7 @@ async function submit() {
   isBusy = true;
   const draft = fields.draft();
   try {
-    done(await add(draft));
+    done(await add(draft), draft);
   } catch (error) {
     if (error.needsToken) requestToken(error, submit);
     else if (error.isTransient) unknown(error, draft);
@@ -44,11 +44,16 @@ async function submit() {
   }
 }
 
-/** Clears the form after an addition, except for the type. */
-function done(robot) {
-  fields.reset();
-  fields.focus(fields.first);
-  showAdded(robot);
+/** Shows a robot that was added, and clears the form, except for the type. If the user has typed on
+    meanwhile, the form stays. */
+function done(robot, draft) {
+  const isUnchanged = isSame(fields.draft(), draft);
+  if (isUnchanged) {
+    fields.reset();
+    fields.focus(fields.first);
+  }
+  const isNew = showAdded(robot);
+  if (!isNew && !isUnchanged) return;
   announce(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
 }
 
@@ -59,7 +64,7 @@ function unknown(error, draft) {
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
     const robot = await named(draft.name).catch(() => null);
-    if (robot && isSame(robot, stored(draft))) return done(robot);
+    if (robot && isSame(robot, stored(draft))) return done(robot, draft);
     const isMissing = robot === undefined;
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";

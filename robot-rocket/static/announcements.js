@@ -1,11 +1,11 @@
 // Announcements for screen readers, and offers to undo a deletion.
 
-import { byId, element, shownName, spokenName } from "./elements.js";
+import { byId, element, isTyping, shownName, spokenName } from "./elements.js";
 
 /** How long an offer is shown, unless it has the pointer or the focus. */
 const OFFER_MILLISECONDS = 10_000;
 
-/** The maximum number of offers; the oldest one is removed. */
+/** The maximum number of offers, not counting pending ones; the oldest one is removed. */
 const MAX_OFFERS = 4;
 
 let pending;
@@ -16,6 +16,11 @@ export function announce(text) {
   said.textContent = "";
   clearTimeout(pending);
   pending = setTimeout(() => (said.textContent = text), 60);
+}
+
+/** Whether the user has accepted an offer, and the server has not answered yet. */
+function isPending(offer) {
+  return offer.querySelector(".main:disabled") !== null;
 }
 
 /** Shows a message at the edge of the window for a while, longer if it has the pointer or focus. */
@@ -29,21 +34,23 @@ function showMessage(...words) {
   const stay = () => clearTimeout(timer);
   const wait = () => {
     stay();
-    timer = setTimeout(end, OFFER_MILLISECONDS);
+    if (!isPending(shown)) timer = setTimeout(end, OFFER_MILLISECONDS);
   };
   for (const event of ["mouseenter", "focusin"]) shown.addEventListener(event, stay);
   for (const event of ["mouseleave", "focusout"]) shown.addEventListener(event, wait);
   shown.addEventListener("keydown", (event) => event.key === "Escape" && end());
 
   function end() {
+    if (isPending(shown)) return;
     stay();
     const hadFocus = shown.contains(document.activeElement);
     shown.remove();
     if (hadFocus) byId("robots").focus({ preventScroll: true });
   }
 
+  const others = [...messages.children].filter((offer) => !isPending(offer));
+  for (const offer of others.slice(0, 1 - MAX_OFFERS)) offer.remove();
   messages.append(shown);
-  while (messages.children.length > MAX_OFFERS) messages.firstChild.remove();
   wait();
   return { shown, text, stay };
 }
@@ -73,14 +80,14 @@ export function offerUndo(robot, undo) {
       text.replaceChildren(shownName(robot.name), reason);
       announce(`${spokenName(robot.name)}${reason}`);
       button.disabled = false;
-      button.focus();
+      if (!isTyping()) button.focus();
     }
   }
 }
 
 /** Accepts the newest offer, if there is one. */
 export function undoLast() {
-  const button = byId("undo").querySelector(".offer:last-child .main:not(:disabled)");
+  const button = [...byId("undo").querySelectorAll(".offer .main:not(:disabled)")].at(-1);
   button?.click();
   return Boolean(button);
 }

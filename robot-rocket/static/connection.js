@@ -7,18 +7,26 @@ import { byId, element, show } from "./elements.js";
 const SHORTEST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
 
+/** Milliseconds after an outage from which on another one starts with the shortest pause. Before,
+    the probe may succeed while the retried actions fail: they would be repeated every second. */
+const QUIET = 30_000;
+
 /** Actions to run when the server answers. */
 const waiting = new Set();
 
 let pause = SHORTEST_PAUSE;
 let timer;
+
+/** When the last outage ended. */
+let ended = -Infinity;
+
 let isTrying = false;
 
 /** Shows a transient error, and runs an action when the server answers again. */
 export function whenBack(error, action) {
   waiting.add(action);
   if (byId("trouble").hidden) {
-    pause = SHORTEST_PAUSE;
+    if (performance.now() - ended > QUIET) pause = SHORTEST_PAUSE;
     showError(error);
     retryLater();
   }
@@ -53,6 +61,7 @@ async function attempt() {
 
 function endOutage() {
   clearTimeout(timer);
+  ended = performance.now();
   const hadFocus = byId("trouble").contains(document.activeElement);
   show(byId("trouble"), false);
   if (hadFocus) byId("robots").focus({ preventScroll: true });

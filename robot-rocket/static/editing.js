@@ -5,7 +5,7 @@ import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";
 import { Conflict } from "./conflict.js";
 import { whenBack } from "./connection.js";
-import { spokenName } from "./elements.js";
+import { hasFocus, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { isSame, stored } from "./robot.js";
 import { editedRow } from "./row.js";
@@ -13,14 +13,11 @@ import { requestToken } from "./token.js";
 
 export class Editing {
   row;
-  /** The id of the robot. */
-  id;
+  /** The robot as it was read last. */
+  robot;
 
   #fields;
   #listeners;
-
-  /** The robot as it was read last. */
-  #current;
 
   /** The comparison with the version of another user. */
   #conflict;
@@ -29,10 +26,10 @@ export class Editing {
   #isBusy = false;
 
   /** `listeners.end` is called with the robot to show, and whether it was saved;
-      `listeners.addAgain` with the robot that replaces a deleted one. */
+      `listeners.addAgain` with the robot that replaces a deleted one, and `listeners.giveUp` if
+      none does. */
   constructor(robot, listeners) {
-    this.id = robot.id;
-    this.#current = robot;
+    this.robot = robot;
     this.#listeners = listeners;
     this.#fields = new Fields(robot, "shown");
     this.row = editedRow(robot, this.#fields, {
@@ -55,7 +52,9 @@ export class Editing {
 
   /** While the robot is being saved, it is too late. */
   #cancel() {
-    if (!this.#isBusy) this.#listeners.end(this.#current, false);
+    if (this.#isBusy) return;
+    if (this.#isGone) this.#listeners.giveUp();
+    else this.#listeners.end(this.robot, false);
   }
 
   async #save() {
@@ -65,7 +64,7 @@ export class Editing {
     const draft = this.#fields.draft();
     try {
       if (this.#isGone) this.#listeners.addAgain(await add(draft));
-      else this.#listeners.end(await replace(this.#current, draft), true);
+      else this.#listeners.end(await replace(this.robot, draft), true);
     } catch (error) {
       await this.#refused(error, draft);
     } finally {
@@ -85,12 +84,12 @@ export class Editing {
   async #overtaken(draft) {
     let other;
     try {
-      other = await get(this.id);
+      other = await get(this.robot.id);
     } catch (error) {
       return this.#refused(error, draft);
     }
     if (!other) return this.#showGone();
-    this.#current = other;
+    this.robot = other;
     // The same values: the answer to the own change may have been lost.
     if (isSame(other, stored(draft))) return this.#listeners.end(other, true);
     this.#fields.clear();
@@ -100,7 +99,7 @@ export class Editing {
       take: () => this.#cancel(),
     });
     this.row.firstChild.append(this.#conflict.element);
-    this.#conflict.element.focus();
+    if (hasFocus(this.row)) this.#conflict.element.focus();
     announce(`${spokenName(other.name)} was changed by another user. Nothing was saved yet.`);
   }
 

@@ -33,6 +33,17 @@ export function spokenName(name) {
   return /[^\s\p{C}]/u.test(name) ? name : "a robot without a visible name";
 }
 
+/** Whether the focus is in an element, or nowhere. */
+export function hasFocus(shown) {
+  const { activeElement, body } = document;
+  return activeElement === body || shown.contains(activeElement);
+}
+
+/** Whether the focus is in a field, from which only the user may move it. */
+export function isTyping() {
+  return document.activeElement.matches("input, textarea, select");
+}
+
 /** Shows or hides an element. */
 export function show(shown, isShown = true) {
   shown.hidden = !isShown;

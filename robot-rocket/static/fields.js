@@ -1,6 +1,6 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
-import { element, show } from "./elements.js";
+import { element, hasFocus, show } from "./elements.js";
 import { MEMBERS, TYPES, draftOf, isSame } from "./robot.js";
 
 /** Statuses with which the service reports violations of the robot that was sent. */
@@ -73,9 +73,7 @@ export class Fields {
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
   focus(field) {
-    const place = field.box.closest("form, tr");
-    const { activeElement, body } = document;
-    if (activeElement === body || place?.contains(activeElement)) field.box.focus();
+    if (hasFocus(field.box.closest("form, tr"))) field.box.focus();
   }
 
   clear() {

@@ -129,11 +129,11 @@ function showOutcome({ isDone, data, messages }) {
 
 /** It is unknown how much was stored. */
 function showInterrupted(error) {
-  const reason = error.messages?.join(" ") ?? "You have stopped it.";
+  const reasons = error.messages ?? ["You have stopped it."];
   const advice =
     "What was stored before stays stored. To import the rest, choose “skip the robot”, and import " +
     "the file again.";
-  showResult("The import ended early.", [reason, advice], 0);
+  showResult("The import ended early.", [...reasons, advice], 0);
   notifyImported();
 }
 

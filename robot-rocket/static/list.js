@@ -4,20 +4,24 @@ import { announce, notice, offerUndo } from "./announcements.js";
 import { add, get, remove } from "./api.js";
 import { whenBack } from "./connection.js";
 import { Editing } from "./editing.js";
-import { byId, element, show, shownName, spokenName } from "./elements.js";
+import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
 import { requestToken } from "./token.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
-/** Robots that were added here, by their ids. They are shown above the list. */
+/** Robots and their rows that are shown above the list, by their ids: those that were added here,
+    and edited ones that are not on the first page. */
 const added = new Map();
 const addedRows = element("tbody", { role: "rowgroup", class: "added" });
 
 /** The robots that are being edited, by their ids. Their rows keep the typed text while they are out
     of the document. */
 const edited = new Map();
+
+/** The ids of the robots that are being deleted. */
+const deleting = new Set();
 
 const actions = { edit, remove: erase };
 
@@ -65,11 +69,23 @@ export function showTotal(count) {
   announceCount();
 }
 
-/** Shows a robot that was just added. */
+/** Shows a robot that was just added. Returns false if it is shown already. */
 export function showAdded(robot) {
-  added.set(robot.id, robot);
-  addedRows.prepend(shownRow(robot, actions));
+  if (added.has(robot.id) || pages.has(robot.id)) return false;
+  const row = shownRow(robot, actions);
+  added.set(robot.id, { robot, row });
+  addedRows.prepend(row);
   update("changed");
+  return true;
+}
+
+/** Shows edited robots above the list that are not in it: they may have been deleted. */
+function keepChanges() {
+  for (const { robot, row, isChanged } of edited.values()) {
+    if (!isChanged || pages.has(robot.id)) continue;
+    added.set(robot.id, { robot, row });
+    addedRows.append(row);
+  }
 }
 
 function rowOf(robot) {
@@ -78,17 +94,18 @@ function rowOf(robot) {
 }
 
 function update(what) {
+  if (what !== "changed") show(byId("refused"), false);
   if (what === "opening") {
     added.clear();
     addedRows.replaceChildren();
-    show(byId("refused"), false);
     return;
   }
+  if (what === "opened") keepChanges();
   const { view, isWhole } = pages;
   const count = pages.count + added.size;
   show(byId("table"), count > 0);
   show(byId("end"), isWhole && count > 20);
-  show(byId("none"), count === 0 && isFiltered(view));
+  show(byId("none"), countHere() === 0 && isFiltered(view));
   byId("none").replaceChildren(...nothingFound(view));
   if (what === "opened") {
     markOrder(view.sort);
@@ -100,6 +117,7 @@ function update(what) {
   showCount();
   if (isWhole) announceCount();
   notifyChanged(what, count > 0 || isFiltered(view));
+  if (what === "changed") pages.refresh();
 }
 
 function nothingFound({ query, types, from, to }) {
@@ -118,7 +136,7 @@ function showCount() {
 
 /** The number of robots of the view up to the end of the window. */
 function countHere() {
-  const ofView = [...added.values()].filter((robot) => includes(pages.view, robot));
+  const ofView = [...added.values()].filter(({ robot }) => includes(pages.view, robot));
   return pages.count + ofView.length;
 }
 
@@ -152,8 +170,10 @@ function failed(error, again) {
 }
 
 function edit(robot, old) {
+  if (deleting.has(robot.id)) return;
   const editing = new Editing(robot, {
     end: (current, isSaved) => endEditing(editing, current, isSaved),
+    giveUp: () => giveUp(editing),
     addAgain: (current) => showAddedAgain(editing, current),
   });
   edited.set(robot.id, editing);
@@ -164,48 +184,57 @@ function edit(robot, old) {
 
 /** Keeps the current values and row of a robot. */
 function remember(robot, row) {
-  if (added.has(robot.id)) added.set(robot.id, robot);
+  if (added.has(robot.id)) added.set(robot.id, { robot, row });
   else pages.change(robot, row);
 }
 
 /** Ends editing and shows the robot. */
 function endEditing(editing, robot, isSaved) {
   const row = shownRow(robot, actions);
-  edited.delete(editing.id);
+  const hadFocus = hasFocus(editing.row);
+  edited.delete(robot.id);
   remember(robot, row);
   editing.row.replaceWith(row);
-  buttonOf(row, "edit").focus();
+  if (hadFocus) buttonOf(row, "edit").focus();
   if (!isSaved) return;
   announce(`Saved ${spokenName(robot.name)}.`);
   update("changed");
 }
 
+/** Ends editing of a robot that was deleted by another user. */
+function giveUp({ robot }) {
+  edited.delete(robot.id);
+  removeRow(robot);
+}
+
 /** Shows an edited robot that had been deleted and was added again. */
 function showAddedAgain(editing, robot) {
-  edited.delete(editing.id);
-  pages.remove(editing.id);
-  added.delete(editing.id);
-  editing.row.remove();
+  edited.delete(editing.robot.id);
+  forget(editing.robot);
   showRestored(robot);
 }
 
-async function erase(robot, row) {
+async function erase(robot) {
+  if (deleting.has(robot.id)) return;
+  deleting.add(robot.id);
   try {
     await remove(robot);
-    removeRow(robot, row);
+    removeRow(robot);
     offerUndo(robot, async () => showRestored(await add(robot)));
   } catch (error) {
-    if (error.needsToken) return requestToken(error, () => erase(robot, row));
-    if (error.status === 412) return showChanged(robot, row);
-    if (error.status === 404) removeRow(robot, row);
+    if (error.needsToken) return requestToken(error, () => erase(robot));
+    if (error.status === 412) return await showChanged(robot);
+    if (error.status === 404) removeRow(robot);
     const words = error.isTransient ? "Whether it was deleted is unknown. Delete it again." : "";
     notice(robot, ` ${[...error.messages, words].join(" ")}`);
     if (error.isTransient) whenBack(error, reopen);
+  } finally {
+    deleting.delete(robot.id);
   }
 }
 
 /** Shows a robot that was not deleted, because another user has changed it. */
-async function showChanged(robot, row) {
+async function showChanged(robot) {
   let current;
   try {
     current = await get(robot.id);
@@ -213,27 +242,40 @@ async function showChanged(robot, row) {
     return notice(robot, ` was not deleted. ${error.messages.join(" ")}`);
   }
   if (!current) {
-    removeRow(robot, row);
+    removeRow(robot);
     return notice(robot, " was deleted by another user.");
   }
-  const hadFocus = row.contains(document.activeElement) || document.activeElement === document.body;
+  const row = rowInList(robot);
+  const hadFocus = row && hasFocus(row);
   const shown = shownRow(current, actions);
   remember(current, shown);
-  row.replaceWith(shown);
+  row?.replaceWith(shown);
   shown.classList.add("fresh");
   if (hadFocus) buttonOf(shown, "delete").focus();
   notice(robot, " was not deleted: another user has just changed it. Look, and delete it again.");
 }
 
-/** Removes the row of a deleted robot. The focus moves to the next row. */
-function removeRow(robot, row) {
-  const rows = [...byId("table").querySelectorAll("tbody tr")];
-  const at = rows.indexOf(row);
-  const hadFocus = row.contains(document.activeElement) || document.activeElement === document.body;
-  const next = rows[at + 1] ?? rows[at - 1];
+/** The current row of a robot, if it has one: while a request was under way, the list may have been
+    loaded again. */
+function rowInList({ id }) {
+  return added.get(id)?.row ?? pages.row(id);
+}
+
+/** Removes a robot and its row. */
+function forget(robot) {
+  rowInList(robot)?.remove();
   pages.remove(robot.id);
   added.delete(robot.id);
-  row.remove();
+}
+
+/** Removes the row of a deleted robot. The focus moves to the next row. */
+function removeRow(robot) {
+  const row = rowInList(robot);
+  const rows = [...byId("table").querySelectorAll("tbody tr")];
+  const at = rows.indexOf(row);
+  const hadFocus = row && hasFocus(row);
+  const next = rows[at + 1] ?? rows[at - 1];
+  forget(robot);
   update("changed");
   if (!hadFocus) return;
   (buttonOf(next, "delete") ?? next?.querySelector("input, textarea") ?? emptyFocus()).focus();
@@ -246,11 +288,10 @@ function emptyFocus() {
 
 /** Shows a restored robot. */
 function showRestored(robot) {
-  const row = pages.place(robot);
-  if (row) update("changed");
+  if (pages.place(robot)) update("changed");
   else showAdded(robot);
-  const shown = row ?? addedRows.firstChild;
-  buttonOf(shown, "edit").focus();
+  const shown = rowInList(robot);
+  if (!isTyping()) buttonOf(shown, "edit")?.focus();
   shown.classList.add("fresh");
   announce(`${spokenName(robot.name)} was restored.`);
 }

@@ -11,8 +11,10 @@ import { EVERYTHING, comparator, includes } from "./view.js";
 /** Robots per page. */
 const SIZE = 100;
 
-/** The maximum number of pages in the document. */
-const MAX_PAGES = 4;
+/** The number of rows that stay in the document when pages leave the window: several times the
+    height of a screen. It is no number of pages, because other users may have deleted most robots
+    of a page: if both ends of the window are in view, they are loaded in turn, endlessly. */
+const MIN_ROWS = 400;
 
 /** The distance to the end of the list at which the next page is loaded. */
 const MARGIN = "900px 0px";
@@ -24,6 +26,12 @@ export class Pages {
   #view = EVERYTHING;
   #calls = new AbortController();
   #isBusy = false;
+
+  /** The action that is under way, or the last one. */
+  #action;
+
+  /** Whether the pages are those of the view: false while it is loaded, and after a failure. */
+  #isOpen = false;
 
   /** The pages before the window: `start`, `end` and `count` of each. */
   #earlier = [];
@@ -60,9 +68,8 @@ export class Pages {
 
   /** Shows the robots of a view, from the first one on. */
   open(view) {
-    this.#calls.abort();
-    this.#calls = new AbortController();
-    this.#isBusy = false;
+    this.#abort();
+    this.#isOpen = false;
     this.#view = view;
     return this.#load(() => this.open(view), async (signal) => {
       const found = await find(view, START, SIZE, signal);
@@ -71,19 +78,34 @@ export class Pages {
       this.#pages = [];
       this.#changed("opening");
       this.#append({ start: START, ...found });
+      this.#isOpen = true;
       this.#changed("opened");
     });
+  }
+
+  /** Repeats the request that is under way, if any: its answer may be older than a change that the
+      user has made. */
+  refresh() {
+    if (!this.#isBusy) return;
+    this.#abort();
+    this.#action();
+  }
+
+  #abort() {
+    this.#calls.abort();
+    this.#calls = new AbortController();
+    this.#isBusy = false;
   }
 
   /** Loads the page after the window. */
   #more() {
     const start = this.#pages.at(-1)?.end;
-    if (this.#isBusy || start === undefined) return;
+    if (!this.#isOpen || this.#isBusy || start === undefined) return;
     this.#load(() => this.#more(), async (signal) => {
       const found = await find(this.#view, start, SIZE, signal);
-      this.#withoutScrolling(() => {
+      this.#withoutScrolling(this.#pages.at(-1), () => {
         this.#append({ start, ...found });
-        if (this.#pages.length > MAX_PAGES) {
+        while (this.#isSurplus(this.#pages[0])) {
           const page = this.#take(this.#pages.shift());
           this.#earlier.push({ start: page.start, end: page.end, count: countOf(page) });
         }
@@ -96,13 +118,14 @@ export class Pages {
   /** Loads the page before the window. */
   #back() {
     const page = this.#earlier.at(-1);
-    if (this.#isBusy || page === undefined) return;
+    if (!this.#isOpen || this.#isBusy || page === undefined) return;
     this.#load(() => this.#back(), async (signal) => {
       const robots = await this.#between(page.start, page.end, signal);
-      this.#withoutScrolling(() => {
+      this.#withoutScrolling(this.#pages[0], () => {
         this.#earlier.pop();
-        this.#prepend({ ...page, robots });
-        if (this.#pages.length > MAX_PAGES) this.#take(this.#pages.pop());
+        if (robots.length > 0) this.#prepend({ ...page, robots });
+        else this.#pages[0].start = page.start;
+        while (this.#isSurplus(this.#pages.at(-1))) this.#take(this.#pages.pop());
       });
       this.#changed("grown");
     });
@@ -124,11 +147,13 @@ export class Pages {
   async #load(again, work) {
     const { signal } = this.#calls;
     this.#isBusy = true;
+    this.#action = again;
     byId("table").setAttribute("aria-busy", "true");
     try {
       await work(signal);
     } catch (error) {
-      if (!signal.aborted) this.#failed(error, again);
+      // A view that was opened meanwhile takes precedence over the retry.
+      if (!signal.aborted) this.#failed(error, () => signal.aborted || again());
       return;
     } finally {
       if (!signal.aborted) {
@@ -178,13 +203,18 @@ export class Pages {
     return page;
   }
 
-  /** Changes the pages without moving the visible rows. */
-  #withoutScrolling(change) {
-    const middle = this.#pages[Math.floor(this.#pages.length / 2)].body;
-    const before = middle.getBoundingClientRect().top;
+  /** Changes the other pages without moving the rows of one. */
+  #withoutScrolling({ body }, change) {
+    const before = body.getBoundingClientRect().top;
     change();
     show(byId("earlier"), this.#earlier.length > 0);
-    scrollBy(0, middle.getBoundingClientRect().top - before);
+    scrollBy(0, body.getBoundingClientRect().top - before);
+  }
+
+  /** Whether the window has enough rows without a page. */
+  #isSurplus(page) {
+    const rows = this.#pages.reduce((sum, each) => sum + countOf(each), 0);
+    return rows - countOf(page) >= MIN_ROWS;
   }
 
   #focusLastPage() {
@@ -199,7 +229,21 @@ export class Pages {
     }
   }
 
-  /** Removes a deleted robot. */
+  #entry(id) {
+    return this.#pages.flatMap((page) => page.entries).find(({ robot }) => robot.id === id);
+  }
+
+  /** Whether a robot is in the window. */
+  has(id) {
+    return this.#entry(id) !== undefined;
+  }
+
+  /** The row of a robot, if it is here. */
+  row(id) {
+    return this.#entry(id)?.row;
+  }
+
+  /** Removes a deleted robot, but not its row. */
   remove(id) {
     for (const page of this.#pages) {
       const entry = page.entries.find(({ robot }) => robot.id === id);
@@ -210,8 +254,7 @@ export class Pages {
 
   /** Replaces the values and the row of a robot. */
   change(robot, row) {
-    const entries = this.#pages.flatMap((page) => page.entries);
-    const entry = entries.find((known) => known.robot.id === robot.id);
+    const entry = this.#entry(robot.id);
     if (entry) Object.assign(entry, { robot, row });
     this.#number();
   }
@@ -219,6 +262,8 @@ export class Pages {
   /** Inserts a robot at its position, if that is in the window and the view includes it. Returns its
       row. */
   place(robot) {
+    if (!this.#isOpen) return undefined;
+    if (this.has(robot.id)) return this.row(robot.id);
     const compare = comparator(this.#view.sort);
     const isUpTo = ({ end }) => end === undefined || compare(robot, end.robot) <= 0;
     const first = this.#pages[0]?.start.robot;

@@ -37,7 +37,7 @@ export function shownRow(robot, { edit, remove }) {
     cell(
       "of-actions",
       button("edit", "Edit", robot.name, () => edit(robot, row)),
-      button("delete", "Delete", robot.name, () => remove(robot, row)),
+      button("delete", "Delete", robot.name, () => remove(robot)),
     ),
   );
   return row;

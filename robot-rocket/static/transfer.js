@@ -10,7 +10,7 @@ const SAVING = 60_000;
 
 /** Imports a file. `progress` is called with the part that was sent, from 0 to 1. Returns whether
     the service has accepted it, what it has done (`data`, if it has done anything), and `messages`
-    about records. `XMLHttpRequest`, because `fetch` shows no progress. */
+    about records. Fails if what it has done is unknown. `XMLHttpRequest`, because `fetch` shows no progress. */
 export function upload(file, format, onConflict, { signal, progress }) {
   const parameters = new URLSearchParams({ format, on_conflict: onConflict });
   const request = new XMLHttpRequest();
@@ -25,7 +25,8 @@ export function upload(file, format, onConflict, { signal, progress }) {
     request.onload = () => {
       const value = parsed(request.responseText);
       const error = new ApiError(answerOf(request), value);
-      if (error.needsToken) return reject(error);
+      const isUnknown = request.status >= 500 && !value?.data;
+      if (error.needsToken || isUnknown) return reject(error);
       const isDone = request.status === 200;
       const messages = value?.messages ?? (isDone ? [] : error.messages);
       resolve({ isDone, data: value?.data, messages });

@@ -185,3 +185,113 @@ fn failed_undo_is_explained_and_can_be_retried() {
         r#"[{"name":"Marvin","type":"droid","year":1977}]"#
     );
 }
+
+#[test]
+fn robot_is_deleted_once_and_not_edited_meanwhile() {
+    let visit = Visit::of(&["BB-8", "Marvin"]);
+    visit.hold("method === 'DELETE'");
+    for action in ["Delete", "Delete", "Edit"] {
+        let script = format!("document.querySelector('[aria-label=\"{action} Marvin\"]').click()");
+        visit.run(&script);
+    }
+    visit.release();
+    visit.wait_for_names(&["BB-8"]);
+    let script = "return document.querySelectorAll('.offer, tr.edited').length";
+    assert_eq!(visit.run(script), 1);
+    // The newest message has nothing to undo.
+    assert_eq!(
+        call(&visit.client(), "DELETE", "/api/robots/1", "").status,
+        200
+    );
+    visit.browser.click("[data-action=delete]");
+    visit.wait_for_text("#undo .offer", "BB-8");
+    visit.wait_for_text("#start", "No robots yet");
+    visit.browser.press_with(CONTROL, 'z');
+    visit.wait_for_names(&["Marvin"]);
+}
+
+#[test]
+fn pending_undo_is_shown_until_it_is_answered() {
+    let visit = Visit::of(&["BB-8", "Marvin"]);
+    visit.browser.click("[data-action=delete]");
+    visit.wait_for_names(&["Marvin"]);
+    visit.hold("method === 'POST'");
+    visit.browser.click("#undo .main");
+    // From here on, the time of an offer is over at once.
+    visit.run(
+        "const start = setTimeout; \
+         window.setTimeout = (action, time) => start(action, time === 10_000 ? 0 : time); \
+         const offer = document.querySelector('.offer'); \
+         offer.dispatchEvent(new MouseEvent('mouseleave')); \
+         offer.querySelector('[aria-label=Dismiss]').click()",
+    );
+    visit
+        .browser
+        .run_async("setTimeout(arguments[arguments.length - 1], 100)");
+    assert_eq!(
+        visit.run("return document.querySelectorAll('.offer').length"),
+        1
+    );
+    visit.release();
+    visit.wait_for_names(&["BB-8", "Marvin"]);
+    visit.wait_for("no offer", "return !document.querySelector('.offer')");
+}
+
+#[test]
+fn saved_row_leaves_the_focus_in_the_search() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.tab_to("Edit Marvin");
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Name");
+    visit.hold("method === 'PUT'");
+    visit.browser.press("Arthur".chars().chain([ENTER]));
+    visit.run("document.querySelector('#query').focus()");
+    visit.release();
+    visit.wait_for_announcement("Saved Arthur.");
+    assert_eq!(visit.run("return document.activeElement.id"), "query");
+}
+
+#[test]
+fn restored_robot_leaves_the_focus_in_the_search() {
+    let visit = Visit::of(&["BB-8", "Marvin"]);
+    visit.browser.click("[data-action=delete]");
+    visit.wait_for_names(&["Marvin"]);
+    visit.hold("method === 'POST'");
+    visit.browser.click("#undo .main");
+    visit.run("document.querySelector('#query').focus()");
+    visit.release();
+    visit.wait_for_announcement("BB-8 was restored.");
+    assert_eq!(visit.run("return document.activeElement.id"), "query");
+}
+
+#[test]
+fn deleted_robot_is_not_in_a_list_read_before() {
+    let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
+    // The first answer is read before the deletion, and arrives after it.
+    visit.run(
+        "const send = window.fetch; window.held = 0; \
+         const released = new Promise((resolve) => (window.release = resolve)); \
+         window.fetch = async (path, options) => { \
+         const answer = await send(path, options); \
+         if (path.includes('sort=-name') && window.held++ === 0) await released; \
+         return answer; }",
+    );
+    visit.browser.click("[data-key=name] button");
+    visit.wait_for("the list", "return window.held === 1");
+    visit.browser.click("[aria-label='Delete Marvin']");
+    visit.wait_for_names(&["R2-D2", "BB-8"]);
+    visit.release();
+    visit.browser.press_with(CONTROL, 'z');
+    visit.wait_for_names(&["R2-D2", "Marvin", "BB-8"]);
+}
+
+#[test]
+fn deleted_robot_is_removed_from_a_list_loaded_meanwhile() {
+    let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
+    visit.hold("method === 'DELETE'");
+    visit.browser.click("[aria-label='Delete Marvin']");
+    visit.browser.click("[data-key=name] button");
+    visit.wait_for_names(&["R2-D2", "Marvin", "BB-8"]);
+    visit.release();
+    visit.wait_for_names(&["R2-D2", "BB-8"]);
+}

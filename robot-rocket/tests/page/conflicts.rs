@@ -2,7 +2,7 @@
 
 use crate::{
     calls::call,
-    keys::{ENTER, TAB},
+    keys::{ENTER, ESCAPE, TAB},
     visit::Visit,
 };
 
@@ -120,6 +120,36 @@ fn robot_that_was_deleted_after_a_conflict_can_be_added_again() {
     visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
     visit.browser.press([ENTER]);
     visit.wait_for_focus("Edit Arthur");
+}
+
+#[test]
+fn typed_text_survives_deletion_and_sorting() {
+    let visit = Visit::of(&["Marvin", "R2-D2"]);
+    visit.type_name("Arthur");
+    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
+    assert_eq!(answer.status, 200);
+    visit.add("BB-8", "droid", "2015");
+    visit.browser.click("[data-key=name] button");
+    visit.wait_for_names(&["R2-D2", "BB-8"]);
+    visit.run("document.querySelector('tr.edited input').focus()");
+    visit.browser.press([ENTER]);
+    visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
+    visit.browser.press([ENTER]);
+    visit.wait_for_focus("Edit Arthur");
+    assert_eq!(visit.names(), ["R2-D2", "BB-8", "Arthur"]);
+}
+
+#[test]
+fn row_of_a_deleted_robot_is_removed_on_cancel() {
+    let visit = Visit::of(&["Marvin", "R2-D2"]);
+    visit.type_name("Arthur");
+    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
+    assert_eq!(answer.status, 200);
+    visit.browser.press([ENTER]);
+    visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
+    visit.browser.press([ESCAPE]);
+    visit.wait_for_focus("Delete R2-D2");
+    assert_eq!(visit.names(), ["R2-D2"]);
 }
 
 #[test]

@@ -74,6 +74,21 @@ fn names_that_are_taken_are_skipped_or_replaced() {
 }
 
 #[test]
+fn import_without_counts_may_have_stored_robots() {
+    let visit = Visit::of(&["Marvin"]);
+    // The answer of a proxy that has waited too long for the server.
+    visit.run(
+        "const answer = { status: 504, responseText: '<h1>Gateway Timeout</h1>' }; \
+         for (const [key, value] of Object.entries(answer)) \
+         Object.defineProperty(XMLHttpRequest.prototype, key, { get: () => value })",
+    );
+    visit.import("robots.csv", "name,type,year\nBender,mechanical,1999\n");
+    visit.wait_for_text("#import-outcome", "The import ended early.");
+    visit.wait_for_text(".problems", "The server answered 504.");
+    visit.wait_for_names(&["Bender", "Marvin"]);
+}
+
+#[test]
 fn dropped_file_is_chosen() {
     let visit = Visit::of(&["Marvin"]);
     let script = "const data = new DataTransfer(); \

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::{
+    calls::call,
     keys::{END, ENTER, HOME, TAB},
     process::{TIMEOUT, wait_for},
     visit::Visit,
@@ -98,4 +99,76 @@ fn sorted_and_filtered_list_is_complete_in_both_directions() {
     expected.dedup();
     assert_eq!(rows, expected);
     assert!(rows.iter().all(|(_, kind, _)| kind == "droid"));
+}
+
+#[test]
+fn deleted_pages_are_left_out_and_loading_ends() {
+    let visit = Visit::of_many(2500);
+    wait_for("the middle of the list", TIMEOUT, || {
+        visit.browser.press([END]);
+        visit.name_at("last").as_str() > "robot 001700"
+    });
+    // In each page before the window, one robot stays, or none.
+    for id in (1..=1500).filter(|id| *id != 150 && *id != 950) {
+        let answer = call(&visit.client(), "DELETE", &format!("/api/robots/{id}"), "");
+        assert_eq!(answer.status, 200);
+    }
+    visit.run(
+        "const send = window.fetch; window.sent = 0; \
+         window.fetch = (...call) => { window.sent++; return send(...call); }",
+    );
+    wait_for("the first robot", TIMEOUT, || {
+        visit.browser.press([HOME]);
+        visit.name_at("first") == "robot 000149"
+    });
+    let idle = "const done = arguments[arguments.length - 1]; const before = window.sent; \
+                setTimeout(() => done(window.sent === before), 500)";
+    wait_for("no more requests", TIMEOUT, || {
+        visit.browser.run_async(idle) == true
+    });
+    let names = visit.names();
+    assert!(names.is_sorted(), "{names:?}");
+    assert!(visit.elements() < MOST_ELEMENTS);
+}
+
+/// Makes requests that contain `failing` fail with 500, and counts those of pages after the first.
+const FAILING: &str = "
+    const send = window.fetch;
+    window.pages = 0;
+    window.fetch = async (path, options) => {
+        if (path.includes('cursor=')) window.pages++;
+        return path.includes(window.failing) ? new Response('{}', { status: 500 })
+            : send(path, options);
+    };";
+
+#[test]
+fn error_of_a_page_is_hidden_after_a_retry() {
+    let visit = Visit::of_many(300);
+    visit.run(FAILING);
+    visit.run("window.failing = 'cursor='");
+    visit.browser.press([END]);
+    visit.wait_for_text("#refused", "The server answered 500.");
+    visit.run("window.failing = 'none'; document.querySelector('#refused button').click()");
+    visit.wait_for(
+        "no error",
+        "return document.querySelector('#refused').hidden",
+    );
+    wait_for("the next page", TIMEOUT, || visit.rows().len() > 100);
+}
+
+#[test]
+fn list_of_another_view_does_not_grow() {
+    let visit = Visit::of_many(500);
+    visit.run(FAILING);
+    visit.run("window.failing = 'sort=-name'");
+    visit.browser.click("[data-key=name] button");
+    visit.wait_for_text("#refused", "The server answered 500.");
+    let before = visit.rows();
+    visit.run("window.pages = 0; document.querySelector('#more').click()");
+    assert_eq!(visit.run("return window.pages"), 0);
+    visit.run("window.failing = 'none'; document.querySelector('#refused button').click()");
+    wait_for("the last robot", TIMEOUT, || {
+        visit.name_at("first") == "robot 000499"
+    });
+    assert_ne!(visit.rows(), before);
 }

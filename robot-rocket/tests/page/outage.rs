@@ -1,7 +1,7 @@
 //! Outage of the server.
 
 use crate::{
-    keys::{ENTER, TAB},
+    keys::{ENTER, ESCAPE, TAB},
     visit::Visit,
 };
 
@@ -53,6 +53,71 @@ fn search_is_retried_after_an_outage() {
         visit.run("return document.querySelector('#trouble').hidden"),
         true
     );
+}
+
+/// Makes requests fail while `isDown` returns true for their path. The paths of the others are in `sent`
+/// and, some time after the answer, in `answered`.
+const CUT_OFF: &str = "
+    const send = window.fetch;
+    window.isDown = () => true;
+    window.sent = [];
+    window.answered = [];
+    window.fetch = async (path, options) => {
+        if (window.isDown(path)) throw new TypeError('down');
+        window.sent.push(path);
+        const answer = await send(path, options);
+        setTimeout(() => window.answered.push(path), 100);
+        return answer;
+    };";
+
+/// Makes only the probe fail: the server is available again, and the page has not noticed yet.
+const PROBE_FAILS: &str = "window.isDown = (path) => path.endsWith('?limit=1')";
+
+impl Visit {
+    /// Ends the outage, and waits until a request that contains a text was answered.
+    fn end_outage(&self, request: &str) {
+        self.run("window.answered = []; window.isDown = () => false");
+        self.browser.click("#trouble button");
+        let script = format!("return window.answered.some((path) => path.includes({request:?}))");
+        self.wait_for(request, &script);
+    }
+}
+
+#[test]
+fn retry_does_not_replace_a_newer_view() {
+    let visit = Visit::of(&["Marvin", "R2-D2"]);
+    visit.run(CUT_OFF);
+    visit.browser.press("/R2".chars());
+    visit.wait_for_text("#trouble", "The server does not answer.");
+    visit.add("Bender", "mechanical", "1999");
+    visit.run(PROBE_FAILS);
+    visit.browser.press([ESCAPE]);
+    let all = ["Bender", "Marvin", "R2-D2"];
+    visit.wait_for_names(&all);
+    visit.end_outage("?limit=1");
+    assert_eq!(visit.names(), all);
+    let script = "return window.sent.filter((path) => path.includes('R2')).length";
+    assert_eq!(visit.run(script), 0);
+}
+
+#[test]
+fn robot_that_was_added_again_is_shown_once() {
+    let visit = Visit::of(&["Marvin"]);
+    visit.run(CUT_OFF);
+    visit.tab_to("Name");
+    visit.browser.press("R2-D2".chars().chain([TAB]));
+    visit.browser.press("d".chars().chain([TAB]));
+    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.wait_for_text("#add .error", "will be looked up");
+    visit.run(PROBE_FAILS);
+    visit.browser.press([ENTER]);
+    visit.wait_for_rows(2);
+    visit.wait_for_focus("Name");
+    visit.browser.press("BB-8".chars());
+    visit.end_outage("name=R2-D2");
+    assert_eq!(visit.names(), ["R2-D2", "Marvin"]);
+    let typed = "return document.querySelector('#add input').value";
+    assert_eq!(visit.run(typed), "BB-8");
 }
 
 /// Makes every change fail, as on a full disk. Reads still reach the server.

@@ -124,6 +124,23 @@ impl Visit {
         self.browser.run(script, &[])
     }
 
+    /// Holds the next request that meets a condition on `path` and `method` until it is released.
+    pub(crate) fn hold(&self, condition: &str) {
+        self.run(&format!(
+            "const send = window.fetch; let isHeld = false; \
+             const released = new Promise((resolve) => (window.release = resolve)); \
+             window.fetch = async (path, options) => {{ \
+             const {{ method }} = options; \
+             if (!isHeld && ({condition})) {{ isHeld = true; await released; }} \
+             return send(path, options); }}"
+        ));
+    }
+
+    /// Releases the request that is held.
+    pub(crate) fn release(&self) {
+        self.run("window.release()");
+    }
+
     /// Waits until a script returns a truthy value.
     #[track_caller]
     pub(crate) fn wait_for(&self, what: &str, script: &str) {
