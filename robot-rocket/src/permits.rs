@@ -9,7 +9,7 @@ use rocket::{
     tokio::{
         runtime::{Builder, Handle, Runtime},
         sync::Semaphore,
-        task::spawn_blocking,
+        task::{JoinHandle, spawn_blocking},
     },
 };
 
@@ -111,10 +111,7 @@ impl BlockingPermits {
             drop((permit, busy));
             outcome
         });
-        thread.await.map_err(|error| {
-            tracing::error!(request_id, "the thread of a request failed: {error}");
-            Failure::Internal
-        })
+        outcome(thread, request_id).await
     }
 
     /// As [`run`](Self::run), for work that waits for a client.
@@ -144,12 +141,16 @@ impl BlockingPermits {
         request_id: &str,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let thread = self.queued.handle.spawn_blocking(work);
-        thread.await.map_err(|error| {
-            tracing::error!(request_id, "the thread of a list failed: {error}");
-            Failure::Internal
-        })
+        outcome(self.queued.handle.spawn_blocking(work), request_id).await
     }
+}
+
+/// What the blocking thread of a request returned.
+async fn outcome<T>(thread: JoinHandle<T>, request_id: &str) -> Result<T, Failure> {
+    thread.await.map_err(|error| {
+        tracing::error!(request_id, "the thread of a request failed: {error}");
+        Failure::Internal
+    })
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl Reload {
     /// Replaces everything, or nothing if there is a problem.
     fn replace(&self) -> Result<(), String> {
         let figment = robot_rocket::figment();
-        // It decides what clients may do if the settings do not say.
+        // The address that the server listens on decides what clients may do if the settings do not say.
         let address = Serialized::global("address", self.address);
         let settings = super::read_settings(&figment.clone().merge(address))?;
         let before = self.access.tokens();
@@ -136,7 +136,7 @@ impl Reload {
     }
 }
 
-/// Whether the tokens are those of a variable, which nobody can change while the process runs.
+/// Whether the tokens are those of a variable, which cannot change while the process runs.
 fn are_of_environment(figment: &Figment) -> bool {
     let metadata = figment.find_metadata("api_tokens");
     metadata.is_some_and(|metadata| metadata.name.contains("environment"))

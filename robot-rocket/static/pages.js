@@ -11,9 +11,9 @@ import { EVERYTHING, comparator, includes } from "./view.js";
 /** Robots per page. */
 const SIZE = 100;
 
-/** The number of rows that stay in the document when pages leave the window: several times the
-    height of a screen. It is no number of pages, because other users may have deleted most robots
-    of a page: if both ends of the window are in view, they are loaded in turn, endlessly. */
+/** The minimum number of rows in the document after pages were removed from it: several times the
+    height of a screen. If both ends of the window were in view, they would be loaded in turn,
+    endlessly. Rows are counted, not pages, because others may have deleted most robots of a page. */
 const MIN_ROWS = 400;
 
 /** The distance to the end of the list at which the next page is loaded. */
