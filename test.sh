@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Checks of the project, on a machine that has Rust:
 #
-#   ./test.sh           everything that CI requires (about 15 minutes from a cold start on 2 cores)
-#   ./test.sh quick     the inner loop: format, lints, unit and conformance tests over memory and
-#                       SQLite (under 3 minutes once the dependencies are built)
+#   ./test.sh           everything that CI requires: the quick checks, then the others
+#   ./test.sh quick     the inner loop: format, lints, unit and conformance tests over memory and SQLite
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, the earliest Rust, compatibility, packages for users
-#                       (built in target/packages), the procedures of the operations document, long fuzz
-#                       and fault runs, clusters
+#                       (built in target/packages), the procedures of the operations documents, reverse
+#                       proxies, long fuzz and fault runs, clusters
 #   ./test.sh cluster   a Galera cluster, a PostgreSQL standby and a Patroni cluster, of which nodes are
 #                       killed and suspended
 #
@@ -83,16 +82,23 @@ need_test_programs() {
     need sqlite3 sqlite3
     need openssl openssl
     need curl curl
-    need /usr/sbin/nginx nginx-light
-    need /usr/sbin/haproxy haproxy
     need script bsdutils
     need groff groff-base
     need chromium chromium
     need chromedriver chromium-driver
+}
+
+need_npm() {
+    # Debian's npm needs Debian's Node.js, and cannot be installed beside another one.
+    ! command -v node >/dev/null || command -v npm >/dev/null ||
+        fail "'npm' is missing beside $(command -v node). Install the npm of that Node.js and start again."
     need npm npm
 }
 
-need_packaging() {
+need_release_programs() {
+    need /usr/sbin/nginx nginx-light
+    need /usr/sbin/haproxy haproxy
+    need_npm
     need buildah buildah
     need dh debhelper
     need /usr/sbin/debootstrap debootstrap
@@ -123,7 +129,7 @@ must_not_depend() {
     [ -z "$found" ] || fail "$package must not depend on: $found"
 }
 
-format_and_dependencies() {
+check_quickly() {
     step "Format"
     cargo fmt --all --check
 
@@ -133,6 +139,12 @@ format_and_dependencies() {
     must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper tokio robot-rocket
     must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
+
+    step "Lints"
+    cargo clippy --locked --workspace --all-targets -- --deny warnings
+
+    step "Unit and conformance tests"
+    cargo test --locked --workspace --lib --bins --test conformance
 }
 
 # Lints the library $1 with each of the other arguments as its only features.
@@ -157,6 +169,7 @@ fetch_axe_core() {
     local package=axe-core-4.14.1 sum
     sum=FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
     mkdir -p "$1"
+    [ -f "$1/$package.tgz" ] || need_npm
     [ -f "$1/$package.tgz" ] || (cd "$1" && npm pack --silent "${package/-4/@4}" >/dev/null) ||
         fail "axe-core could not be downloaded. Put the file that 'npm pack ${package/-4/@4}' creates into $1 and start again."
     [ "$(openssl dgst -sha512 -binary "$1/$package.tgz" | base64 --wrap=0)" = "$sum" ] ||
@@ -164,10 +177,10 @@ fetch_axe_core() {
     tar --extract --gzip --file "$1/$package.tgz" --directory "$1" --strip-components=1 package/axe.min.js
 }
 
-# Every command names the whole workspace with all features, even for a single test: with other
-# features or packages, cargo would build the dependencies again.
+# After the quick checks, every command names the whole workspace with all features, even for a single
+# test: with other features or packages, cargo would build the dependencies again.
 check_everything() {
-    format_and_dependencies
+    check_quickly
 
     step "Lints, all features"
     cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
@@ -257,7 +270,7 @@ check_packages() {
     "${root[@]}" "$scripts/test-image.sh" "$packages"
 }
 
-# Follows the procedures of the operations document, with the programs in the packages.
+# Follows the procedures of the operations documents, with the programs in the packages.
 check_walks() {
     local walks=robot-rocket/deploy/walks previous=$tools/previous-version programs name
     programs=$(realpath "$packages/../release")
@@ -307,6 +320,9 @@ check_release() {
     step "Tests, without OpenTelemetry"
     cargo test --locked --package robot-rocket --test server traces_without_feature
 
+    step "Reverse proxies"
+    cargo test --locked --workspace --all-features --test server proxies -- --ignored
+
     step "Benchmarks run (once each, not timed)"
     cargo test --locked --workspace --all-features --bench '*'
 
@@ -352,18 +368,14 @@ mode=${1:-all}
 
 need_compiler
 if [ "$mode" = quick ]; then
-    format_and_dependencies
-    step "Lints"
-    cargo clippy --locked --workspace --all-targets -- --deny warnings
-    step "Unit and conformance tests"
-    cargo test --locked --workspace --lib --bins --test conformance
+    check_quickly
     step "The quick checks passed"
     exit
 fi
 need_servers
 need_test_programs
 [ "$mode" = all ] || need_clusters
-[ "$mode" != release ] || need_packaging
+[ "$mode" != release ] || need_release_programs
 
 # A cold start builds everything once, so incremental builds and full debug information only cost
 # time.

@@ -77,9 +77,7 @@ fn measure(catalogue: &dyn Catalogue, scan: &mut Scan, limit: usize, kind: &str,
 
 /// A connection that compares every name.
 enum Scan {
-    #[cfg(feature = "sqlite")]
     Sqlite(diesel::SqliteConnection),
-    #[cfg(feature = "postgres")]
     Postgres(diesel::PgConnection),
 }
 
@@ -93,9 +91,7 @@ struct Name {
 impl Scan {
     fn new(url: &str) -> Self {
         match url.split_once("://").unwrap() {
-            #[cfg(feature = "sqlite")]
             ("sqlite", path) => Self::Sqlite(Connection::establish(path).unwrap()),
-            #[cfg(feature = "postgres")]
             _ => Self::Postgres(Connection::establish(url).unwrap()),
         }
     }
@@ -103,14 +99,12 @@ impl Scan {
     fn names(&mut self, text: &str, limit: usize) -> Vec<Name> {
         let limit = i64::try_from(limit).unwrap();
         match self {
-            #[cfg(feature = "sqlite")]
             Self::Sqlite(connection) => sql_query(
                 "SELECT id, name FROM robots WHERE instr(name, ?) > 0 ORDER BY name LIMIT ?",
             )
             .bind::<Text, _>(text)
             .bind::<BigInt, _>(limit)
             .load(connection),
-            #[cfg(feature = "postgres")]
             Self::Postgres(connection) => sql_query(
                 "SELECT id, name FROM robots WHERE strpos(name, $1) > 0 ORDER BY name LIMIT $2",
             )

@@ -14,7 +14,6 @@ mod server {
     #[cfg(all(feature = "otlp", feature = "tls"))]
     pub(crate) mod collector;
     mod concurrency;
-    mod conditions;
     #[cfg(target_os = "linux")]
     mod connection_limits;
     #[cfg(target_os = "linux")]

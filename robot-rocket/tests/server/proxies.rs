@@ -1,4 +1,4 @@
-//! Reverse proxies with the configuration files in `deploy/`.
+//! Reverse proxies with the configuration files in `deploy/`. `./test.sh release` runs these tests.
 
 use std::{
     io::{self, Read, Write},
@@ -11,7 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{CatalogueExt, Draft, conformance::Answer};
+use robot_core::{
+    CatalogueExt, Draft,
+    conformance::{Answer, Call, Client as _, TcpClient},
+};
 
 use crate::{
     Server, call, draft, names,
@@ -70,6 +73,7 @@ const CALLS: [(&str, &str); 27] = [
 ];
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn proxies_forward_answers_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/robots.db", folder.path().display());
@@ -96,6 +100,7 @@ fn proxies_forward_answers_unchanged() {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn proxies_forward_headers_unchanged() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
@@ -139,6 +144,7 @@ fn proxies_forward_headers_unchanged() {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn endless_headers_time_out_and_block_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
@@ -191,6 +197,7 @@ fn trickle(mut stream: TcpStream) -> Duration {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn oversized_body_returns_413_with_our_message() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
@@ -234,16 +241,13 @@ fn id(answer: &Answer) -> String {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn idle_connections_at_the_limit_block_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
     for kind in KINDS {
-        let fewer: &[(&str, &str)] = match kind {
-            Kind::Nginx => &[("worker_connections 4096", "worker_connections 80")],
-            Kind::Haproxy => &[],
-        };
-        let proxy = Proxy::start(kind, server.address(), fewer);
-        // HAProxy closes those beyond the limit, some of them while they connect.
+        let proxy = Proxy::start(kind, server.address(), &[]);
+        // HAProxy closes connections beyond its limit, some of them while they connect.
         let idle: Vec<_> = (0..200)
             .filter_map(|_| TcpStream::connect(proxy.address()).ok())
             .collect();
@@ -266,6 +270,7 @@ fn idle_connections_at_the_limit_block_no_others() {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn unreachable_server_returns_an_error_of_the_contract() {
     for kind in KINDS {
         let proxy = Proxy::start(kind, (Ipv4Addr::LOCALHOST, free_port()).into(), &[]);
@@ -283,6 +288,7 @@ fn unreachable_server_returns_an_error_of_the_contract() {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn missing_body_times_out() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
@@ -330,6 +336,7 @@ fn answer_one(mut stream: TcpStream, received: &AtomicUsize) {
 }
 
 #[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn write_with_unknown_outcome_is_not_retried() {
     for (kind, line) in KINDS.into_iter().flat_map(|kind| {
         [
@@ -357,4 +364,62 @@ fn write_with_unknown_outcome_is_not_retried() {
             assert_eq!(received.load(Ordering::SeqCst), number, "{kind:?} {line}");
         }
     }
+}
+
+/// nginx weakens the `ETag` of each response that it compresses.
+#[test]
+#[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
+fn tags_that_nginx_weakens_are_accepted() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let gzip = "server_tokens off; gzip on; gzip_min_length 1; gzip_proxied any;";
+    let proxy = Proxy::start(
+        Kind::Nginx,
+        server.address(),
+        &[("server_tokens off;", gzip)],
+    );
+    let client = proxy.client();
+    let path = "/api/robots/1";
+    send(&client, "POST", "/api/robots", &[], &draft("R2-D2"));
+    let read = send(&client, "GET", path, &[("Accept-Encoding", "gzip")], "");
+    assert_eq!(read.header("content-encoding"), Some("gzip"));
+    assert_eq!(read.header("etag"), Some("W/\"1\""));
+    let weak = ("If-None-Match", "W/\"1\"");
+    let headers = [("Accept-Encoding", "gzip"), weak];
+    let cached = send(&client, "GET", path, &headers, "");
+    assert_eq!((cached.status, cached.body.len()), (304, 0));
+    let weak = [("If-Match", "W/\"1\"")];
+    let body = draft("C-3PO");
+    assert_eq!(send(&client, "PUT", path, &weak, &body).status, 200);
+    for method in ["PUT", "DELETE"] {
+        assert_eq!(send(&client, method, path, &weak, &body).status, 412);
+    }
+    let patch = [
+        ("If-Match", "W/\"2\""),
+        ("Content-Type", "application/merge-patch+json"),
+    ];
+    let patched = send(&client, "PATCH", path, &patch, r#"{"year":5}"#);
+    assert_eq!(
+        (patched.status, patched.header("etag")),
+        (200, Some("\"3\""))
+    );
+}
+
+fn send(
+    client: &TcpClient,
+    method: &str,
+    target: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let headers = headers.iter();
+    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    client
+        .send(&Call {
+            method: method.to_owned(),
+            target: target.to_owned(),
+            headers: headers.collect(),
+            body: body.into(),
+        })
+        .unwrap()
 }
