@@ -129,15 +129,25 @@ must_not_depend() {
     [ -z "$found" ] || fail "$package must not depend on: $found"
 }
 
+# Fails if the package robot-core with the features $1 and its dependencies are more than $2 packages.
+must_have_at_most() {
+    local count
+    count=$(cargo tree --quiet --locked --package robot-core --edges normal --no-default-features --features "$1" \
+        --prefix none --format '{p}' | cut -d' ' -f1 | sort -u | wc -l)
+    [ "$count" -le "$2" ] || fail "robot-core with the features '$1' needs $count packages, more than $2."
+}
+
 check_quickly() {
     step "Format"
     cargo fmt --all --check
 
     step "Dependencies point one way"
-    must_not_depend robot-core sqlite,postgres,mysql rocket axum actix-web hyper tokio clap robot-rocket robot-cli
+    must_not_depend robot-core http,sqlite,postgres,mysql rocket axum actix-web hyper tokio clap robot-rocket robot-cli
     must_not_depend robot-core sqlite,postgres,mysql,conformance rocket axum actix-web hyper tokio robot-rocket robot-cli
     must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper tokio robot-rocket
     must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
+    must_have_at_most "" 30
+    must_have_at_most sqlite 67
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
 
     step "Lints"
@@ -188,7 +198,7 @@ check_everything() {
     cargo clippy --locked --workspace --all-features --test page --test cluster -- --deny warnings
 
     step "Each feature alone"
-    lint_features robot-core "" sqlite postgres mysql conformance
+    lint_features robot-core "" transfer http sqlite postgres mysql conformance
     lint_features robot-rocket "" tls server server,otlp
     cargo clippy --locked --package robot-cli --no-default-features -- --deny warnings
 

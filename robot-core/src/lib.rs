@@ -44,7 +44,7 @@
 //! | copy a catalogue to another store | [`transfer::copy()`], [`Restoration`] |
 //! | back up a file that is in use | [`backup`] |
 //! | restore a backup | [`OpenOptions::restore_backup`] |
-//! | check a catalogue | [`OpenOptions::check`], [`transfer::check()`] |
+//! | check a catalogue | [`OpenOptions::check`], [`check()`] |
 //! | call a catalogue from async code | [`Pending`], [`CatalogueExt::start_add`] and its siblings |
 //! | look up the rules and their messages | [`Violation`], [`ValidDraft`] |
 //! | write a store | [`Catalogue`], whose documentation is the contract, `conformance`, which tests it, and [`Schemes`], which gives it a URL |
@@ -59,12 +59,27 @@
 //!
 //! # Features
 //!
+//! Without features, the library has no store but [`MemoryCatalogue`], and compiles in a few seconds.
+//!
 //! | Feature | Adds |
 //! |---|---|
 //! | `sqlite` (default) | `SqliteCatalogue` |
+//! | `transfer` | [`transfer`]: import, export and copy |
+//! | `http` | [`http`]: the REST contract; includes `transfer` |
 //! | `postgres` | `PostgresCatalogue`; needs libpq |
 //! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; needs libmariadb or libmysqlclient |
-//! | `conformance` | the test cases that every store and every frontend must pass |
+//! | `conformance` | the test cases that every store and every frontend must pass; includes `http` |
+
+#![cfg_attr(
+    not(feature = "http"),
+    allow(
+        dead_code,
+        unused_imports,
+        rustdoc::broken_intra_doc_links,
+        clippy::allow_attributes,
+        reason = "some of the code is used only by `http` and `transfer`"
+    )
+)]
 
 mod backup;
 mod catalogue;
@@ -74,11 +89,13 @@ pub mod conformance;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 mod database;
 mod files;
+#[cfg(feature = "http")]
 pub mod http;
 mod memory;
 pub mod metrics;
 mod model;
 mod open;
+#[cfg(feature = "transfer")]
 pub mod transfer;
 
 /// The Rust of the READMEs, compiled.
@@ -95,13 +112,16 @@ pub use catalogue::{
     ParseCursorError, ParseSortError, Pending, Place, Restoration, RestoreError, RestoredBackup,
     Result, Scheme, Sort, SortKey, Summary, SummaryGroup, redact,
 };
+pub use check::check;
 #[cfg(feature = "mysql")]
 pub use database::MysqlCatalogue;
 #[cfg(feature = "postgres")]
 pub use database::PostgresCatalogue;
 #[cfg(feature = "sqlite")]
 pub use database::SqliteCatalogue;
-pub use files::{OutputError, OutputFile, StoreFiles};
+pub use files::StoreFiles;
+#[cfg(any(feature = "sqlite", feature = "transfer"))]
+pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
     Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,

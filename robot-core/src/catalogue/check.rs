@@ -82,7 +82,7 @@ impl CheckOutcome {
 /// The result of all checks of a catalogue.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::check};
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, check};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
@@ -114,7 +114,7 @@ impl CheckReport {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use robot_core::{CheckError, MemoryCatalogue, transfer::check};
+/// use robot_core::{CheckError, MemoryCatalogue, check};
 ///
 /// // An empty catalogue has no page after which the check could be stopped.
 /// assert!(check(&MemoryCatalogue::new(), |_, _| ControlFlow::Break(())).is_ok());

@@ -1,6 +1,7 @@
 //! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
 
 mod draft;
+#[cfg(feature = "transfer")]
 pub(crate) mod draft_json;
 mod field;
 mod fold;

@@ -3,7 +3,7 @@
 //! [`Records`] reads a file record by record, with their positions. [`import()`] stores records in a
 //! catalogue, [`import_atomically`] all of them or none, and [`RobotWriter`] writes robots in the same
 //! formats: reading them again returns the same robots, byte for byte. [`copy()`] copies a catalogue to
-//! another store, and [`check()`] checks one.
+//! another store.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -44,7 +44,6 @@
 //! a carriage return.
 
 mod atomic_import;
-mod check;
 mod copy;
 mod csv_reader;
 mod digest;
@@ -62,7 +61,6 @@ mod records;
 mod writer;
 
 pub use atomic_import::import_atomically;
-pub use check::check;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use digest::{CatalogueDigest, Checksum, digest};
 pub use format::{Format, ParseFormatError};

@@ -24,7 +24,6 @@ use crate::{
     },
     database::{migrations::must_be_readable, search_index::SearchIndex},
     model::fold,
-    transfer,
 };
 
 /// How often the check of a file begins again because another program changed it while it was read
@@ -56,7 +55,7 @@ pub(crate) fn check(
         return Ok(report);
     }
     let catalogue = SqliteCatalogue::open_unchanged(file, options)?;
-    let of_robots = transfer::check(&catalogue, next)?;
+    let of_robots = crate::check(&catalogue, next)?;
     report.outcomes.extend(of_robots.outcomes);
     report.robots = of_robots.robots;
     Ok(report)

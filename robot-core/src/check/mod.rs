@@ -1,18 +1,19 @@
-//! Check of the catalogue of a URL.
+//! Check of the catalogue of a URL, and of the robots of any catalogue.
+
+mod robots;
 
 use std::ops::ControlFlow;
 
+use crate::catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions};
 #[cfg(feature = "sqlite")]
 use crate::open::{FileOperations, file_operations};
-use crate::{
-    catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions},
-    transfer,
-};
+
+pub use robots::check;
 
 impl OpenOptions {
     /// Checks the catalogue of a URL, also while other programs use it. An SQLite file is not changed:
     /// it is checked by SQLite, and whether its search index is complete. The robots of every store are
-    /// checked as by [`transfer::check`](crate::transfer::check()).
+    /// checked as by [`check`](crate::check()).
     ///
     /// `next` is called with the current check and the number of robots that were read, some times per
     /// second or after some thousand robots, and can stop the check.
@@ -44,7 +45,7 @@ impl OpenOptions {
             return check(url, self, &mut next);
         }
         let catalogue = self.clone().must_exist().open(url)?;
-        let mut report = transfer::check(&catalogue, next)?;
+        let mut report = check(&catalogue, next)?;
         let reason = "only SQLite files have one that can be checked";
         let skipped = |check| (check, CheckOutcome::Skipped(reason.to_owned()));
         report

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use super::digest::count;
 use crate::{
     catalogue::{
         Catalogue, Check, CheckError, CheckOutcome, CheckReport, Cursor, Error, Filter, PageItem,
@@ -27,7 +26,7 @@ const PAGE: usize = 4000;
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, transfer::check};
+/// use robot_core::{CatalogueExt, Draft, MemoryCatalogue, check};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
@@ -176,7 +175,7 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
                 item.name().clone_into(&mut last);
                 process(item);
             }
-            pass.count += count(&page);
+            pass.count += u64::try_from(page.len()).unwrap_or(u64::MAX);
             if (self.next)(check, pass.count).is_break() {
                 return Err(CheckError::Cancelled);
             }
