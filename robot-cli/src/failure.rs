@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn several_failures_are_printed_without_a_broken_pipe() {
         let broken_pipe = || Failure::ChangeNotShown(io::ErrorKind::BrokenPipe.into());
-        let violations = Violations::from(Violation::NameTaken);
+        let violations = Violations::from(Violation::NAME_TAKEN);
         let several = Failure::Several(vec![
             Failure::NeverAssigned("0".to_owned()),
             Failure::from(Error::Rejected(violations)),

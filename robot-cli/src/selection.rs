@@ -3,7 +3,7 @@
 use std::{iter, ops::Bound};
 
 use clap::{Args, builder::TypedValueParser};
-use robot_core::{Filter, Pages, ParseSortError, RobotType, Sort};
+use robot_core::{Field, Filter, Pages, ParseSortError, Sort};
 
 use crate::{
     context::Context,
@@ -19,7 +19,7 @@ const HEADING: &str = "Selection";
 struct FilterArgs {
     /// Only robots of this type: droid, mechanical or virtual; repeat it for several types
     #[arg(long = "type", help_heading = HEADING, value_name = "TYPE", value_parser = parse_type)]
-    types: Vec<RobotType>,
+    types: Vec<String>,
 
     /// Only robots of this year or later
     #[arg(long, help_heading = HEADING, value_name = "YEAR", value_parser = parse_year)]
@@ -38,7 +38,7 @@ impl FilterArgs {
             self.year_to.map_or(Bound::Unbounded, Bound::Included),
         );
         let filter = names.years(years);
-        self.types.iter().copied().fold(filter, Filter::of_type)
+        self.types.iter().cloned().fold(filter, Filter::of_type)
     }
 }
 
@@ -174,6 +174,11 @@ impl SelectionArgs {
 /// The maximum number of robots that are read at once.
 const PAGE_SIZE: usize = 1000;
 
-fn parse_type(text: &str) -> Result<RobotType, String> {
-    RobotType::from_name(text).ok_or_else(|| format!("the type is one of: {}", RobotType::names()))
+fn parse_type(text: &str) -> Result<String, String> {
+    let choices = Field::TYPE.choices();
+    if choices.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("the type is one of: {}", choices.join(", ")))
+    }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{Field, FieldValue, Robot, RobotType};
+use robot_core::{Field, Robot, Value};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{printable::printable, terminal::Screen};
@@ -66,7 +66,7 @@ impl Table {
         let total = self.widths.iter().sum::<usize>() + gaps;
         let excess = total.saturating_sub(self.screen.width.unwrap_or(usize::MAX));
         for (field, width) in self.fields.iter().zip(&mut self.widths) {
-            if *field == Field::Name {
+            if *field == Field::NAME {
                 *width = width.saturating_sub(excess).max(MIN_NAME.min(*width));
             }
         }
@@ -90,16 +90,13 @@ impl Table {
             let text = truncate(cell, *width);
             let padding = width - text.width();
             let (before, after) = match field {
-                Field::Id | Field::Year | Field::Revision => (padding, 0),
+                field if field.kind().is_number() => (padding, 0),
                 // No spaces at the end of a line.
                 _ if column == last => (0, 0),
                 _ => (0, padding),
             };
             let gap = if column == 0 { 0 } else { GAP };
-            let style = match field {
-                Field::Type => shown(row.type_style),
-                _ => Style::new(),
-            };
+            let style = shown(style_of(*field, cell));
             write!(
                 output,
                 "{:gap$}{style}{:before$}{text}{:after$}{style:#}",
@@ -135,13 +132,22 @@ fn truncate(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", prefix.trim_end_matches('\u{200d}')))
 }
 
-fn style_of(robot_type: RobotType) -> Style {
-    match robot_type {
-        RobotType::Droid => AnsiColor::Cyan.on_default(),
-        RobotType::Mechanical => AnsiColor::Yellow.on_default(),
-        RobotType::Virtual => AnsiColor::Magenta.on_default(),
-        _ => Style::new(),
-    }
+/// The colors of choices, by their position.
+const COLORS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Yellow,
+    AnsiColor::Magenta,
+    AnsiColor::Green,
+    AnsiColor::Blue,
+    AnsiColor::Red,
+];
+
+/// The style of a choice; none for a value of another kind.
+fn style_of(field: Field, value: &str) -> Style {
+    let mut choices = field.choices().iter();
+    let position = choices.position(|choice| *choice == value);
+    let color = position.map(|position| COLORS[position % COLORS.len()]);
+    color.map_or_else(Style::new, AnsiColor::on_default)
 }
 
 /// A row of the table.
@@ -150,16 +156,14 @@ struct Row<'a> {
     cells: Vec<Cow<'a, str>>,
     /// The style of the whole row.
     style: Style,
-    type_style: Style,
 }
 
 impl Row<'static> {
     fn header(fields: &[Field]) -> Self {
-        let names = fields.iter().map(|field| field.as_str().to_uppercase());
+        let names = fields.iter().map(|field| field.name().to_uppercase());
         Self {
             cells: names.map(Cow::Owned).collect(),
             style: Style::new().bold(),
-            type_style: Style::new(),
         }
     }
 }
@@ -168,13 +172,13 @@ impl<'a> Row<'a> {
     fn of(robot: &'a Robot, fields: &[Field]) -> Self {
         let values = fields.iter().map(|field| robot.value(*field));
         let texts = values.map(|value| match value {
-            FieldValue::Text(text) => printable(text),
-            number => number.to_string().into(),
+            Some(Value::Text(Cow::Borrowed(text))) => printable(text),
+            Some(value) => value.to_string().into(),
+            None => "".into(),
         });
         Self {
             cells: texts.collect(),
             style: Style::new(),
-            type_style: style_of(robot.robot_type()),
         }
     }
 }

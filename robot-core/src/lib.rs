@@ -124,8 +124,8 @@ pub use files::StoreFiles;
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Draft, Entry, Field, FieldValue, LaterType, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
-    ParseRevisionError, Rejection, Revision, Robot, RobotId, RobotType, ValidChanges, ValidDraft,
+    Draft, Entry, Field, Kind, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
+    ParseRevisionError, Rejection, Revision, Robot, RobotId, Rule, ValidChanges, ValidDraft, Value,
     Violation, Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

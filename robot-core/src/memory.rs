@@ -72,10 +72,10 @@ impl Robots {
     /// Adds a robot, unless its id or its name is taken.
     fn add(&mut self, robot: Robot) -> Result<(), Violation> {
         if self.by_id.contains_key(&robot.id()) {
-            return Err(Violation::IdTaken);
+            return Err(Violation::ID_TAKEN);
         }
         if self.by_name.contains(robot.name()) {
-            return Err(Violation::NameTaken);
+            return Err(Violation::NAME_TAKEN);
         }
         let robot = Arc::new(robot);
         self.by_name.insert(ByName(Arc::clone(&robot)));
@@ -108,7 +108,7 @@ impl Robots {
         let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
         let changed = changes.apply_to(robot);
         if changed.name() != robot.name() && self.by_name.contains(changed.name()) {
-            return Err(Violation::NameTaken.into());
+            return Err(Violation::NAME_TAKEN.into());
         }
         self.remove(id);
         Ok(self.add(changed)?)

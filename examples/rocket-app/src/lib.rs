@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use robot_core::{Catalogue, Error, Pages, RobotType};
+use robot_core::{Catalogue, Error, Field, Pages};
 use robot_rocket::{Settings, SettingsError};
 use rocket::{
     Build, Request, Rocket, State, catch, catchers, figment::Figment, get, http::Status, routes,
@@ -61,17 +61,22 @@ async fn census(catalogue: &State<Arc<dyn Catalogue>>) -> Result<String, (Status
 
 /// A line for each type. The robots are read page by page, because there may be millions.
 fn count(catalogue: &dyn Catalogue) -> Result<String, Error> {
-    let mut counts = RobotType::ALL.map(|kind| (kind, 0_u64));
+    let mut counts: Vec<_> = Field::TYPE
+        .choices()
+        .iter()
+        .map(|kind| (kind, 0_u64))
+        .collect();
     for page in Pages::new(catalogue, "") {
         for robot in page? {
             for (kind, count) in &mut counts {
-                *count += u64::from(*kind == robot.robot_type());
+                *count += u64::from(**kind == robot.robot_type());
             }
         }
     }
-    Ok(counts
-        .map(|(kind, count)| format!("{kind}: {count}\n"))
-        .concat())
+    let lines = counts
+        .iter()
+        .map(|(kind, count)| format!("{kind}: {count}\n"));
+    Ok(lines.collect())
 }
 
 #[catch(404)]

@@ -153,7 +153,7 @@ impl Cause {
     fn of(error: &ImportError) -> Self {
         match error {
             ImportError::Store(Error::Rejected(violations))
-                if violations.iter().eq([Violation::NameTaken]) =>
+                if violations.iter().eq([Violation::NAME_TAKEN]) =>
             {
                 Self::NameTaken
             }

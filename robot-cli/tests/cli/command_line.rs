@@ -1,6 +1,6 @@
 //! Tests of the help and of usage errors.
 
-use robot_core::{DEFAULT_URL, RobotType};
+use robot_core::{DEFAULT_URL, Field};
 
 use crate::sandbox::Sandbox;
 
@@ -111,8 +111,8 @@ fn help_of_each_command_has_usage_and_example() {
 fn help_of_add_and_update_lists_all_types() {
     for command in ["add", "update"] {
         let help = help(&[command, "--help"]);
-        for robot_type in RobotType::ALL {
-            assert!(help.contains(robot_type.as_str()), "{robot_type}: {help}");
+        for robot_type in Field::TYPE.choices() {
+            assert!(help.contains(*robot_type), "{robot_type}: {help}");
         }
     }
 }

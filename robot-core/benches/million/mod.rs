@@ -3,7 +3,7 @@
 
 use std::{env, fmt::Write as _, sync::Arc, time::Duration};
 
-use robot_core::{Catalogue, Draft, Restoration, Robot, RobotId, RobotType, ValidDraft};
+use robot_core::{Catalogue, Draft, Field, Restoration, Robot, RobotId, ValidDraft};
 use tempfile::TempDir;
 
 const WORDS: [&str; 20] = [
@@ -60,8 +60,8 @@ fn fill(catalogue: &dyn Catalogue, robots: usize) {
                 write!(name, "{}-", random.choice(WORDS).unwrap()).unwrap();
             }
             write!(name, "r{number:07}").unwrap();
-            let robot_type = random.choice(RobotType::ALL).unwrap();
-            let draft = Draft::new(name, robot_type.as_str(), random.i64(1920..2020));
+            let robot_type = random.choice(Field::TYPE.choices()).unwrap();
+            let draft = Draft::new(name, *robot_type, random.i64(1920..2020));
             ValidDraft::new(draft).unwrap().with_id(ids.next().unwrap())
         });
         let robots: Vec<Robot> = robots.collect();

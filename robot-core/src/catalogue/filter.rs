@@ -8,7 +8,7 @@ use std::{
 use memchr::memmem::Finder;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{Robot, RobotType, fold};
+use crate::model::{Robot, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -16,14 +16,14 @@ use crate::model::{Robot, RobotType, fold};
 /// takes it instead.
 ///
 /// ```
-/// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue, Pages, RobotType};
+/// use robot_core::{CatalogueExt, Draft, Filter, MemoryCatalogue, Pages};
 ///
 /// let catalogue = MemoryCatalogue::new();
 /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
 /// catalogue.add(Draft::new("BB-8", "droid", 2015))?;
 /// catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
 ///
-/// let filter = Filter::all().of_type(RobotType::Droid).years(..2000);
+/// let filter = Filter::all().of_type("droid").years(..2000);
 /// let names: Vec<String> = Pages::new(&catalogue, filter)
 ///     .flatten()
 ///     .flatten()
@@ -46,7 +46,7 @@ pub struct Filter {
         skip_serializing_if = "Vec::is_empty",
         deserialize_with = "each_once"
     )]
-    types: Vec<RobotType>,
+    types: Vec<String>,
     #[serde(rename = "year_from", skip_serializing_if = "Option::is_none")]
     first_year: Option<i64>,
     #[serde(rename = "year_to", skip_serializing_if = "Option::is_none")]
@@ -54,8 +54,8 @@ pub struct Filter {
 }
 
 /// Deserializes types, of which some may be repeated.
-fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<RobotType>, D::Error> {
-    let types = Vec::deserialize(deserializer)?;
+fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let types: Vec<String> = Vec::deserialize(deserializer)?;
     Ok(types.into_iter().fold(Filter::all(), Filter::of_type).types)
 }
 
@@ -106,7 +106,8 @@ impl Filter {
 
     /// Also robots of this type. Without a call, robots of all types meet the filter.
     #[must_use]
-    pub fn of_type(mut self, robot_type: RobotType) -> Self {
+    pub fn of_type(mut self, robot_type: impl Into<String>) -> Self {
+        let robot_type = robot_type.into();
         if !self.types.contains(&robot_type) {
             self.types.push(robot_type);
         }
@@ -161,7 +162,7 @@ impl Filter {
 
     /// The types, each once; none for all types.
     #[must_use]
-    pub fn get_types(&self) -> &[RobotType] {
+    pub fn get_types(&self) -> &[String] {
         &self.types
     }
 
@@ -277,7 +278,7 @@ impl Matcher<'_> {
         let filter = self.filter;
         let types = &filter.types;
         filter.name.as_ref().is_none_or(|name| name == robot.name())
-            && (types.is_empty() || types.contains(&robot.robot_type()))
+            && (types.is_empty() || types.iter().any(|one| one == robot.robot_type()))
             && filter.first_year.is_none_or(|year| year <= robot.year())
             && filter.last_year.is_none_or(|year| robot.year() <= year)
             && self.matches_name(robot.name())

@@ -35,8 +35,8 @@ impl Restoration {
     /// assigned again.
     ///
     /// # Errors
-    /// [`Error::NotRestored`] with [`Violation::IdTooGreat`] if an id is greater than
-    /// [`RobotId::GREATEST_RESTORED`], or with [`Violation::RevisionTooGreat`] if a revision is greater than
+    /// [`Error::NotRestored`] with [`Violation::ID_TOO_GREAT`] if an id is greater than
+    /// [`RobotId::GREATEST_RESTORED`], or with [`Violation::REVISION_TOO_GREAT`] if a revision is greater than
     /// [`Revision::GREATEST_RESTORED`].
     pub fn new(robots: impl IntoIterator<Item = Robot>, last_id: Option<RobotId>) -> Result<Self> {
         let mut robots: Vec<Robot> = robots.into_iter().collect();
@@ -45,12 +45,12 @@ impl Restoration {
         robots.sort_by_key(Robot::id);
         let last_id = robots.last().map(Robot::id).max(last_id);
         if let Some(id) = last_id.filter(|id| *id > RobotId::GREATEST_RESTORED) {
-            let violation = Violation::IdTooGreat;
+            let violation = Violation::ID_TOO_GREAT;
             return Err(Error::NotRestored { id, violation });
         }
         let is_exhausted = |robot: &&Robot| robot.revision() > Revision::GREATEST_RESTORED;
         if let Some(robot) = robots.iter().find(is_exhausted) {
-            return Err(Self::conflict(robot, Violation::RevisionTooGreat));
+            return Err(Self::conflict(robot, Violation::REVISION_TOO_GREAT));
         }
         Ok(Self {
             robots: robots.into(),
@@ -76,8 +76,8 @@ impl Restoration {
         self.last_id.is_none()
     }
 
-    /// The error for a robot that violates a rule: its id ([`Violation::IdTaken`]) or name
-    /// ([`Violation::NameTaken`]) is taken, for example.
+    /// The error for a robot that violates a rule: its id ([`Violation::ID_TAKEN`]) or name
+    /// ([`Violation::NAME_TAKEN`]) is taken, for example.
     #[must_use]
     pub fn conflict(robot: &Robot, violation: Violation) -> Error {
         Error::NotRestored {

@@ -38,7 +38,7 @@ use crate::{
 ///   thread or process reads.
 /// * **Unique names.** No two robots have names of equal bytes. The store itself decides races
 ///   (by a unique index or a lock): of several equal inserts exactly one succeeds, and the others
-///   fail with [`Violation::NameTaken`](crate::Violation::NameTaken). A store reports that
+///   fail with [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN). A store reports that
 ///   violation only if it has verified it, and never infers it from another failure.
 /// * **Revisions.** A new robot has the revision 1, and each update increases it by one, whether or
 ///   not a value differs. A restored robot keeps the revision that it has. [`update_if`] and
@@ -73,7 +73,7 @@ use crate::{
 ///     let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
 ///     let id = store.insert(draft.clone())?.id();
 ///     let duplicate = store.insert(draft).unwrap_err();
-///     assert_eq!(duplicate.to_string(), Violation::NameTaken.to_string());
+///     assert_eq!(duplicate.to_string(), Violation::NAME_TAKEN.to_string());
 ///
 ///     store.update(id, ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?)?;
 ///     assert_eq!(store.get(id)?.map(|robot| robot.year()), Some(1980));
@@ -97,7 +97,7 @@ pub trait Catalogue: Send + Sync {
     /// Stores a new robot, and returns it with the id that was assigned to it.
     ///
     /// # Errors
-    /// [`Violation::NameTaken`](crate::Violation::NameTaken) if another robot has the name;
+    /// [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN) if another robot has the name;
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
     /// [`Error::Unknown`](crate::Error::Unknown).
     fn insert(&self, draft: ValidDraft) -> Result<Robot>;
@@ -107,7 +107,7 @@ pub trait Catalogue: Send + Sync {
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id, whether or not the
-    /// name is taken; [`Violation::NameTaken`](crate::Violation::NameTaken) if a robot with
+    /// name is taken; [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN) if a robot with
     /// another id has the name; [`Error::Unavailable`](crate::Error::Unavailable),
     /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
     fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
@@ -201,8 +201,8 @@ pub trait Catalogue: Send + Sync {
     /// # Errors
     /// [`Restoration::conflict`] for the robot with the lowest id whose id or name is taken, also by
     /// a robot of the same restoration. A taken id
-    /// ([`Violation::IdTaken`](crate::Violation::IdTaken)) takes precedence over a taken name
-    /// ([`Violation::NameTaken`](crate::Violation::NameTaken)).
+    /// ([`Violation::ID_TAKEN`](crate::Violation::ID_TAKEN)) takes precedence over a taken name
+    /// ([`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN)).
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
     /// [`Error::Unknown`](crate::Error::Unknown).
     fn restore(&self, restoration: &Restoration) -> Result<()>;
@@ -264,7 +264,7 @@ pub trait Catalogue: Send + Sync {
             .map_while(|page| page.map_err(|error| failure = Some(error)).ok());
         let counts = pages
             .flatten()
-            .map(|robot| (robot.robot_type(), robot.year(), 1));
+            .map(|robot| (robot.robot_type().to_owned(), robot.year(), 1));
         let summary = Summary::new(counts);
         failure.map_or(Ok(summary), Err)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Robot, RobotType};
+use crate::model::Robot;
 
 /// The numbers of robots by type and decade. In JSON, an object with all members.
 ///
@@ -34,12 +34,12 @@ pub struct Summary {
 }
 
 /// The number of robots of a type and a decade.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryGroup {
     /// The type.
     #[serde(rename = "type")]
-    pub robot_type: RobotType,
+    pub robot_type: String,
     /// The first year of the decade, such as 1970.
     pub decade: i64,
     /// The number of robots.
@@ -48,18 +48,17 @@ pub struct SummaryGroup {
 
 impl Summary {
     /// The summary of numbers of robots by type and year, in any order.
-    pub fn new(counts_by_year: impl IntoIterator<Item = (RobotType, i64, u64)>) -> Self {
-        let mut counts = BTreeMap::new();
+    pub fn new<T: Ord + Into<String>>(
+        counts_by_year: impl IntoIterator<Item = (T, i64, u64)>,
+    ) -> Self {
+        let mut counts: BTreeMap<(T, i64), u64> = BTreeMap::new();
         for (robot_type, year, count) in counts_by_year {
-            let group = counts
-                .entry((robot_type.as_str(), year - year % 10))
-                .or_insert((robot_type, 0));
-            group.1 += count;
+            *counts.entry((robot_type, year - year % 10)).or_default() += count;
         }
         let groups: Vec<_> = counts
             .into_iter()
-            .map(|((_, decade), (robot_type, count))| SummaryGroup {
-                robot_type,
+            .map(|((robot_type, decade), count)| SummaryGroup {
+                robot_type: robot_type.into(),
                 decade,
                 count,
             })

@@ -76,7 +76,7 @@ pub fn check<C: Catalogue + ?Sized>(
 
 /// The messages of the rules that a stored robot violates.
 fn violations(robot: &Robot) -> Vec<String> {
-    let draft = Draft::new(robot.name(), robot.robot_type().as_str(), robot.year());
+    let draft = Draft::from(robot.clone());
     let violations = ValidDraft::new(draft).err();
     violations.map_or_else(Vec::new, |rejection| {
         let violations = rejection.violations().iter();

@@ -30,9 +30,9 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
         }
     };
     if is_violated(NAME) {
-        Some(Violation::NameTaken)
+        Some(Violation::NAME_TAKEN)
     } else {
-        is_violated(ID).then_some(Violation::IdTaken)
+        is_violated(ID).then_some(Violation::ID_TAKEN)
     }
 }
 
@@ -49,7 +49,7 @@ pub(super) fn classify(
     is_disk_full: fn(&DieselError) -> bool,
 ) -> Error {
     match error {
-        error if taken(&error) == Some(Violation::NameTaken) => Violation::NameTaken.into(),
+        error if taken(&error) == Some(Violation::NAME_TAKEN) => Violation::NAME_TAKEN.into(),
         DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
             cause.downcast().map_or_else(Error::store, |error| *error)
         }

@@ -6,12 +6,13 @@
 
 use std::{collections::HashMap, ops::ControlFlow};
 
+use compact_str::CompactString;
 use diesel::{Connection, QueryResult};
 
 use super::statements::{Condition, Statements};
 use crate::{
     catalogue::{Cursor, Filter, PageItem, PageRequest, Sort, SortKey, Summary},
-    model::{Robot, RobotType},
+    model::Robot,
 };
 
 /// The minimum number of robots in the first chunk, which has as many as the page otherwise. Lower, and small
@@ -89,12 +90,12 @@ pub(super) fn summary<C: Statements>(
     filter: &Filter,
     candidates: Candidates<'_, C>,
 ) -> QueryResult<Summary> {
-    let mut counts: HashMap<(RobotType, i64), u64> = HashMap::new();
+    let mut counts: HashMap<(CompactString, i64), u64> = HashMap::new();
     let cursor = by_id();
     let request = all(filter, &cursor);
     let count = |robot: Robot| {
         *counts
-            .entry((robot.robot_type(), robot.year()))
+            .entry((robot.robot_type().into(), robot.year()))
             .or_default() += 1;
         ControlFlow::Continue(())
     };

@@ -61,7 +61,7 @@ fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryResult<(
         let violation = taken(&error).ok_or(error)?;
         connection.batch_execute("ROLLBACK TO SAVEPOINT before_row")?;
         let violation = if connection.exists(robot.id())? {
-            Violation::IdTaken
+            Violation::ID_TAKEN
         } else {
             violation
         };
@@ -97,8 +97,8 @@ mod tests {
         let restoration = Restoration::new(vec![robot], None).unwrap();
         let result = catalogue.restore(&restoration);
         assert!(
-            matches!(result, Err(Error::NotRestored { id: found, violation: Violation::IdTaken })
-                if found == id),
+            matches!(result, Err(Error::NotRestored { id: found, violation })
+                if (found, violation) == (id, Violation::ID_TAKEN)),
             "{result:?}"
         );
     }

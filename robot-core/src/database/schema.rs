@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::errors::wrap;
 use crate::{
     catalogue::{Error, Summary},
-    model::{Entry, Revision, Robot, RobotId, RobotType, ValidChanges, ValidDraft},
+    model::{Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 diesel::table! {
@@ -38,7 +38,7 @@ pub(super) struct Row {
 pub(super) struct DraftRow<'a> {
     name: &'a str,
     #[serde(rename = "type")]
-    robot_type: &'static str,
+    robot_type: &'a str,
     year: i64,
 }
 
@@ -57,7 +57,7 @@ pub(super) const DRAFT_COLUMNS: [&str; 3] = [
 pub(super) struct RobotRow<'a> {
     id: i64,
     name: &'a str,
-    robot_type: &'static str,
+    robot_type: &'a str,
     year: i64,
     revision: i64,
 }
@@ -67,7 +67,7 @@ pub(super) struct RobotRow<'a> {
 #[diesel(table_name = robots)]
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
-    robot_type: Option<&'static str>,
+    robot_type: Option<&'a str>,
     year: Option<i64>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> From<&'a ValidDraft> for DraftRow<'a> {
     fn from(draft: &'a ValidDraft) -> Self {
         Self {
             name: draft.name(),
-            robot_type: draft.robot_type().as_str(),
+            robot_type: draft.robot_type(),
             year: draft.year(),
         }
     }
@@ -88,7 +88,7 @@ impl<'a> RobotRow<'a> {
         Self {
             id,
             name,
-            robot_type: RobotType::Virtual.as_str(),
+            robot_type: Field::TYPE.choices().first().unwrap_or(&""),
             year: 0,
             revision: Revision::FIRST.get(),
         }
@@ -100,7 +100,7 @@ impl<'a> From<&'a Robot> for RobotRow<'a> {
         Self {
             id: robot.id().get(),
             name: robot.name(),
-            robot_type: robot.robot_type().as_str(),
+            robot_type: robot.robot_type(),
             year: robot.year(),
             revision: robot.revision().get(),
         }
@@ -111,7 +111,7 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
     fn from(changes: &'a ValidChanges) -> Self {
         Self {
             name: changes.name(),
-            robot_type: changes.robot_type().map(RobotType::as_str),
+            robot_type: changes.robot_type(),
             year: changes.year(),
         }
     }
@@ -120,8 +120,7 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
 /// The robot of a row. Checks only what the types require: the table's constraints reject invalid
 /// rows, and rows that an earlier or a later version accepted stay readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
-    let robot_type = RobotType::from_stored(&row.robot_type);
-    let values = ValidDraft::from_stored(row.name, robot_type, row.year);
+    let values = ValidDraft::from_stored(row.name, row.robot_type, row.year);
     // No program that keeps the contract writes another one.
     let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
     Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
@@ -134,10 +133,10 @@ pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
 
 /// The summary of rows with type, year and number.
 pub(super) fn summary(rows: impl IntoIterator<Item = (String, i64, i64)>) -> Summary {
-    Summary::new(rows.into_iter().map(|(robot_type, year, count)| {
-        let robot_type = RobotType::from_stored(&robot_type);
-        (robot_type, year, count.unsigned_abs())
-    }))
+    Summary::new(
+        rows.into_iter()
+            .map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())),
+    )
 }
 
 /// The id that a database assigned.

@@ -338,7 +338,7 @@ macro_rules! restricted {
             query = query.filter(robots::name.eq(name));
         }
         if !$filter.get_types().is_empty() {
-            let types = $filter.get_types().iter().map(|known| known.as_str());
+            let types = $filter.get_types().iter().map(String::as_str);
             query = query.filter(robots::robot_type.eq_any(types.collect::<Vec<_>>()));
         }
         if let Some(year) = $filter.get_first_year() {

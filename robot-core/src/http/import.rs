@@ -286,7 +286,7 @@ impl Report {
 fn is_name_conflict(error: &ImportError) -> bool {
     match error {
         ImportError::Store(Error::Rejected(violations)) => {
-            violations.iter().any(|one| one == Violation::NameTaken)
+            violations.iter().any(|one| one == Violation::NAME_TAKEN)
         }
         _ => false,
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
-    model::{Field, RobotType},
+    model::Field,
     transfer::{Format, RobotWriter},
 };
 
@@ -159,9 +159,11 @@ impl Query {
             }
             "count" => self.count = flag("count", &value)?,
             "type" => {
-                let known = RobotType::from_name(&value)
-                    .ok_or_else(|| format!("type must be one of: {}", RobotType::names()))?;
-                self.filter = mem::take(&mut self.filter).of_type(known);
+                let choices = Field::TYPE.choices();
+                if !choices.contains(&value.as_str()) {
+                    return Err(format!("type must be one of: {}", choices.join(", ")).into());
+                }
+                self.filter = mem::take(&mut self.filter).of_type(value);
             }
             "year" => parts.year = Some(year(name, &value)?),
             "year_from" => parts.year_from = Some(year(name, &value)?),
@@ -234,7 +236,7 @@ impl Query {
             None => "/api/robots".to_owned(),
         };
         let fields = self.fields.as_ref().map(|fields| {
-            let names: Vec<_> = fields.iter().map(|field| field.as_str()).collect();
+            let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
             format!("fields={}", names.join(","))
         });
         let limit = self.limit.map(|limit| format!("limit={limit}"));

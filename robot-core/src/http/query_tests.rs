@@ -14,7 +14,7 @@ fn known_parameters_are_parsed_and_others_ignored() {
     assert_eq!(
         query,
         Some(Query {
-            fields: Some(vec![Field::Year, Field::Id]),
+            fields: Some(vec![Field::YEAR, Field::ID]),
             limit: NonZeroUsize::new(10),
             cursor: Cursor::after_name("a+b cé"),
             ..Query::default()

@@ -9,7 +9,7 @@ use memchr::memchr3_iter;
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter};
 
-use crate::model::{Field, FieldValue, Visible};
+use crate::model::{Field, Value, Visible};
 
 /// The object of every reply except lists.
 #[derive(Serialize)]
@@ -132,10 +132,10 @@ fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, labels: &[(Field, Stri
         before = b',';
         bytes.extend_from_slice(label.as_bytes());
         match value {
-            FieldValue::Id(id) => append_quoted(bytes, digits.format(id.get())),
-            FieldValue::Number(number) => bytes.extend_from_slice(digits.format(number).as_bytes()),
-            FieldValue::Text(text) if has_escapes(text) => append(bytes, &text),
-            FieldValue::Text(text) => append_quoted(bytes, text),
+            Value::Id(id) => append_quoted(bytes, digits.format(id.get())),
+            Value::Integer(number) => bytes.extend_from_slice(digits.format(number).as_bytes()),
+            Value::Text(text) if has_escapes(&text) => append(bytes, &text),
+            Value::Text(text) => append_quoted(bytes, &text),
         }
     }
     bytes.push(b'}');
@@ -226,7 +226,7 @@ mod tests {
         let robots: Vec<_> = robot("HAL").into_iter().collect();
         let (elements, count) = elements(
             &robots,
-            &[Field::Year, Field::Type, Field::Name, Field::Id],
+            &[Field::YEAR, Field::TYPE, Field::NAME, Field::ID],
             b'[',
             usize::MAX,
         );
@@ -267,7 +267,7 @@ mod tests {
             .filter_map(robot)
             .collect();
         for (enough, expected) in [(0, 1), (17, 1), (18, 2), (32, 2), (33, 3), (usize::MAX, 3)] {
-            let (bytes, count) = elements(&robots, &[Field::Name], b',', enough);
+            let (bytes, count) = elements(&robots, &[Field::NAME], b',', enough);
             assert_eq!(count, expected, "{enough}");
             let found = String::from_utf8_lossy(&bytes).matches("name").count();
             assert_eq!(found, expected, "{enough}");

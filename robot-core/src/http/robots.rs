@@ -187,7 +187,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| {
         let robot = &robot?;
-        let fields = Field::CREATED_VIEW;
+        let fields = Field::created_view();
         let bytes = json(&Envelope::ok(View { robot, fields }));
         Ok(Reply::whole(status, bytes))
     }))

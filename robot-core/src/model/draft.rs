@@ -1,14 +1,17 @@
 //! Drafts of robots, and their validation.
 //!
-//! Drafts come from a [`Source`], such as a request body; [`violation`](super::violation) has the
+//! Drafts come from a [`Source`], such as a request body; [`definition`](super::definition) has the
 //! rules.
 
+use std::borrow::Cow;
+
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    field::Field,
-    robot_type::RobotType,
-    violation::{Violation, Violations, check_name, check_type, check_year, violated},
+    definition::{Field, Member},
+    value::Value,
+    violation::{Rule, Violation, Violations},
 };
 
 /// What a client submits, not validated yet.
@@ -54,34 +57,86 @@ impl Draft {
         }
     }
 
-    /// Reads a draft. The order of the members is that of the messages about them.
+    /// Reads a draft.
     pub(crate) fn read(source: &mut impl Source) -> Self {
-        Self {
-            robot_type: source.text(Field::Type),
-            name: source.text(Field::Name),
-            year: source.integer(Field::Year),
+        let mut draft = Self::default();
+        for field in Field::in_order_of_messages() {
+            if let Some(value) = source.value(field) {
+                draft.set(field, value);
+            }
         }
+        draft
+    }
+
+    /// Sets the value of a field. A value of another kind than the field's, and a field that clients
+    /// cannot set, have no effect.
+    ///
+    /// ```
+    /// use robot_core::{Draft, Field};
+    ///
+    /// let mut draft = Draft::default();
+    /// draft.set(Field::YEAR, Field::YEAR.parse_value("1977")?);
+    /// assert_eq!(draft.year, Some(1977));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn set(&mut self, field: Field, value: Value<'_>) {
+        match (field.member(), value) {
+            (Member::Name, Value::Text(text)) => self.name = Some(text.into_owned()),
+            (Member::Type, Value::Text(text)) => self.robot_type = Some(text.into_owned()),
+            (Member::Year, Value::Integer(integer)) => self.year = Some(integer),
+            _ => {}
+        }
+    }
+
+    /// The value of a field, if the client has set it.
+    #[must_use]
+    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+        match field.member() {
+            Member::Name => self.name.as_deref().map(Value::from),
+            Member::Type => self.robot_type.as_deref().map(Value::from),
+            Member::Year => self.year.map(Value::from),
+            Member::Id | Member::Revision => None,
+        }
+    }
+
+    /// Checks the values against every rule but uniqueness. A required field without a value is
+    /// missing if `needs` it.
+    fn check(self, needs: impl Fn(Field) -> bool) -> Result<Self, Rejection> {
+        let mut violations = Vec::new();
+        for field in Field::in_order_of_messages() {
+            let rules = match self.value(field) {
+                Some(value) => field.check(&value),
+                None if field.is_required() && needs(field) => vec![Rule::Missing],
+                None => continue,
+            };
+            violations.extend(rules.into_iter().map(|rule| Violation::new(field, rule)));
+        }
+        if violations.is_empty() {
+            return Ok(self);
+        }
+        let is_valid = violations.iter().all(|one| one.field() != Field::NAME);
+        Err(Rejection {
+            violations: Violations::new(violations),
+            name: self.name.filter(|_| is_valid),
+        })
     }
 }
 
-/// What a draft is read from: an object in JSON, or a row of CSV. A value that is missing or invalid
-/// is `None`; the source keeps a message about each invalid value.
+/// What a draft is read from: an object in JSON, or a row of CSV.
 pub(crate) trait Source {
-    /// The text in a field.
-    fn text(&mut self, field: Field) -> Option<String>;
-
-    /// The integer in a field.
-    fn integer(&mut self, field: Field) -> Option<i64>;
+    /// The value of a field; `None` if it is missing or of another kind. The source keeps a message
+    /// about each value of another kind.
+    fn value(&mut self, field: Field) -> Option<Value<'static>>;
 }
 
 /// A draft that satisfies every rule except the one that only a store can check: that its name is
 /// free. Stores accept nothing else.
 ///
 /// ```
-/// use robot_core::{Draft, RobotId, RobotType, ValidDraft};
+/// use robot_core::{Draft, RobotId, ValidDraft};
 ///
 /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-/// assert_eq!((draft.name(), draft.robot_type(), draft.year()), ("R2-D2", RobotType::Droid, 1977));
+/// assert_eq!((draft.name(), draft.robot_type(), draft.year()), ("R2-D2", "droid", 1977));
 /// let robot = draft.with_id(RobotId::new(7).ok_or("not positive")?);
 /// assert_eq!(robot.id().get(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,13 +144,14 @@ pub(crate) trait Source {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidDraft {
     name: String,
-    robot_type: RobotType,
+    /// Usual types need no allocation.
+    robot_type: CompactString,
     year: i64,
 }
 
 impl From<ValidDraft> for Draft {
     fn from(draft: ValidDraft) -> Self {
-        Self::new(draft.name, draft.robot_type.as_str(), draft.year)
+        Self::new(draft.name, draft.robot_type, draft.year)
     }
 }
 
@@ -114,12 +170,7 @@ impl From<ValidDraft> for Draft {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValidChanges {
-    /// The new name: 1 to 255 characters, none of them NUL.
-    name: Option<String>,
-    robot_type: Option<RobotType>,
-    year: Option<i64>,
-}
+pub struct ValidChanges(Draft);
 
 /// A draft that violates rules: which ones, and its name if that is valid, so that
 /// [`CatalogueExt::violations`](crate::CatalogueExt::violations) can look up whether it is free.
@@ -143,25 +194,16 @@ impl Rejection {
     pub fn violations(&self) -> &Violations {
         &self.violations
     }
-
-    /// As this one, with further violations.
-    fn and(self, violations: Vec<Violation>) -> Self {
-        Self {
-            violations: violations
-                .into_iter()
-                .fold(self.violations, Violations::and),
-            ..self
-        }
-    }
 }
 
 impl ValidDraft {
-    /// A draft of values that were valid when they were stored.
+    /// A draft of values that were valid when they were stored. A type that a later version of this
+    /// program has stored stays as it is.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn from_stored(name: String, robot_type: RobotType, year: i64) -> Self {
+    pub(crate) fn from_stored(name: String, robot_type: String, year: i64) -> Self {
         Self {
             name,
-            robot_type,
+            robot_type: robot_type.into(),
             year,
         }
     }
@@ -176,29 +218,21 @@ impl ValidDraft {
     /// All rules that it violates.
     ///
     /// ```
-    /// use robot_core::{Draft, ValidDraft, Violation};
+    /// use robot_core::{Draft, Field, Rule, ValidDraft, Violation};
     ///
     /// let rejection = ValidDraft::new(Draft::new("Bender", "bending", -1)).unwrap_err();
-    /// assert!(rejection.violations().iter().eq([Violation::TypeUnknown, Violation::YearNegative]));
+    /// let unknown = Violation::new(Field::TYPE, Rule::NotAChoice);
+    /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
+    /// assert!(rejection.violations().iter().eq([unknown, negative]));
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        let missing = missing_members(&draft);
-        match ValidChanges::new(draft) {
-            Ok(ValidChanges {
-                name: Some(name),
-                robot_type: Some(robot_type),
-                year: Some(year),
-            }) => Ok(Self {
-                name,
-                robot_type,
-                year,
-            }),
-            Ok(changes) => Err(Rejection {
-                violations: Violations::new(missing),
-                name: changes.name,
-            }),
-            Err(rejection) => Err(rejection.and(missing)),
-        }
+        let draft = draft.check(|_| true)?;
+        // The check has rejected drafts without them.
+        Ok(Self {
+            name: draft.name.unwrap_or_default(),
+            robot_type: draft.robot_type.unwrap_or_default().into(),
+            year: draft.year.unwrap_or_default(),
+        })
     }
 
     /// The name.
@@ -209,14 +243,25 @@ impl ValidDraft {
 
     /// The type.
     #[must_use]
-    pub fn robot_type(&self) -> RobotType {
-        self.robot_type
+    pub fn robot_type(&self) -> &str {
+        &self.robot_type
     }
 
     /// The year, 0 or more.
     #[must_use]
     pub fn year(&self) -> i64 {
         self.year
+    }
+
+    /// The value of a field, except for the id and the revision.
+    pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
+        let text = |text| Value::Text(Cow::Borrowed(text));
+        Some(match field.member() {
+            Member::Name => text(self.name.as_str()),
+            Member::Type => text(self.robot_type.as_str()),
+            Member::Year => Value::Integer(self.year),
+            Member::Id | Member::Revision => return None,
+        })
     }
 }
 
@@ -228,106 +273,64 @@ impl ValidChanges {
     /// All rules that they violate.
     ///
     /// ```
-    /// use robot_core::{Draft, ValidChanges, Violation};
+    /// use robot_core::{Draft, ValidChanges};
     ///
     /// let draft = Draft { year: Some(-1), ..Draft::default() };
     /// let rejection = ValidChanges::new(draft).unwrap_err();
-    /// assert!(rejection.violations().iter().eq([Violation::YearNegative]));
+    /// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        let Draft {
-            name,
-            robot_type,
-            year,
-        } = draft;
-        let of_type = robot_type.as_deref().map_or_else(Vec::new, check_type);
-        let of_name = name.as_deref().map_or_else(Vec::new, check_name);
-        let of_year = year.map_or_else(Vec::new, check_year);
-        let name = name.filter(|_| of_name.is_empty());
-        let violations = [of_type, of_name, of_year].concat();
-        if violations.is_empty() {
-            let robot_type = robot_type.as_deref().and_then(RobotType::from_name);
-            return Ok(Self {
-                name,
-                robot_type,
-                year,
-            });
-        }
-        Err(Rejection {
-            violations: Violations::new(violations),
-            name,
-        })
+        draft.check(|_| false).map(Self)
     }
 
-    /// As [`new`](Self::new), of a patch that removes members. All are required, so that it violates
-    /// the rules about missing members.
+    /// As [`new`](Self::new), of a patch that removes values, which required fields do not permit.
     pub(crate) fn of_patch(draft: Draft, removed: &[Field]) -> Result<Self, Rejection> {
-        let missing = violated([
-            (removed.contains(&Field::Type), Violation::TypeMissing),
-            (removed.contains(&Field::Name), Violation::NameMissing),
-            (removed.contains(&Field::Year), Violation::YearMissing),
-        ]);
-        match Self::new(draft) {
-            Ok(changes) if missing.is_empty() => Ok(changes),
-            Ok(changes) => Err(Rejection {
-                violations: Violations::new(missing),
-                name: changes.name,
-            }),
-            Err(rejection) => Err(rejection.and(missing)),
-        }
+        draft.check(|field| removed.contains(&field)).map(Self)
     }
 
     /// Whether no member is to change.
     pub(crate) fn is_empty(&self) -> bool {
-        self.name.is_none() && self.robot_type.is_none() && self.year.is_none()
+        self.0 == Draft::default()
     }
 
     /// The new name, if it is to change.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
+        self.0.name.as_deref()
     }
 
     /// The new type, if it is to change.
     #[must_use]
-    pub fn robot_type(&self) -> Option<RobotType> {
-        self.robot_type
+    pub fn robot_type(&self) -> Option<&str> {
+        self.0.robot_type.as_deref()
     }
 
     /// The new year, if it is to change.
     #[must_use]
     pub fn year(&self) -> Option<i64> {
-        self.year
+        self.0.year
     }
 
     /// The new values, and those of `current` for the members that do not change.
     pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
+        let Draft {
+            name,
+            robot_type,
+            year,
+        } = self.0;
         ValidDraft {
-            name: self.name.unwrap_or_else(|| current.name.clone()),
-            robot_type: self.robot_type.unwrap_or(current.robot_type),
-            year: self.year.unwrap_or(current.year),
+            name: name.unwrap_or_else(|| current.name.clone()),
+            robot_type: robot_type.map_or_else(|| current.robot_type.clone(), Into::into),
+            year: year.unwrap_or(current.year),
         }
     }
 }
 
 impl From<ValidDraft> for ValidChanges {
-    /// All three members.
+    /// All members.
     fn from(draft: ValidDraft) -> Self {
-        Self {
-            name: Some(draft.name),
-            robot_type: Some(draft.robot_type),
-            year: Some(draft.year),
-        }
+        Self(draft.into())
     }
-}
-
-/// The violations for members that are missing.
-fn missing_members(draft: &Draft) -> Vec<Violation> {
-    violated([
-        (draft.robot_type.is_none(), Violation::TypeMissing),
-        (draft.name.is_none(), Violation::NameMissing),
-        (draft.year.is_none(), Violation::YearMissing),
-    ])
 }
 
 #[cfg(test)]
@@ -335,10 +338,10 @@ mod tests {
     use super::*;
     use crate::model::NAME_LENGTH_LIMIT;
 
-    fn violations(draft: Draft) -> Vec<Violation> {
+    fn messages(draft: Draft) -> String {
         match ValidDraft::new(draft) {
-            Ok(_) => Vec::new(),
-            Err(rejection) => rejection.violations.iter().collect(),
+            Ok(_) => String::new(),
+            Err(rejection) => rejection.to_string(),
         }
     }
 
@@ -346,29 +349,23 @@ mod tests {
     fn all_violations_are_reported_in_contract_order() {
         let name = format!("{}\0", "a".repeat(NAME_LENGTH_LIMIT));
         assert_eq!(
-            violations(Draft::new(name, "robot", -1)),
-            [
-                Violation::TypeUnknown,
-                Violation::NameTooLong,
-                Violation::NameContainsNul,
-                Violation::YearNegative
-            ]
+            messages(Draft::new(name, "robot", -1)),
+            "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
+             The name must be at most 255 characters long\n\
+             The name must not contain the NUL character (U+0000)\n\
+             The year cannot be less than zero"
         );
         assert_eq!(
-            violations(Draft::default()),
-            [
-                Violation::TypeMissing,
-                Violation::NameMissing,
-                Violation::YearMissing
-            ]
+            messages(Draft::default()),
+            "type is required\nname is required\nyear is required"
         );
     }
 
     #[test]
     fn name_taken_is_reported_between_type_and_year() {
-        let both = Violations::new([Violation::YearNegative, Violation::TypeUnknown]);
+        let rejection = ValidDraft::new(Draft::new("R2-D2", "robot", -1)).unwrap_err();
         assert_eq!(
-            both.and(Violation::NameTaken).to_string(),
+            rejection.violations.and(Violation::NAME_TAKEN).to_string(),
             "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
              The robot name must be unique\n\
              The year cannot be less than zero"
@@ -377,13 +374,11 @@ mod tests {
 
     #[test]
     fn name_length_is_counted_in_characters() {
+        let draft = |character: &str, length| Draft::new(character.repeat(length), "droid", 0);
+        assert_eq!(messages(draft("é", NAME_LENGTH_LIMIT)), "");
         assert_eq!(
-            violations(Draft::new("é".repeat(NAME_LENGTH_LIMIT), "droid", 0)),
-            []
-        );
-        assert_eq!(
-            violations(Draft::new("🤖".repeat(NAME_LENGTH_LIMIT + 1), "droid", 0)),
-            [Violation::NameTooLong]
+            messages(draft("🤖", NAME_LENGTH_LIMIT + 1)),
+            "The name must be at most 255 characters long"
         );
     }
 }

@@ -10,8 +10,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{error::Category, value::RawValue};
 
 use super::{
+    definition::Field,
     draft::{Draft, Source},
-    field::{Field, excerpt},
+    text::excerpt,
+    value::Value,
 };
 
 /// Messages for a person: one for each error.
@@ -67,10 +69,12 @@ impl DraftJsonError {
                 format!("{subject} begins with a byte order mark; send it without")
             }
             Self::Empty => {
-                format!("{subject} is empty; send a JSON object with name, type and year")
+                let names = Field::required_names();
+                format!("{subject} is empty; send a JSON object with {names}")
             }
             Self::NotAnObject => {
-                format!("{subject} must be a JSON object with name, type and year")
+                let names = Field::required_names();
+                format!("{subject} must be a JSON object with {names}")
             }
             Self::NotJson(at) => format!("{subject} is not valid JSON ({})", place(at)),
             Self::Truncated(at) => format!("{subject} ends before its JSON does ({})", place(at)),
@@ -134,11 +138,6 @@ pub(crate) fn read_patch(bytes: &[u8]) -> Result<(Draft, Vec<Field>), DraftJsonE
     }
 }
 
-/// The message about a value that is not an integer.
-pub(crate) fn no_integer(field: Field) -> Cow<'static, str> {
-    format!("{field} must be an integer from 0 to {}", i64::MAX).into()
-}
-
 /// The members of an object as raw text, and the messages about their values.
 #[derive(Default)]
 struct Members<'a> {
@@ -150,43 +149,25 @@ struct Members<'a> {
 
 impl<'a> Members<'a> {
     /// The raw text of the value of a field.
-    fn value(&self, field: Field) -> Option<&'a str> {
-        self.values.get(field.as_str()).map(|value| value.get())
+    fn raw(&self, field: Field) -> Option<&'a str> {
+        self.values.get(field.name()).map(|value| value.get())
     }
 
     fn null_fields(&self) -> Vec<Field> {
-        let fields = Field::REQUIRED.iter().copied();
-        let is_null = |field: &Field| self.value(*field) == Some("null");
+        let fields = Field::SETTABLE.iter().copied();
+        let is_null = |field: &Field| self.raw(*field) == Some("null");
         fields.filter(is_null).collect()
     }
 }
 
 /// `null` is the same as a missing member.
 impl Source for Members<'_> {
-    fn text(&mut self, field: Field) -> Option<String> {
-        let value = self.value(field)?;
-        serde_json::from_str(value).unwrap_or_else(|_| {
-            let problem = if value.starts_with('"') {
-                "has an escape sequence that stands for no character"
-            } else {
-                "must be a string"
-            };
-            self.messages.push(format!("{field} {problem}").into());
+    fn value(&mut self, field: Field) -> Option<Value<'static>> {
+        let parsed = field.parse_json(self.raw(field)?);
+        parsed.unwrap_or_else(|message| {
+            self.messages.push(message.into());
             None
         })
-    }
-
-    fn integer(&mut self, field: Field) -> Option<i64> {
-        let value = self.value(field)?;
-        // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected before.
-        match value.parse() {
-            Ok(integer) => Some(integer),
-            Err(_) if value == "null" => None,
-            Err(_) => {
-                self.messages.push(no_integer(field));
-                None
-            }
-        }
     }
 }
 

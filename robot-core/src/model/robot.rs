@@ -4,11 +4,11 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    definition::{Field, Member},
     draft::{Draft, Rejection, ValidChanges, ValidDraft},
-    field::{Field, FieldValue},
     id::RobotId,
     revision::Revision,
-    robot_type::RobotType,
+    value::Value,
 };
 
 /// A stored robot, which satisfies every rule of the contract.
@@ -22,7 +22,7 @@ use super::{
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
 /// assert_eq!((robot.id().get(), robot.name()), (7, "R2-D2"));
-/// assert_eq!((robot.robot_type().as_str(), robot.year()), ("droid", 1977));
+/// assert_eq!((robot.robot_type(), robot.year()), ("droid", 1977));
 /// assert_eq!(
 ///     serde_json::to_string(&robot)?,
 ///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977,"revision":1}"#,
@@ -50,9 +50,9 @@ impl Robot {
         self.values.name()
     }
 
-    /// The type.
+    /// The type. A newer version of this program may have stored one that is no choice here.
     #[must_use]
-    pub fn robot_type(&self) -> RobotType {
+    pub fn robot_type(&self) -> &str {
         self.values.robot_type()
     }
 
@@ -83,15 +83,13 @@ impl Robot {
         Self { revision, ..self }
     }
 
-    /// The value of a field.
+    /// The value of a field; `None` if the robot has none.
     #[must_use]
-    pub fn value(&self, field: Field) -> FieldValue<'_> {
-        match field {
-            Field::Id => FieldValue::Id(self.id()),
-            Field::Name => FieldValue::Text(self.name()),
-            Field::Type => FieldValue::Text(self.robot_type().as_str()),
-            Field::Year => FieldValue::Number(self.year()),
-            Field::Revision => FieldValue::Number(self.revision().get()),
+    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+        match field.member() {
+            Member::Id => Some(Value::Id(self.id)),
+            Member::Revision => Some(Value::Integer(self.revision.get())),
+            Member::Name | Member::Type | Member::Year => self.values.value(field),
         }
     }
 }

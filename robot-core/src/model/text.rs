@@ -1,4 +1,6 @@
-//! Values that are texts in every format of serde.
+//! Texts: values that are texts in every format of serde, and excerpts.
+
+use std::borrow::Cow;
 
 /// Implements `Deserialize` for types that parse their text.
 macro_rules! deserialize_from_text {
@@ -21,6 +23,15 @@ macro_rules! serialize_as_text {
             }
         })+
     };
+}
+
+/// The beginning of a client's text, for a message that quotes it.
+pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
+    const LIMIT: usize = 40;
+    match text.char_indices().nth(LIMIT) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 pub(crate) use {deserialize_from_text, serialize_as_text};

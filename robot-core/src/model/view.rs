@@ -3,27 +3,28 @@
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
-    field::{Field, FieldValue},
+    definition::{Field, Member},
     robot::{Entry, Robot},
+    value::Value,
 };
 
 /// What a view shows fields of: a robot, or its entry.
 pub(crate) trait Visible {
     /// The value of a field; `None` if an entry does not have it.
-    fn get(&self, field: Field) -> Option<FieldValue<'_>>;
+    fn get(&self, field: Field) -> Option<Value<'_>>;
 }
 
 impl Visible for Robot {
-    fn get(&self, field: Field) -> Option<FieldValue<'_>> {
-        Some(self.value(field))
+    fn get(&self, field: Field) -> Option<Value<'_>> {
+        self.value(field)
     }
 }
 
 impl Visible for Entry {
-    fn get(&self, field: Field) -> Option<FieldValue<'_>> {
-        match field {
-            Field::Id => Some(FieldValue::Id(self.id())),
-            Field::Name => Some(FieldValue::Text(self.name())),
+    fn get(&self, field: Field) -> Option<Value<'_>> {
+        match field.member() {
+            Member::Id => Some(Value::Id(self.id())),
+            Member::Name => Some(self.name().into()),
             _ => None,
         }
     }
@@ -40,7 +41,7 @@ impl<T: Visible> Serialize for View<'_, T> {
         let mut object = serializer.serialize_map(Some(self.fields.len()))?;
         for field in self.fields {
             if let Some(value) = self.robot.get(*field) {
-                object.serialize_entry(field.as_str(), &value)?;
+                object.serialize_entry(field.name(), &value)?;
             }
         }
         object.end()

@@ -1,93 +1,106 @@
-//! Rules that a robot can violate: their exact messages, their order, and their checks.
-//!
-//! A rule that accepts more than before (a new type, longer names) also needs a migration, because
-//! the tables have constraints of their own.
+//! Rules that a robot can violate: their exact messages, and their order.
 
 use std::fmt;
 
-use super::{id::RobotId, revision::Revision, robot_type::RobotType};
-
-/// The maximum length of a name, in characters (Unicode scalar values).
-///
-/// ```
-/// use robot_core::{Draft, NAME_LENGTH_LIMIT, ValidDraft};
-///
-/// let draft = |length| Draft::new("é".repeat(length), "droid", 1977);
-/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT)).is_ok());
-/// assert!(ValidDraft::new(draft(NAME_LENGTH_LIMIT + 1)).is_err());
-/// ```
-pub const NAME_LENGTH_LIMIT: usize = 255;
+use super::{definition::Field, id::RobotId, kind::Kind};
 
 /// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
 ///
 /// ```
-/// assert_eq!(robot_core::Violation::NameTaken.to_string(), "The robot name must be unique");
+/// use robot_core::{Field, Rule, Violation};
+///
+/// assert_eq!(Violation::NAME_TAKEN.to_string(), "The robot name must be unique");
+/// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
+/// assert_eq!(negative.to_string(), "The year cannot be less than zero");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Violation {
+    field: Field,
+    rule: Rule,
+}
+
+/// A rule about the value of a field. The order is that of messages about a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Violation {
-    /// Another robot has the id. Only a store checks this, when it restores a robot.
-    #[error("The robot id must be unique")]
-    IdTaken,
+pub enum Rule {
+    /// A required value is missing, or empty.
+    Missing,
+    /// The text is not one of the choices.
+    NotAChoice,
+    /// The text has too many characters.
+    TooLong,
+    /// The text contains U+0000.
+    ContainsNul,
+    /// The number is less than the minimum.
+    TooSmall,
+    /// The number is greater than the maximum. For an id and a revision, only a store checks this,
+    /// when it restores a robot.
+    TooGreat,
+    /// Another robot has the value. Only a store checks this.
+    Taken,
+}
+
+impl Violation {
+    /// Another robot has the id.
+    pub const ID_TAKEN: Self = Self::new(Field::ID, Rule::Taken);
     /// The id is greater than [`RobotId::GREATEST_RESTORED`], so the robot cannot be restored.
-    #[error("The robot id must be at most {}", RobotId::GREATEST_RESTORED)]
-    IdTooGreat,
-    /// The revision is greater than [`Revision::GREATEST_RESTORED`], so the robot cannot be restored.
-    #[error("The robot revision must be at most {}", Revision::GREATEST_RESTORED)]
-    RevisionTooGreat,
-    /// The type is missing.
-    #[error("type is required")]
-    TypeMissing,
-    /// The type is not one of [`RobotType::ALL`].
-    #[error("Value of field 'type' must be part of list: {}", RobotType::names())]
-    TypeUnknown,
-    /// The name is missing or empty.
-    #[error("name is required")]
-    NameMissing,
-    /// The name is longer than [`NAME_LENGTH_LIMIT`].
-    #[error("The name must be at most {NAME_LENGTH_LIMIT} characters long")]
-    NameTooLong,
-    /// The name contains U+0000.
-    #[error("The name must not contain the NUL character (U+0000)")]
-    NameContainsNul,
-    /// Another robot has the name. Only a store checks this.
-    #[error("The robot name must be unique")]
-    NameTaken,
-    /// The year is missing.
-    #[error("year is required")]
-    YearMissing,
-    /// The year is less than 0.
-    #[error("The year cannot be less than zero")]
-    YearNegative,
+    pub const ID_TOO_GREAT: Self = Self::new(Field::ID, Rule::TooGreat);
+    /// The revision is greater than [`Revision::GREATEST_RESTORED`](crate::Revision), so the robot
+    /// cannot be restored.
+    pub const REVISION_TOO_GREAT: Self = Self::new(Field::REVISION, Rule::TooGreat);
+    /// Another robot has the name.
+    pub const NAME_TAKEN: Self = Self::new(Field::NAME, Rule::Taken);
+
+    /// A field violates a rule.
+    #[must_use]
+    pub const fn new(field: Field, rule: Rule) -> Self {
+        Self { field, rule }
+    }
+
+    /// The field whose value violates the rule.
+    #[must_use]
+    pub const fn field(self) -> Field {
+        self.field
+    }
 }
 
-/// The rules that a type violates.
-pub(super) fn check_type(name: &str) -> Vec<Violation> {
-    violated([(RobotType::from_name(name).is_none(), Violation::TypeUnknown)])
-}
-
-/// The rules that a name violates, except uniqueness.
-pub(super) fn check_name(name: &str) -> Vec<Violation> {
-    // Bytes bound characters from above, and counting them costs nothing.
-    let is_too_long = name.len() > NAME_LENGTH_LIMIT && name.chars().count() > NAME_LENGTH_LIMIT;
-    violated([
-        (name.is_empty(), Violation::NameMissing),
-        (is_too_long, Violation::NameTooLong),
-        (name.contains('\0'), Violation::NameContainsNul),
-    ])
-}
-
-/// The rules that a year violates.
-pub(super) fn check_year(year: i64) -> Vec<Violation> {
-    violated([(year < 0, Violation::YearNegative)])
-}
-
-/// The violations whose condition is true.
-pub(super) fn violated(violations: impl IntoIterator<Item = (bool, Violation)>) -> Vec<Violation> {
-    violations
-        .into_iter()
-        .filter_map(|(is_violated, violation)| is_violated.then_some(violation))
-        .collect()
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = self.field;
+        match (self.rule, field.kind()) {
+            (Rule::Missing, _) => write!(formatter, "{field} is required"),
+            (Rule::ContainsNul, _) => write!(
+                formatter,
+                "The {field} must not contain the NUL character (U+0000)"
+            ),
+            (Rule::Taken, _) => write!(formatter, "The robot {field} must be unique"),
+            (Rule::NotAChoice, _) => {
+                let choices = field.choices().join(", ");
+                write!(
+                    formatter,
+                    "Value of field '{field}' must be part of list: {choices}"
+                )
+            }
+            (Rule::TooLong, Kind::Text { max_length }) => write!(
+                formatter,
+                "The {field} must be at most {max_length} characters long"
+            ),
+            (Rule::TooSmall, Kind::Integer { minimum: 0, .. }) => {
+                write!(formatter, "The {field} cannot be less than zero")
+            }
+            (Rule::TooSmall, Kind::Integer { minimum, .. }) => {
+                write!(formatter, "The {field} cannot be less than {minimum}")
+            }
+            (Rule::TooGreat, Kind::Integer { maximum, .. }) => {
+                write!(formatter, "The robot {field} must be at most {maximum}")
+            }
+            (Rule::TooGreat, Kind::Id) => {
+                let maximum = RobotId::GREATEST_RESTORED;
+                write!(formatter, "The robot {field} must be at most {maximum}")
+            }
+            (_, kind) => write!(formatter, "The {field} must be {}", kind.limits()),
+        }
+    }
 }
 
 /// All rules that a draft violates: at least one, each once, in the contract's order.
@@ -95,22 +108,21 @@ pub(super) fn violated(violations: impl IntoIterator<Item = (bool, Violation)>) 
 /// As text: one message per line.
 ///
 /// ```
-/// use robot_core::{Draft, ValidDraft, Violation};
+/// use robot_core::{Draft, Field, Rule, ValidDraft, Violation};
 ///
 /// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
 /// let violations = rejection.violations();
-/// assert_eq!(violations.iter().next(), Some(Violation::TypeMissing));
+/// let first = Violation::new(Field::TYPE, Rule::Missing);
+/// assert_eq!(violations.iter().next(), Some(first));
 /// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violations(Vec<Violation>);
 
 impl Violations {
-    /// Creates the list, from at least one violation, in any order.
-    pub(super) fn new(violations: impl IntoIterator<Item = Violation>) -> Self {
-        let mut violations: Vec<_> = violations.into_iter().collect();
-        violations.sort_unstable();
-        violations.dedup();
+    /// Creates the list, from at least one violation, in the contract's order.
+    pub(super) fn new(violations: Vec<Violation>) -> Self {
+        debug_assert!(!violations.is_empty() && violations.is_sorted());
         Self(violations)
     }
 

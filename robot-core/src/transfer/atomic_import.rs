@@ -249,7 +249,7 @@ impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
         let name = rejection.name.as_deref().unwrap_or_default();
         match self.catalogue.violations(rejection.clone(), None) {
             Ok(violations) if self.by_name.contains_key(name) => {
-                Error::Rejected(violations.and(Violation::NameTaken))
+                Error::Rejected(violations.and(Violation::NAME_TAKEN))
             }
             Ok(violations) => Error::Rejected(violations),
             Err(error) => error,

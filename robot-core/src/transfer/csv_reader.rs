@@ -6,10 +6,7 @@ use super::{
     input::{Input, RECORD_LIMIT},
     record::{ParsedDraft, ReadError},
 };
-use crate::model::{
-    Draft, Field, Source,
-    draft_json::{Messages, no_integer},
-};
+use crate::model::{Draft, Field, Source, Value, draft_json::Messages};
 
 /// The maximum number of columns in a row.
 const COLUMN_LIMIT: usize = 256;
@@ -71,9 +68,10 @@ impl CsvReader {
         let row = self.row(input);
         let row = row.map_err(|error| ReadError::input(input.line(), error))?;
         let Some(row) = row else {
+            let names = Field::names(Field::SETTABLE);
             return Err(ReadError::malformed(
                 1,
-                "The input is empty; the first line of CSV must name the columns: name,type,year",
+                format!("The input is empty; the first line of CSV must name the columns: {names}"),
             ));
         };
         let count = row
@@ -82,8 +80,8 @@ impl CsvReader {
         let mut indices = Vec::new();
         let mut missing = Vec::new();
         // The store assigns the id, so a column with ids is ignored.
-        for field in Field::DEFAULT.iter().filter(|field| **field != Field::Id) {
-            let name = field.as_str();
+        for field in Field::SETTABLE {
+            let name = field.name();
             let mut found = (0..count).filter(|column| self.field(*column) == name.as_bytes());
             match (found.next(), found.next()) {
                 (Some(column), None) => indices.push((*field, column)),
@@ -93,7 +91,7 @@ impl CsvReader {
                         format!("The header names the column {name} twice; name it once"),
                     ));
                 }
-                (None, _) if Field::REQUIRED.contains(field) => missing.push(name),
+                (None, _) if field.is_required() => missing.push(name),
                 (None, _) => {}
             }
         }
@@ -105,8 +103,9 @@ impl CsvReader {
             row.line,
             format!(
                 "Missing in the header: {}; the first line must name the columns, separated by \
-                 commas: name,type,year",
-                missing.join(", ")
+                 commas: {}",
+                missing.join(", "),
+                Field::names(Field::SETTABLE)
             ),
         ))
     }
@@ -207,24 +206,16 @@ struct Values<'a> {
 
 /// An empty value counts as missing, because CSV has no null.
 impl Source for Values<'_> {
-    fn text(&mut self, field: Field) -> Option<String> {
+    fn value(&mut self, field: Field) -> Option<Value<'static>> {
         let mut columns = self.columns.indices.iter();
         let (_, column) = columns.find(|(of, _)| *of == field)?;
-        match str::from_utf8(self.reader.field(*column)) {
-            Ok("") => None,
-            Ok(text) => Some(text.to_owned()),
-            Err(_) => {
-                self.messages.push(format!("{field} is not UTF-8").into());
-                None
-            }
-        }
-    }
-
-    fn integer(&mut self, field: Field) -> Option<i64> {
-        let integer = self.text(field)?.parse();
-        integer
-            .map_err(|_| self.messages.push(no_integer(field)))
-            .ok()
+        let parsed = match str::from_utf8(self.reader.field(*column)) {
+            Ok("") => return None,
+            Ok(text) => field.parse_value(text).map(Value::into_owned),
+            Err(_) => Err(format!("{field} is not UTF-8")),
+        };
+        let message = |message: String| self.messages.push(message.into());
+        parsed.map_err(message).ok()
     }
 }
 

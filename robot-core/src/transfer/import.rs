@@ -281,7 +281,7 @@ where
                 let is_dry_run = self.options.dry_run == DryRun::Yes;
                 let is_taken = name.is_some_and(|name| self.names.contains(&name));
                 Error::Rejected(if is_dry_run && is_taken {
-                    violations.and(Violation::NameTaken)
+                    violations.and(Violation::NAME_TAKEN)
                 } else {
                     violations
                 })
@@ -366,7 +366,7 @@ pub(super) fn contended() -> Error {
 pub(super) fn is_conflict(error: &Error) -> bool {
     match error {
         Error::NotFound(_) | Error::Stale(_) => true,
-        Error::Rejected(violations) => violations.iter().eq([Violation::NameTaken]),
+        Error::Rejected(violations) => violations.iter().eq([Violation::NAME_TAKEN]),
         _ => false,
     }
 }

@@ -51,7 +51,7 @@ impl OnConflict {
     /// The result of a record whose name is taken, unless it replaces the robot.
     pub(super) fn without_write(self) -> Option<Result<Stored, ImportError>> {
         match self {
-            Self::Fail => Some(Err(Error::from(Violation::NameTaken).into())),
+            Self::Fail => Some(Err(Error::from(Violation::NAME_TAKEN).into())),
             Self::Skip => Some(Ok(Stored::Skipped)),
             Self::Replace => None,
         }
@@ -197,7 +197,7 @@ pub enum Stored {
 /// ```
 /// use robot_core::{Error, Violation, transfer::ImportError};
 ///
-/// let error = ImportError::from(Error::from(Violation::NameTaken));
+/// let error = ImportError::from(Error::from(Violation::NAME_TAKEN));
 /// assert_eq!(error.messages(), ["The robot name must be unique"]);
 /// assert!(error.is_record_error());
 /// assert!(!ImportError::from(Error::store("disk failure")).is_record_error());

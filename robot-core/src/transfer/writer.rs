@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::format::Format;
-use crate::model::{Field, FieldValue, Robot, View};
+use crate::model::{Field, Robot, Value, View};
 
 /// Writes robots in a format, in any number of steps.
 ///
@@ -113,18 +113,19 @@ impl RobotWriter {
         let mut writer = csv::Writer::from_writer(output);
         if !self.has_started {
             self.has_started = true;
-            writer.write_record(self.fields.iter().map(|field| field.as_str()))?;
+            writer.write_record(self.fields.iter().map(|field| field.name()))?;
         }
         let mut number = itoa::Buffer::new();
         for robot in robots {
             for field in &self.fields {
                 match robot.value(*field) {
-                    FieldValue::Id(id) => writer.write_field(number.format(id.get()))?,
-                    FieldValue::Text(text) if self.is_for_spreadsheets && is_formula(text) => {
+                    None => writer.write_field("")?,
+                    Some(Value::Id(id)) => writer.write_field(number.format(id.get()))?,
+                    Some(Value::Text(text)) if self.is_for_spreadsheets && is_formula(&text) => {
                         writer.write_field(format!("'{text}"))?;
                     }
-                    FieldValue::Text(text) => writer.write_field(text)?,
-                    FieldValue::Number(value) => writer.write_field(number.format(value))?,
+                    Some(Value::Text(text)) => writer.write_field(text.as_ref())?,
+                    Some(Value::Integer(value)) => writer.write_field(number.format(value))?,
                 }
             }
             writer.write_record(None::<&[u8]>)?;

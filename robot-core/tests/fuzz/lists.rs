@@ -124,7 +124,7 @@ impl ListRequest {
                 let member = |field: &&str| match *field {
                     "id" => format!("\"id\":\"{}\"", robot.id()),
                     "name" => format!("\"name\":{}", without_markup(&name)),
-                    "type" => format!("\"type\":\"{}\"", robot.robot_type().as_str()),
+                    "type" => format!("\"type\":\"{}\"", robot.robot_type()),
                     _ => format!("\"year\":{}", robot.year()),
                 };
                 let members: Vec<_> = fields.iter().map(member).collect();

@@ -217,7 +217,7 @@ fn target_filled_by_another_program_is_an_error() {
     });
     match outcome {
         Err(CopyError::Target(Error::NotRestored { violation, .. })) => {
-            assert_eq!(violation, Violation::NameTaken);
+            assert_eq!(violation, Violation::NAME_TAKEN);
         }
         other => panic!("{other:?}"),
     }

@@ -32,7 +32,7 @@ fn revisions_above_the_maximum_are_rejected() {
     assert!(restored(greatest).is_ok());
     match restored(greatest.next()) {
         Err(Error::NotRestored { id, violation }) => {
-            assert_eq!((id.get(), violation), (1, Violation::RevisionTooGreat));
+            assert_eq!((id.get(), violation), (1, Violation::REVISION_TOO_GREAT));
         }
         other => panic!("{other:?}"),
     }
@@ -50,7 +50,7 @@ fn ids_above_the_maximum_are_rejected() {
     ] {
         match Restoration::new(robots, last_id) {
             Err(Error::NotRestored { id, violation }) => {
-                assert_eq!((id, violation), (above, Violation::IdTooGreat));
+                assert_eq!((id, violation), (above, Violation::ID_TOO_GREAT));
             }
             other => panic!("{other:?}"),
         }

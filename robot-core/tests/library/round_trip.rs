@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
-    CatalogueExt, Draft, Field, MemoryCatalogue, Pages, RobotType,
+    CatalogueExt, Draft, Field, MemoryCatalogue, Pages,
     transfer::{Format, ImportOptions, Position, Records, RobotWriter, import},
 };
 
@@ -47,8 +47,8 @@ fn name() -> impl Strategy<Value = String> {
 
 fn draft() -> impl Strategy<Value = Draft> {
     let year = prop_oneof![Just(0), Just(i64::MAX), 0..3000_i64];
-    (name(), select(&RobotType::ALL[..]), year)
-        .prop_map(|(name, kind, year)| Draft::new(name, kind.as_str(), year))
+    (name(), select(Field::TYPE.choices()), year)
+        .prop_map(|(name, kind, year)| Draft::new(name, kind, year))
 }
 
 /// The robots of a catalogue in a format.

@@ -4,8 +4,9 @@ use proptest::{collection::vec, prelude::*};
 use std::ops::Bound;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Cursor, Draft, Error, Filter, MemoryCatalogue, PageRequest,
-    Pages, Revision, Robot, RobotId, RobotType, Sort, Summary, ValidChanges, ValidDraft, Violation,
+    Catalogue, CatalogueExt, Change, Cursor, Draft, Error, Field, Filter, MemoryCatalogue,
+    PageRequest, Pages, Revision, Robot, RobotId, Sort, Summary, ValidChanges, ValidDraft,
+    Violation,
 };
 
 use crate::backend::Backend;
@@ -193,7 +194,7 @@ fn partial() -> impl Strategy<Value = Draft> {
 
 fn filter() -> impl Strategy<Value = Filter> {
     let text = prop_oneof![2 => Just(String::new()), 1 => name()];
-    let types = vec(prop::sample::select(&RobotType::ALL[..]), 0..3);
+    let types = vec(prop::sample::select(Field::TYPE.choices()), 0..3);
     let year = || prop::option::of(0..3000_i64);
     let parts = (
         (text, any::<bool>()),

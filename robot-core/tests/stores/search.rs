@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::{collection::vec, prelude::*, sample::Index};
 use robot_core::{
     Catalogue, CatalogueExt, Cursor, Draft, Entry, Error, Filter, MemoryCatalogue, PageRequest,
-    Pages, Restoration, Robot, RobotId, RobotType, Sort, ValidDraft, fold,
+    Pages, Restoration, Robot, RobotId, Sort, ValidDraft, fold,
     transfer::{ImportOptions, Record, import},
 };
 
@@ -300,7 +300,7 @@ fn assert_filters_many(catalogue: &dyn Catalogue) {
     let texts = ["", "D", "oid-00", "07777"].map(Filter::from);
     let folded = ["droid-1", "D", "777"].map(|text| Filter::from(text).folded());
     for filter in texts.into_iter().chain(folded) {
-        let droids = filter.clone().of_type(RobotType::Droid);
+        let droids = filter.clone().of_type("droid");
         let of_one_year = droids.clone().years(1977..=1977);
         let late = filter.clone().years(1999..);
         for filter in [filter, droids, of_one_year, late] {

@@ -258,7 +258,7 @@ fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
                         match catalogue.replace(robot.id(), draft(name)) {
                             Ok(()) => {}
                             Err(Error::Rejected(violations))
-                                if violations.iter().eq([Violation::NameTaken]) => {}
+                                if violations.iter().eq([Violation::NAME_TAKEN]) => {}
                             Err(error) => panic!("{error:?}"),
                         }
                     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, Revision, Robot, RobotId, Violation,
+    Catalogue, CatalogueExt, Draft, Error, Field, Revision, Robot, RobotId, Rule, Violation,
     http::{Api, Request},
 };
 
@@ -233,7 +233,7 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
 
     assert_eq!(older.list().unwrap().len(), 3);
     let android = older.get(id(2)).unwrap().unwrap();
-    assert_eq!(android.robot_type().as_str(), "android");
+    assert_eq!(android.robot_type(), "android");
     assert_eq!(older.find("b").unwrap(), Some(android.clone()));
     let api = Api::new(older.clone());
     let android_json = r#"{"id":"2","name":"b","type":"android"}"#;
@@ -256,14 +256,18 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
     let Error::Rejected(violations) = error else {
         panic!("{error:?}")
     };
-    assert!(violations.iter().eq([Violation::TypeUnknown]));
+    assert!(
+        violations
+            .iter()
+            .eq([Violation::new(Field::TYPE, Rule::NotAChoice)])
+    );
     let name = Draft {
         name: Some("e".to_owned()),
         ..Draft::default()
     };
     older.amend(id(2), name).unwrap();
     let android = older.find("e").unwrap().unwrap();
-    assert_eq!(android.robot_type().as_str(), "android");
+    assert_eq!(android.robot_type(), "android");
     older.replace(id(2), draft("f")).unwrap();
     older.delete(id(2)).unwrap();
     assert_eq!(names(&database.open(), ""), ["a", "c"]);

@@ -3,7 +3,7 @@
 use std::fs;
 
 use robot_core::{
-    RobotType,
+    Field,
     conformance::{Answer, Call, Client},
 };
 
@@ -37,13 +37,16 @@ fn paths(text: &str) -> Vec<String> {
 
 #[test]
 fn page_has_every_robot_type() {
-    let types = RobotType::ALL.map(|robot_type| format!("\"{robot_type}\""));
-    let list = format!("const TYPES = [{}];", types.join(", "));
+    let types = Field::TYPE
+        .choices()
+        .iter()
+        .map(|robot_type| format!("\"{robot_type}\""));
+    let list = format!("const TYPES = [{}];", types.collect::<Vec<_>>().join(", "));
     assert!(
         include_str!("../../static/robot.js").contains(&list),
         "{list}"
     );
-    for robot_type in RobotType::ALL {
+    for robot_type in Field::TYPE.choices() {
         for selector in [
             format!(".type.{robot_type}::before"),
             format!(".bar.{robot_type}"),

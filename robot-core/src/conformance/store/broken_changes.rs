@@ -52,7 +52,7 @@ impl BrokenStore {
                     };
                     robots.keep(ValidDraft::new(draft).unwrap().with_id(id));
                 }
-                return Err(Violation::NameTaken.into());
+                return Err(Violation::NAME_TAKEN.into());
             }
             match self.bug {
                 Bug::UpdateLeavesNameTaken if before.name() != after.name() => {
@@ -63,7 +63,7 @@ impl BrokenStore {
             }
             robots.keep(match self.bug {
                 Bug::UpdateIgnoresType => {
-                    let robot_type = Some(before.robot_type().as_str().to_owned());
+                    let robot_type = Some(before.robot_type().to_owned());
                     let draft = Draft {
                         robot_type,
                         ..after.into()

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     catalogue::{Cursor, Direction, Filter, Place, SortKey},
-    model::{Robot, RobotType, fold},
+    model::{Field, Robot, fold},
 };
 
 impl BrokenStore {
@@ -98,8 +98,8 @@ impl BrokenStore {
         let mut others = filter.clone().containing("");
         match self.bug {
             Bug::TypesIgnored => {
-                for robot_type in RobotType::ALL {
-                    others = others.of_type(robot_type);
+                for robot_type in Field::TYPE.choices() {
+                    others = others.of_type(*robot_type);
                 }
             }
             Bug::LastYearIgnored => {

@@ -147,9 +147,9 @@ impl Robots {
         let id_taken = self.get(robot.id()).is_ok() && bug != Bug::RestoreReplacesTakenIds;
         let name_taken = self.is_taken(robot.name());
         match (id_taken, name_taken) {
-            (true, true) if bug == Bug::RestoreReportsNameFirst => Some(Violation::NameTaken),
-            (true, _) => Some(Violation::IdTaken),
-            (false, true) => Some(Violation::NameTaken),
+            (true, true) if bug == Bug::RestoreReportsNameFirst => Some(Violation::NAME_TAKEN),
+            (true, _) => Some(Violation::ID_TAKEN),
+            (false, true) => Some(Violation::NAME_TAKEN),
             (false, false) => None,
         }
     }
@@ -181,10 +181,10 @@ impl Catalogue for BrokenStore {
                 if self.is(Bug::RefusedInsertChangesOther) {
                     robots.keep(draft.with_id(other.id()));
                 }
-                return Err(Violation::NameTaken.into());
+                return Err(Violation::NAME_TAKEN.into());
             }
             if robots.is_taken(draft.name()) {
-                return Err(Violation::NameTaken.into());
+                return Err(Violation::NAME_TAKEN.into());
             }
             let robot = draft.with_id(robots.next_id(self.bug));
             robots.keep(robot.clone());

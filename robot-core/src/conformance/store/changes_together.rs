@@ -119,7 +119,7 @@ fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
             let result = catalogue.apply_all(changes);
             match &failing {
                 Change::Insert(_) | Change::Update(_, _) if failing.id() != Some(gone) => {
-                    assert_rejected(result, &[Violation::NameTaken]);
+                    assert_rejected(result, &[Violation::NAME_TAKEN]);
                 }
                 Change::UpdateIf(..) | Change::DeleteIf(..) => {
                     assert!(matches!(result, Err(Error::Stale(id)) if id == stale));
@@ -134,7 +134,7 @@ fn failing_change_prevents_all(catalogue: &dyn Catalogue) {
     }
     // Also a conflict between two of the changes.
     let result = catalogue.apply_all(inserts(["x", "y", "x"]));
-    assert_rejected(result, &[Violation::NameTaken]);
+    assert_rejected(result, &[Violation::NAME_TAKEN]);
     assert_eq!(ok(catalogue.list()), before);
     ok(catalogue.apply_all(good()));
     assert_found(
@@ -157,7 +157,7 @@ fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
         all.collect::<Vec<_>>()
     };
     let result = catalogue.apply_all(changes(Some("RX-0001 b")));
-    assert_rejected(result, &[Violation::NameTaken]);
+    assert_rejected(result, &[Violation::NAME_TAKEN]);
     assert_found(catalogue, "RX", &["RX-0001 b"]);
     assert_eq!(get(catalogue, old[7]).map(|robot| robot.year()), Some(1977));
     let ids = ok(catalogue.apply_all(changes(None)));
@@ -208,7 +208,7 @@ fn concurrent_equal_changes_succeed_once(catalogue: &dyn Catalogue) {
         for (names, result) in results {
             match result {
                 Ok(_) => stored.push(names),
-                result => assert_rejected(result, &[Violation::NameTaken]),
+                result => assert_rejected(result, &[Violation::NAME_TAKEN]),
             }
         }
         assert_eq!(stored.len(), 1);

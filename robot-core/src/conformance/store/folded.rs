@@ -4,7 +4,7 @@ use super::{Run, add, add_all, draft, names, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Sort, Summary},
     conformance::{Case, cases},
-    model::{Draft, Entry, Robot, RobotType, fold},
+    model::{Draft, Entry, Robot, fold},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -263,8 +263,8 @@ fn folded_searches_are_filtered_paged_and_counted(catalogue: &dyn Catalogue) {
         folded("9 u"),
         folded("none"),
         folded("\u{308}"),
-        folded("a-").of_type(RobotType::Virtual),
-        folded("UNIT").of_type(RobotType::Droid).years(1910..1920),
+        folded("a-").of_type("virtual"),
+        folded("UNIT").of_type("droid").years(1910..1920),
         folded("0 ünit").years(1930..),
         folded("b-").named("B-003 Ünit"),
         folded("c-").named("B-003 Ünit"),

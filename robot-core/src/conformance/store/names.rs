@@ -4,7 +4,7 @@ use super::{Run, add, add_all, assert_found, assert_rejected, draft, get, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt},
     conformance::{Case, cases},
-    model::{NAME_LENGTH_LIMIT, Violation},
+    model::{Field, NAME_LENGTH_LIMIT, Rule, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -100,7 +100,7 @@ fn names_are_compared_by_bytes(catalogue: &dyn Catalogue) {
         assert_eq!(get(catalogue, robot.id()), Some(robot), "{name:?}");
     }
     for name in DIFFICULT_NAMES {
-        assert_rejected(catalogue.add(draft(name)), &[Violation::NameTaken]);
+        assert_rejected(catalogue.add(draft(name)), &[Violation::NAME_TAKEN]);
     }
 }
 
@@ -118,7 +118,7 @@ fn names_of_maximum_length_are_stored(catalogue: &dyn Catalogue) {
         assert_eq!(get(catalogue, robot.id()), Some(robot));
         assert_rejected(
             catalogue.add(draft(&format!("{name}{character}"))),
-            &[Violation::NameTooLong],
+            &[Violation::new(Field::NAME, Rule::TooLong)],
         );
         // It differs in the last character only.
         let mut other = character.repeat(NAME_LENGTH_LIMIT - 1);

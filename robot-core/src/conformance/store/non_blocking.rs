@@ -68,9 +68,9 @@ fn submitted_changes_check_the_rules(catalogue: &dyn Catalogue) {
     let (a, b) = (add(catalogue, "a"), add(catalogue, "b"));
     let gone = add(catalogue, "gone").id();
     ok(catalogue.delete(gone));
-    assert_rejected(submit(catalogue, &insert("a")), &[Violation::NameTaken]);
+    assert_rejected(submit(catalogue, &insert("a")), &[Violation::NAME_TAKEN]);
     let rename = update(b.id(), Draft::new("a", "virtual", 5));
-    assert_rejected(submit(catalogue, &rename), &[Violation::NameTaken]);
+    assert_rejected(submit(catalogue, &rename), &[Violation::NAME_TAKEN]);
     for change in [
         update(gone, draft("c")),
         update(gone, draft("a")),

@@ -26,7 +26,7 @@ fn assert_one_gets_the_name<T: std::fmt::Debug>(results: Vec<crate::Result<T>>) 
     let (successes, rejections): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
     assert_eq!(successes.len(), 1);
     for result in rejections {
-        assert_rejected(result, &[Violation::NameTaken]);
+        assert_rejected(result, &[Violation::NAME_TAKEN]);
     }
 }
 

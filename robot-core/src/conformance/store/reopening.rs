@@ -11,7 +11,7 @@ use crate::{
         Case, cases,
         opening::{Open, Retention},
     },
-    model::{Draft, Revision, RobotType, Violation},
+    model::{Draft, Field, Revision, Violation},
 };
 
 /// Runs a case.
@@ -62,8 +62,13 @@ fn robots_are_kept_when_reopened(open: &Open) {
     for name in [
         "b", "🤖", "a", "\n", "é", "e\u{301}", "B", "x ", "x", "'; --",
     ] {
-        for (robot_type, year) in RobotType::ALL.into_iter().zip([0, 1977, i64::MAX]) {
-            let draft = Draft::new(format!("{name}{year}"), robot_type.as_str(), year);
+        for (robot_type, year) in Field::TYPE
+            .choices()
+            .iter()
+            .copied()
+            .zip([0, 1977, i64::MAX])
+        {
+            let draft = Draft::new(format!("{name}{year}"), robot_type, year);
             robots.push(ok(catalogue.add(draft)));
         }
         catalogue = reopened(open, catalogue);
@@ -145,7 +150,7 @@ fn names_are_still_unique_when_reopened(open: &Open) {
     ok(catalogue.replace(renamed, draft("other")));
     ok(catalogue.delete(deleted));
     let catalogue = reopened(open, catalogue);
-    let is_taken = [Violation::NameTaken];
+    let is_taken = [Violation::NAME_TAKEN];
     assert_rejected(catalogue.insert(valid(draft("taken"))), &is_taken);
     assert_rejected(catalogue.replace(renamed, draft("taken")), &is_taken);
     assert!(restore(&catalogue, &[robot(1000, "taken")], None).is_err());
@@ -178,7 +183,7 @@ fn refused_changes_are_not_kept_when_reopened(open: &Open) {
     let catalogue = open();
     let robots = [add(&catalogue, "a"), add(&catalogue, "b")];
     let virtual_a = || Draft::new("a", "virtual", 5);
-    let is_taken = [Violation::NameTaken];
+    let is_taken = [Violation::NAME_TAKEN];
     assert_rejected(catalogue.insert(valid(virtual_a())), &is_taken);
     assert_rejected(catalogue.replace(robots[1].id(), virtual_a()), &is_taken);
     let refused = [robot(1000, "refused"), robot(2000, "a")];

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest, Pages},
     conformance::{Case, at_once, cases},
-    model::{Draft, NAME_LENGTH_LIMIT, RobotId, RobotType, Violation},
+    model::{Draft, Field, NAME_LENGTH_LIMIT, RobotId, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -72,7 +72,7 @@ fn every_valid_robot_can_be_restored(catalogue: &dyn Catalogue) {
     ];
     let mut robots = Vec::new();
     for (number, name) in (1..).zip([longest.as_str()].iter().chain(&odd)) {
-        for (step, robot_type) in (0..).zip(RobotType::ALL) {
+        for (step, robot_type) in (0..).zip(Field::TYPE.choices()) {
             let year = [0, 1977, i64::MAX][usize::try_from(number % 3).unwrap_or(0)];
             let name: String = name.chars().take(NAME_LENGTH_LIMIT - step).collect();
             let name = if step == 0 {
@@ -80,7 +80,7 @@ fn every_valid_robot_can_be_restored(catalogue: &dyn Catalogue) {
             } else {
                 format!("{step}{name}")
             };
-            let draft = valid(Draft::new(name, robot_type.as_str(), year));
+            let draft = valid(Draft::new(name, *robot_type, year));
             robots.push(draft.with_id(id(number + 100 * i64::try_from(step).unwrap_or(0))));
         }
     }
@@ -169,12 +169,12 @@ fn taken_id_restores_nothing(catalogue: &dyn Catalogue) {
         robot(20, "in place"),
         robot(30, "later"),
     ];
-    assert_not_restored(restore(catalogue, &robots, None), 20, Violation::IdTaken);
+    assert_not_restored(restore(catalogue, &robots, None), 20, Violation::ID_TAKEN);
     // If both are taken, the id is reported.
     assert_not_restored(
         restore(catalogue, &[robot(20, "taken")], None),
         20,
-        Violation::IdTaken,
+        Violation::ID_TAKEN,
     );
     assert_eq!(ok(catalogue.list()), [robot(20, "taken")]);
     assert_found(catalogue, "efo", &[]);
@@ -189,13 +189,13 @@ fn taken_id_restores_nothing(catalogue: &dyn Catalogue) {
 fn taken_name_restores_nothing(catalogue: &dyn Catalogue) {
     let kept = add(catalogue, "taken");
     let robots = [robot(10, "before"), robot(20, "taken"), robot(30, "later")];
-    assert_not_restored(restore(catalogue, &robots, None), 20, Violation::NameTaken);
+    assert_not_restored(restore(catalogue, &robots, None), 20, Violation::NAME_TAKEN);
     assert_eq!(ok(catalogue.list()), [kept]);
     assert_found(catalogue, "ate", &[]);
     for robot in &robots {
         assert_eq!(get(catalogue, robot.id()), None);
     }
-    assert_rejected(catalogue.add(draft("taken")), &[Violation::NameTaken]);
+    assert_rejected(catalogue.add(draft("taken")), &[Violation::NAME_TAKEN]);
     // The ids and names that were not restored are still free.
     let others = [
         robot(10, "before"),
@@ -214,10 +214,10 @@ fn duplicate_in_a_restoration_restores_nothing(catalogue: &dyn Catalogue) {
     assert_not_restored(
         restore(catalogue, &same_name, None),
         9,
-        Violation::NameTaken,
+        Violation::NAME_TAKEN,
     );
     let same_id = [robot(7, "a"), robot(7, "b")];
-    assert_not_restored(restore(catalogue, &same_id, None), 7, Violation::IdTaken);
+    assert_not_restored(restore(catalogue, &same_id, None), 7, Violation::ID_TAKEN);
     assert_found(catalogue, "", &[]);
 }
 
@@ -258,9 +258,9 @@ fn refused_restoration_leaves_nothing_behind(catalogue: &dyn Catalogue) {
 fn conflict_is_reported_for_the_lowest_id(catalogue: &dyn Catalogue) {
     ok(restore(catalogue, &[robot(1, "a"), robot(2, "b")], None));
     let robots = [robot(9, "a"), robot(8, "b"), robot(7, "free")];
-    assert_not_restored(restore(catalogue, &robots, None), 8, Violation::NameTaken);
+    assert_not_restored(restore(catalogue, &robots, None), 8, Violation::NAME_TAKEN);
     let robots = [robot(9, "a"), robot(2, "also free"), robot(7, "free")];
-    assert_not_restored(restore(catalogue, &robots, None), 2, Violation::IdTaken);
+    assert_not_restored(restore(catalogue, &robots, None), 2, Violation::ID_TAKEN);
     assert_found(catalogue, "", &["a", "b"]);
 }
 
@@ -286,10 +286,10 @@ fn ids_above_the_maximum_are_not_restored(catalogue: &dyn Catalogue) {
         assert_not_restored(
             restore(catalogue, &robots, None),
             number,
-            Violation::IdTooGreat,
+            Violation::ID_TOO_GREAT,
         );
         let result = restore(catalogue, &robots[..1], Some(id(number)));
-        assert_not_restored(result, number, Violation::IdTooGreat);
+        assert_not_restored(result, number, Violation::ID_TOO_GREAT);
     }
     assert_eq!(ok(catalogue.last_id()), None);
     assert_found(catalogue, "", &[]);
@@ -305,12 +305,16 @@ fn large_restoration_is_atomic(catalogue: &dyn Catalogue) {
         .unwrap_or_else(|| panic!("the list is not empty"));
     ok(restore(catalogue, std::slice::from_ref(last), None));
     let one_more = [others, &[robot(1, last.name())]].concat();
-    assert_not_restored(restore(catalogue, &one_more, None), 1, Violation::NameTaken);
+    assert_not_restored(
+        restore(catalogue, &one_more, None),
+        1,
+        Violation::NAME_TAKEN,
+    );
     let one_more = [others, &[robot(99_999, last.name())]].concat();
     assert_not_restored(
         restore(catalogue, &one_more, None),
         99_999,
-        Violation::NameTaken,
+        Violation::NAME_TAKEN,
     );
     assert_found(catalogue, "", &[last.name()]);
     ok(restore(catalogue, others, None));
@@ -326,7 +330,7 @@ fn concurrent_equal_restorations_succeed_once(catalogue: &dyn Catalogue) {
         let results = at_once(4, |_| restore(catalogue, &robots, None));
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
         for result in results.into_iter().filter(Result::is_err) {
-            assert_not_restored(result, 100 * round, Violation::IdTaken);
+            assert_not_restored(result, 100 * round, Violation::ID_TAKEN);
         }
         assert_found(catalogue, &format!("{round} 19"), &[robots[19].name()]);
     }

@@ -4,7 +4,7 @@ use super::{Run, add, assert_not_found, assert_rejected, draft, get, ok, restore
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error},
     conformance::{Case, at_once, cases},
-    model::{Draft, Revision, RobotId, ValidChanges, Violation},
+    model::{Draft, Field, Revision, RobotId, Rule, ValidChanges, Violation},
 };
 
 /// The number of changes by each thread.
@@ -70,9 +70,9 @@ fn rejected_changes_keep_the_revision(catalogue: &dyn Catalogue) {
     let (robot, _) = (add(catalogue, "R2-D2"), add(catalogue, "C-3PO"));
     let (id, taken) = (robot.id(), valid(draft("C-3PO")));
     let rejected = catalogue.update(id, taken.clone().into());
-    assert_rejected(rejected, &[Violation::NameTaken]);
+    assert_rejected(rejected, &[Violation::NAME_TAKEN]);
     let rejected = catalogue.update_if(id, revision(1), taken.into());
-    assert_rejected(rejected, &[Violation::NameTaken]);
+    assert_rejected(rejected, &[Violation::NAME_TAKEN]);
     assert_stale(catalogue.update_if(id, revision(2), year(5)), id);
     assert_revision(catalogue, id, 1);
 }
@@ -126,9 +126,9 @@ fn stale_revision_takes_precedence_over_the_rules(catalogue: &dyn Catalogue) {
     assert_rejected(
         catalogue.amend_if(id, revision(1), wrong),
         &[
-            Violation::TypeUnknown,
-            Violation::NameTaken,
-            Violation::YearNegative,
+            Violation::new(Field::TYPE, Rule::NotAChoice),
+            Violation::NAME_TAKEN,
+            Violation::new(Field::YEAR, Rule::TooSmall),
         ],
     );
 }

@@ -185,7 +185,7 @@ impl Applied {
         match change {
             Change::Insert(draft) => match self.inserted.remove(draft.name()) {
                 Some(id) => assigned(id),
-                None => Err(Violation::NameTaken.into()),
+                None => Err(Violation::NAME_TAKEN.into()),
             },
             Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
             Change::Delete(id) => Err(Error::NotFound(*id)),

@@ -89,8 +89,7 @@ fn with_text<'a>(
 fn types(connection: &mut SqliteConnection, filter: &Filter) -> QueryResult<Vec<String>> {
     let mut types: Vec<String> = Vec::new();
     if !filter.get_types().is_empty() {
-        types.extend(filter.get_types().iter().map(ToString::to_string));
-        return Ok(types);
+        return Ok(filter.get_types().to_vec());
     }
     // A later version may have further types. Each query reads one entry.
     loop {

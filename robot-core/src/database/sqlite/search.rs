@@ -98,7 +98,7 @@ pub(super) fn scanned(filter: &Filter) -> Option<Condition<'_, Sqlite>> {
         condition = join(condition, Some(Box::new(robots::name.eq(name))));
     }
     if !filter.get_types().is_empty() {
-        let types = filter.get_types().iter().map(|known| known.as_str());
+        let types = filter.get_types().iter().map(String::as_str);
         let is_one = sql::<Text>("+robots.type").eq_any(types.collect::<Vec<_>>());
         condition = join(condition, Some(Box::new(is_one)));
     }

@@ -78,6 +78,27 @@ impl From<String> for Json {
     }
 }
 
+impl From<serde_json::Value> for Json {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Object(members) => {
+                let members = members.into_iter();
+                Self::Object(
+                    members
+                        .map(|(name, value)| (name.into(), value.into()))
+                        .collect(),
+                )
+            }
+            serde_json::Value::Array(list) => {
+                Self::List(list.into_iter().map(Into::into).collect())
+            }
+            serde_json::Value::Bool(flag) => Self::Flag(flag),
+            serde_json::Value::String(text) => Self::Text(text.into()),
+            other => Self::Number(other.as_i64().unwrap_or_default()),
+        }
+    }
+}
+
 impl From<Vec<Json>> for Json {
     fn from(list: Vec<Json>) -> Self {
         Self::List(list)

@@ -4,7 +4,7 @@ use super::json::{Json, object};
 use crate::{
     catalogue::Sort,
     http::parameters::{LIMIT_MAXIMUM, Value},
-    model::{Field, NAME_LENGTH_LIMIT, RobotType},
+    model::Field,
 };
 
 /// All schemas, by their names.
@@ -14,13 +14,13 @@ pub(super) fn all() -> Json {
             .with("description", "A robot, with the members that `fields` names. Without it, replies \
                 have `id` and `name`, and exports all but `revision`."),
         "Robots" => object! { "type" => "array", "items" => reference("Robot") },
-        "RobotDraft" => draft(Field::REQUIRED)
+        "RobotDraft" => draft(Field::SETTABLE)
             .with("description", "A robot that is stored. Other members are ignored."),
         "RobotDrafts" => object! { "type" => "array", "items" => reference("RobotDraft") },
         "RobotPatch" => draft(&[])
             .with("description", "The members that are changed (RFC 7396). Other members are ignored."),
         "RobotCreated" => envelope("OK", vec![
-            ("data", robot(Field::CREATED_VIEW, Field::CREATED_VIEW)),
+            ("data", robot(Field::created_view(), Field::created_view())),
         ]),
         "RobotFound" => envelope("FOUND", vec![("data", reference("Robot"))]),
         "RobotNotFound" => envelope("NOT-FOUND", vec![])
@@ -82,12 +82,12 @@ pub(super) fn value(value: Value) -> Json {
     match value {
         Value::Text => object! { "type" => "string" },
         Value::Flag => object! { "type" => "boolean", "default" => false },
-        Value::Year => year(),
+        Value::Year => Field::YEAR.json_schema().into(),
         Value::Limit => object! {
             "type" => "integer", "minimum" => 1, "maximum" => i64::try_from(LIMIT_MAXIMUM).unwrap_or(i64::MAX),
         },
         Value::OneOf(texts) => choice(texts.iter().copied()),
-        Value::Type => list(choice(type_names())),
+        Value::Type => list(choice(Field::TYPE.choices().iter().copied())),
         // Not an array: many generators write arrays as repeated parameters.
         Value::Fields => {
             let name = Field::names(Field::ALL).replace(',', "|");
@@ -106,10 +106,6 @@ fn list(items: Json) -> Json {
 
 fn choice<T: Into<Json>>(texts: impl IntoIterator<Item = T>) -> Json {
     object! { "type" => "string", "enum" => Json::texts(texts) }
-}
-
-fn type_names() -> [&'static str; 3] {
-    RobotType::ALL.map(RobotType::as_str)
 }
 
 /// The object of a reply: its status, and the members that are always there.
@@ -151,64 +147,33 @@ fn count() -> Json {
 
 /// A robot in a reply.
 fn robot(fields: &[Field], required: &'static [Field]) -> Json {
-    let members = fields.iter().map(|field| (*field, stored(*field)));
+    let members = fields
+        .iter()
+        .map(|field| (*field, field.json_schema().into()));
     fields_object(members, required)
 }
 
 /// A robot in a request.
 fn draft(required: &'static [Field]) -> Json {
-    let members = Field::REQUIRED.iter().map(|field| {
-        let schema = match field {
-            Field::Type => choice(type_names()),
-            other => stored(*other),
-        };
-        (*field, schema)
-    });
+    let members = Field::SETTABLE
+        .iter()
+        .map(|field| (*field, field.json_schema_of_drafts().into()));
     fields_object(members, required)
 }
 
 fn fields_object(members: impl Iterator<Item = (Field, Json)>, required: &'static [Field]) -> Json {
-    let members = members.map(|(field, schema)| (field.as_str().into(), schema));
+    let members = members.map(|(field, schema)| (field.name().into(), schema));
     let object = object! { "type" => "object", "properties" => Json::Object(members.collect()) };
     if required.is_empty() {
         object
     } else {
         object.with(
             "required",
-            Json::texts(required.iter().map(|field| field.as_str())),
+            Json::texts(required.iter().map(|field| field.name())),
         )
     }
 }
 
-/// The value of a field in a reply.
-fn stored(field: Field) -> Json {
-    match field {
-        Field::Id => object! {
-            "type" => "string", "pattern" => "^[1-9][0-9]*$", "examples" => example("1"),
-            "description" => "Assigned by the service, and never used again.",
-        },
-        Field::Name => object! {
-            "type" => "string", "minLength" => 1, "maxLength" => name_length(), "examples" => example("R2-D2"),
-            "description" => "Unique. Any characters but NUL, compared byte for byte.",
-        },
-        // A newer version on the same database may have stored other types.
-        Field::Type => object! { "type" => "string", "examples" => example("droid") },
-        Field::Year => year(),
-        Field::Revision => object! {
-            "type" => "integer", "format" => "int64", "minimum" => 1, "examples" => example(1),
-            "description" => "Greater by one after each change.",
-        },
-    }
-}
-
-fn year() -> Json {
-    object! { "type" => "integer", "format" => "int64", "minimum" => 0, "examples" => example(1977) }
-}
-
 fn example(value: impl Into<Json>) -> Json {
     Json::List(vec![value.into()])
-}
-
-fn name_length() -> i64 {
-    i64::try_from(NAME_LENGTH_LIMIT).unwrap_or(i64::MAX)
 }

@@ -74,7 +74,7 @@ impl Operation {
 
     fn error_answer(&self, error: &Error) -> Answer {
         match error {
-            Error::Rejected(broken) if broken.iter().eq([Violation::NameTaken]) => {
+            Error::Rejected(broken) if broken.iter().eq([Violation::NAME_TAKEN]) => {
                 Answer::NameTaken
             }
             Error::NotFound(missing) if Some(*missing) == self.target() => Answer::NotFound,

@@ -129,7 +129,7 @@ impl Robots {
     fn check_name(&self, name: Option<&str>, id: Option<RobotId>) -> Result<()> {
         let mut others = self.all.iter().filter(|robot| Some(robot.id()) != id);
         if others.any(|other| Some(other.name()) == name) {
-            return Err(Violation::NameTaken.into());
+            return Err(Violation::NAME_TAKEN.into());
         }
         Ok(())
     }
@@ -278,10 +278,10 @@ impl Catalogue for BuggyStore {
             let mut all = robots.all.clone();
             for robot in restoration.robots() {
                 if all.iter().any(|other| other.id() == robot.id()) {
-                    return Err(Restoration::conflict(robot, Violation::IdTaken));
+                    return Err(Restoration::conflict(robot, Violation::ID_TAKEN));
                 }
                 if all.iter().any(|other| other.name() == robot.name()) {
-                    return Err(Restoration::conflict(robot, Violation::NameTaken));
+                    return Err(Restoration::conflict(robot, Violation::NAME_TAKEN));
                 }
                 all.push(robot.clone());
             }

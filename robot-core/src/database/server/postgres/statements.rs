@@ -20,7 +20,7 @@ use crate::{
         server::postgres::candidates::may_contain,
         statements::{Condition, Dialect, impl_statements},
     },
-    model::{Robot, RobotId, RobotType, ValidChanges, ValidDraft, Violation, fold},
+    model::{Robot, RobotId, ValidChanges, ValidDraft, Violation, fold},
 };
 
 /// The sequence that ids come from.
@@ -85,10 +85,7 @@ pub(super) fn insert_all(
 ) -> QueryResult<HashMap<String, i64>> {
     let rows: Vec<(i64, String)> = InsertAll {
         names: drafts.iter().map(|draft| draft.name()).collect(),
-        types: drafts
-            .iter()
-            .map(|draft| draft.robot_type().as_str())
-            .collect(),
+        types: drafts.iter().map(|draft| draft.robot_type()).collect(),
         years: drafts.iter().map(|draft| draft.year()).collect(),
     }
     .get_results(connection)?;
@@ -104,9 +101,7 @@ pub(super) fn update_all(
     let rows: Vec<(i64, bool)> = UpdateAll {
         ids: updates.iter().map(|(id, _)| id.get()).collect(),
         names: changes().map(|changes| changes.name()).collect(),
-        types: changes()
-            .map(|changes| changes.robot_type().map(RobotType::as_str))
-            .collect(),
+        types: changes().map(|changes| changes.robot_type()).collect(),
         years: changes().map(|changes| changes.year()).collect(),
     }
     .get_results(connection)?;
@@ -114,7 +109,7 @@ pub(super) fn update_all(
         let result = if is_updated {
             Ok(())
         } else {
-            Err(Violation::NameTaken.into())
+            Err(Violation::NAME_TAKEN.into())
         };
         Some((RobotId::new(id)?, result))
     };
@@ -136,7 +131,7 @@ pub(super) fn delete_all(
 /// The statement of [`insert_all`]: the same for any number of rows, so that it is prepared once.
 struct InsertAll<'a> {
     names: Vec<&'a str>,
-    types: Vec<&'static str>,
+    types: Vec<&'a str>,
     years: Vec<i64>,
 }
 
@@ -167,7 +162,7 @@ impl QueryFragment<Pg> for InsertAll<'_> {
 struct UpdateAll<'a> {
     ids: Vec<i64>,
     names: Vec<Option<&'a str>>,
-    types: Vec<Option<&'static str>>,
+    types: Vec<Option<&'a str>>,
     years: Vec<Option<i64>>,
 }
 
