@@ -191,7 +191,7 @@ pub const STORE_POOL_WAIT: Metric = Metric::histogram(
 /// Look-ups that were not done by the thread of the request.
 pub const SQLITE_MOVED_READS: Metric = Metric::counter(
     "robots_sqlite_moved_reads_total",
-    "Look-ups that a blocking thread repeated, because all connections were in use or a lock was held",
+    "Look-ups on blocking threads, because look-ups were slow or a lock was held",
 );
 /// The duration of commits.
 pub const SQLITE_COMMIT_DURATION: Metric = Metric::histogram(

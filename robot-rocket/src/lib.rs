@@ -34,7 +34,6 @@ mod serve;
 mod settings;
 #[cfg(feature = "otlp")]
 mod traces;
-mod wakeups;
 
 use std::{io, sync::Arc};
 
@@ -92,14 +91,7 @@ pub fn mount(
 ) -> Rocket<Build> {
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
-    let store_files = catalogue.files();
-    // Workers read from the files of the store.
-    let rocket = if store_files.is_empty() {
-        rocket
-    } else {
-        rocket.attach(wakeups::Wakeups::default())
-    };
-    let (rocket, stores) = files::Stores::with(rocket, store_files);
+    let (rocket, stores) = files::Stores::with(rocket, catalogue.files());
     let api = Api::new(catalogue)
         .behaviour(settings.behaviour)
         .hosts(settings.hosts.clone())

@@ -115,7 +115,7 @@ impl OpenOptions {
 
     /// The number of non-blocking threads that call
     /// [`CatalogueExt::start_get`](crate::CatalogueExt::start_get): by default one per core. SQLite
-    /// uses inline reads on all but one of them, so that at least one never waits for a disk.
+    /// keeps a connection for each of them, which it uses while look-ups are fast.
     ///
     /// ```
     /// # use robot_core::OpenOptions;

@@ -163,7 +163,7 @@ fn value<T: Default>(read: Result<T, SettingsError>, problems: &mut Vec<SettingP
 
 /// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for
 /// `keep_alive` 75 seconds, longer than proxies keep their connections; for `workers` one more than
-/// there are cores, because at any time one of them does not read from the disk. Run the server by
+/// there are cores, because one of them may wait for the disk. Run the server by
 /// [`execute`](crate::execute), because Rocket's own functions ignore the default of `workers`.
 ///
 /// ```

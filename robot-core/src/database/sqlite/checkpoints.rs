@@ -1,7 +1,7 @@
-//! Checkpoints: they copy the pages of the write-ahead log into the database file.
+//! Checkpoints: they copy the pages of the write-ahead log (WAL) into the database file.
 //!
 //! SQLite's automatic checkpoints discard errors. After a sync that failed, the kernel may forget the
-//! pages that are not on disk, and later syncs succeed without them. Then only the log has these
+//! pages that are not on disk, and later syncs succeed without them. Then only the WAL has these
 //! pages, and the next checkpoint that succeeds would let SQLite overwrite them there. So checkpoints
 //! are run here, after a commit was acknowledged, and an error suspends writes: see
 //! [`Suspension`](super::suspension::Suspension).
@@ -15,21 +15,21 @@ use diesel::{
 };
 
 use super::{
-    connection::LOG_LIMIT,
+    connection::WAL_LIMIT,
     errors::{is_disk_full, is_locked},
-    log::Log,
+    wal::Wal,
 };
 use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
-/// The number of pages in the log from which it is checkpointed: SQLite's default. Lower values sync
-/// more often; higher ones make the log longer, and reads slower.
-const PAGE_LIMIT: u64 = 1000;
+/// The number of pages in the WAL from which it is checkpointed: SQLite's default. Lower values sync
+/// more often; higher ones make the WAL longer, and reads slower.
+const PAGE_LIMIT: i32 = 1000;
 
 /// The number of changes after which the number of pages is read again. Each changes a few pages. Too
-/// low, and commits take some microseconds longer; too high, and the log gets longer than the limit.
+/// low, and commits take some microseconds longer; too high, and the WAL gets longer than the limit.
 const PAGE_COUNT_INTERVAL: usize = 64;
 
-/// How long a checkpoint waits for readers of the log, so that the log can start again. All writes
+/// How long a checkpoint waits for readers of the WAL, so that the WAL can start again. All writes
 /// wait meanwhile. Reads of the catalogue take less, except for backups.
 const READERS_TIMEOUT: Duration = Duration::from_millis(20);
 
@@ -39,7 +39,7 @@ const RESTART_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Decides when checkpoints are due, and runs them.
 pub(super) struct Checkpoints {
-    log: Log,
+    wal: Wal,
     /// Changes since the number of pages was read.
     changes: usize,
     last_restart: Option<Instant>,
@@ -47,7 +47,7 @@ pub(super) struct Checkpoints {
 }
 
 struct CheckpointMetrics {
-    log_bytes: Gauge,
+    wal_bytes: Gauge,
     duration: Histogram,
     complete: Counter,
     blocked: Counter,
@@ -59,7 +59,7 @@ impl CheckpointMetrics {
     fn new() -> Self {
         let result = |result| counter!(SQLITE_CHECKPOINTS.name, "result" => result);
         Self {
-            log_bytes: gauge!(SQLITE_LOG_BYTES.name),
+            wal_bytes: gauge!(SQLITE_LOG_BYTES.name),
             duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
             complete: result("complete"),
             blocked: result("blocked"),
@@ -70,25 +70,25 @@ impl CheckpointMetrics {
 }
 
 impl Checkpoints {
-    pub(super) fn new(log: Log) -> Self {
+    pub(super) fn new(wal: Wal) -> Self {
         Self {
-            log,
+            wal,
             changes: 0,
             last_restart: None,
             metrics: CheckpointMetrics::new(),
         }
     }
 
-    /// The log that is checkpointed.
-    pub(super) fn log(&self) -> &Log {
-        &self.log
+    /// The WAL that is checkpointed.
+    pub(super) fn wal(&self) -> &Wal {
+        &self.wal
     }
 
-    /// Whether the file of the log should be shortened.
-    pub(super) fn is_log_too_long(&self) -> bool {
-        let length = self.log.length();
-        self.metrics.log_bytes.set(bytes(length.unwrap_or(0)));
-        length > Some(LOG_LIMIT)
+    /// Whether the file of the WAL should be shortened.
+    pub(super) fn is_wal_too_long(&self) -> bool {
+        let length = self.wal.length();
+        self.metrics.wal_bytes.set(bytes(length.unwrap_or(0)));
+        length > Some(WAL_LIMIT)
     }
 
     /// Runs a checkpoint if one is due after a commit with a number of changes.
@@ -101,25 +101,26 @@ impl Checkpoints {
         changes: usize,
     ) -> QueryResult<()> {
         self.changes += changes;
-        if self.is_log_too_long() {
-            return self.restart_log(connection).map(drop);
+        if self.is_wal_too_long() {
+            return self.restart_wal(connection).map(drop);
         }
         if self.changes < PAGE_COUNT_INTERVAL {
             return Ok(());
         }
         self.changes = 0;
-        if self.log.has_pages(PAGE_LIMIT) {
-            self.run(connection)?;
+        // An error is that of the checkpoint, which finds it, too.
+        if status(connection, "NOOP").is_ok_and(|(_, pages, _)| pages < PAGE_LIMIT) {
+            return Ok(());
         }
-        Ok(())
+        self.run(connection)
     }
 
-    /// Makes the next commit start the log again from the beginning, which then also shortens the
+    /// Makes the next commit start the WAL again from the beginning, which then also shortens the
     /// file. Returns whether it will.
     ///
     /// # Errors
     /// As [`run_if_due`](Self::run_if_due).
-    pub(super) fn restart_log(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
+    pub(super) fn restart_wal(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
         if self
             .last_restart
             .is_some_and(|last| last.elapsed() < RESTART_INTERVAL)
@@ -161,23 +162,27 @@ impl Checkpoints {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Complete,
-    /// Another connection reads or locks the log.
+    /// Another connection reads or locks the WAL.
     Blocked,
     DiskFull,
 }
 
 /// Runs a checkpoint in a mode.
 fn checkpoint(connection: &mut SqliteConnection, mode: &str) -> QueryResult<Outcome> {
-    let query = format!("PRAGMA wal_checkpoint({mode})");
-    let result =
-        sql::<(Integer, Integer, Integer)>(&query).get_result::<(i32, i32, i32)>(connection);
-    match result {
+    match status(connection, mode) {
         Err(error) if is_disk_full(&error) => Ok(Outcome::DiskFull),
         Err(error) if is_locked(&error) => Ok(Outcome::Blocked),
         Err(error) => Err(error),
         Ok((0, pages, copied)) if pages == copied => Ok(Outcome::Complete),
         Ok(_) => Ok(Outcome::Blocked),
     }
+}
+
+/// Runs a checkpoint, or none (mode `NOOP`). Returns whether a lock prevented it, the number of pages in
+/// the WAL since it last started again, and how many of them were copied.
+fn status(connection: &mut SqliteConnection, mode: &str) -> QueryResult<(i32, i32, i32)> {
+    sql::<(Integer, Integer, Integer)>(&format!("PRAGMA wal_checkpoint({mode})"))
+        .get_result(connection)
 }
 
 /// A number of bytes as the value of a metric.

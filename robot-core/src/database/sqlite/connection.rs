@@ -25,10 +25,10 @@ pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(10);
 /// pause leaves the lock free only while this one sleeps; too short, and waiting takes a whole core.
 const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
 
-/// The size in bytes to which SQLite shortens the log when it starts again from the beginning. Too
-/// low, and the log is shortened and extended all the time, which makes commits slower; too high, and
+/// The size in bytes to which SQLite shortens the WAL when it starts again from the beginning. Too
+/// low, and the WAL is shortened and extended all the time, which makes commits slower; too high, and
 /// the disk space of a burst is never freed. Four times the size at which it is checkpointed.
-pub(super) const LOG_LIMIT: u64 = 16 << 20;
+pub(super) const WAL_LIMIT: u64 = 16 << 20;
 
 /// Characters that are percent-encoded in a file URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -107,7 +107,7 @@ pub(super) fn set_up(
         Purpose::Read | Purpose::ReadInline => "PRAGMA query_only = ON;".to_owned(),
         Purpose::Create | Purpose::Write => format!(
             "PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 0;
-             PRAGMA journal_size_limit = {LOG_LIMIT};"
+             PRAGMA journal_size_limit = {WAL_LIMIT};"
         ),
     })
 }
@@ -128,7 +128,7 @@ pub(super) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult
     )
 }
 
-/// Switches a file to a write-ahead log, with which readers and a writer do not block each other.
+/// Switches a file to a write-ahead log (WAL), with which readers and a writer do not block each other.
 ///
 /// # Errors
 /// The file cannot be changed, or its file system has no shared memory.
@@ -239,7 +239,7 @@ mod tests {
             if query_only == 0 {
                 assert_eq!(setting(&mut connection, "wal_autocheckpoint"), 0);
                 let limit = setting(&mut connection, "journal_size_limit");
-                assert_eq!(u64::try_from(limit), Ok(LOG_LIMIT));
+                assert_eq!(u64::try_from(limit), Ok(WAL_LIMIT));
             }
         }
     }

@@ -14,8 +14,8 @@ use super::{
     companions::COMPANIONS,
     connection::{Purpose, establish, set_up, show_as_migrated, uri},
     errors::{is_damaged, is_disk_full, is_locked},
-    log::Log,
     reader::{Reader, is_read_only, state_if_unused, state_without_log},
+    wal::Wal,
 };
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
@@ -137,7 +137,7 @@ impl DatabaseFile {
             return Ok(Reader::new(
                 self.connect(purpose)?,
                 None,
-                Log::of(&self.resolved),
+                Wal::of(&self.resolved),
             ));
         }
         let state = if self.is_read_only {
@@ -156,7 +156,7 @@ impl DatabaseFile {
         let uri = uri(&self.path, &format!("{mode}{locks}"));
         let connection = SqliteConnection::establish(&uri);
         let connection = self.connect_by(connection, purpose)?;
-        Ok(Reader::new(connection, state, Log::of(&self.resolved)))
+        Ok(Reader::new(connection, state, Wal::of(&self.resolved)))
     }
 
     fn connect_by(

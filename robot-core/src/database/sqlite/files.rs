@@ -13,7 +13,7 @@ use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Te
 
 use super::{
     companions::{LOG, SHARED_MEMORY},
-    connection::{LOG_LIMIT, Purpose},
+    connection::{Purpose, WAL_LIMIT},
     file::DatabaseFile,
 };
 use crate::files::{
@@ -106,7 +106,7 @@ impl Files {
         for index in 0..self.companions.len() {
             if let (path, Some(observed)) = &self.companions[index] {
                 // SQLite itself shortens a log to this limit.
-                let length = observed.length.min(LOG_LIMIT);
+                let length = observed.length.min(WAL_LIMIT);
                 let shortest = Observed {
                     length,
                     ..*observed

@@ -1,10 +1,17 @@
-//! Connections for reads on threads that must not block, such as the workers of a web server.
+//! Look-ups on threads that must not block, such as the workers of a web server. Each thread has a
+//! connection of its own.
 //!
 //! A look-up that finds its pages in memory takes some microseconds; passing it to another thread
-//! and back takes 20. But pages may have to come from a slow disk. So there is one connection fewer
-//! than there are such threads: at worst all threads but one wait for the disk.
+//! and back takes 20. But a slow disk would block the thread, and all clients that it serves. So a
+//! look-up runs here only if the last ones, here or on blocking threads, were fast.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::{
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
 
 use ::metrics::{Counter, counter};
 use diesel::{QueryResult, SqliteConnection};
@@ -15,31 +22,46 @@ use crate::{
     metrics::SQLITE_MOVED_READS,
 };
 
-/// Number of lock attempts before a read moves to a blocking thread. Lower, and reads move although a
-/// connection is free in a moment; higher, and the attempts take longer than the 20 µs of the move.
-/// Chosen so that they take about as long as some look-ups.
-const ATTEMPTS: usize = 600;
+/// The duration from which a look-up is slow. Too low, and look-ups move to blocking threads because
+/// the system has stopped a thread for a moment; too high, and clients wait for the disk reads of
+/// others.
+const SLOW: Duration = Duration::from_millis(20);
+
+/// The number of fast look-ups on blocking threads after a start or a slow one, until they run here.
+const FAST_READS: usize = 64;
+
+/// The number of threads that have had an index.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Consecutive numbers of the threads that look up robots.
+    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+}
 
 /// The connections for inline reads.
 pub(super) struct InlineReads {
     file: DatabaseFile,
-    /// Each is closed when a read fails.
+    /// One for each thread, which opens it at its first read, and closes it if a read fails.
     connections: Box<[Mutex<Option<Reader>>]>,
+    /// Look-ups since the start, or since the last slow one, up to [`FAST_READS`].
+    fast: AtomicUsize,
     moved: Counter,
 }
 
 impl InlineReads {
-    /// Up to `connections`, each opened by its first read.
-    pub(super) fn new(file: &DatabaseFile, connections: usize) -> Self {
+    /// Connections for a number of threads.
+    pub(super) fn new(file: &DatabaseFile, threads: usize) -> Self {
         Self {
             file: file.clone(),
-            connections: (0..connections).map(|_| Mutex::new(None)).collect(),
+            connections: (0..threads).map(|_| Mutex::new(None)).collect(),
+            fast: AtomicUsize::new(0),
             moved: counter!(SQLITE_MOVED_READS.name),
         }
     }
 
-    /// Runs a query. `None` if all connections are in use, or if the query would wait for a lock, or
-    /// failed: a thread that may block then repeats it and reports the error.
+    /// Runs a query on the connection of this thread. `None` if look-ups are slow, if there are more
+    /// threads than connections, or if the query would wait for a lock or failed: a thread that may
+    /// block then repeats it and reports the error.
     pub(super) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
@@ -55,7 +77,12 @@ impl InlineReads {
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Option<Result<T>> {
-        let mut slot = self.free_slot()?;
+        if self.fast.load(Ordering::Relaxed) < FAST_READS {
+            return None;
+        }
+        let index = THREAD.with(|thread| thread.checked_rem(self.connections.len()))?;
+        let mut slot = self.connections[index].try_lock().ok()?;
+        let started = Instant::now();
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
         let known = slot.take();
         let current = known.and_then(|mut known| known.is_current().then_some(known));
@@ -63,7 +90,9 @@ impl InlineReads {
             Some(connection) => connection,
             None => self.file.reader(Purpose::ReadInline).ok()?,
         };
-        match connection.read(query).map_err(classify) {
+        let result = connection.read(query).map_err(classify);
+        self.observe(started.elapsed());
+        match result {
             Ok(value) => {
                 *slot = Some(connection);
                 Some(Ok(value))
@@ -73,18 +102,12 @@ impl InlineReads {
         }
     }
 
-    fn free_slot(&self) -> Option<MutexGuard<'_, Option<Reader>>> {
-        let rounds = ATTEMPTS.checked_div(self.connections.len())?;
-        for _ in 0..rounds {
-            for connection in &self.connections {
-                match connection.try_lock() {
-                    Ok(slot) => return Some(slot),
-                    Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-                    Err(TryLockError::WouldBlock) => {}
-                }
-            }
-            std::hint::spin_loop();
+    /// Records how long a look-up took, here or on a blocking thread.
+    pub(super) fn observe(&self, duration: Duration) {
+        if duration >= SLOW {
+            self.fast.store(0, Ordering::Relaxed);
+        } else if self.fast.load(Ordering::Relaxed) < FAST_READS {
+            self.fast.fetch_add(1, Ordering::Relaxed);
         }
-        None
     }
 }

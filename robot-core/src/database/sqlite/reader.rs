@@ -15,7 +15,7 @@ use diesel::{QueryResult, SqliteConnection};
 
 use super::{
     companions::{JOURNAL, LOG, SHARED_MEMORY},
-    log::{Log, OpenLog},
+    wal::{OpenWal, Wal},
 };
 use crate::{
     catalogue::Error,
@@ -31,17 +31,17 @@ pub(super) struct Reader {
     connection: SqliteConnection,
     /// The state that was read, if the connection has no locks.
     state: Option<State>,
-    log: OpenLog,
+    wal: OpenWal,
     /// Whether the page cache may have pages.
     was_used: bool,
 }
 
 impl Reader {
-    pub(super) fn new(connection: SqliteConnection, state: Option<State>, log: Log) -> Self {
+    pub(super) fn new(connection: SqliteConnection, state: Option<State>, wal: Wal) -> Self {
         Self {
             connection,
             state,
-            log: OpenLog::new(log),
+            wal: OpenWal::new(wal),
             was_used: false,
         }
     }
@@ -65,7 +65,7 @@ impl Reader {
     pub(super) fn is_current(&mut self) -> bool {
         match &self.state {
             Some(state) => state.is_current(),
-            None => !self.was_used || !self.log.is_empty(),
+            None => !self.was_used || !self.wal.is_empty(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::{
     fmt, mem,
     sync::{Arc, PoisonError},
+    time::Instant,
 };
 
 use ::metrics::gauge;
@@ -124,8 +125,7 @@ impl SqliteCatalogue {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Ok(Self {
             readers: Readers::new(&file, options.get_connections()),
-            // So that one thread is left if all the others wait for the disk.
-            inline_reads: InlineReads::new(&file, options.get_workers().saturating_sub(1)),
+            inline_reads: InlineReads::new(&file, options.get_workers()),
             writer: start_writer(&file)?,
             file,
             filter_index: FilterIndex::Present,
@@ -240,7 +240,12 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.readers.read(|connection| connection.get(id))
+        self.readers.read(|connection| {
+            let started = Instant::now();
+            let robot = connection.get(id);
+            self.inline_reads.observe(started.elapsed());
+            robot
+        })
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {

@@ -11,8 +11,8 @@ use super::{
     errors::{classify, classify_commit},
     file::DatabaseFile,
     files::{Files, Lost},
-    log::Log,
     suspension::Suspension,
+    wal::Wal,
 };
 use crate::{
     catalogue::{Error, OpenError, Result},
@@ -47,7 +47,7 @@ impl WriteSession {
             connection: Some(connect(file)?),
             file: file.clone(),
             files,
-            checkpoints: Checkpoints::new(Log::of(file.resolved())),
+            checkpoints: Checkpoints::new(Wal::of(file.resolved())),
             suspension: None,
             is_committing: false,
             is_lost: false,
@@ -149,7 +149,7 @@ impl WriteSession {
     /// The open connection, or a new one.
     fn connection(&mut self) -> Result<SqliteConnection> {
         match self.connection.take() {
-            Some(connection) if !self.checkpoints.log().is_empty() => Ok(connection),
+            Some(connection) if !self.checkpoints.wal().is_empty() => Ok(connection),
             // It is closed only after another one is open.
             outdated => {
                 let connection = connect(&self.file);
@@ -183,15 +183,15 @@ impl WriteSession {
         if let Some(suspension) = &mut self.suspension {
             suspension.lock(Duration::ZERO);
         }
-        let is_too_long = self.checkpoints.is_log_too_long();
-        let mut needs_commit = self.checkpoints.log().is_empty();
+        let is_too_long = self.checkpoints.is_wal_too_long();
+        let mut needs_commit = self.checkpoints.wal().is_empty();
         let is_due = is_too_long || needs_commit;
         if self.connection.is_none() || !is_due || self.is_lost || self.check_files().is_err() {
             return;
         }
         if is_too_long {
             self.with_checkpoints(|checkpoints, connection| {
-                needs_commit = checkpoints.restart_log(connection)?;
+                needs_commit = checkpoints.restart_wal(connection)?;
                 Ok(())
             });
         }
@@ -290,15 +290,15 @@ mod tests {
     fn damaged_file_is_checked_again_only_by_a_commit() {
         let (_folder, file, mut session) = session();
         session.commit(|_| Ok(())).unwrap();
-        assert!(session.checkpoints.log().is_empty());
+        assert!(session.checkpoints.wal().is_empty());
         let contents = fs::read(file.path()).unwrap();
         fs::write(file.path(), &contents[..4096]).unwrap();
         session.maintain();
         fs::write(file.path(), &contents).unwrap();
         session.maintain();
-        assert!(session.checkpoints.log().is_empty());
+        assert!(session.checkpoints.wal().is_empty());
         session.commit(|_| Ok(())).unwrap();
         session.maintain();
-        assert!(!session.checkpoints.log().is_empty());
+        assert!(!session.checkpoints.wal().is_empty());
     }
 }

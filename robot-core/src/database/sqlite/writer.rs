@@ -9,15 +9,15 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex, PoisonError},
     thread::{self, JoinHandle},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
+use ::metrics::gauge;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 use futures_channel::oneshot;
 
 use super::{
     commit_queue::{Receiver, SendError, Sender, commit_queue},
-    commit_watch::CommitWatch,
     errors::classify,
     file::DatabaseFile,
     files::Files,
@@ -33,6 +33,7 @@ use crate::{
         schema::assigned,
         statements::Statements,
     },
+    metrics::SQLITE_COMMIT_START,
     model::{RobotId, ValidDraft},
 };
 
@@ -46,7 +47,6 @@ pub(super) struct Writer {
     /// `None` only while it is dropped.
     queue: Option<Sender<Write>>,
     metrics: Arc<QueueMetrics>,
-    watch: Arc<CommitWatch>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -56,16 +56,14 @@ impl Writer {
         let mut session = WriteSession::open(file, files)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let (queue, mut writes) = commit_queue(metrics.length.clone());
-        let watch = Arc::new(CommitWatch::new());
-        let (queue_metrics, commits) = (Arc::clone(&metrics), Arc::clone(&watch));
+        let queue_metrics = Arc::clone(&metrics);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes, &queue_metrics, &commits))
+            .spawn(move || run(&mut session, &mut writes, &queue_metrics))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue: Some(queue),
             metrics,
-            watch,
             thread: Some(thread),
         })
     }
@@ -73,7 +71,6 @@ impl Writer {
     /// Queues work. The result is available when the work is committed; it is an error if the
     /// queue is full.
     pub(super) fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
-        self.watch.report();
         let (sender, receiver) = oneshot::channel();
         let write = Write {
             work,
@@ -261,16 +258,16 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 }
 
 /// The loop of the writer thread.
-fn run(
-    session: &mut WriteSession,
-    writes: &mut Receiver<Write>,
-    metrics: &QueueMetrics,
-    watch: &CommitWatch,
-) {
+fn run(session: &mut WriteSession, writes: &mut Receiver<Write>, metrics: &QueueMetrics) {
+    let start_time = gauge!(SQLITE_COMMIT_START.name);
     let commits = CommitMetrics::new();
-    while let Some(mut batch) = writes.next_batch(IDLE) {
-        // Until the log is maintained, which waits for the disk, too.
-        let _running = watch.begin();
+    loop {
+        start_time.set(0);
+        let Some(mut batch) = writes.next_batch(IDLE) else {
+            return;
+        };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        start_time.set(now.unwrap_or_default());
         if batch.is_empty() {
             guard(session, WriteSession::maintain);
             continue;
