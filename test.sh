@@ -282,13 +282,18 @@ check_packages() {
 
 # Follows the procedures of the operations documents, with the programs in the packages.
 check_walks() {
-    local walks=robot-rocket/deploy/walks previous=$tools/previous-version programs name
+    local walks=robot-rocket/deploy/walks previous=$tools/previous-version programs name names=(move rotate incident)
     programs=$(realpath "$packages/../release")
-    step "The version before is built, in $previous"
-    "$walks/build-previous.sh" "$previous"
     step "Walk: install"
     "${root[@]}" "$walks/install.sh" "$packages"
-    for name in upgrade roll-back move rotate incident; do
+    if git describe --tags --match 'v[0-9]*' >/dev/null 2>&1; then
+        step "The last release is built, in $previous"
+        "$walks/build-previous.sh" "$previous"
+        names+=(upgrade roll-back)
+    else
+        cannot_check "the walks 'upgrade' and 'roll-back'" "this checkout has no tag of a release (v0.1.0)"
+    fi
+    for name in "${names[@]}"; do
         step "Walk: $name"
         "${root[@]}" "$walks/$name.sh" "$programs" "$previous"
     done

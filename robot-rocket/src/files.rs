@@ -1,4 +1,4 @@
-//! Static files: an existing file takes precedence over the routes (`docs/operations.md`,
+//! Static files: an existing file takes precedence over the routes (`docs/operations/configure.md`,
 //! `ROCKET_STATIC_DIR`).
 
 use std::{

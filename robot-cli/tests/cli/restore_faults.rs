@@ -29,7 +29,7 @@ const CALLS: [&str; 9] = [
     "fdatasync",
 ];
 
-const OPERATIONS: &str = include_str!("../../../robot-rocket/docs/operations.md");
+const RECOVER: &str = include_str!("../../../robot-rocket/docs/operations/recover.md");
 
 /// More than a thread of a restoration has of one of these calls.
 const CALL_LIMIT: usize = 20;
@@ -87,12 +87,12 @@ fn count(sandbox: &Sandbox, file: &str) -> usize {
     list.lines().count()
 }
 
-/// What the operations document says, if the catalogue has two names after a restoration.
+/// What recover.md says, if the catalogue has two names after a restoration.
 fn recover(folder: &Path) {
     if fs::metadata(folder.join("robots.db")).unwrap().nlink() < 2 {
         return;
     }
-    let (_, commands) = OPERATIONS.split_once("cd /var/lib/robots\n").unwrap();
+    let (_, commands) = RECOVER.split_once("cd /var/lib/robots\n").unwrap();
     let (commands, _) = commands.split_once("```").unwrap();
     let script = Command::new("sh")
         .args(["-c", commands])

@@ -162,7 +162,7 @@ fn recorded_migrations_follow_the_folders<B: Upgrade>() {
     assert_eq!(created.query(B::SCHEMA), upgraded.query(B::SCHEMA));
 }
 
-/// As operations.md describes it.
+/// As `robot-rocket/docs/operations/install.md` describes it.
 fn down_sql_restores_the_previous_version<B: Upgrade>() {
     let database = B::of_previous_version();
     let (schema, versions) = (database.query(B::SCHEMA), database.versions());

@@ -64,7 +64,12 @@ robot-core/docs/stores.md=stores.md
 robot-rocket/README.md=robot-rocket.md
 robot-rocket/docs/guarantees.md=guarantees.md
 robot-rocket/docs/http-api.md=http-api.md
-robot-rocket/docs/operations.md=operations.md
+robot-rocket/docs/operations/cluster.md=cluster.md
+robot-rocket/docs/operations/configure.md=configure.md
+robot-rocket/docs/operations/install.md=install.md
+robot-rocket/docs/operations/monitor.md=monitor.md
+robot-rocket/docs/operations/recover.md=recover.md
+robot-rocket/docs/operations/secure.md=secure.md
 robot-rocket/docs/page.png=page.png
 robot-rocket/docs/performance.md=performance.md
 robot-rocket/deploy/grafana-dashboard.json=examples/grafana-dashboard.json
@@ -96,7 +101,7 @@ add_files() {
     mkdir "$folder/man" "$folder/completions"
     cp robot-rocket/deploy/*.{service,timer,sysusers,env} CHANGELOG.md LICENSE-* "$folder"
     add_documents "$folder/docs"
-    # To undo migrations: see docs/operations.md, "Roll back".
+    # To undo migrations: see docs/install.md, "Roll back".
     cp -r migrations "$folder"
     cp "$work/THIRD-PARTY-LICENCES" "$folder"
     help2man --no-info --section 8 --name 'REST server of the Robot Catalogue' \

@@ -134,7 +134,7 @@ for page in robot-rocket.8 robot-cli.1 robot-cli-import.1; do
     [ -s "$root/usr/share/man/man${page##*.}/$page.gz" ] || fail "the manual page $page is missing"
 done
 use_server
-# systemd-run needs it, which the operations document uses.
+# systemd-run needs it, which the documents use.
 quietly_in_system apt-get install --yes --no-install-recommends dbus
 status=0
 "$packages/test-service.sh" "$root" || status=$?

@@ -76,8 +76,8 @@ inside sed -i '/^ROCKET_PORT=wrong$/d' /etc/robot-rocket.env
 inside systemctl reload robot-rocket || fail "reload fails after the settings were corrected"
 [ "$(inside systemctl show --property MainPID --value robot-rocket)" = "$process" ] || fail "wrong settings have stopped it"
 
-# The command that the operations document uses for the URL of the store. The last line of settings takes precedence.
-command=$(sed -n '/^export DATABASE_URL=/,/^```$/p' "$root/usr/share/doc/robot-catalogue/operations.md" | sed '/^```$/d')
+# The command that the documents use for the URL of the store. The last line of settings takes precedence.
+command=$(sed -n '/^export DATABASE_URL=/,/^```$/p' "$root/usr/share/doc/robot-catalogue/recover.md" | sed '/^```$/d')
 cp -p "$root/etc/robot-rocket.env" "$root/etc/robot-rocket.env.before"
 inside sh -c 'printf "%s\n" ROCKET_DATABASE_URL=memory: "ROCKET_DATABASE_URL=\"postgres://db/robots?a=b&c=d\"" \
     DATABASE_URL=memory: >>/etc/robot-rocket.env'

@@ -21,7 +21,7 @@ awk '{ print $6 }' "$work/list" | LC_ALL=C sort --check || fail "the files are n
 
 mkdir "$work/root"
 tar --extract --file "$tarball" --directory "$work/root" --strip-components=1
-for file in docs/{README.md,operations.md,page.png} docs/examples/{nginx.conf,prometheus-alerts.yml} LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENCES robot-rocket.service robot-rocket.sysusers \
+for file in docs/{README.md,install.md,recover.md,page.png} docs/examples/{nginx.conf,prometheus-alerts.yml} LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENCES robot-rocket.service robot-rocket.sysusers \
     man/robot-rocket.8 man/robot-cli.1 man/robot-cli-import.1 completions/{robot-cli,_robot-cli,robot-cli.fish}; do
     [ -s "$work/root/$file" ] || fail "$file is missing or empty"
 done

@@ -1,20 +1,15 @@
 #!/usr/bin/env bash
-# Builds the programs of the version before, from which the walks upgrade, as FOLDER/robot-rocket and
+# Builds the programs of the last release, from which the walks upgrade, as FOLDER/robot-rocket and
 # FOLDER/robot-cli:
 #
 #   robot-rocket/deploy/walks/build-previous.sh FOLDER
 #
-# That is the last release, or, before the first one, the commit before the migration 2026-11-22-200000_revision.
 # Builds nothing if the folder has its programs. Needs git and the history of the checkout.
 set -euo pipefail
 out=$(realpath --canonicalize-missing "$1")
 cd "$(dirname "$0")/../../.."
-tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null) || tag=""
-revision=${tag:-b9c7e4b050a40948db682263ff0bea6973922750}
-commit=$(git rev-parse --verify --quiet "$revision^{commit}") || {
-    echo "This checkout has no commit $revision: run 'git fetch --unshallow --tags' and start again." >&2
-    exit 1
-}
+tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*')
+commit=$(git rev-parse --verify --quiet "$tag^{commit}")
 [ "$(cat "$out/commit" 2>/dev/null)" != "$commit" ] || exit 0
 
 rm -rf "$out"

@@ -7,7 +7,7 @@
 # shellcheck source=robot-rocket/deploy/walks/walk.sh
 source "$(dirname "$0")/walk.sh"
 follow 'Incidents'
-consult 'Settings'
+consult 'Set and check'
 consult 'Renew a certificate'
 
 # The sum of the metrics whose name and labels match a regular expression.
@@ -18,13 +18,13 @@ value() {
 # Whether a metric has a value that an operator of awk compares: shows robots_ready '== 0'
 shows() { awk "BEGIN { exit !($(value "$1") $2) }"; }
 
-# Fails unless the document names metrics and alerts for a symptom.
+# Fails unless the section of a symptom names metrics and alerts.
 names() {
-    local symptom=$1 name
+    local symptom=$1 section name
+    section=$(awk -v heading="### $symptom" '/^#/ { inside = $0 == heading } inside' "${documents[@]}" | tr '\n' ' ')
     shift
     for name in "$@"; do
-        grep "^| $symptom |" "$document" | grep --fixed-strings "$name" >/dev/null ||
-            fail "the document does not name $name for '$symptom'"
+        [[ $section = *"$name"* ]] || fail "the documents do not name $name for '$symptom'"
     done
 }
 
@@ -75,8 +75,8 @@ alerts_of_outage() {
     alerts_if RobotsFail 'robots_http_requests_total{route!~"/(livez|readyz)",status=~"5.."}[5m]))'
     alerts_if RobotsFail '> 0.01'
     shows 'robots_store_errors_total{error="unavailable"}' "> $unavailable" || fail "no error was counted"
-    names 503 'robots_store_errors_total{error="unavailable"}' RobotsFail
-    names 'the database is unreachable' robots_ready RobotsNotReady
+    names 'The database is unreachable' robots_ready RobotsNotReady RobotsFail \
+        'robots_store_errors_total{error="unavailable"}'
 }
 
 recovers() {
@@ -117,7 +117,7 @@ within_a_minute is_unready 'the database '
 alerts_of_outage
 within_a_minute shows 'robots_store_connects_total{result="failed"}' "> $connects"
 within_a_minute shows robots_store_connections '== 0'
-names 'the database is unreachable' 'robots_store_connects_total{result="failed"}' robots_store_connections
+names 'The database is unreachable' 'robots_store_connects_total{result="failed"}' robots_store_connections
 logged 'cannot reach the database '
 "$servers" start postgres "$database" >/dev/null
 recovers 'a stopped database' 'is available again'
@@ -137,7 +137,7 @@ is_full() {
     shows 'robots_store_errors_total{error="disk_full"}' "> $full"
 }
 within_a_minute is_full
-names 'full disk' 'robots_store_errors_total{error="disk_full"}' RobotsDisk
+names 'Full disk' 'robots_store_errors_total{error="disk_full"}' RobotsDisk
 alerts_if RobotsDisk 'increase(robots_store_errors_total{error=~"disk_full|'
 logged 'the disk of the store is full'
 is_ready || fail "robots cannot be read"
@@ -170,13 +170,13 @@ expired="the certificate file '/etc/robot-rocket/chain.pem' of tls.certs has exp
 will_log "WARN .*$expired"
 run 'sudo systemd-run*--check' >output 2>&1 || fail "a certificate that has expired makes the settings invalid"
 grep "WARN .*$expired" output >/dev/null || fail "--check does not report that the certificate has expired"
-names 'clients reject the certificate' 'has expired' 'robot-rocket --check'
+names 'Clients reject the certificate' 'has expired' 'robot-rocket --check'
 start
 if trusts; then fail "the certificate is valid"; fi
 shows robots_tls_certificate_expiry_time_seconds "> 0" || fail "the metrics do not show the end of the certificate"
 shows robots_tls_certificate_expiry_time_seconds "< $(date +%s)" || fail "the certificate has not expired"
 within_a_minute shows robots_tls_handshakes_failed_total '> 0'
-names 'clients reject the certificate' robots_tls_certificate_expiry_time_seconds RobotsCertificate \
+names 'Clients reject the certificate' robots_tls_certificate_expiry_time_seconds RobotsCertificate \
     robots_tls_handshakes_failed_total
 alerts_if RobotsCertificate 'robots_tls_certificate_expiry_time_seconds - time() < 14 * 24 * 3600'
 new_certificate 90
@@ -219,7 +219,7 @@ within_a_minute shows 'robots_http_requests_total{.*status="401".*}' '> 0'
 within_a_minute shows 'robots_reloads_total{result="done"}' '== 1'
 will_log "INFO .*tokens and certificates were reloaded; .*tokens_removed=ci:$digits"
 will_log "status=401 .*client=127.0.0.1 unknown_token=$digits"
-names 'clients get 401' 'robots_http_requests_total{status="401"}' RobotsUnauthorized unknown_token tokens_removed
+names 'Clients get 401' 'robots_http_requests_total{status="401"}' RobotsUnauthorized unknown_token tokens_removed
 alerts_if RobotsUnauthorized 'robots_http_requests_total{status="401"}[5m]'
 gets "$other" 200 || fail "the other token is not accepted"
 echo 'a revoked token: found, and clients with another one are served'
@@ -231,7 +231,7 @@ kill -HUP "$(service)"
 within_a_minute shows 'robots_reloads_total{result="refused"}' '== 1'
 will_log "ERROR .*the reload was refused.*the file '/etc/robot-rocket.tokens' of api_tokens_file has no token"
 gets "$other" 200 || fail "a reload that was refused has changed the tokens"
-names 'a reload fails' 'robots_reloads_total{result="refused"}' RobotsReloadRefused 'the reload was refused'
+names 'A reload fails' 'robots_reloads_total{result="refused"}' RobotsReloadRefused 'the reload was refused'
 alerts_if RobotsReloadRefused 'increase(robots_reloads_total{result="refused"}[15m]) > 0'
 cat entry >>/etc/robot-rocket.tokens
 systemctl reload robot-rocket

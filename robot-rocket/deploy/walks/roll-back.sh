@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The way back to the version before, on SQLite, PostgreSQL and MariaDB: by the backup, and by undoing the
+# The way back to the release before, on SQLite, PostgreSQL and MariaDB: by the backup, and by undoing the
 # migrations, which keeps newer robots:
 #
 #   robot-rocket/deploy/walks/roll-back.sh PROGRAMS PREVIOUS
@@ -20,14 +20,7 @@ restore() {
     esac
 }
 
-undo() {
-    ln -sfn "$deploy/../../migrations" migrations
-    case $store in
-    sqlite) run '{*sqlite3*' ;;
-    postgres) run 'psql *' ;;
-    mariadb) run '{*mariadb *' ;;
-    esac
-}
+undo() { run 'robot-cli migrate *'; }
 
 for store in sqlite postgres mariadb; do
     for way in restore undo; do
@@ -36,6 +29,7 @@ for store in sqlite postgres mariadb; do
         # Without tokens.
         substitute "-H 'Authorization: Bearer robots_…' " ''
         substitute https://robots.example "$site"
+        substitute VERSION "$("$2/robot-cli" --version | cut -d' ' -f2)"
         install_service "$2"
         [ "$store" = sqlite ] || setting "DATABASE_URL=$url"
         export DATABASE_URL=$url
@@ -56,7 +50,7 @@ for store in sqlite postgres mariadb; do
         # The older version refuses the database of the newer one.
         "$2/robot-cli" list >output 2>&1 && fail "the older version opens the migrated database"
         grep 'newer version' output
-        systemctl stop robot-rocket
+        run 'systemctl stop*'
 
         "$way"
         cd "$2"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Upgrade from the version before while clients write, on SQLite, PostgreSQL and MariaDB:
+# Upgrade from the release before while clients write, on SQLite, PostgreSQL and MariaDB:
 #
 #   robot-rocket/deploy/walks/upgrade.sh PROGRAMS PREVIOUS
 #

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Shared part of the walks, which follow a procedure of the operations document as an operator would: as root,
+# Shared part of the walks, which follow a procedure of the operations documents as an operator would: as root,
 # with its own commands, on a system with a private network, /etc, /var/lib and /usr/local/bin. Everything that
 # a walk starts ends with it.
 #
-# A walk names the sections that it follows. `run` executes a command of them, which is taken from the document;
+# A walk names the sections that it follows. `run` executes a command of them, which is taken from the documents;
 # `finish` fails unless every command of these sections was executed. So neither can change without the other.
 #
 # Sourced by the walks, whose arguments are folders, the first usually one with robot-rocket and robot-cli. Needs
@@ -11,7 +11,7 @@
 set -euo pipefail
 walks=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 deploy=${walks%/*}
-document=$deploy/../docs/operations.md
+documents=("$deploy"/../docs/operations/*.md)
 servers=$deploy/../../robot-core/tests/servers.sh
 
 if [ -z "${WALK_FOLDER-}" ]; then
@@ -47,7 +47,7 @@ within_a_minute() {
     done
 }
 
-# --- Commands of the document
+# --- Commands of the documents
 
 # The lines of code for shells in a section, without the indentation of a list.
 code_of() {
@@ -57,7 +57,7 @@ code_of() {
         code && /^ *```$/ { code = 0; next }
         code { print substr($0, indentation); next }
         /^ *```sh$/ { code = 1; indentation = index($0, "`") }
-    ' "$document"
+    ' "${documents[@]}"
 }
 
 # Adds the commands of a section. Those of `follow` must be executed, those of `consult` can be.
@@ -78,10 +78,10 @@ consult() {
             command+=$'\n'
         fi
     done < <(code_of "$1")
-    [ ${#commands[@]} -gt "$count" ] || fail "the document has no commands in the section '$1'"
+    [ ${#commands[@]} -gt "$count" ] || fail "the documents have no commands in the section '$1'"
 }
 
-# From now on, commands have the text $2 where the document has $1.
+# From now on, commands have the text $2 where the documents have $1.
 substitute() { substitutions+=("$1" "$2"); }
 
 # Executes the command that matches a pattern.
@@ -91,10 +91,10 @@ run() {
         command=${command#*: }
         # shellcheck disable=SC2053 # It is a pattern.
         [[ $command = $1 ]] || continue
-        [[ -z $found || $found = "$command" ]] || fail "several commands of the document match '$1'"
+        [[ -z $found || $found = "$command" ]] || fail "several commands of the documents match '$1'"
         found=$command
     done
-    [ -n "$found" ] || fail "no command of the document matches '$1'"
+    [ -n "$found" ] || fail "no command of the documents matches '$1'"
     printf '%q\n' "$found" >>"$work/executed"
     for ((index = 0; index < ${#substitutions[@]}; index += 2)); do
         found=${found//"${substitutions[index]}"/"${substitutions[index + 1]}"}
@@ -110,10 +110,10 @@ finish() {
         for section in "${needed[@]}"; do
             [[ $command = "$section: "* ]] || continue
             grep --quiet --line-regexp --fixed-strings "$(printf '%q' "${command#*: }")" "$work/executed" ||
-                fail "the walk has not executed this command of the document: $command"
+                fail "the walk has not executed this command of the documents: $command"
         done
     done
-    echo "$(basename "$0"): every command was executed, and had the effect that the document describes"
+    echo "$(basename "$0"): every command was executed, and had the effect that the documents describe"
 }
 
 # --- The system
@@ -216,7 +216,7 @@ setting() { echo "$1" >>/etc/robot-rocket.env; }
 # --- Stores and robots
 
 # Starts a new database server for the service, unless the store is sqlite, and leaves its URL in $url. Commands
-# of the document get its address and password.
+# of the documents get its address and password.
 new_store() {
     unset DATABASE_URL
     substitutions=()

@@ -1,4 +1,4 @@
-//! Settings as the help, the guide for operators and the unit file state them.
+//! Settings as the help, the operations documents and the unit file state them.
 
 use robot_core::{
     DEFAULT_URL, OpenOptions,
@@ -9,13 +9,14 @@ use rocket::Config;
 
 use crate::process::command;
 
-const OPERATIONS: &str = include_str!("../../docs/operations.md");
+const CONFIGURE: &str = include_str!("../../docs/operations/configure.md");
+const INSTALL: &str = include_str!("../../docs/operations/install.md");
 const KEYS: &str = include_str!("../../src/settings/keys.rs");
 const UNIT: &str = include_str!("../../deploy/robot-rocket.service");
 
-/// Name and default of each setting in the table of operations.md.
+/// Name and default of each setting in the table of configure.md.
 fn documented() -> Vec<(&'static str, &'static str)> {
-    let (_, section) = OPERATIONS.split_once("\n## Settings\n").unwrap();
+    let (_, section) = CONFIGURE.split_once("\n## Settings\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| `")?.split(" | ");
@@ -115,7 +116,7 @@ fn documented_defaults_are_those_of_the_program() {
     let documented = documented().into_iter();
     let literals = documented.filter_map(|(name, default)| Some((name, literal(default)?)));
     for (name, default) in literals {
-        assert_eq!(default, default_of(name), "{name} in operations.md");
+        assert_eq!(default, default_of(name), "{name} in configure.md");
         let (_, text) = help.iter().find(|(known, _)| known == name).unwrap();
         let is_stated = [
             format!("{default} (default"),
@@ -145,10 +146,10 @@ fn unit_file_agrees_with_the_instructions() {
             "kill -HUP $MAINPID"
         ]
     );
-    assert!(OPERATIONS.contains("robot-rocket robot-cli /usr/local/bin/"));
+    assert!(INSTALL.contains("robot-rocket robot-cli /usr/local/bin/"));
     for secrets in values("EnvironmentFile") {
         assert!(
-            OPERATIONS.contains(secrets.trim_start_matches('-')),
+            INSTALL.contains(secrets.trim_start_matches('-')),
             "{secrets}"
         );
     }
@@ -164,5 +165,5 @@ fn unit_file_agrees_with_the_instructions() {
     };
     let file = format!("sqlite:///var/lib/{state}/robots.db");
     assert_eq!(values("Environment"), [format!("DATABASE_URL={file}")]);
-    assert!(OPERATIONS.contains(&file));
+    assert!(INSTALL.contains(&file));
 }

@@ -11,7 +11,8 @@ use crate::{
 
 const DASHBOARD: &str = include_str!("../../deploy/grafana-dashboard.json");
 const ALERTS: &str = include_str!("../../deploy/prometheus-alerts.yml");
-const OPERATIONS: &str = include_str!("../../docs/operations.md");
+const MONITOR: &str = include_str!("../../docs/operations/monitor.md");
+const RECOVER: &str = include_str!("../../docs/operations/recover.md");
 
 /// The names of metrics in a text.
 fn metrics_in(text: &str) -> BTreeSet<&str> {
@@ -83,11 +84,15 @@ fn dashboard_and_alerts_use_exported_metrics() {
 
 #[test]
 fn documented_metrics_are_the_exported_ones() {
-    let (_, section) = OPERATIONS.split_once("\n## Metrics\n").unwrap();
+    let (_, section) = MONITOR.split_once("\n## Metrics\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     let documented: BTreeSet<_> = rows
         .filter_map(|row| Some(row.split_once('`')?.0.to_owned()))
         .collect();
-    assert_eq!(documented, exported());
+    let exported = exported();
+    assert_eq!(documented, exported);
+    for name in metrics_in(RECOVER) {
+        assert!(exported.contains(without_suffix(name, &exported)), "{name}");
+    }
 }
