@@ -8,7 +8,7 @@ mod million;
 use std::{sync::Arc, time::Instant};
 
 use million::median;
-use robot_core::http::{Api, Request};
+use robot_core::http::Api;
 
 /// Requests for a page of 50 robots.
 const PAGES: [&str; 24] = [
@@ -56,9 +56,9 @@ fn main() {
             let path = format!("/api/robots{query}");
             let times = (0..ROUNDS).map(|_| {
                 let started = Instant::now();
-                let reply = api.handle(Request::new("GET", &path));
-                assert_eq!(reply.status, 200, "{path}");
-                reply.body.into_bytes().unwrap();
+                let response = api.handle(http::Request::get(&path).body("").unwrap());
+                assert_eq!(response.status(), 200, "{path}");
+                response.into_body().into_bytes().unwrap();
                 started.elapsed()
             });
             let times: Vec<_> = times.collect();

@@ -10,10 +10,7 @@ use std::{hint::black_box, sync::Arc};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
-use robot_core::{
-    Catalogue, CatalogueExt, Cursor, Draft, Filter, PageRequest, RobotId,
-    http::{Api, Request},
-};
+use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, PageRequest, RobotId, http::Api};
 use tempfile::TempDir;
 
 const ROBOTS: usize = 10_000;
@@ -88,7 +85,7 @@ fn stores(criterion: &mut Criterion) {
         let api = Api::new(Arc::clone(&subject.catalogue));
         group.bench_function("list of 1000 as JSON", |bencher| {
             let path = "/api/robots?limit=1000";
-            bencher.iter(|| api.handle(Request::new("GET", black_box(path))));
+            bencher.iter(|| api.handle(http::Request::get(black_box(path)).body("").unwrap()));
         });
         group.throughput(Throughput::Elements(1));
         group.bench_function("search for 10 of 10000", |bencher| {

@@ -1,5 +1,6 @@
 //! Catchers that give Rocket's own errors the contract's shape.
 
+use hyper::StatusCode;
 use robot_core::http::{Api, Failure};
 use rocket::{
     Catcher, Request,
@@ -10,7 +11,7 @@ use rocket::{
 use crate::{
     permits::BlockingPermits,
     reply,
-    routes::core_request,
+    routes::head,
     serve::{Labels, Received, Refusal},
 };
 
@@ -28,14 +29,14 @@ struct ContractError(Api, BlockingPermits);
 impl Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> Result<'r> {
         let Self(api, permits) = self;
-        let exchange = api.receive(core_request("unknown", request));
+        let exchange = api.receive(head("unknown", request));
         if let Some(received) = Received::of(request) {
             received.set_labels(|| Labels::of(&exchange));
         }
         if let Some(refusal) = Refusal::of_request(request) {
             let failure = Failure::Malformed(vec![refusal.message.into()]);
             let mut reply = exchange.reject(failure);
-            reply.status = refusal.status;
+            *reply.status_mut() = StatusCode::from_u16(refusal.status).unwrap_or_default();
             return Ok(reply::response_without_fairings(reply, permits));
         }
         let failure = if status != Status::BadRequest {

@@ -20,7 +20,7 @@ use rocket::{
     tokio::task::spawn_blocking,
 };
 
-use crate::{SettingProblem, rank, routes::core_request, serve::READS_FROM_CONNECTION};
+use crate::{SettingProblem, rank, routes, serve::READS_FROM_CONNECTION};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
@@ -99,7 +99,7 @@ impl Files {
         if request.uri().path().ends_with('/') {
             path.push("index.html");
         }
-        if !self.api.host_allowed(&core_request("GET", request)) {
+        if !self.api.host_allowed(&routes::headers(request)) {
             return None;
         }
         let files = self.clone();

@@ -18,11 +18,7 @@ use rocket::{
 };
 
 use crate::{
-    forms::true_method,
-    permits::BlockingPermits,
-    rank, reply,
-    routes::{self, core_request},
-    serve::READS_FROM_CONNECTION,
+    forms::true_method, permits::BlockingPermits, rank, reply, routes, serve::READS_FROM_CONNECTION,
 };
 
 /// Before the routes of the catalogue, after static files, which may replace the page's.
@@ -156,9 +152,8 @@ impl Page {
 impl Handler for Page {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let method = true_method(request, &mut data).await;
-        let core_request = core_request(method.as_str(), request);
         let found = self.find(request);
-        let Some(found) = found.filter(|_| self.api.host_allowed(&core_request)) else {
+        let Some(found) = found.filter(|_| self.api.host_allowed(&routes::headers(request))) else {
             return Outcome::Forward((data, Status::NotFound));
         };
         Outcome::Success(match (method, found) {
@@ -167,7 +162,10 @@ impl Handler for Page {
             (Method::Options, _) => options(),
             _ => {
                 let failure = Failure::MethodNotAllowed(METHODS.to_owned());
-                let reply = self.api.receive(core_request).reject(failure);
+                let reply = self
+                    .api
+                    .receive(routes::head(method.as_str(), request))
+                    .reject(failure);
                 reply::response(reply, &self.permits)
             }
         })

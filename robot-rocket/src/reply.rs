@@ -4,7 +4,7 @@ use std::io::{self, Cursor};
 
 use bytes::Buf;
 use futures_util::stream;
-use robot_core::http::{Body, Chunks, Reply, RequestId};
+use robot_core::http::{self, Body, Chunks, RequestId};
 use rocket::{Response, fairing::AdHoc, http::Status, tokio::io::AsyncRead};
 use tokio_util::io::StreamReader;
 
@@ -25,19 +25,24 @@ const STREAMED_PIECE: usize = 4 * 1024;
 const NO_SNIFF: &str = "x-content-type-options";
 
 /// The response of a reply. A streamed body is read from the store on blocking threads.
-pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'static> {
+pub(crate) fn response(reply: http::Response, permits: &BlockingPermits) -> Response<'static> {
     let mut response = Response::build();
-    response.status(Status::new(reply.status));
-    let request_id = reply.header(RequestId::HEADER).unwrap_or_default();
+    response.status(Status::new(reply.status().as_u16()));
+    let request_id = reply.headers().get(RequestId::HEADER);
+    let request_id = request_id
+        .and_then(|id| id.to_str().ok())
+        .unwrap_or_default();
     let request_id = request_id.to_owned();
-    for (name, value) in reply.headers {
-        if name != NO_SNIFF {
-            response.raw_header(name, value);
+    for (name, value) in reply.headers() {
+        if name != NO_SNIFF
+            && let Ok(value) = value.to_str()
+        {
+            response.raw_header_adjoin(name.to_string(), value.to_owned());
         }
     }
     // Rocket allocates a buffer of the maximum size, and frees it when the client has read the body.
     // With one byte more than the body, it needs no second buffer to find the end.
-    let piece = match reply.body {
+    let piece = match reply.into_body() {
         Body::Whole(bytes) => {
             let piece = WHOLE_PIECE.min(bytes.len() + 1);
             response.sized_body(bytes.len(), Cursor::new(bytes));
@@ -54,7 +59,7 @@ pub(crate) fn response(reply: Reply, permits: &BlockingPermits) -> Response<'sta
 
 /// The response of a reply to a request that Rocket could not parse, for which no fairing runs.
 pub(crate) fn response_without_fairings(
-    reply: Reply,
+    reply: http::Response,
     permits: &BlockingPermits,
 ) -> Response<'static> {
     let mut response = response(reply, permits);

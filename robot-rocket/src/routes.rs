@@ -3,7 +3,12 @@
 use std::{iter, pin::pin};
 
 use futures_util::future::{Either, select};
-use robot_core::http::{Api, BodyError, BodyMode, Exchange, Failure, Reply};
+use hyper::{
+    HeaderMap,
+    header::{HOST, HeaderName},
+    http::request::Parts,
+};
+use robot_core::http::{Api, BodyError, BodyMode, Exchange, Failure, RequestId, Response};
 use rocket::{
     Data, Request, Route,
     http::Method,
@@ -68,7 +73,7 @@ impl Handler for ApiHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
         let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
-        let exchange = self.api.receive(core_request(method.as_str(), request));
+        let exchange = self.api.receive(head(method.as_str(), request));
         if let Some(received) = Received::of(request) {
             received.set_labels(|| Labels::of(&exchange));
             received.release_head();
@@ -100,7 +105,7 @@ impl ApiHandler {
         &self,
         exchange: &Exchange,
         body: Option<RequestBody<'_>>,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Response, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let id = exchange.request_id().as_str();
@@ -120,11 +125,11 @@ impl ApiHandler {
     }
 }
 
-/// The core's request, without a body.
-pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::http::Request {
+/// The head of a request for the core.
+pub(crate) fn head(method: &str, request: &Request<'_>) -> Parts {
     let received = Received::of(request);
-    if let Some(core_request) = received.and_then(|received| received.core_request(method)) {
-        return core_request;
+    if let Some(head) = received.and_then(|received| received.take_head(method)) {
+        return head;
     }
     let uri = request.uri();
     let path = uri.path().as_str();
@@ -132,18 +137,33 @@ pub(crate) fn core_request(method: &str, request: &Request<'_>) -> robot_core::h
         Some(query) => [path, "?", query.as_str()].concat(),
         None => path.to_owned(),
     };
-    let mut core_request = robot_core::http::Request::new(method, target);
-    for header in request.headers().iter() {
-        core_request.header(header.name.as_str(), header.value.as_bytes());
+    let (mut head, ()) = hyper::Request::new(()).into_parts();
+    head.method = method.parse().unwrap_or_default();
+    // No path of the catalogue has a target that HTTP does not allow.
+    head.uri = target.parse().unwrap_or_default();
+    head.headers = headers(request);
+    if let Some(id) = received.and_then(|received| received.request_id().as_str().parse().ok()) {
+        head.headers.insert(RequestId::HEADER, id);
     }
-    if let Some(received) = received {
-        core_request.set_id(received.request_id().clone());
+    head
+}
+
+/// The headers of a request for the core.
+pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for header in request.headers().iter() {
+        let name = HeaderName::from_bytes(header.name.as_str().as_bytes());
+        if let (Ok(name), Ok(value)) = (name, header.value.parse()) {
+            headers.append(name, value);
+        }
     }
     // HTTP/2, which an application may enable in Rocket, has the host outside of the headers.
-    if !request.headers().contains("host")
-        && let Some(host) = request.host()
+    if !headers.contains_key(HOST)
+        && let Some(host) = request
+            .host()
+            .and_then(|host| host.to_string().parse().ok())
     {
-        core_request.header("host", host.to_string().as_bytes());
+        headers.insert(HOST, host);
     }
-    core_request
+    headers
 }

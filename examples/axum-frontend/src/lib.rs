@@ -1,7 +1,7 @@
 //! Axum frontend of the robot catalogue, and a model for frontends on other web frameworks.
 //!
-//! A frontend passes each [`Request`] to [`Api::receive`], reads the body as the [`Exchange`] says,
-//! runs the work that blocks on a blocking thread, and sends the [`Reply`]. The cases of
+//! A frontend passes the head of each request to [`Api::receive`], reads the body as the [`Exchange`]
+//! says, runs the work that blocks on a blocking thread, and sends the response. The cases of
 //! `robot_core::conformance` test it.
 
 use std::{iter, pin::pin, time::Instant};
@@ -9,17 +9,13 @@ use std::{iter, pin::pin, time::Instant};
 use axum::{
     BoxError, Router,
     body::Body,
-    extract::State,
-    http::{self, StatusCode, uri::PathAndQuery},
-    response::{IntoResponse, Response},
+    extract::{Request, State},
+    response::Response,
 };
 use futures_util::{TryStreamExt, future, stream};
 use robot_core::{
     Pending,
-    http::{
-        Api, BODY_LIMIT, Body as ReplyBody, BodyError, BodyMode, BodyTimer, Chunks, Exchange,
-        Failure, Reply, Request,
-    },
+    http::{self, Api, BODY_LIMIT, BodyError, BodyMode, BodyTimer, Chunks, Exchange, Failure},
 };
 use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
@@ -28,15 +24,9 @@ pub fn router(api: Api) -> Router {
     Router::new().fallback(answer).with_state(api)
 }
 
-async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Response {
+async fn answer(State(api): State<Api>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    // The core decodes the path itself.
-    let target = head.uri.path_and_query().map_or("", PathAndQuery::as_str);
-    let mut request = Request::new(head.method.as_str(), target);
-    for (name, value) in &head.headers {
-        request.header(name.as_str(), value.as_bytes());
-    }
-    let exchange = api.receive(request);
+    let exchange = api.receive(head);
     let body = match exchange.body_mode() {
         BodyMode::Streamed => return answer_streamed(&exchange, body).await,
         BodyMode::Whole => timeout(exchange.body_deadline(), read(body)).await,
@@ -46,7 +36,7 @@ async fn answer(State(api): State<Api>, request: http::Request<Body>) -> Respons
     finish(&exchange, pending).await
 }
 
-/// Reads the body while the request is answered, and no further if the reply is ready before.
+/// Reads the body while the request is answered, and no further if the response is ready before.
 async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
     let (sender, mut receiver) = mpsc::channel(4);
     let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
@@ -58,9 +48,14 @@ async fn answer_streamed(exchange: &Exchange, body: Body) -> Response {
     }
 }
 
-async fn finish(exchange: &Exchange, pending: Pending<Reply>) -> Response {
-    let reply = pending.resolve(spawn_blocking).await;
-    response(reply.unwrap_or_else(|_| exchange.reject(Failure::Internal)))
+async fn finish(exchange: &Exchange, pending: Pending<http::Response>) -> Response {
+    let response = pending.resolve(spawn_blocking).await;
+    let response = response.unwrap_or_else(|_| exchange.reject(Failure::Internal));
+    // For `HEAD`, axum omits the body and keeps its length.
+    response.map(|body| match body {
+        http::Body::Whole(bytes) => Body::from(bytes),
+        http::Body::Streamed(chunks) => stream(chunks),
+    })
 }
 
 /// Reads a whole body, or the first piece beyond the limit.
@@ -98,21 +93,6 @@ async fn send_pieces(
             return;
         }
     }
-}
-
-/// The response of a reply. For `HEAD`, axum omits the body and keeps its length.
-fn response(reply: Reply) -> Response {
-    let mut response = Response::builder().status(reply.status);
-    for (name, value) in reply.headers {
-        response = response.header(name, value.as_ref());
-    }
-    let body = match reply.body {
-        ReplyBody::Whole(bytes) => Body::from(bytes),
-        ReplyBody::Streamed(chunks) => stream(chunks),
-    };
-    // Cannot fail, because the core's status codes and headers are valid.
-    let failure = |_| StatusCode::INTERNAL_SERVER_ERROR.into_response();
-    response.body(body).unwrap_or_else(failure)
 }
 
 /// Reads each piece on a blocking thread when the client has received the previous one. An error

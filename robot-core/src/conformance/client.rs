@@ -2,7 +2,12 @@
 
 use std::{io, time::Duration};
 
-use crate::http::{Api, BodyError, BodyMode, Reply, Request};
+use ::http::{
+    HeaderValue,
+    header::{CONTENT_LENGTH, HOST},
+};
+
+use crate::http::{Api, BodyError, BodyMode, Response};
 
 /// A request of a client.
 ///
@@ -146,16 +151,18 @@ const PIECE: usize = 7;
 /// [`BodyError`].
 impl Client for Api {
     fn deliver(&self, call: &Call, framing: Framing, pace: Pace) -> io::Result<Answer> {
-        let mut request = Request::new(call.method.as_str(), call.target.as_str());
-        request.header("host", b"localhost");
+        let mut request = ::http::Request::builder()
+            .method(call.method.as_str())
+            .uri(call.target.as_str())
+            .header(HOST, "localhost");
         if framing == Framing::Length {
-            let length = call.body.len().to_string();
-            request.header("content-length", length.as_bytes());
+            request = request.header(CONTENT_LENGTH, call.body.len());
         }
         for (name, value) in &call.headers {
-            request.header(name, value.as_bytes());
+            request = request.header(name, value.as_bytes());
         }
-        let exchange = self.receive(request);
+        let request = request.body(()).map_err(io::Error::other)?;
+        let exchange = self.receive(request.into_parts().0);
         let (body, end) = arriving(&call.body, pace, exchange.body_deadline());
         let pending = match exchange.body_mode() {
             BodyMode::None => exchange.answer(Ok(Vec::new())),
@@ -191,15 +198,19 @@ fn arriving(body: &[u8], pace: Pace, deadline: Duration) -> (&[u8], Result<(), B
     }
 }
 
-fn answer_of(reply: Reply, is_head: bool) -> io::Result<Answer> {
-    let headers = reply.headers.iter();
-    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_string()));
-    let headers = headers.collect();
-    let body = reply.body.into_bytes().map_err(io::Error::other)?;
+fn answer_of(response: Response, is_head: bool) -> io::Result<Answer> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| (name.to_string(), text(value)));
     Ok(Answer {
-        status: reply.status,
-        headers,
-        body: if is_head { Vec::new() } else { body },
+        status: response.status().as_u16(),
+        headers: headers.collect(),
+        body: if is_head {
+            Vec::new()
+        } else {
+            let body = response.into_body();
+            body.into_bytes().map_err(io::Error::other)?
+        },
     })
 }
 

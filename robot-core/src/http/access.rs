@@ -12,19 +12,20 @@ use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission}};
 ///
 /// // Reading needs no token, writing does.
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
 /// let access = Access::new(vec![token], Some(Permission::Read));
 /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(access);
-/// assert_eq!(api.handle(Request::new("GET", "/api/robots")).status, 200);
+/// assert_eq!(api.handle(http::Request::get("/api/robots").body("")?).status(), 200);
 ///
-/// let post = || Request::new("POST", "/api/robots").body(r#"{"name":"R2","type":"droid","year":1}"#);
-/// assert_eq!(api.handle(post()).status, 401);
-/// let mut request = post();
-/// request.header("Authorization", b"Bearer robots_of_my_own");
-/// assert_eq!(api.handle(request).status, 201);
+/// let post = || http::Request::post("/api/robots");
+/// let body = r#"{"name":"R2","type":"droid","year":1}"#;
+/// assert_eq!(api.handle(post().body(body)?).status(), 401);
+/// let request = post().header("authorization", "Bearer robots_of_my_own").body(body)?;
+/// assert_eq!(api.handle(request).status(), 201);
+/// # http::Result::Ok(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct Access {

@@ -1,21 +1,16 @@
 //! The entry point: a catalogue, its settings, and the requests to it.
 
 use std::{
-    fmt, mem,
+    fmt,
     sync::{Arc, OnceLock},
     time::Duration,
 };
 
+use ::http::{HeaderMap, header::HOST, request::Parts};
+
 use super::{
-    access::Access,
-    behaviour::Behaviour,
-    body_timer::StreamLimits,
-    exchange::Exchange,
-    host::Hosts,
-    origin::Origin,
-    reply::Reply,
-    request::{BODY_DEADLINE, Request},
-    service::Service,
+    access::Access, behaviour::Behaviour, body_timer::StreamLimits, exchange::Exchange, headers,
+    host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response, service::Service,
 };
 use crate::catalogue::Catalogue;
 
@@ -23,7 +18,7 @@ use crate::catalogue::Catalogue;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Access, Api, Behaviour, Hosts, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Access, Api, Behaviour, Hosts}};
 ///
 /// let api = Api::new(Arc::new(MemoryCatalogue::new()))
 ///     .behaviour(Behaviour::B)
@@ -31,8 +26,9 @@ use crate::catalogue::Catalogue;
 ///     .access(Access::default())
 ///     .origins(vec!["https://app.example".parse()?])
 ///     .under("/catalogue");
-/// assert_eq!(api.handle(Request::new("GET", "/catalogue/api/robots")).status, 200);
-/// # Ok::<(), robot_core::http::ParseOriginError>(())
+/// let request = http::Request::get("/catalogue/api/robots").body("")?;
+/// assert_eq!(api.handle(request).status(), 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
 pub struct Api {
@@ -119,31 +115,32 @@ impl Api {
 
     /// Receives a request without its body: finds its route, and checks whether it is permitted.
     #[must_use]
-    pub fn receive(&self, request: Request) -> Exchange {
-        Exchange::new(Arc::clone(&self.service), request)
+    pub fn receive(&self, head: Parts) -> Exchange {
+        Exchange::new(Arc::clone(&self.service), head)
     }
 
     /// Answers a request. Blocks on the store for some seconds at most, and never panics.
     #[must_use]
-    pub fn handle(&self, mut request: Request) -> Reply {
-        let body = mem::take(&mut request.body);
-        self.receive(request).answer(Ok(body)).wait()
+    pub fn handle(&self, request: ::http::Request<impl Into<Vec<u8>>>) -> Response {
+        let (head, body) = request.into_parts();
+        self.receive(head).answer(Ok(body.into())).wait()
     }
 
-    /// Whether the service accepts the `Host` of a request: for a frontend that answers some
+    /// Whether the service accepts the `Host` of a request with these headers: for a frontend that answers some
     /// requests itself.
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Api, Hosts, Request}};
+    /// # use robot_core::{MemoryCatalogue, http::{Api, Hosts}};
     /// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(Hosts::Only(Vec::new()));
-    /// let mut request = Request::new("GET", "/logo.svg");
-    /// request.header("Host", b"evil.example");
-    /// assert!(!api.host_allowed(&request));
+    /// let request = http::Request::get("/logo.svg").header("host", "evil.example").body(())?;
+    /// assert!(!api.host_allowed(request.headers()));
+    /// # http::Result::Ok(())
     /// ```
     #[must_use]
-    pub fn host_allowed(&self, request: &Request) -> bool {
-        self.service.hosts.include(request.headers.host.as_deref())
+    pub fn host_allowed(&self, headers: &HeaderMap) -> bool {
+        let host = headers::value(headers, HOST);
+        self.service.hosts.include(host.as_deref())
     }
 }
 

@@ -2,18 +2,21 @@
 
 use std::{fmt, str::FromStr};
 
+use ::http::StatusCode;
+
 /// The status codes of the mutating operations (`docs/contract.md`, "Behaviours A and B").
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, Behaviour, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Api, Behaviour}};
 ///
 /// for (behaviour, status) in [("A", 201), ("B", 200)] {
 ///     let api = Api::new(Arc::new(MemoryCatalogue::new())).behaviour(behaviour.parse()?);
 ///     let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
-///     assert_eq!(api.handle(Request::new("POST", "/api/robots").body(body)).status, status);
+///     let request = http::Request::post("/api/robots").body(body)?;
+///     assert_eq!(api.handle(request).status(), status);
 /// }
-/// # Ok::<(), robot_core::http::ParseBehaviourError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Behaviour {
@@ -26,18 +29,18 @@ pub enum Behaviour {
 
 impl Behaviour {
     /// The status for a created robot.
-    pub(super) fn created(self) -> u16 {
+    pub(super) fn created(self) -> StatusCode {
         match self {
-            Self::A => 201,
-            Self::B => 200,
+            Self::A => StatusCode::CREATED,
+            Self::B => StatusCode::OK,
         }
     }
 
     /// The status for a draft that violates a rule.
-    pub(super) fn rejected(self) -> u16 {
+    pub(super) fn rejected(self) -> StatusCode {
         match self {
-            Self::A => 409,
-            Self::B => 500,
+            Self::A => StatusCode::CONFLICT,
+            Self::B => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 }

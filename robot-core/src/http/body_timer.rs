@@ -43,16 +43,18 @@ impl Default for StreamLimits {
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
-/// use robot_core::{MemoryCatalogue, http::{Api, BODY_DEADLINE, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Api, BODY_DEADLINE}};
 ///
 /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-/// let mut timer = api.receive(Request::new("POST", "/api/robots/import")).body_timer();
+/// let (head, ()) = http::Request::post("/api/robots/import").body(())?.into_parts();
+/// let mut timer = api.receive(head).body_timer();
 /// assert_eq!(timer.next_timeout(), BODY_DEADLINE);
 /// // A byte every five seconds is too slow.
 /// for _ in 0..4 {
 ///     timer.record(Duration::from_secs(5), 1);
 /// }
 /// assert!(timer.next_timeout() < Duration::from_secs(1));
+/// # http::Result::Ok(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct BodyTimer {

@@ -1,6 +1,11 @@
 //! Conditional requests (RFC 9110, section 13): a robot's revision as its entity tag.
 
-use super::{failure::Failure, request::Headers};
+use ::http::{
+    HeaderMap,
+    header::{IF_MATCH, IF_NONE_MATCH},
+};
+
+use super::{failure::Failure, headers::value};
 use crate::model::Revision;
 
 /// The conditions of a request. The default has none.
@@ -33,19 +38,19 @@ pub(super) enum Expectation {
 impl Conditions {
     /// The conditions of a `GET`. A malformed `If-None-Match` is ignored: the whole robot is always a
     /// correct answer.
-    pub(super) fn of_read(headers: &Headers) -> Result<Self, Failure> {
-        let if_none_match = headers.if_none_match.as_deref().and_then(Tags::parse);
+    pub(super) fn of_read(headers: &HeaderMap) -> Result<Self, Failure> {
+        let if_none_match = value(headers, IF_NONE_MATCH).and_then(|tags| Tags::parse(&tags));
         Ok(Self {
-            if_match: tags("If-Match", headers.if_match.as_deref())?,
+            if_match: tags("If-Match", value(headers, IF_MATCH).as_deref())?,
             if_none_match,
         })
     }
 
     /// The conditions of a change.
-    pub(super) fn of_change(headers: &Headers) -> Result<Self, Failure> {
+    pub(super) fn of_change(headers: &HeaderMap) -> Result<Self, Failure> {
         Ok(Self {
-            if_match: tags("If-Match", headers.if_match.as_deref())?,
-            if_none_match: tags("If-None-Match", headers.if_none_match.as_deref())?,
+            if_match: tags("If-Match", value(headers, IF_MATCH).as_deref())?,
+            if_none_match: tags("If-None-Match", value(headers, IF_NONE_MATCH).as_deref())?,
         })
     }
 

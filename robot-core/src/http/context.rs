@@ -1,17 +1,26 @@
-//! The response context: everything that a reply depends on besides its content.
+//! The response context: everything that a response depends on besides its content.
 
-use std::borrow::Cow;
+use ::http::{
+    HeaderMap, HeaderName, HeaderValue,
+    header::{
+        ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
+        CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
+    },
+};
 
 use super::{
     accept::content_type,
     behaviour::Behaviour,
+    headers,
     origin::{self, Origin},
     render::{Envelope, json},
-    reply::Reply,
-    request::Request,
     request_id::RequestId,
+    response::{self, Response},
     route::HandlerResult,
 };
+
+const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
 #[derive(Debug, Clone)]
 pub(super) struct ResponseContext {
@@ -22,80 +31,67 @@ pub(super) struct ResponseContext {
     /// Whether the request has `Prefer: handling=strict`.
     is_strict: bool,
     /// The origin of the page that sent the request, if it is another origin and allowed.
-    origin: Option<String>,
+    origin: Option<HeaderValue>,
 }
 
 impl ResponseContext {
-    pub(super) fn request_id(&self) -> &RequestId {
-        &self.request_id
-    }
-
-    /// The context of a request, if pages of these origins may use the service.
-    pub(super) fn new(request: &Request, behaviour: Behaviour, origins: &[Origin]) -> Self {
-        let headers = &request.headers;
+    /// The context of a request with these headers, if pages of these origins may use the service.
+    pub(super) fn new(request: &HeaderMap, behaviour: Behaviour, origins: &[Origin]) -> Self {
         Self {
             behaviour,
-            request_id: request.id.clone().unwrap_or_else(RequestId::random),
-            content_type: content_type(headers.accept.as_deref()),
+            request_id: RequestId::of(request),
+            content_type: content_type(headers::value(request, ACCEPT).as_deref()),
             vary: if origins.is_empty() {
                 "Accept"
             } else {
                 "Accept, Origin"
             },
-            is_strict: request.is_strict(),
-            origin: origin::find(headers, origins).map(str::to_owned),
+            is_strict: headers::is_strict(request),
+            origin: origin::find(request, origins)
+                .and_then(|origin| HeaderValue::from_str(&origin).ok()),
         }
     }
 
-    /// The reply for a result, with the headers that every reply has. Logs errors of the store.
-    pub(super) fn reply(&self, result: HandlerResult) -> Reply {
-        let mut reply = result.unwrap_or_else(|error| {
+    pub(super) fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        self.is_strict
+    }
+
+    /// The response for a result, with the headers that every response has. Logs errors of the store.
+    pub(super) fn response(&self, result: HandlerResult) -> Response {
+        let mut response = result.unwrap_or_else(|error| {
             let failure = error.into_failure(&self.request_id);
-            Reply {
-                headers: failure.header().into_iter().collect(),
-                ..Reply::whole(
-                    failure.status(self.behaviour),
-                    json(&Envelope::error(failure.messages())),
-                )
-            }
+            let body = json(&Envelope::error(failure.messages()));
+            let mut response = response::whole(failure.status(self.behaviour), body);
+            response.headers_mut().extend(failure.header());
+            response
         });
-        // A reply that is a file has its own content type.
-        for (name, value) in self.headers() {
-            if reply.header(name).is_none() {
-                reply.headers.push((name, value));
-            }
-        }
-        reply
+        self.add_headers(response.headers_mut());
+        response
     }
 
-    fn headers(&self) -> impl Iterator<Item = (&'static str, Cow<'static, str>)> {
-        let always = [
-            ("content-type", self.content_type),
-            ("vary", self.vary),
-            ("x-content-type-options", "nosniff"),
-            (
-                "content-security-policy",
-                "default-src 'none'; frame-ancestors 'none'; sandbox",
-            ),
-        ];
-        let always = always.map(|(name, value)| (name, Cow::Borrowed(value)));
-        let request_id = self.request_id.as_str().to_owned();
-        let request_id = (RequestId::HEADER, Cow::Owned(request_id));
-        let cross_origin = self.origin.clone().map(|origin| {
-            [
-                ("access-control-allow-origin", Cow::Owned(origin)),
-                (
-                    "access-control-expose-headers",
-                    Cow::Borrowed(
-                        "Accept-Patch, Allow, Content-Disposition, ETag, Link, Preference-Applied, \
-                         Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count",
-                    ),
-                ),
-            ]
-        });
-        let preference = ("preference-applied", Cow::Borrowed("handling=strict"));
-        let preference = self.is_strict.then_some(preference);
-        let always = always.into_iter().chain([request_id]).chain(preference);
-        always.chain(cross_origin.into_iter().flatten())
+    fn add_headers(&self, headers: &mut HeaderMap) {
+        let fixed = HeaderValue::from_static;
+        // A response that is a file has its own content type.
+        headers
+            .entry(CONTENT_TYPE)
+            .or_insert(fixed(self.content_type));
+        headers.insert(VARY, fixed(self.vary));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, fixed("nosniff"));
+        let policy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+        headers.insert(CONTENT_SECURITY_POLICY, fixed(policy));
+        headers.extend(HeaderValue::from_str(self.request_id.as_str()).map(|id| (REQUEST_ID, id)));
+        if self.is_strict {
+            headers.insert(PREFERENCE_APPLIED, fixed("handling=strict"));
+        }
+        if let Some(origin) = &self.origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+            let exposed = "Accept-Patch, Allow, Content-Disposition, ETag, Link, Preference-Applied, \
+                           Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count";
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, fixed(exposed));
+        }
     }
 }

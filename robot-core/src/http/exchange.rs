@@ -1,4 +1,4 @@
-//! One request and its reply, from the matched route to the finished reply.
+//! One request and its response, from the matched route to the finished response.
 
 use std::{
     panic::{self, AssertUnwindSafe},
@@ -6,15 +6,24 @@ use std::{
     time::Duration,
 };
 
+use ::http::{
+    HeaderValue, Method, StatusCode,
+    header::{
+        ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_MAX_AGE, ALLOW,
+        AUTHORIZATION, EXPECT, HOST,
+    },
+    request::Parts,
+};
+
 use super::{
     access::SentToken,
     body_timer::BodyTimer,
     context::ResponseContext,
-    failure::{Failure, PATCH_TYPE},
-    openapi, origin, parameters,
-    reply::Reply,
-    request::{BodyError, Pieces, Request},
+    failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
+    headers, openapi, origin, parameters,
+    request_body::{self, BodyError, Pieces},
     request_id::RequestId,
+    response::{self, Response},
     route::{Call, Handler, Operation, Route, Started},
     routes,
     service::Service,
@@ -25,21 +34,23 @@ use crate::catalogue::Pending;
 /// A request that was received, and is to be answered once.
 ///
 /// A frontend reads the body as [`body_mode`](Self::body_mode) says, passes it to
-/// [`answer`](Self::answer) or [`answer_streamed`](Self::answer_streamed), and sends the reply.
+/// [`answer`](Self::answer) or [`answer_streamed`](Self::answer_streamed), and sends the response.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, BodyMode, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Api, BodyMode}};
 ///
 /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-/// let exchange = api.receive(Request::new("POST", "/api/robots"));
+/// let (head, ()) = http::Request::post("/api/robots").body(())?.into_parts();
+/// let exchange = api.receive(head);
 /// assert_eq!(exchange.body_mode(), BodyMode::Whole);
 /// let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
-/// assert_eq!(exchange.answer(Ok(body.into())).wait().status, 201);
+/// assert_eq!(exchange.answer(Ok(body.into())).wait().status(), 201);
+/// # http::Result::Ok(())
 /// ```
 pub struct Exchange {
     service: Arc<Service>,
-    request: Request,
+    head: Parts,
     context: ResponseContext,
     /// `None` if the path is unknown.
     route: Option<&'static Route>,
@@ -71,17 +82,17 @@ pub enum BodyMode {
 }
 
 impl Exchange {
-    pub(super) fn new(service: Arc<Service>, request: Request) -> Self {
-        let path = request.path().strip_prefix(service.base.as_str());
+    pub(super) fn new(service: Arc<Service>, head: Parts) -> Self {
+        let path = head.uri.path().strip_prefix(service.base.as_str());
         let matched = path.and_then(routes::find);
         let mut token = SentToken::default();
         Self {
-            context: ResponseContext::new(&request, service.behaviour, &service.origins),
+            context: ResponseContext::new(&head.headers, service.behaviour, &service.origins),
             route: matched.as_ref().map(|(route, _)| *route),
-            admitted: guarded(|| admit(&service, &request, matched, &mut token)),
+            admitted: guarded(|| admit(&service, &head, matched, &mut token)),
             token,
             service,
-            request,
+            head,
         }
     }
 
@@ -90,10 +101,11 @@ impl Exchange {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    /// # use robot_core::{MemoryCatalogue, http::Api};
     /// let api = Api::new(Arc::new(MemoryCatalogue::new())).under("/catalogue");
-    /// let exchange = api.receive(Request::new("GET", "/catalogue/api/robots/7"));
-    /// assert_eq!(exchange.route(), Some("/api/robots/{id}"));
+    /// let (head, ()) = http::Request::get("/catalogue/api/robots/7").body(())?.into_parts();
+    /// assert_eq!(api.receive(head).route(), Some("/api/robots/{id}"));
+    /// # http::Result::Ok(())
     /// ```
     #[must_use]
     pub fn route(&self) -> Option<&'static str> {
@@ -102,17 +114,6 @@ impl Exchange {
 
     /// The name of the token that the client sent, for logs and metrics; `None` if the token is
     /// unknown or has no name, or the request was rejected before its token was checked.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
-    /// let token = AccessToken::of("robots_of_my_own", Permission::Write).named("ci".parse()?);
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(vec![token], None));
-    /// let mut request = Request::new("GET", "/api/robots");
-    /// request.header("Authorization", b"Bearer robots_of_my_own");
-    /// assert_eq!(api.receive(request).token_name(), Some(&"ci".parse()?));
-    /// # Ok::<(), robot_core::http::ParseTokenNameError>(())
-    /// ```
     #[must_use]
     pub fn token_name(&self) -> Option<&TokenName> {
         self.token.name.as_ref()
@@ -120,23 +121,12 @@ impl Exchange {
 
     /// The [fingerprint](super::AccessToken::fingerprint) of a token that is not known, for logs: it was
     /// revoked, or never existed.
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission, Request}};
-    /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(vec![token], None));
-    /// let mut request = Request::new("GET", "/api/robots");
-    /// request.header("Authorization", b"Bearer robots_revoked");
-    /// let revoked = AccessToken::of("robots_revoked", Permission::Write);
-    /// assert_eq!(api.receive(request).unknown_token(), Some(revoked.fingerprint().as_str()));
-    /// ```
     #[must_use]
     pub fn unknown_token(&self) -> Option<&str> {
         self.token.unknown.as_deref()
     }
 
-    /// The id of the request, which the reply has in the header `X-Request-Id`, and which log entries
+    /// The id of the request, which the response has in the header `X-Request-Id`, and which log entries
     /// about the request have.
     #[must_use]
     pub fn request_id(&self) -> &RequestId {
@@ -146,16 +136,23 @@ impl Exchange {
     /// How the body is to be read.
     #[must_use]
     pub fn body_mode(&self) -> BodyMode {
-        let method = self.request.method.as_str();
+        let method = &self.head.method;
+        if self.admitted.is_err() && self.head.headers.contains_key(EXPECT) {
+            // The client waits for the answer, which is known, before it sends the body.
+            return BodyMode::None;
+        }
         let operation = self.route.and_then(|route| route.operation(method));
         let is_read = match operation.map(|operation| operation.handler) {
             Some(Handler::Streamed(_)) => return BodyMode::Streamed,
             Some(Handler::Whole(_)) => true,
             Some(Handler::Bodyless(_)) => false,
             // The request is rejected, but its connection can serve another one after the body.
-            None => matches!(method, "POST" | "PUT" | "PATCH" | "DELETE"),
+            None => matches!(
+                *method,
+                Method::POST | Method::PUT | Method::PATCH | Method::DELETE
+            ),
         };
-        if is_read && !self.request.exceeds_limit() {
+        if is_read && !request_body::exceeds_limit(&self.head.headers) {
             BodyMode::Whole
         } else {
             BodyMode::None
@@ -163,14 +160,6 @@ impl Exchange {
     }
 
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
-    ///
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Api, BODY_DEADLINE, Request}};
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-    /// let exchange = api.receive(Request::new("POST", "/api/robots"));
-    /// assert_eq!(exchange.body_deadline(), BODY_DEADLINE);
-    /// ```
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
         self.service.body_deadline
@@ -184,15 +173,15 @@ impl Exchange {
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
     /// why it could not.
-    pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Reply> {
+    pub fn answer(&self, body: Result<Vec<u8>, BodyError>) -> Pending<Response> {
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
             Handler::Whole(handle) => {
-                let body = call.request.check_body(body);
+                let body = request_body::check(call.headers(), body);
                 handle(call, &body.map_err(Failure::Body)?)
             }
             Handler::Streamed(handle) => {
-                let body = call.request.check_length(body);
+                let body = request_body::check_length(call.headers(), body);
                 handle(call, body.map(in_one_piece))
             }
         })
@@ -206,17 +195,19 @@ impl Exchange {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use robot_core::{MemoryCatalogue, http::{Api, Request}};
+    /// use robot_core::{MemoryCatalogue, http::Api};
     ///
     /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-    /// let exchange = api.receive(Request::new("POST", "/api/robots/import?format=csv"));
+    /// let request = http::Request::post("/api/robots/import?format=csv").body(())?;
+    /// let exchange = api.receive(request.into_parts().0);
     /// let pieces = ["name,type,year\nR2-", "D2,droid,1977\n", ""].map(|piece| Ok(piece.into()));
-    /// assert_eq!(exchange.answer_streamed(pieces.into_iter()).wait().status, 200);
+    /// assert_eq!(exchange.answer_streamed(pieces.into_iter()).wait().status(), 200);
+    /// # http::Result::Ok(())
     /// ```
     pub fn answer_streamed(
         &self,
         pieces: impl Iterator<Item = Result<Vec<u8>, BodyError>> + Send + 'static,
-    ) -> Pending<Reply> {
+    ) -> Pending<Response> {
         self.start(|handler, call| match handler {
             Handler::Bodyless(handle) => handle(call),
             Handler::Whole(_) => Err(Failure::Body(BodyError::Incomplete)),
@@ -224,30 +215,30 @@ impl Exchange {
         })
     }
 
-    /// The reply for a failure of the frontend itself, such as [`Failure::Internal`].
+    /// The response for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
-    pub fn reject(&self, failure: Failure) -> Reply {
-        self.context.reply(Err(failure.into()))
+    pub fn reject(&self, failure: Failure) -> Response {
+        self.context.response(Err(failure.into()))
     }
 
-    fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Reply> {
+    fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
         let started = guarded(|| {
             let admitted = self.admitted.as_ref().map_err(Clone::clone)?;
-            if self.request.is_strict() {
-                parameters::check_known(self.request.query(), admitted.operation.parameters)?;
-            }
             let call = Call {
                 service: &self.service,
-                request: &self.request,
+                head: &self.head,
                 request_id: self.context.request_id(),
                 route: admitted.route,
                 routes: routes::ALL,
                 parameter: &admitted.parameter,
             };
+            if self.context.is_strict() {
+                parameters::check_known(call.query(), admitted.operation.parameters)?;
+            }
             run(admitted.operation.handler, &call)
         });
         let context = self.context.clone();
-        let finish = move |answer| context.reply(answer);
+        let finish = move |result| context.response(result);
         match started {
             Ok(pending) => pending
                 .wrap_work(|work| Box::new(move || guarded(work)))
@@ -264,11 +255,12 @@ fn in_one_piece(body: Vec<u8>) -> Pieces {
 /// Decides whether a request may be executed, and by which handler.
 fn admit(
     service: &Service,
-    request: &Request,
+    head: &Parts,
     matched: Option<(&'static Route, Vec<u8>)>,
     token: &mut SentToken,
 ) -> Result<Admitted, Failure> {
-    if !service.hosts.include(request.headers.host.as_deref()) {
+    let host = headers::value(&head.headers, HOST);
+    if !service.hosts.include(host.as_deref()) {
         return Err(Failure::ForeignHost);
     }
     let (route, parameter) =
@@ -276,37 +268,38 @@ fn admit(
     Ok(Admitted {
         route,
         parameter,
-        operation: permitted(service, request, route, token)?,
+        operation: permitted(service, head, route, token)?,
     })
 }
 
 /// The operation of a request, if the client may call it. Sets its token.
 fn permitted(
     service: &Service,
-    request: &Request,
+    head: &Parts,
     route: &'static Route,
     token: &mut SentToken,
 ) -> Result<&'static Operation, Failure> {
-    let headers = &request.headers;
     let operation = route
-        .operation(&request.method)
+        .operation(&head.method)
         .ok_or_else(|| Failure::MethodNotAllowed(route.allow()));
-    let needed = match (request.method.as_str(), &operation) {
+    let needed = match (head.method.as_str(), &operation) {
         // Its answer is public, and browsers send no token with it.
         ("OPTIONS", _) => return Ok(&OPTIONS),
         ("GET" | "HEAD", Ok(operation)) => operation.needs,
         ("GET" | "HEAD", Err(_)) => Some(Permission::Read),
         // Takes precedence over 405: a form from another origin is rejected for its origin,
         // whichever method it pretends to have.
-        _ if origin::is_foreign(headers, &service.origins) => return Err(Failure::ForeignOrigin),
+        _ if origin::is_foreign(&head.headers, &service.origins) => {
+            return Err(Failure::ForeignOrigin);
+        }
         (_, Ok(operation)) => operation.needs,
         (_, Err(_)) => None,
     };
     let Some(needed) = needed else {
         return operation;
     };
-    let credentials = headers.authorization.as_deref();
-    let checked = service.access.check(credentials, needed);
+    let credentials = headers::value(&head.headers, AUTHORIZATION);
+    let checked = service.access.check(credentials.as_deref(), needed);
     *token = checked.token;
     checked
         .permitted
@@ -328,22 +321,22 @@ static OPTIONS: Operation = Operation {
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 fn options(call: &Call<'_>) -> Started {
     let allow = call.route.allow();
-    let mut reply = Reply::whole(204, Vec::new());
-    if origin::find(&call.request.headers, &call.service.origins).is_some() {
-        reply.headers.extend([
-            ("access-control-allow-methods", allow.clone().into()),
-            (
-                "access-control-allow-headers",
-                "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id".into(),
-            ),
-            ("access-control-max-age", "600".into()),
-        ]);
+    let mut response = response::whole(StatusCode::NO_CONTENT, Vec::new());
+    let headers = response.headers_mut();
+    if origin::find(call.headers(), &call.service.origins).is_some() {
+        response::set(headers, ACCESS_CONTROL_ALLOW_METHODS, allow.clone());
+        let allowed = "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id";
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static(allowed),
+        );
+        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
-    if call.route.operation("PATCH").is_some() {
-        reply.headers.push(("accept-patch", PATCH_TYPE.into()));
+    if call.route.operation(&Method::PATCH).is_some() {
+        headers.insert(ACCEPT_PATCH, HeaderValue::from_static(PATCH_TYPE));
     }
-    reply.headers.insert(0, ("allow", allow.into()));
-    Ok(Pending::ready(Ok(reply)))
+    response::set(headers, ALLOW, allow);
+    Ok(Pending::ready(Ok(response)))
 }
 
 /// Turns a panic into a failure of this request alone. Stores stay consistent, because each of

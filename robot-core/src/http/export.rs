@@ -1,16 +1,18 @@
 //! `GET /api/robots/export`: all robots as a file, read page by page.
 //!
-//! Names are not escaped as in other replies, so that the file is the same as that of
+//! Names are not escaped as in other responses, so that the file is the same as that of
 //! [`RobotWriter`]: its type is not HTML, and browsers save it.
 
 use std::{iter, mem, slice, sync::Arc};
+
+use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 
 use super::{
     list::{self, PAGE_SIZE, PIECE_SIZE},
     query::Query,
     render::{Envelope, json},
-    reply::Reply,
     request_id::RequestId,
+    response,
     route::{Call, HandlerResult, Started},
 };
 use crate::{
@@ -21,7 +23,7 @@ use crate::{
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
-    let (query, writer) = Query::of_export(call.request.query())?;
+    let (query, writer) = Query::of_export(call.query())?;
     let fields = query.fields.unwrap_or_else(|| Field::DEFAULT.to_vec());
     let file = File {
         pages: Pages::new(Arc::clone(&call.service.catalogue), query.filter).page_size(PAGE_SIZE),
@@ -29,7 +31,7 @@ pub(super) fn start(call: &Call<'_>) -> Started {
         writer: writer.fields(fields),
         request_id: call.request_id.clone(),
     };
-    Ok(Pending::blocking(move || file.reply()))
+    Ok(Pending::blocking(move || file.response()))
 }
 
 /// A file of all robots.
@@ -49,23 +51,22 @@ enum Next {
 }
 
 impl File {
-    /// The reply. The first page is read before the reply starts, so that the status reports a
+    /// The response. The first page is read before the response starts, so that the status reports a
     /// failure of the store. A file of one page is not streamed.
-    fn reply(mut self) -> HandlerResult {
+    fn response(mut self) -> HandlerResult {
         let first = self.pages.next();
         let opening = piece(first, &mut self.pages, &mut self.writer)?;
         let format = self.writer.format();
-        let mut reply = if self.pages.is_finished() {
-            Reply::whole(200, opening)
+        let mut response = if self.pages.is_finished() {
+            response::ok(opening)
         } else {
-            Reply::streamed(200, iter::once(Ok(opening)).chain(self.rest()))
+            response::streamed(iter::once(Ok(opening)).chain(self.rest()))
         };
         let name = format!("attachment; filename=\"robots.{format}\"");
-        reply.headers.extend([
-            ("content-type", format.media_type().into()),
-            ("content-disposition", name.into()),
-        ]);
-        Ok(reply)
+        let headers = response.headers_mut();
+        response::set(headers, CONTENT_TYPE, format.media_type().to_owned());
+        response::set(headers, CONTENT_DISPOSITION, name);
+        Ok(response)
     }
 
     /// The pieces after the first.

@@ -2,10 +2,15 @@
 
 use std::borrow::Cow;
 
+use ::http::{
+    HeaderName, HeaderValue, StatusCode,
+    header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE},
+};
+
 use super::{
     access::AccessError,
     behaviour::Behaviour,
-    request::{BODY_LIMIT, BodyError},
+    request_body::{BODY_LIMIT, BodyError},
     request_id::RequestId,
 };
 use crate::{
@@ -16,6 +21,9 @@ use crate::{
 
 /// The content type of a `PATCH` (RFC 7396).
 pub(super) const PATCH_TYPE: &str = "application/merge-patch+json";
+
+/// The header with the content types of a `PATCH` (RFC 5789).
+pub(super) const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
 /// Why a request is answered with an error.
 ///
@@ -80,26 +88,31 @@ pub enum Failure {
 impl Failure {
     /// The status code.
     #[must_use]
-    pub fn status(&self, behaviour: Behaviour) -> u16 {
+    pub fn status(&self, behaviour: Behaviour) -> StatusCode {
+        use StatusCode as Status;
         match self {
             Self::Rejected(_) => behaviour.rejected(),
-            Self::Malformed(_) | Self::Body(BodyError::Incomplete) => 400,
-            Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => 401,
+            Self::Malformed(_) | Self::Body(BodyError::Incomplete) => Status::BAD_REQUEST,
+            Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => {
+                Status::UNAUTHORIZED
+            }
             Self::ForeignOrigin
             | Self::ReadOnly
-            | Self::NotPermitted(AccessError::ReadOnlyToken) => 403,
-            Self::NoSuchRobot(_) | Self::NoSuchPath(_) => 404,
-            Self::MethodNotAllowed(_) => 405,
-            Self::Body(BodyError::TooSlow) => 408,
-            Self::Stale | Self::Excluded => 412,
+            | Self::NotPermitted(AccessError::ReadOnlyToken) => Status::FORBIDDEN,
+            Self::NoSuchRobot(_) | Self::NoSuchPath(_) => Status::NOT_FOUND,
+            Self::MethodNotAllowed(_) => Status::METHOD_NOT_ALLOWED,
+            Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
+            Self::Stale | Self::Excluded => Status::PRECONDITION_FAILED,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooManyRecords(_) => {
-                413
+                Status::PAYLOAD_TOO_LARGE
             }
-            Self::NotAPatch => 415,
-            Self::ForeignHost => 421,
+            Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
+            Self::ForeignHost => Status::MISDIRECTED_REQUEST,
             Self::NothingImported(first, _) => first.status(behaviour),
-            Self::Internal | Self::OutcomeUnknown => 500,
-            Self::Unavailable | Self::RestartRequired | Self::DiskFull => 503,
+            Self::Internal | Self::OutcomeUnknown => Status::INTERNAL_SERVER_ERROR,
+            Self::Unavailable | Self::RestartRequired | Self::DiskFull => {
+                Status::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -173,16 +186,17 @@ impl Failure {
     }
 
     /// The header that only this failure has.
-    pub(super) fn header(&self) -> Option<(&'static str, Cow<'static, str>)> {
+    pub(super) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        let fixed = HeaderValue::from_static;
         match self {
-            Self::MethodNotAllowed(allow) => Some(("allow", allow.clone().into())),
-            Self::NotPermitted(error) => {
-                Some(("www-authenticate", Cow::Borrowed(challenge(*error))))
-            }
-            Self::NotAPatch => Some(("accept-patch", Cow::Borrowed(PATCH_TYPE))),
-            Self::Unavailable => Some(("retry-after", Cow::Borrowed("1"))),
+            Self::MethodNotAllowed(allow) => HeaderValue::from_str(allow)
+                .ok()
+                .map(|allow| (ALLOW, allow)),
+            Self::NotPermitted(error) => Some((WWW_AUTHENTICATE, fixed(challenge(*error)))),
+            Self::NotAPatch => Some((ACCEPT_PATCH, fixed(PATCH_TYPE))),
+            Self::Unavailable => Some((RETRY_AFTER, fixed("1"))),
             // An operator has to act.
-            Self::RestartRequired | Self::DiskFull => Some(("retry-after", Cow::Borrowed("60"))),
+            Self::RestartRequired | Self::DiskFull => Some((RETRY_AFTER, fixed("60"))),
             Self::NothingImported(first, _) => first.header(),
             _ => None,
         }
@@ -306,7 +320,7 @@ mod tests {
             (Failure::DiskFull, "60"),
             (Failure::RestartRequired, "60"),
         ] {
-            let expected = Some(("retry-after", Cow::Borrowed(seconds)));
+            let expected = Some((RETRY_AFTER, HeaderValue::from_static(seconds)));
             assert_eq!(failure.header(), expected, "{failure:?}");
         }
     }

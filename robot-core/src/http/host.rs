@@ -14,17 +14,16 @@ use std::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, Hosts, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Api, Hosts}};
 ///
 /// let hosts = Hosts::Only(vec!["robots.example".parse()?]);
 /// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(hosts);
 /// for (host, status) in [("robots.example:8000", 200), ("localhost", 200), ("evil.example", 421)] {
-///     let mut request = Request::new("GET", "/api/robots");
-///     request.header("Host", host.as_bytes());
-///     assert_eq!(api.host_allowed(&request), status == 200);
-///     assert_eq!(api.handle(request).status, status);
+///     let request = http::Request::get("/api/robots").header("host", host).body("")?;
+///     assert_eq!(api.host_allowed(request.headers()), status == 200);
+///     assert_eq!(api.handle(request).status(), status);
 /// }
-/// # Ok::<(), robot_core::http::ParseHostNameError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Hosts {

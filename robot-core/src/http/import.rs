@@ -9,16 +9,18 @@ use std::{
     sync::Arc,
 };
 
+use ::http::header::CONTENT_TYPE;
 use serde::Serialize;
 
 use super::{
     behaviour::Behaviour,
     failure::{Failure, logged},
+    headers::{content_length, value},
     import_query::{ImportQuery, Mode},
     render::{Envelope, json},
-    reply::Reply,
-    request::{BodyError, Pieces},
+    request_body::{BodyError, Pieces},
     request_id::RequestId,
+    response::{self, Response},
     route::{Call, Started},
 };
 use crate::{
@@ -34,28 +36,19 @@ use crate::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, IMPORT_LIMIT, Request}};
+/// use robot_core::{MemoryCatalogue, http::{Api, IMPORT_LIMIT}};
 ///
 /// let api = Api::new(Arc::new(MemoryCatalogue::new()));
-/// let mut request = Request::new("POST", "/api/robots/import?format=csv");
-/// request.header("Content-Length", (IMPORT_LIMIT + 1).to_string().as_bytes());
-/// assert_eq!(api.handle(request).status, 413);
+/// let request = http::Request::post("/api/robots/import?format=csv")
+///     .header("content-length", IMPORT_LIMIT + 1)
+///     .body("")?;
+/// assert_eq!(api.handle(request).status(), 413);
+/// # http::Result::Ok(())
 /// ```
 pub const IMPORT_LIMIT: u64 = 1024 * 1024 * 1024;
 
 /// The maximum number of bytes in the body of a dry run (`?dry_run=true`), which keeps all names in
 /// memory to detect duplicates.
-///
-/// ```
-/// # use std::sync::Arc;
-/// # use robot_core::{MemoryCatalogue, http::{Api, Request}};
-/// use robot_core::http::DRY_RUN_LIMIT;
-///
-/// # let api = Api::new(Arc::new(MemoryCatalogue::new()));
-/// let mut request = Request::new("POST", "/api/robots/import?format=csv&dry_run=true");
-/// request.header("Content-Length", (DRY_RUN_LIMIT + 1).to_string().as_bytes());
-/// assert_eq!(api.handle(request).status, 413);
-/// ```
 pub const DRY_RUN_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// The maximum number of messages about records that failed in one reply.
@@ -66,23 +59,20 @@ const MESSAGES_LIMIT: usize = 100;
 const IN_FLIGHT: usize = 256;
 
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
-    let request = call.request;
     let ImportQuery {
         format,
         mode,
         options,
-    } = ImportQuery::parse(request.query())?;
-    let media_type = request.headers.content_type.as_deref().unwrap_or_default();
+    } = ImportQuery::parse(call.query())?;
+    let media_type = value(call.headers(), CONTENT_TYPE).unwrap_or_default();
     let format = format
-        .or_else(|| Format::of_media_type(media_type))
+        .or_else(|| Format::of_media_type(&media_type))
         .ok_or_else(unknown_format)?;
     let limit = match options.dry_run {
         DryRun::No => IMPORT_LIMIT,
         DryRun::Yes => DRY_RUN_LIMIT,
     };
-    let length = request
-        .content_length()
-        .and_then(|length| length.try_into().ok());
+    let length = content_length(call.headers()).and_then(|length| length.try_into().ok());
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
@@ -91,19 +81,19 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
     let behaviour = call.service.behaviour;
     let report = Report::new(limit, mode, call.request_id.clone());
     Ok(Pending::blocking(move || {
-        let records = Records::new(Body::new(pieces, limit), format);
+        let records = Records::new(BodyReader::new(pieces, limit), format);
         let report = match mode {
             Mode::Each => run(catalogue, records, options, report),
             Mode::Atomic => run_atomically(&*catalogue, records, options, report),
         };
-        Ok(report.into_answer(options, behaviour)?)
+        Ok(report.into_response(options, behaviour)?)
     }))
 }
 
 /// Imports the records, up to the last one or to a failure of the body or the store.
 fn run(
     catalogue: Arc<dyn Catalogue>,
-    records: Records<Body>,
+    records: Records<BodyReader>,
     options: ImportOptions,
     mut report: Report,
 ) -> Report {
@@ -121,7 +111,7 @@ fn run(
 /// Imports all records, or none.
 fn run_atomically(
     catalogue: &dyn Catalogue,
-    records: Records<Body>,
+    records: Records<BodyReader>,
     options: ImportOptions,
     mut report: Report,
 ) -> Report {
@@ -230,11 +220,11 @@ impl Report {
         self.summary.records() > self.summary.failed
     }
 
-    fn into_answer(
+    fn into_response(
         mut self,
         options: ImportOptions,
         behaviour: Behaviour,
-    ) -> Result<Reply, Failure> {
+    ) -> Result<Response, Failure> {
         let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
@@ -276,7 +266,7 @@ impl Report {
             }
             _ => {
                 let envelope = Envelope::ok(counts).with_messages(messages);
-                Ok(Reply::whole(200, json(&envelope)))
+                Ok(response::ok(json(&envelope)))
             }
         }
     }
@@ -312,14 +302,16 @@ fn advice(stop: &Failure, options: ImportOptions) -> Option<&'static str> {
 }
 
 /// The reply to an import that was stopped after it had stored some robots.
-fn stopped(stop: &Failure, counts: Counts, messages: Vec<String>, behaviour: Behaviour) -> Reply {
-    Reply {
-        headers: stop.header().into_iter().collect(),
-        ..Reply::whole(
-            stop.status(behaviour),
-            json(&Envelope::stopped(counts, messages)),
-        )
-    }
+fn stopped(
+    stop: &Failure,
+    counts: Counts,
+    messages: Vec<String>,
+    behaviour: Behaviour,
+) -> Response {
+    let body = json(&Envelope::stopped(counts, messages));
+    let mut response = response::whole(stop.status(behaviour), body);
+    response.headers_mut().extend(stop.header());
+    response
 }
 
 fn unknown_format() -> Failure {
@@ -331,14 +323,14 @@ fn unknown_format() -> Failure {
 }
 
 /// The body as one stream of bytes.
-struct Body {
+struct BodyReader {
     pieces: Pieces,
     piece: Cursor<Vec<u8>>,
     /// The number of further bytes that are allowed.
     room: u64,
 }
 
-impl Body {
+impl BodyReader {
     fn new(pieces: Pieces, limit: u64) -> Self {
         Self {
             pieces,
@@ -348,7 +340,7 @@ impl Body {
     }
 }
 
-impl Read for Body {
+impl Read for BodyReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.piece.read(buffer)?;

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{render::elements, reply::Reply, request_id::RequestId, route::HandlerResult};
+use super::{render::elements, request_id::RequestId, response, route::HandlerResult};
 use crate::{
     catalogue::{Catalogue, Error, PageItem, Pages, Result},
     metrics::count_error,
@@ -31,7 +31,7 @@ const PAGE_ATTEMPTS: u32 = 5;
 /// lists; longer, and each list occupies a thread for longer during an outage.
 const RETRY_LIMIT: Duration = Duration::from_secs(10);
 
-/// The array of all robots of the pages. The first page is read before the reply starts, so that the
+/// The array of all robots of the pages. The first page is read before the response starts, so that the
 /// status reports a failure of the store. A list of one page is not streamed. Later failures are logged
 /// with the id of the request.
 pub(super) fn stream<T: Visible + PageItem + 'static>(
@@ -41,11 +41,11 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
 ) -> HandlerResult {
     let mut pages = pages.page_size(PAGE_SIZE);
     let Some(first) = pages.next().transpose()? else {
-        return Ok(Reply::whole(200, b"[]".to_vec()));
+        return Ok(response::ok(b"[]".to_vec()));
     };
     let opening = piece(&mut pages, &first, &fields, b'[');
     if pages.is_finished() {
-        return Ok(Reply::whole(200, opening));
+        return Ok(response::ok(opening));
     }
     let rest = iter::from_fn(move || {
         if pages.is_finished() {
@@ -62,7 +62,7 @@ pub(super) fn stream<T: Visible + PageItem + 'static>(
             None => Ok(b"]".to_vec()),
         })
     });
-    Ok(Reply::streamed(200, iter::once(Ok(opening)).chain(rest)))
+    Ok(response::streamed(iter::once(Ok(opening)).chain(rest)))
 }
 
 /// The next page of a list that has started, for which a status of 503 comes too late. The store is

@@ -1,30 +1,30 @@
-//! The REST contract without a web framework: a request in, a reply out.
+//! The REST contract without a web framework: a request in, a response out, as types of the crate `http`.
 //!
-//! A frontend passes each [`Request`] to [`Api::receive`], reads the body as the [`Exchange`] says,
-//! and sends the [`Reply`] of [`Exchange::answer`]. A frontend that may block its threads can use
+//! A frontend passes the head of each request to [`Api::receive`], reads the body as the [`Exchange`]
+//! says, and sends the [`Response`] of [`Exchange::answer`]. A frontend that may block its threads can use
 //! [`Api::handle`] instead. Paths, methods, status codes, headers, bodies and messages are all
 //! decided here, so all frontends answer alike; the cases of the feature `conformance` test that.
 //!
 //! ```
 //! use std::sync::Arc;
-//! use robot_core::{MemoryCatalogue, http::{Api, Body, Request}};
+//! use robot_core::{MemoryCatalogue, http::Api};
 //!
 //! let api = Api::new(Arc::new(MemoryCatalogue::new()));
-//! let request = Request::new("POST", "/api/robots")
-//!     .body(r#"{"name":"R2-D2","type":"droid","year":1977}"#);
-//! let reply = api.handle(request);
-//! assert_eq!(reply.status, 201);
-//! let Body::Whole(bytes) = reply.body else { panic!("streamed") };
+//! let request = http::Request::post("/api/robots")
+//!     .body(r#"{"name":"R2-D2","type":"droid","year":1977}"#)?;
+//! let response = api.handle(request);
+//! assert_eq!(response.status(), 201);
 //! assert_eq!(
-//!     String::from_utf8_lossy(&bytes),
+//!     String::from_utf8(response.into_body().into_bytes()?)?,
 //!     r#"{"status":"OK","data":{"name":"R2-D2","type":"droid","year":1977,"id":"1"}}"#,
 //! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! | Module | Contains |
 //! |---|---|
 //! | `api` | [`Api`], the entry point, with its settings in `service` |
-//! | `exchange` | [`Exchange`], a request and its reply: permissions, dispatch, `OPTIONS` |
+//! | `exchange` | [`Exchange`], a request and its response: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `import`, `export` | the handlers |
 //! | `parameters`, `query`, `import_query` | the list of all query parameters, and the queries of the handlers |
@@ -33,14 +33,14 @@
 //! | `render` | JSON |
 //! | `failure` | status, messages and headers of every failure |
 //! | `conditions` | `ETag`, `If-Match` and `If-None-Match` |
-//! | `context` | the headers of every reply |
-//! | `accept` | the `Content-Type` of a reply |
+//! | `context` | the headers of every response |
+//! | `accept` | the `Content-Type` of a response |
 //! | `origin`, `host`, `access` | protection against other origins, foreign hosts and clients without permission |
 //! | `token` | access tokens: their hashes, names and permissions |
 //! | `behaviour` | the status codes that can be configured |
 //! | `body_timer` | the time limits of streamed bodies |
-//! | `request`, `reply` | [`Request`] and [`Reply`] |
-//! | `request_id` | [`RequestId`], by which a reply is found in the log |
+//! | `headers`, `request_body`, `response` | headers and bodies of requests, and responses |
+//! | `request_id` | [`RequestId`], by which a response is found in the log |
 
 mod accept;
 mod access;
@@ -52,6 +52,7 @@ mod context;
 mod exchange;
 mod export;
 mod failure;
+mod headers;
 mod host;
 mod import;
 mod import_query;
@@ -63,9 +64,9 @@ mod query;
 #[cfg(test)]
 mod query_tests;
 mod render;
-mod reply;
-mod request;
+mod request_body;
 mod request_id;
+mod response;
 mod robots;
 mod route;
 mod routes;
@@ -81,7 +82,7 @@ pub use failure::Failure;
 pub use host::{HostName, Hosts, ParseHostNameError};
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
-pub use reply::{Body, Chunks, Reply};
-pub use request::{BODY_DEADLINE, BODY_LIMIT, BodyError, Request};
+pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError};
 pub use request_id::{ParseRequestIdError, RequestId};
+pub use response::{Body, Chunks, Response};
 pub use token::{AccessToken, ParseTokenError, ParseTokenNameError, Permission, TokenName};

@@ -3,9 +3,17 @@
 //! Any web page can make a browser send a form or a simple `fetch` to this service. Browsers send
 //! the origin of such a request (`Sec-Fetch-Site`, `Origin`); other clients send neither header.
 
-use std::{fmt, str::FromStr};
+use std::{borrow::Cow, fmt, str::FromStr};
 
-use super::{host::HostName, request::Headers};
+use ::http::{
+    HeaderMap,
+    header::{HOST, ORIGIN},
+};
+
+use super::{
+    headers::{SEC_FETCH_SITE, value},
+    host::HostName,
+};
 
 /// The origin of web pages, such as `https://robots.example` or `http://localhost:3000`.
 ///
@@ -65,23 +73,23 @@ fn is_authority(authority: &str) -> bool {
 }
 
 /// Whether a page of another origin, which is not allowed, sent these headers.
-pub(super) fn is_foreign(headers: &Headers, allowed: &[Origin]) -> bool {
+pub(super) fn is_foreign(headers: &HeaderMap, allowed: &[Origin]) -> bool {
     if find(headers, allowed).is_some() {
         return false;
     }
-    let site = headers.sec_fetch_site.as_deref();
-    let is_foreign_site = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
-    let is_foreign_origin = match (&headers.origin, &headers.host) {
+    let site = value(headers, SEC_FETCH_SITE);
+    let is_foreign_site = site.is_some_and(|site| !matches!(&*site, "same-origin" | "none"));
+    let is_foreign_origin = match (value(headers, ORIGIN), value(headers, HOST)) {
         (None, _) => false,
-        (Some(origin), Some(host)) => !is_same(origin, host),
+        (Some(origin), Some(host)) => !is_same(&origin, &host),
         (Some(_), None) => true,
     };
     is_foreign_site || is_foreign_origin
 }
 
 /// The origin in the headers, if it is allowed, as the browser writes it.
-pub(super) fn find<'a>(headers: &'a Headers, allowed: &[Origin]) -> Option<&'a str> {
-    let origin = headers.origin.as_deref()?;
+pub(super) fn find<'a>(headers: &'a HeaderMap, allowed: &[Origin]) -> Option<Cow<'a, str>> {
+    let origin = value(headers, ORIGIN)?;
     let known = allowed
         .iter()
         .any(|known| Ok(known) == origin.parse().as_ref());
@@ -114,13 +122,11 @@ mod tests {
         is_foreign(&headers(site, origin, host), &[])
     }
 
-    fn headers(site: Option<&str>, origin: Option<&str>, host: Option<&str>) -> Headers {
-        Headers {
-            sec_fetch_site: site.map(str::to_owned),
-            origin: origin.map(str::to_owned),
-            host: host.map(str::to_owned),
-            ..Headers::default()
-        }
+    fn headers(site: Option<&str>, origin: Option<&str>, host: Option<&str>) -> HeaderMap {
+        let headers = [(SEC_FETCH_SITE, site), (ORIGIN, origin), (HOST, host)].into_iter();
+        headers
+            .filter_map(|(name, value)| Some((name, value?.parse().unwrap())))
+            .collect()
     }
 
     #[test]
@@ -173,7 +179,7 @@ mod tests {
         let ours = |origin| headers(Some("cross-site"), Some(origin), Some("robots.example"));
         for origin in ["https://app.example", "https://app.example:443"] {
             assert!(!is_foreign(&ours(origin), &allowed), "{origin}");
-            assert_eq!(find(&ours(origin), &allowed), Some(origin));
+            assert_eq!(find(&ours(origin), &allowed).as_deref(), Some(origin));
         }
         for origin in [
             "http://app.example",

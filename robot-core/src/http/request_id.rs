@@ -2,6 +2,8 @@
 
 use std::{fmt, str::FromStr};
 
+use ::http::HeaderMap;
+
 use compact_str::{CompactString, format_compact};
 
 /// The id of a request, in the header `X-Request-Id` of its reply and in the log: 1 to 128 characters
@@ -29,6 +31,17 @@ impl RequestId {
     #[must_use]
     pub fn random() -> Self {
         Self(format_compact!("{:016x}", fastrand::u64(..)))
+    }
+
+    /// The id that a client has sent, if it is well-formed and the only one; otherwise, a new id.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        let mut sent = headers.get_all(Self::HEADER).iter();
+        match (sent.next(), sent.next()) {
+            (Some(id), None) => id.to_str().ok().and_then(|id| id.parse().ok()),
+            _ => None,
+        }
+        .unwrap_or_else(Self::random)
     }
 
     /// The id as a text.

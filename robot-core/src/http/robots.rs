@@ -2,14 +2,19 @@
 
 use std::sync::Arc;
 
+use ::http::{
+    HeaderName, StatusCode,
+    header::{CONTENT_TYPE, ETAG, LINK},
+};
+
 use super::{
     conditions::{Conditions, Expectation, etag},
     failure::{Failure, HandlerError, PATCH_TYPE},
-    list,
+    headers, list,
     query::Query,
     render::{Envelope, array, json},
-    reply::Reply,
     request_id::RequestId,
+    response::{self, Response},
     route::{Call, HandlerResult, Started},
     service::Service,
 };
@@ -30,16 +35,18 @@ use crate::{
 /// occupies a thread for longer.
 const ATTEMPTS: usize = 32;
 
+const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
+
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let query = Query::of_list(call.request.query())?;
+    let query = Query::of_list(call.query())?;
     Ok(List::new(call, query).start())
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
-    let query = Query::of_search(name, call.request.query())?;
+    let query = Query::of_search(name, call.query())?;
     Ok(List::new(call, query).start())
 }
 
@@ -63,7 +70,7 @@ impl List {
         if self.query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
             // No store needs to search for it.
             let count = self.query.count.then_some(0);
-            return Pending::ready(Ok(counted(Reply::whole(200, b"[]".to_vec()), count)));
+            return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
         }
         let fields = self.query.fields.as_deref();
         let mut fields = fields.unwrap_or(Field::DEFAULT_VIEW).iter();
@@ -83,11 +90,11 @@ impl List {
                 .count
                 .then(|| self.service.catalogue.count(&self.query.filter));
             let count = count.transpose()?;
-            let reply = match self.query.limit {
+            let response = match self.query.limit {
                 Some(limit) => self.page::<T>(limit.get()),
                 None => self.all::<T>(),
             }?;
-            Ok(counted(reply, count))
+            Ok(counted(response, count))
         })
     }
 
@@ -115,40 +122,40 @@ impl List {
         let has_next = robots.len() > limit;
         robots.truncate(limit);
         let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-        let mut reply = Reply::whole(200, array(&robots, fields));
+        let mut response = response::ok(array(&robots, fields));
         let end = robots
             .last()
             .and_then(|last| last.cursor(query.cursor.sort()));
         if let (true, Some(end)) = (has_next, end) {
             let base = &self.service.base;
             let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
-            reply.headers.push(("link", next.into()));
+            response::set(response.headers_mut(), LINK, next);
         }
-        Ok(reply)
+        Ok(response)
     }
 }
 
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
-    let query = Query::of_summary(call.request.query())?;
+    let query = Query::of_summary(call.query())?;
     let service = Arc::clone(call.service);
     Ok(Pending::blocking(move || {
         let summary = service.catalogue.summary(&query.filter)?;
-        Ok(Reply::whole(200, json(&Envelope::ok(summary))))
+        Ok(response::ok(json(&Envelope::ok(summary))))
     }))
 }
 
 /// Adds the number of all robots, if the client asks for it.
-fn counted(mut reply: Reply, count: Option<u64>) -> Reply {
-    let count = count.map(|count| ("x-total-count", count.to_string().into()));
-    reply.headers.extend(count);
-    reply
+fn counted(mut response: Response, count: Option<u64>) -> Response {
+    let count = count.map(|count| (TOTAL_COUNT, count.into()));
+    response.headers_mut().extend(count);
+    response
 }
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let query = Query::of_robot(call.request.query())?;
-    let conditions = Conditions::of_read(&call.request.headers)?;
+    let query = Query::of_robot(call.query())?;
+    let conditions = Conditions::of_read(call.headers())?;
     let Some(id) = call.id() else {
         return Ok(Pending::ready(Ok(not_found())));
     };
@@ -163,21 +170,24 @@ fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult
     let revision = robot.revision();
     conditions.match_revision(revision)?;
     if conditions.excludes(revision) {
-        return Ok(tagged(Reply::whole(304, Vec::new()), revision));
+        return Ok(tagged(
+            response::whole(StatusCode::NOT_MODIFIED, Vec::new()),
+            revision,
+        ));
     }
     let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
     let bytes = json(&Envelope::found(View { robot, fields }));
-    Ok(tagged(Reply::whole(200, bytes), revision))
+    Ok(tagged(response::ok(bytes), revision))
 }
 
 /// The answer without conditions: a robot that does not exist has no entity tag.
-fn not_found() -> Reply {
-    Reply::whole(200, json(&Envelope::NOT_FOUND))
+fn not_found() -> Response {
+    response::ok(json(&Envelope::NOT_FOUND))
 }
 
-fn tagged(mut reply: Reply, revision: Revision) -> Reply {
-    reply.headers.push(("etag", etag(revision).into()));
-    reply
+fn tagged(mut response: Response, revision: Revision) -> Response {
+    response::set(response.headers_mut(), ETAG, etag(revision));
+    response
 }
 
 /// `POST /api/robots`.
@@ -189,13 +199,13 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
         let robot = &robot?;
         let fields = Field::created_view();
         let bytes = json(&Envelope::ok(View { robot, fields }));
-        Ok(Reply::whole(status, bytes))
+        Ok(response::whole(status, bytes))
     }))
 }
 
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
-    let conditions = Conditions::of_change(&call.request.headers)?;
+    let conditions = Conditions::of_change(call.headers())?;
     let draft = draft_json::read(body).map_err(malformed)?;
     let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
     let changes = ValidDraft::new(draft).map(ValidChanges::from);
@@ -204,12 +214,16 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
 
 /// `PATCH /api/robots/{id}`. A patch without members changes nothing, the revision included.
 pub(super) fn amend(call: &Call<'_>, body: &[u8]) -> Started {
-    let content_type = call.request.headers.content_type.as_deref();
-    let essence = content_type.unwrap_or_default().split(';').next();
+    let content_type = headers::value(call.headers(), CONTENT_TYPE);
+    let essence = content_type
+        .as_deref()
+        .unwrap_or_default()
+        .split(';')
+        .next();
     if !essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(PATCH_TYPE)) {
         return Err(Failure::NotAPatch);
     }
-    let conditions = Conditions::of_change(&call.request.headers)?;
+    let conditions = Conditions::of_change(call.headers())?;
     let (draft, removed) = draft_json::read_patch(body).map_err(malformed)?;
     let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
     match ValidChanges::of_patch(draft, &removed) {
@@ -221,7 +235,7 @@ pub(super) fn amend(call: &Call<'_>, body: &[u8]) -> Started {
 /// `DELETE /api/robots/{id}`. The body has no meaning, but is read, because a request that ends
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
-    let conditions = Conditions::of_change(&call.request.headers)?;
+    let conditions = Conditions::of_change(call.headers())?;
     let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
     let catalogue = &call.service.catalogue;
     let change = match conditions.expectation() {
@@ -313,8 +327,8 @@ fn malformed(error: DraftJsonError) -> Failure {
     Failure::Malformed(error.messages("The body", place))
 }
 
-fn done() -> Reply {
-    Reply::whole(200, json(&Envelope::OK))
+fn done() -> Response {
+    response::ok(json(&Envelope::OK))
 }
 
 /// The answer to a change, with the revision that the robot has now, if it is known.

@@ -2,15 +2,16 @@
 
 use std::{borrow::Cow, sync::Arc};
 
+use ::http::{HeaderMap, Method, request::Parts};
 use percent_encoding::percent_decode;
 
 use super::{
     failure::{Failure, HandlerError},
     openapi::About,
     parameters::Parameter,
-    reply::Reply,
-    request::{BodyError, Pieces, Request},
+    request_body::{BodyError, Pieces},
     request_id::RequestId,
+    response::Response,
     service::Service,
     token::Permission,
 };
@@ -50,7 +51,7 @@ pub(super) enum Handler {
 }
 
 /// The outcome of a request.
-pub(super) type HandlerResult = Result<Reply, HandlerError>;
+pub(super) type HandlerResult = Result<Response, HandlerError>;
 
 /// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
 pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
@@ -58,7 +59,7 @@ pub(super) type Started = Result<Pending<HandlerResult>, Failure>;
 /// A request to one route, for its handler.
 pub(super) struct Call<'a> {
     pub(super) service: &'a Arc<Service>,
-    pub(super) request: &'a Request,
+    pub(super) head: &'a Parts,
     pub(super) request_id: &'a RequestId,
     pub(super) route: &'static Route,
     /// All routes.
@@ -67,7 +68,16 @@ pub(super) struct Call<'a> {
     pub(super) parameter: &'a [u8],
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
+    pub(super) fn headers(&self) -> &'a HeaderMap {
+        &self.head.headers
+    }
+
+    /// The query, as it was sent; empty if there is none.
+    pub(super) fn query(&self) -> &'a str {
+        self.head.uri.query().unwrap_or_default()
+    }
+
     /// The `{id}` of the path; `None` if no robot can have it.
     pub(super) fn id(&self) -> Option<RobotId> {
         str::from_utf8(self.parameter).ok()?.parse().ok()
@@ -82,10 +92,14 @@ impl Call<'_> {
 
 impl Route {
     /// A method, if the route takes it.
-    pub(super) fn operation(&self, method: &str) -> Option<&'static Operation> {
-        let method = if method == "HEAD" { "GET" } else { method };
+    pub(super) fn operation(&self, method: &Method) -> Option<&'static Operation> {
+        let method = if method == Method::HEAD {
+            &Method::GET
+        } else {
+            method
+        };
         let mut methods = self.methods.iter();
-        methods.find(|known| known.method == method)
+        methods.find(|known| method == known.method)
     }
 
     /// The value of the header `Allow`.

@@ -1,13 +1,13 @@
 //! Request bodies: valid and invalid JSON, valid and invalid robots.
 
 use proptest::{collection::vec, prelude::*};
-use robot_core::{Draft, Robot, http::Request};
+use robot_core::{Draft, Robot};
 use serde_json::{Value, json};
 
 use crate::{
     configuration, json,
     mutation::{Bytes, mutated},
-    service::{Answer, Service},
+    service::{Answer, Service, request},
     verdict::{Verdict, verdict},
 };
 
@@ -188,7 +188,7 @@ fn body() -> impl Strategy<Value = Bytes> {
 }
 
 fn send(service: &Service, method: &str, target: &str, body: &[u8]) -> Answer {
-    service.send(Request::new(method, target).body(body))
+    service.send(request(method, target).unwrap().map(|_| body.to_vec()))
 }
 
 fn assert_refused(answer: &Answer, status: u16, messages: Option<&[&str]>) {

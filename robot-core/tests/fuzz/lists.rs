@@ -9,7 +9,7 @@ use crate::{
     configuration,
     encoding::{decoded, encoded},
     mutation::mutated,
-    service::{Answer, Service},
+    service::{Answer, Service, request as request_to},
 };
 
 /// The pieces of names and search texts: few, so that texts contain one another, and with a meaning
@@ -240,6 +240,8 @@ proptest! {
         vec(any::<u8>(), 0..40).prop_map(|bytes| [b"/api/robots?", &bytes[..]].concat()),
     ]) {
         // The service checks the form of each answer.
-        Service::of(&names).get(&String::from_utf8_lossy(&query));
+        if let Some(request) = request_to("GET", &String::from_utf8_lossy(&query)) {
+            Service::of(&names).send(request);
+        }
     }
 }

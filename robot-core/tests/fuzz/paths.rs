@@ -1,13 +1,12 @@
 //! Paths in all their encodings.
 
 use proptest::{collection::vec, prelude::*};
-use robot_core::http::Request;
 
 use crate::{
     configuration,
     encoding::{decoded, encoded},
     mutation::mutated,
-    service::Service,
+    service::{Service, request},
 };
 
 const NAMES: [&str; 3] = ["R2-D2", "a/b", "100%"];
@@ -99,7 +98,7 @@ fn target() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => mutated(path().prop_map(String::into_bytes))
             .prop_map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-        1 => any::<String>(),
+        1 => any::<String>().prop_map(|text| format!("/{text}")),
         1 => any::<String>().prop_map(|text| format!("/api/robots/{text}")),
     ]
 }
@@ -111,7 +110,8 @@ proptest! {
     fn paths_match_the_model(target in target()) {
         let service = Service::of(NAMES);
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-        let answer = service.get(&target);
+        let Some(request) = request("GET", &target) else { return Ok(()) };
+        let answer = service.send(request);
         let status = answer.status;
         match place(path) {
             Place::Nothing => prop_assert_eq!(status, 404),
@@ -144,10 +144,13 @@ proptest! {
     #[test]
     fn methods_match_the_model(target in target()) {
         let path = target.split('?').next().unwrap();
-        let status = |method: &str| Service::of(NAMES).send(Request::new(method, target.as_str())).status;
+        if request("GET", &target).is_none() {
+            return Ok(());
+        }
+        let status = |method: &str| Service::of(NAMES).send(request(method, &target).unwrap()).status;
         let place = place(path);
         if place == Place::Nothing {
-            for method in ["OPTIONS", "POST", "PUT", "DELETE", "PATCH", "get", ""] {
+            for method in ["OPTIONS", "POST", "PUT", "DELETE", "PATCH", "get"] {
                 prop_assert_eq!(status(method), 404, "{}", method);
             }
             return Ok(());

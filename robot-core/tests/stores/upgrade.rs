@@ -7,7 +7,7 @@ use std::{
 
 use robot_core::{
     Catalogue, CatalogueExt, Draft, Error, Field, Revision, Robot, RobotId, Rule, Violation,
-    http::{Api, Request},
+    http::Api,
 };
 
 use crate::{
@@ -244,9 +244,9 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
         ("/api/robots/2?fields=id,name,type", android_json),
         ("/api/robots/export?format=csv", "\n2,b,android,2\n"),
     ] {
-        let reply = api.handle(Request::new("GET", target));
-        assert_eq!(reply.status, 200, "{target}");
-        let body = reply.body.into_bytes().unwrap();
+        let response = api.handle(http::Request::get(target).body("").unwrap());
+        assert_eq!(response.status(), 200, "{target}");
+        let body = response.into_body().into_bytes().unwrap();
         let body = String::from_utf8(body).unwrap();
         assert!(body.contains(expected), "{target}: {body}");
     }

@@ -7,7 +7,7 @@ use std::{
 
 use hyper::{
     body::Incoming,
-    header::{COOKIE, HOST},
+    header::{COOKIE, HOST, HeaderName},
     http::request::Parts,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
@@ -28,6 +28,8 @@ use super::record::{Labels, RequestRecord};
 pub(crate) const READS_FROM_CONNECTION: &str = "robot-rocket: ";
 
 /// The bytes that hyper permits in a path or query, but Rocket does not.
+const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
+
 const NOT_PERMITTED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -74,16 +76,14 @@ impl Received {
         request.local_cache(|| Some(self));
     }
 
-    /// The core's request with this method, without a body. `None` if the head was released.
-    pub(crate) fn core_request(&self, method: &str) -> Option<robot_core::http::Request> {
-        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let parts = parts.as_ref()?;
-        let mut core_request = robot_core::http::Request::new(method, target(parts));
-        for (name, value) in &parts.headers {
-            core_request.header(name.as_str(), value.as_bytes());
-        }
-        core_request.set_id(self.request_id.clone());
-        Some(core_request)
+    /// The head with this method. `None` if it was taken or released.
+    pub(crate) fn take_head(&self, method: &str) -> Option<Parts> {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = parts.take()?;
+        parts.method = method.parse().unwrap_or(parts.method);
+        let id = self.request_id.as_str().parse();
+        parts.headers.extend(id.map(|id| (REQUEST_ID, id)));
+        Some(parts)
     }
 
     pub(crate) fn request_id(&self) -> &RequestId {

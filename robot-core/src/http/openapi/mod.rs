@@ -14,14 +14,18 @@ mod schemas;
 
 use std::collections::BTreeMap;
 
+use ::http::{
+    HeaderValue,
+    header::{CACHE_CONTROL, CONTENT_TYPE},
+};
+
 use json::{Json, object};
 use operation::{Described, Kind};
 
 use super::{
     accept,
     behaviour::Behaviour,
-    render,
-    reply::Reply,
+    render, response,
     route::{Call, Route, Started},
 };
 use crate::catalogue::Pending;
@@ -42,12 +46,11 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let bytes = service
         .description
         .get_or_init(|| render::json(&describe(call.routes, service.behaviour, &service.base)));
-    let mut reply = Reply::whole(200, bytes.clone());
-    reply.headers.extend([
-        ("content-type", accept::JSON.into()),
-        ("cache-control", "no-cache".into()),
-    ]);
-    Ok(Pending::ready(Ok(reply)))
+    let mut response = response::ok(bytes.clone());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::JSON));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(Pending::ready(Ok(response)))
 }
 
 /// What the description says about the whole API, for people.
@@ -141,20 +144,18 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::{
-        http::{Api, Request},
-        memory::MemoryCatalogue,
-    };
+    use crate::{http::Api, memory::MemoryCatalogue};
 
     fn document(behaviour: Behaviour, base: &str) -> Value {
         let api = Api::new(Arc::new(MemoryCatalogue::new()));
         // The description is made anew for the second one.
-        drop(api.handle(Request::new("GET", "/openapi.json")));
+        let get = |path| ::http::Request::get(path).body("").unwrap();
+        drop(api.handle(get("/openapi.json".to_owned())));
         let api = api.behaviour(behaviour).under(base);
-        let reply = api.handle(Request::new("GET", format!("{base}/openapi.json")));
-        assert_eq!(reply.status, 200);
-        assert_eq!(reply.header("content-type"), Some("application/json"));
-        serde_json::from_slice(&reply.body.into_bytes().unwrap()).unwrap()
+        let response = api.handle(get(format!("{base}/openapi.json")));
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        serde_json::from_slice(&response.into_body().into_bytes().unwrap()).unwrap()
     }
 
     /// Every object in a value.

@@ -104,7 +104,7 @@ impl Described<'_> {
                 None => drop(replies.insert(reply.status, reply)),
             }
         }
-        let has_patch = self.route.operation("PATCH").is_some();
+        let has_patch = self.route.operation(&::http::Method::PATCH).is_some();
         if let Some(reply) = replies.get_mut(&204).filter(|_| has_patch) {
             reply.add_header("Accept-Patch");
         }

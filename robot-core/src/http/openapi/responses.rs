@@ -73,7 +73,7 @@ pub(in crate::http) const CREATED: Response = Response {
     content: Content::Negotiated("RobotCreated"),
     ..response(
         "Created",
-        Behaviour::created,
+        |behaviour| behaviour.created().as_u16(),
         "The robot is added, and on disk.",
     )
 };
@@ -142,7 +142,7 @@ pub(super) const METHODS: Response = Response {
 /// Failures that operations declare.
 pub(in crate::http) const REJECTED: Response = response(
     "Rejected",
-    Behaviour::rejected,
+    |behaviour| behaviour.rejected().as_u16(),
     "A rule is violated; there is a message for each violation.",
 );
 pub(in crate::http) const STALE: Response = response(

@@ -1,0 +1,88 @@
+//! Headers of requests.
+
+use std::borrow::Cow;
+
+use ::http::{
+    HeaderMap, HeaderName,
+    header::{AsHeaderName, CONTENT_LENGTH},
+};
+
+/// Where a browser says which site sent a request.
+pub(super) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Preferences of a client (RFC 7240).
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+
+/// The value of a header. Several lines of a header are equivalent to one line with commas. Bytes that
+/// are not UTF-8 are replaced.
+pub(super) fn value(headers: &HeaderMap, name: impl AsHeaderName) -> Option<Cow<'_, str>> {
+    let mut lines = headers.get_all(name).iter();
+    let first = String::from_utf8_lossy(lines.next()?.as_bytes());
+    Some(lines.fold(first, |value, line| {
+        let line = String::from_utf8_lossy(line.as_bytes());
+        format!("{value}, {line}").into()
+    }))
+}
+
+/// The `Content-Length`, or `usize::MAX` for a number that is out of range. Frontends reject text that
+/// is not a number.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<usize> {
+    let length = value(headers, CONTENT_LENGTH)?;
+    Some(length.parse().unwrap_or(usize::MAX))
+}
+
+/// Whether the client prefers an error to an unknown parameter that is ignored.
+pub(super) fn is_strict(headers: &HeaderMap) -> bool {
+    value(headers, PREFER).is_some_and(|preferences| {
+        let handling = preference(&preferences, "handling");
+        handling.is_some_and(|value| value.eq_ignore_ascii_case("strict"))
+    })
+}
+
+/// The value of the first preference with this name (RFC 7240), without its parameters.
+fn preference<'a>(preferences: &'a str, name: &str) -> Option<&'a str> {
+    split_unquoted(preferences, ',').find_map(|preference| {
+        let preference = split_unquoted(preference, ';').next()?;
+        let (found, value) = preference.split_once('=').unwrap_or((preference, ""));
+        let is_found = found.trim().eq_ignore_ascii_case(name);
+        is_found.then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// The parts of a header value between separators that are not in a quoted string.
+fn split_unquoted(value: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    value.split(move |character| {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = is_quoted,
+            '"' => is_quoted = !is_quoted,
+            _ => return character == separator && !is_quoted,
+        }
+        false
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_preference_with_the_name_counts() {
+        for (preferences, is_strict) in [
+            ("handling=strict", true),
+            ("respond-async, Handling = \"Strict\" ; x=1", true),
+            ("handling=strict;handling=lenient", true),
+            ("handling=strict, handling=lenient", true),
+            ("handling=lenient, handling=strict", false),
+            ("x=\"a, handling=strict\"", false),
+            ("x=\"\\\", handling=strict, \"", false),
+            ("x;handling=strict", false),
+            ("handling", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(PREFER, preferences.parse().unwrap())]);
+            assert_eq!(super::is_strict(&headers), is_strict, "{preferences}");
+        }
+    }
+}

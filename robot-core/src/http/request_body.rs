@@ -1,0 +1,77 @@
+//! Bodies of requests: their limits, and the errors of reading them.
+
+use std::time::Duration;
+
+use ::http::HeaderMap;
+
+use super::headers::content_length;
+
+/// The maximum number of bytes in a request body that is not streamed.
+///
+/// A frontend may stop reading after one byte more: [`Exchange::answer`](super::Exchange::answer)
+/// then answers 413.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::{Api, BODY_LIMIT}};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let request = http::Request::post("/api/robots").body(vec![b' '; BODY_LIMIT + 1])?;
+/// assert_eq!(api.handle(request).status(), 413);
+/// # http::Result::Ok(())
+/// ```
+pub const BODY_LIMIT: usize = 64 * 1024;
+
+/// The timeout of the contract for a body: see [`Exchange::body_deadline`](super::Exchange::body_deadline).
+pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Why a body could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// It has more bytes than [`BODY_LIMIT`].
+    #[error("the body has more than {BODY_LIMIT} bytes")]
+    TooLarge,
+    /// It did not arrive within [`Exchange::body_deadline`](super::Exchange::body_deadline), or within
+    /// the limits of a streamed body.
+    #[error("the body did not arrive in time")]
+    TooSlow,
+    /// The connection or the transfer encoding ended before the body was complete.
+    #[error("the body ended early")]
+    Incomplete,
+}
+
+/// The pieces of a streamed body. An empty piece marks its end.
+pub(super) type Pieces = Box<dyn Iterator<Item = Result<Vec<u8>, BodyError>> + Send>;
+
+/// The body that was read, if it is complete and within the limit.
+pub(super) fn check(
+    headers: &HeaderMap,
+    body: Result<Vec<u8>, BodyError>,
+) -> Result<Vec<u8>, BodyError> {
+    if exceeds_limit(headers) {
+        return Err(BodyError::TooLarge);
+    }
+    let body = check_length(headers, body)?;
+    if body.len() > BODY_LIMIT {
+        return Err(BodyError::TooLarge);
+    }
+    Ok(body)
+}
+
+/// The body that was read, if it is complete.
+pub(super) fn check_length(
+    headers: &HeaderMap,
+    body: Result<Vec<u8>, BodyError>,
+) -> Result<Vec<u8>, BodyError> {
+    let body = body?;
+    match content_length(headers) {
+        Some(length) if body.len() < length => Err(BodyError::Incomplete),
+        _ => Ok(body),
+    }
+}
+
+/// Whether `Content-Length` is greater than [`BODY_LIMIT`].
+pub(super) fn exceeds_limit(headers: &HeaderMap) -> bool {
+    content_length(headers).is_some_and(|length| length > BODY_LIMIT)
+}

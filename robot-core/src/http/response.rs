@@ -1,0 +1,119 @@
+//! Responses and their bodies.
+
+use std::fmt;
+
+use ::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use crate::catalogue::Result;
+
+/// A response, which a frontend sends unchanged. It adds the headers of the transport
+/// (`Content-Length`, `Transfer-Encoding`, `Connection`, `Date`) and no others. It omits the body of a
+/// response to `HEAD`, and keeps the headers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use robot_core::{MemoryCatalogue, http::Api};
+///
+/// let api = Api::new(Arc::new(MemoryCatalogue::new()));
+/// let response = api.handle(http::Request::get("/api/robots").body("")?);
+/// assert_eq!((response.status().as_u16(), &response.headers()["vary"]), (200, &"Accept".parse()?));
+/// assert_eq!(response.into_body().into_bytes()?, b"[]");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type Response = ::http::Response<Body>;
+
+/// A response without headers.
+pub(super) fn whole(status: StatusCode, bytes: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::Whole(bytes));
+    *response.status_mut() = status;
+    response
+}
+
+/// A response with the status 200.
+pub(super) fn ok(bytes: Vec<u8>) -> Response {
+    Response::new(Body::Whole(bytes))
+}
+
+/// A response with the status 200 and a streamed body.
+pub(super) fn streamed(chunks: impl Iterator<Item = Result<Vec<u8>>> + Send + 'static) -> Response {
+    Response::new(Body::Streamed(Chunks(Box::new(chunks))))
+}
+
+/// Sets a header, unless the text cannot be the value of a header.
+pub(super) fn set(headers: &mut HeaderMap, name: HeaderName, text: String) {
+    if let Ok(value) = HeaderValue::try_from(text) {
+        headers.insert(name, value);
+    }
+}
+
+/// The body of a response.
+///
+/// ```
+/// use std::io::Write;
+/// use robot_core::http::Body;
+///
+/// /// Sends a body, piece by piece if it is streamed.
+/// fn send(body: Body, socket: &mut dyn Write) -> Result<(), Box<dyn std::error::Error>> {
+///     match body {
+///         Body::Whole(bytes) => socket.write_all(&bytes)?,
+///         Body::Streamed(chunks) => {
+///             for chunk in chunks {
+///                 socket.write_all(&chunk?)?;
+///             }
+///         }
+///     }
+///     Ok(())
+/// }
+///
+/// let mut sent = Vec::new();
+/// send(Body::Whole(b"[]".to_vec()), &mut sent)?;
+/// assert_eq!(sent, Body::Whole(b"[]".to_vec()).into_bytes()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub enum Body {
+    /// The whole body.
+    Whole(Vec<u8>),
+    /// The body in pieces, each read from the store on demand.
+    Streamed(Chunks),
+}
+
+impl Body {
+    /// All bytes in one vector. Blocks while the store is read.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn into_bytes(self) -> Result<Vec<u8>> {
+        match self {
+            Self::Whole(bytes) => Ok(bytes),
+            Self::Streamed(chunks) => {
+                let mut bytes = Vec::new();
+                for chunk in chunks {
+                    bytes.extend(chunk?);
+                }
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// The pieces of a streamed body. `next` may block on the store, so a frontend calls it on a thread
+/// that may block. Between the calls no connection of the store is in use.
+///
+/// After an error there are no more pieces. The response is incomplete then, and the frontend
+/// closes the connection without completing it, so that the client can detect that.
+pub struct Chunks(Box<dyn Iterator<Item = Result<Vec<u8>>> + Send>);
+
+impl Iterator for Chunks {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next()
+    }
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Chunks").finish_non_exhaustive()
+    }
+}
