@@ -3,8 +3,8 @@
 import { byId, element, show } from "./elements.js";
 import { phrase, schemaCard, shown } from "./schema.js";
 
-/** The methods that every path has are described in one sentence. */
-const DERIVED = new Set(["head", "options"]);
+/** The methods that are shown, in this order. `HEAD` and `OPTIONS` are described in one sentence. */
+const METHODS = ["get", "post", "put", "patch", "delete"];
 
 let api;
 
@@ -15,8 +15,7 @@ function resolved(value) {
 }
 
 /** The operations of a path that are shown, with their methods. */
-const listed = (item) =>
-  Object.entries(item).filter(([method]) => method !== "parameters" && !DERIVED.has(method));
+const listed = (item) => METHODS.filter((method) => item[method]).map((method) => [method, item[method]]);
 
 const table = (caption, headings, rows) =>
   element(

@@ -20,7 +20,7 @@ use super::{
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
-    headers, openapi, origin, parameters,
+    headers, origin, parameters,
     request_body::{self, BodyError, Pieces},
     request_id::RequestId,
     response::{self, Response},
@@ -313,7 +313,6 @@ static OPTIONS: Operation = Operation {
     handler: Handler::Bodyless(options),
     parameters: &[],
     needs: None,
-    about: openapi::OPTIONS,
 };
 
 /// The answer to `OPTIONS`, also to a CORS preflight request from an allowed origin, which the

@@ -28,7 +28,7 @@
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `import`, `export` | the handlers |
 //! | `parameters`, `query`, `import_query` | the list of all query parameters, and the queries of the handlers |
-//! | `openapi` | the description of the API, derived from the table |
+//! | `openapi` | the description of the API: a document, completed for the service |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
 //! | `failure` | status, messages and headers of every failure |

@@ -7,7 +7,6 @@ use percent_encoding::percent_decode;
 
 use super::{
     failure::{Failure, HandlerError},
-    openapi::About,
     parameters::Parameter,
     request_body::{BodyError, Pieces},
     request_id::RequestId,
@@ -34,8 +33,6 @@ pub(super) struct Operation {
     pub(super) parameters: &'static [Parameter],
     /// The permission that a client needs; `None` if every client may call it.
     pub(super) needs: Option<Permission>,
-    /// Its description.
-    pub(super) about: About,
 }
 
 /// The function that answers a request, by how it takes the body.

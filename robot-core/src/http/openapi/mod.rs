@@ -1,26 +1,16 @@
-//! The description of the API, a document of `OpenAPI` 3.1, derived from the table of routes.
+//! The description of the API: `document.json`, completed for one service.
 //!
-//! The table lists what is peculiar to an operation: its name, parameters, body and replies. What follows
-//! from its method, path and permission is added here: `HEAD` and `OPTIONS`, the failures that every such
-//! operation has, and the headers of every reply.
+//! The document is valid `OpenAPI` 3.1 for behaviour A. Added to it are what other code knows (the fields
+//! of a robot, the parameters of queries, the version), what all operations have in common (the `HEAD` of
+//! each `GET`, the headers of every reply), and the settings of the service (behaviour and base path).
 
-mod about;
-mod headers;
-mod json;
-mod operation;
-mod requests;
-mod responses;
 mod schemas;
-
-use std::collections::BTreeMap;
 
 use ::http::{
     HeaderValue,
     header::{CACHE_CONTROL, CONTENT_TYPE},
 };
-
-use json::{Json, object};
-use operation::{Described, Kind};
+use serde_json::{Map, Value, json};
 
 use super::{
     accept,
@@ -30,14 +20,18 @@ use super::{
 };
 use crate::catalogue::Pending;
 
-pub(super) use about::{About, Body, OPTIONS};
-pub(super) use responses::{
-    CHANGED, CREATED, DELETED, DESCRIPTION, EXPORTED, IMPORTED, NOT_A_PATCH, NOT_MODIFIED,
-    REJECTED, ROBOT, ROBOTS, STALE, SUMMARY,
-};
+const DOCUMENT: &str = include_str!("document.json");
 
-/// The licence of this project.
-const LICENCE: &str = env!("CARGO_PKG_LICENSE");
+/// The headers of every reply.
+const COMMON_HEADERS: [&str; 7] = [
+    "Vary",
+    "X-Content-Type-Options",
+    "Content-Security-Policy",
+    "X-Request-Id",
+    "Preference-Applied",
+    "Access-Control-Allow-Origin",
+    "Access-Control-Expose-Headers",
+];
 
 /// `GET /openapi.json`.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
@@ -53,88 +47,110 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     Ok(Pending::ready(Ok(response)))
 }
 
-/// What the description says about the whole API, for people.
-const TEXT: &str = "A catalogue of robots, each with a unique name, a type and a year.\n\nThe API is \
-    compatible with an older service, which explains what is unusual: replies have the type `text/html` \
-    unless `Accept` prefers `application/json`, although the body is the same JSON; a robot that is \
-    missing is a 200 with the status `NOT-FOUND`; a `GET` by id returns only `id` and `name` unless \
-    `fields` has more; a body is read as JSON whatever its `Content-Type` is, except that of a `PATCH` \
-    and of an import.\n\nA 2xx is on disk. A failure has stored nothing, unless its message says that \
-    the outcome is unknown, or it is an import with `data`. Unknown query parameters are ignored, unless \
-    the request has the header `Prefer: handling=strict`. A path that is not described is 404, another \
-    method 405 with `Allow`.\n\nA token is needed only if the operator of the service has set some.";
-
 /// The document for these routes.
-fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Json {
-    let mut replies = BTreeMap::new();
-    let paths = routes.iter().map(|route| {
-        let operations = operations(route).map(|(method, operation)| {
-            (method.into(), operation.describe(behaviour, &mut replies))
-        });
-        let parameters = ("parameters".into(), requests::of_path(route.path));
-        let members = [parameters].into_iter().chain(operations);
-        (route.path.into(), Json::Object(members.collect()))
-    });
-    let paths = Json::Object(paths.collect());
-    let replies = replies
-        .into_iter()
-        .map(|(name, reply)| (name.into(), reply));
-    let document = object! {
-        "openapi" => "3.1.0",
-        "info" => object! {
-            "title" => "Robot Catalogue",
-            "version" => env!("CARGO_PKG_VERSION"),
-            "description" => format!("{TEXT}\n\nThis service has behaviour {behaviour}."),
-            "license" => object! { "name" => LICENCE, "identifier" => LICENCE },
-        },
-    };
-    let server = if base.is_empty() { "/" } else { base };
-    let document = document.with("servers", vec![object! { "url" => server.to_owned() }]);
-    document.with("paths", paths).with(
-        "components",
-        object! {
-            "schemas" => schemas::all(),
-            "parameters" => requests::common(),
-            "headers" => headers::all(),
-            "responses" => Json::Object(replies.collect()),
-            "securitySchemes" => object! {
-                "token" => object! { "type" => "http", "scheme" => "bearer" },
-            },
-        },
-    )
+fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Value {
+    // A test parses the constant.
+    let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
+    let text = document["info"]["description"].as_str().unwrap_or_default();
+    let text = format!("{text}\n\nThis service has behaviour {behaviour}.");
+    document["info"]["description"] = text.into();
+    document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
+    document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
+    schemas::add_fields(&mut document["components"]["schemas"]);
+
+    let mut replies = document["components"]["responses"].take();
+    for reply in members(&mut replies) {
+        for name in COMMON_HEADERS {
+            reply["headers"][name] = reference("headers", name);
+        }
+    }
+    for route in routes {
+        let path = &mut document["paths"][route.path];
+        add_parameters(path, route);
+        if behaviour == Behaviour::B {
+            members(path).for_each(|operation| use_older_statuses(operation, &mut replies));
+        }
+        add_head(path, &mut replies);
+    }
+    let paths = document["paths"].to_string();
+    if let Value::Object(replies) = &mut replies {
+        replies.retain(|name, _| paths.contains(&format!("/responses/{name}\"")));
+    }
+    document["components"]["responses"] = replies;
+    document
 }
 
-/// The methods of a route in lower case, with those that are derived.
-fn operations(route: &Route) -> impl Iterator<Item = (&'static str, Described<'_>)> {
-    let first = route.methods.first();
-    let listed = route.methods.iter().flat_map(move |operation| {
-        let of = |kind| Described {
-            route,
-            operation,
-            kind,
-        };
-        let method = match operation.method {
-            "GET" => "get",
-            "POST" => "post",
-            "PUT" => "put",
-            "PATCH" => "patch",
-            _ => "delete",
-        };
-        let head = (method == "get").then(|| ("head", of(Kind::Head)));
-        [(method, of(Kind::Listed))].into_iter().chain(head)
-    });
-    let options = first.map(|operation| {
-        let kind = Kind::Options;
-        (
-            "options",
-            Described {
-                route,
-                operation,
-                kind,
-            },
-        )
-    });
-    listed.chain(options)
+/// Adds the parameters of queries.
+fn add_parameters(path: &mut Value, route: &Route) {
+    for operation in route.methods {
+        let described = &mut path[operation.method.to_ascii_lowercase()];
+        let parameters = operation.parameters.iter().map(schemas::parameter);
+        let headers = described["parameters"].as_array().into_iter().flatten();
+        described["parameters"] = parameters.chain(headers.cloned()).collect();
+    }
+}
+
+/// Replaces the statuses of an operation that behaviour B has others for.
+fn use_older_statuses(operation: &mut Value, replies: &mut Value) {
+    let responses = operation.get_mut("responses");
+    let Some(statuses) = responses.and_then(Value::as_object_mut) else {
+        return;
+    };
+    if let Some(created) = statuses.remove(Behaviour::A.created().as_str()) {
+        statuses.insert(Behaviour::B.created().as_str().to_owned(), created);
+    }
+    if let Some(rejected) = statuses.remove(Behaviour::A.rejected().as_str())
+        && let Some(failed) = statuses.get_mut(Behaviour::B.rejected().as_str())
+    {
+        let name = format!("{}OrFailed", component(&rejected));
+        let texts = [&rejected, failed].map(|reply| &replies[component(reply)]["description"]);
+        let text = texts.map(|text| text.as_str().unwrap_or_default());
+        let mut merged = replies[component(failed)].clone();
+        merged["description"] = text.join(" Or: ").into();
+        *failed = reference("responses", &name);
+        replies[name] = merged;
+    }
+}
+
+/// Adds the `HEAD` of the `GET` of a path, whose replies have no bodies.
+fn add_head(path: &mut Value, replies: &mut Value) {
+    let Some(mut head) = path.get("get").cloned() else {
+        return;
+    };
+    let id = head["operationId"].as_str().unwrap_or_default();
+    head["operationId"] = format!("{id}Head").into();
+    head["summary"] = "The headers of the reply to GET".into();
+    if let Value::Object(members) = &mut head {
+        members.remove("description");
+    }
+    for reply in members(&mut head["responses"]) {
+        let name = component(reply);
+        let mut described = replies[name].clone();
+        if described
+            .as_object_mut()
+            .and_then(|reply| reply.remove("content"))
+            .is_some()
+        {
+            let name = format!("{name}WithoutBody");
+            *reply = reference("responses", &name);
+            replies[name] = described;
+        }
+    }
+    path["head"] = head;
+}
+
+fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
+    object.as_object_mut().into_iter().flat_map(Map::values_mut)
+}
+
+fn reference(kind: &str, name: &str) -> Value {
+    json!({ "$ref": format!("#/components/{kind}/{name}") })
+}
+
+/// The name of the component that a reference refers to.
+fn component(reference: &Value) -> &str {
+    let path = reference["$ref"].as_str().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -144,7 +160,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::{http::Api, memory::MemoryCatalogue};
+    use crate::{
+        http::{Api, routes},
+        memory::MemoryCatalogue,
+    };
 
     fn document(behaviour: Behaviour, base: &str) -> Value {
         let api = Api::new(Arc::new(MemoryCatalogue::new()));
@@ -186,6 +205,40 @@ mod tests {
             });
             let components: BTreeSet<_> = components.into_iter().flatten().collect();
             assert_eq!(references, components);
+        }
+    }
+
+    #[test]
+    fn operations_are_those_of_the_routes() {
+        let document = document(Behaviour::A, "");
+        let paths = document["paths"].as_object().unwrap();
+        let described = paths.iter().flat_map(|(path, operations)| {
+            let names = operations.as_object().unwrap().keys();
+            names.map(move |name| format!("{path} {}", name.to_ascii_uppercase()))
+        });
+        let routes = routes::ALL.iter().flat_map(|route| {
+            let allowed = route.allow() + ", PARAMETERS";
+            let names: Vec<_> = allowed.split(", ").map(str::to_owned).collect();
+            names
+                .into_iter()
+                .map(move |name| format!("{} {name}", route.path))
+        });
+        assert_eq!(
+            described.collect::<BTreeSet<_>>(),
+            routes.collect::<BTreeSet<_>>()
+        );
+    }
+
+    #[test]
+    fn operations_that_need_a_permission_take_a_token() {
+        let document = document(Behaviour::A, "");
+        for route in routes::ALL {
+            for operation in route.methods {
+                let method = operation.method.to_ascii_lowercase();
+                let described = &document["paths"][route.path][method];
+                let is_secured = described["security"] == json!([{}, { "token": [] }]);
+                assert_eq!(is_secured, operation.needs.is_some(), "{}", route.path);
+            }
         }
     }
 
