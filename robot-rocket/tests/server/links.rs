@@ -59,27 +59,6 @@ fn targets(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The tests of a bug are named in the last cell of its row: a function, and its file.
-#[test]
-fn recorded_bugs_have_their_tests() {
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let record = fs::read_to_string(tests.join("README.md")).unwrap();
-    let mut bugs = 0;
-    for row in record.lines().filter(|line| line.ends_with("` |")) {
-        let cell = row.trim_end_matches("` |").rsplit(" | `").next().unwrap();
-        let (function, file) = cell.split_once("`, `").unwrap();
-        let path = match file.split_once('/') {
-            Some(("server" | "serving" | "faults" | "cluster" | "page", _)) => tests.join(file),
-            _ => Path::new(ROOT).join(file),
-        };
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let is_found = ['(', '<'].map(|next| text.contains(&format!("fn {function}{next}")));
-        assert!(is_found.contains(&true), "{row}");
-        bugs += 1;
-    }
-    assert!(bugs > 0, "the record is empty");
-}
-
 #[test]
 fn relative_links_lead_to_files_and_headings() {
     let mut broken = Vec::new();
