@@ -138,7 +138,7 @@ pub(crate) enum Command {
     ///
     /// The backup is checked as by "check", and copied; the copy is checked and synced, and renamed
     /// into place when complete. The backup is not changed. With --replace, the command fails while
-    /// another program uses the catalogue, and keeps the file that it replaces, with its log, as
+    /// another program uses the catalogue, and keeps the file that it replaces, with its WAL, as
     /// robots.db.replaced-1, or with the next free number.
     Restore(RestoreArgs),
 

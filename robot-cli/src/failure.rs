@@ -232,17 +232,17 @@ impl Failure {
             ))],
             Self::Restore(RestoreError::Exists(file)) => vec![error_line(&format!(
                 "'{}' exists; name another catalogue with --database, or replace the catalogue: name \
-                 it, not its log, with --database, and add --replace",
+                 it, not its WAL, with --database, and add --replace",
                 file.display()
             ))],
             Self::Restore(error @ RestoreError::Damaged { report, .. }) => {
                 vec![error_line(&format!("{error}: {}", first_finding(report)))]
             }
-            Self::Restore(RestoreError::HasLog { file, log }) => vec![error_line(&format!(
-                "the backup '{0}' may be incomplete, because of the log '{1}'; run: robot-cli --database \
+            Self::Restore(RestoreError::HasWal { file, wal }) => vec![error_line(&format!(
+                "the backup '{0}' may be incomplete, because of its WAL '{1}'; run: robot-cli --database \
                  sqlite://{0} backup NEW, and restore NEW",
                 file.display(),
-                log.display()
+                wal.display()
             ))],
             Self::Restore(RestoreError::NoFile { database }) => vec![error_line(&format!(
                 "a backup is restored to an SQLite file only, and {database} is not one; use: \

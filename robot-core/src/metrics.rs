@@ -204,15 +204,15 @@ pub const SQLITE_COMMIT_START: Metric = Metric::gauge(
     "robots_sqlite_commit_start_time_seconds",
     "When the running commit began, in seconds since 1970; 0 while none runs",
 );
-/// The size of the write-ahead log.
+/// The size of the WAL.
 pub const SQLITE_LOG_BYTES: Metric = Metric::gauge(
     "robots_sqlite_log_bytes",
-    "Size of the write-ahead log after the last commit",
+    "Size of the WAL (write-ahead log of SQLite) after the last commit",
 );
 /// Checkpoints.
 pub const SQLITE_CHECKPOINTS: Metric = Metric::counter(
     "robots_sqlite_checkpoints_total",
-    "Checkpoints of the write-ahead log, by result: complete, blocked by a reader, disk_full, or failed",
+    "Checkpoints of SQLite's WAL, by result: complete, blocked by a reader, disk_full, or failed",
 );
 /// The duration of checkpoints.
 pub const SQLITE_CHECKPOINT_DURATION: Metric = Metric::histogram(

@@ -202,7 +202,7 @@ fn log_of_a_read_only_catalogue_is_read() {
     let (stdout, stderr, status) = copy.run(&["list"]);
     assert_eq!((stdout.as_str(), status), ("", Some(1)));
     assert!(
-        stderr.contains("its log '-wal' was not applied"),
+        stderr.contains("its WAL (the file '-wal') was not applied"),
         "{stderr}"
     );
     assert!(

@@ -76,7 +76,7 @@ fn backup_is_restored_to_a_new_catalogue() {
 fn existing_catalogue_is_replaced_only_on_request() {
     let sandbox = with_backup();
     let expected = "'./robots.db' exists; name another catalogue with --database, or replace the \
-                    catalogue: name it, not its log, with --database, and add --replace";
+                    catalogue: name it, not its WAL, with --database, and add --replace";
     is_refused(&sandbox, &["copy.db"], expected);
     let before = list(&sandbox, "robots.db");
     let printed = sandbox.stdout(&["restore", "--replace", "copy.db", ROBOTS]);
@@ -212,7 +212,7 @@ fn hard_linked_backup_is_checked_and_restored() {
 #[test]
 fn backup_with_a_log_is_not_restored() {
     let sandbox = with_backup();
-    let expected = "copy.db' may be incomplete, because of the log '";
+    let expected = "copy.db' may be incomplete, because of its WAL '";
     for log in ["copy.db-wal", "copy.db-journal"] {
         sandbox.write(log, "a change");
         is_refused(&sandbox, &["--replace", "copy.db", ROBOTS], expected);

@@ -79,13 +79,13 @@ pub enum BackupError {
     /// The file is the catalogue itself, or another file of its database.
     #[error("'{}' belongs to the catalogue itself; choose another file", .0.display())]
     Itself(PathBuf),
-    /// Beside the file is a log of another database, which SQLite would apply to the backup.
+    /// Beside the file is a WAL or journal of another database, which SQLite would apply to the backup.
     #[error(
-        "'{}' exists, the log of a database that is in use or was interrupted during a change; \
-         choose another file, or delete the log if no database needs it",
+        "'{}' exists, the WAL or journal of a database that is in use or was interrupted during a \
+         change; choose another file, or delete it if no database needs it",
         .0.display()
     )]
-    LogBeside(PathBuf),
+    WalBeside(PathBuf),
     /// The backup cannot be written.
     #[error(
         "the backup '{}' cannot be made: {cause}; check that its folder exists and may be written, \

@@ -15,7 +15,7 @@ pub struct RestoredBackup {
     pub robots: u64,
     /// The size of the catalogue in bytes.
     pub bytes: u64,
-    /// The catalogue that was replaced, under its new name. A log without a catalogue is kept, too, but
+    /// The catalogue that was replaced, under its new name. A WAL without a catalogue is kept, too, but
     /// not reported.
     pub replaced: Option<PathBuf>,
 }
@@ -57,18 +57,18 @@ pub enum RestoreError {
         /// The findings.
         report: CheckReport,
     },
-    /// A log beside the backup may have changes that the backup does not have.
+    /// A WAL or journal beside the backup may have changes that the backup does not have.
     #[error(
-        "the backup '{}' may be incomplete, because of the log '{}'; back it up as a catalogue to \
-         another file, and restore that", file.display(), log.display()
+        "the backup '{}' may be incomplete, because of its WAL '{}'; back it up as a catalogue to \
+         another file, and restore that", file.display(), wal.display()
     )]
-    HasLog {
+    HasWal {
         /// The backup.
         file: PathBuf,
-        /// Its log.
-        log: PathBuf,
+        /// Its WAL or journal.
+        wal: PathBuf,
     },
-    /// The catalogue exists, or a log of one, which SQLite would apply to the restored file.
+    /// The catalogue exists, or a WAL of one, which SQLite would apply to the restored file.
     #[error("'{}' exists; choose another file, or allow it to be replaced", .0.display())]
     Exists(PathBuf),
     /// The backup is the catalogue itself, or another file of its database.

@@ -11,10 +11,10 @@ use diesel::{
 
 use super::{
     background::run_while,
-    companions::{JOURNAL, LOGS},
     connection::{Purpose, uri},
     file::DatabaseFile,
     reader::Reader,
+    sidecars::{JOURNAL, LOGS},
 };
 use crate::{
     catalogue::{Backup, BackupError, Existing, OpenError, OpenOptions},
@@ -34,9 +34,7 @@ pub(crate) fn backup(
 ) -> Result<Backup, BackupError> {
     let database = DatabaseFile::from_url(url, options)?;
     database.must_exist()?;
-    database
-        .pin()
-        .map_err(|error| database.cannot_open(error.into()))?;
+    database.pin()?;
     let failed = |cause: Failure| BackupError::Failed {
         file: file.to_owned(),
         cause: cause.into(),
@@ -85,7 +83,7 @@ fn create(
         .map(|suffix| with_suffix(output.path(), suffix))
         .into_iter();
     if let Some(log) = logs.find(|log| fs::symlink_metadata(log).is_ok()) {
-        return Err(BackupError::LogBeside(log));
+        return Err(BackupError::WalBeside(log));
     }
     // The backup is as readable as the catalogue, and its owner may change it.
     output

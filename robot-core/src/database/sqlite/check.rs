@@ -38,7 +38,7 @@ pub(crate) fn check(
 ) -> Result<CheckReport, CheckError> {
     let file = DatabaseFile::unchanged_from_url(url, options)?;
     file.must_exist()?;
-    file.pin().map_err(|error| file.cannot_open(error.into()))?;
+    file.pin()?;
     let mut report = CheckReport {
         outcomes: check_file(&file, next)?,
         robots: None,

@@ -6,8 +6,8 @@ use std::{
 };
 
 use diesel::{
-    ConnectionResult, QueryResult, RunQueryDsl, SqliteConnection,
-    connection::{Connection, SimpleConnection},
+    QueryResult, RunQueryDsl, SqliteConnection,
+    connection::SimpleConnection,
     dsl::sql,
     sql_query,
     sql_types::{Bool, Text},
@@ -53,7 +53,7 @@ pub(super) enum Purpose {
 impl Purpose {
     /// Only the first connection of a catalogue creates the file. If the file disappears later, an
     /// empty one in its place would only hide the loss.
-    fn mode(self) -> &'static str {
+    pub(super) fn mode(self) -> &'static str {
         match self {
             Self::Create => "rwc",
             Self::Read | Self::ReadInline | Self::Write => "rw",
@@ -68,11 +68,6 @@ impl Purpose {
             Self::Create | Self::Write => 16_000,
         }
     }
-}
-
-/// Opens a file without reading anything of it.
-pub(super) fn establish(path: &str, purpose: Purpose) -> ConnectionResult<SqliteConnection> {
-    SqliteConnection::establish(&uri(path, purpose.mode()))
 }
 
 /// The URI by which SQLite opens a file in a mode.
@@ -142,13 +137,10 @@ pub(super) fn enable_wal(
     if mode == "wal" {
         return Ok(());
     }
-    Err(format!(
-        "its file system does not support SQLite's write-ahead log (journal mode '{mode}')"
-    )
-    .into())
+    Err(format!("its file system does not support SQLite's WAL (journal mode '{mode}')").into())
 }
 
-/// Requests the write-ahead log, and returns the journal mode after that.
+/// Requests the WAL, and returns the journal mode after that.
 fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
     #[derive(diesel::QueryableByName)]
     struct Journal {
@@ -203,11 +195,15 @@ pub(super) fn retry_while_locked<T>(
 
 #[cfg(test)]
 mod tests {
-    use diesel::{dsl::sql, sql_types::BigInt};
+    use diesel::{Connection, ConnectionResult, dsl::sql, sql_types::BigInt};
 
     use super::*;
 
     const TIMEOUT: Duration = Duration::from_secs(2);
+
+    fn establish(path: &str, purpose: Purpose) -> ConnectionResult<SqliteConnection> {
+        SqliteConnection::establish(&uri(path, purpose.mode()))
+    }
 
     fn setting(connection: &mut SqliteConnection, name: &str) -> i64 {
         let query = format!("PRAGMA {name}");

@@ -39,8 +39,8 @@ pub(super) fn classify(error: DieselError) -> Error {
     errors::classify(error, |error| is_locked(error), |error| is_disk_full(error))
 }
 
-/// The error of a commit. Whether it reached the log is unknown, unless the disk was full: then its
-/// end is missing in the log, and so it is not applied.
+/// The error of a commit. Whether it reached the WAL is unknown, unless the disk was full: then its
+/// end is missing in the WAL, and so it is not applied.
 pub(super) fn classify_commit(error: DieselError) -> Error {
     if is_disk_full(&error) {
         Error::disk_full(error)

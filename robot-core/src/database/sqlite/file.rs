@@ -2,7 +2,7 @@
 
 use std::{
     error::Error,
-    fmt, fs, io,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
     time::Duration,
@@ -11,10 +11,10 @@ use std::{
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
-    companions::COMPANIONS,
-    connection::{Purpose, establish, set_up, show_as_migrated, uri},
+    connection::{Purpose, set_up, show_as_migrated, uri},
     errors::{is_damaged, is_disk_full, is_locked},
-    reader::{Reader, is_read_only, state_if_unused, state_without_log},
+    reader::{Reader, Unlocked, is_read_only, length},
+    sidecars::{SIDECARS, WAL},
     wal::Wal,
 };
 use crate::{
@@ -31,7 +31,7 @@ use crate::{
 #[derive(Clone)]
 pub(super) struct DatabaseFile {
     path: String,
-    /// The path after links are followed: SQLite keeps the log beside the file itself, not beside a
+    /// The path after links are followed: SQLite keeps the WAL beside the file itself, not beside a
     /// link to it.
     resolved: PathBuf,
     /// Whether the process may not write it.
@@ -86,11 +86,11 @@ impl DatabaseFile {
         Ok(file)
     }
 
-    /// Fails for a log or the shared memory of a database. SQLite would take an empty log for an
+    /// Fails for a WAL or the shared memory of a database. SQLite would take an empty WAL for an
     /// empty database.
     fn must_be_a_database(&self) -> Result<(), OpenError> {
         let path = self.resolved.to_string_lossy();
-        let mut databases = COMPANIONS
+        let mut databases = SIDECARS
             .iter()
             .filter_map(|suffix| path.strip_suffix(suffix));
         match databases.find(|database| Path::new(database).is_file()) {
@@ -102,7 +102,7 @@ impl DatabaseFile {
         }
     }
 
-    /// Fails for a file with several names. A program that opens another one begins a log beside
+    /// Fails for a file with several names. A program that opens another one begins a WAL beside
     /// that name, and both overwrite each other's changes.
     fn must_have_one_name(&self) -> Result<(), OpenError> {
         let found = fs::metadata(&self.path).ok();
@@ -116,36 +116,40 @@ impl DatabaseFile {
             format!("it has {links} names (hard links)").into(),
             "if it is a backup, copy it, and use the copy. Otherwise stop the programs that use it, \
              find its names with 'find / -samefile FILE', keep one, the one beside a file '-wal' if \
-             there is one, and delete the others; after an interrupted restoration, see 'Restore a \
-             backup' in the operations document",
+             there is one, and delete the others",
+        ))
+    }
+
+    /// Fails if there is a WAL without the file. SQLite would delete it.
+    pub(super) fn must_not_be_lost(&self) -> Result<(), OpenError> {
+        if self.path().exists() || length(&with_suffix(&self.resolved, WAL)) == 0 {
+            return Ok(());
+        }
+        Err(self.unusable(
+            "it is missing, and its WAL (the file '-wal') has changes of it".into(),
+            "put the file back beside its WAL; after an interrupted restoration, it is the file \
+             '.replaced-' with the highest number. Delete the WAL to begin an empty catalogue",
         ))
     }
 
     /// Connects to the file, provided that it is still the pinned one.
     ///
-    /// Nothing is read of another file. SQLite would take the log and the shared memory beside it for
+    /// Nothing is read of another file. SQLite would take the WAL and the shared memory beside it for
     /// those of the new file, and would empty the shared memory, which crashes a process that still
     /// uses it for the old file.
     pub(super) fn connect(&self, purpose: Purpose) -> Result<SqliteConnection, OpenError> {
-        self.connect_by(establish(&self.path, purpose), purpose)
+        self.connect_in_mode(purpose, purpose.mode())
     }
 
     /// A connection that reads. A database that the process may not write is not changed, and no
     /// file is created beside it.
     pub(super) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
+        let wal = Wal::of(&self.resolved);
         if !self.is_read_only && !self.is_unchanged {
-            return Ok(Reader::new(
-                self.connect(purpose)?,
-                None,
-                Wal::of(&self.resolved),
-            ));
+            return Ok(Reader::new(self.connect(purpose)?, None, wal));
         }
-        let state = if self.is_read_only {
-            state_without_log(&self.resolved)
-        } else {
-            state_if_unused(&self.resolved)
-        };
-        let state = state.map_err(|cause| self.cannot_open(cause.into()))?;
+        let state = Unlocked::of(&self.resolved, self.is_read_only)
+            .map_err(|cause| self.cannot_open(cause.into()))?;
         // A backup writes another file through the connection; SQLite opens this one read-only.
         let mode = if purpose == Purpose::Write && !self.is_unchanged {
             "rw"
@@ -153,18 +157,13 @@ impl DatabaseFile {
             "ro"
         };
         let locks = if state.is_some() { "&immutable=1" } else { "" };
-        let uri = uri(&self.path, &format!("{mode}{locks}"));
-        let connection = SqliteConnection::establish(&uri);
-        let connection = self.connect_by(connection, purpose)?;
-        Ok(Reader::new(connection, state, Wal::of(&self.resolved)))
+        let connection = self.connect_in_mode(purpose, &format!("{mode}{locks}"))?;
+        Ok(Reader::new(connection, state, wal))
     }
 
-    fn connect_by(
-        &self,
-        connection: ConnectionResult<SqliteConnection>,
-        purpose: Purpose,
-    ) -> Result<SqliteConnection, OpenError> {
-        let connected = connection.and_then(|mut connection| {
+    fn connect_in_mode(&self, purpose: Purpose, mode: &str) -> Result<SqliteConnection, OpenError> {
+        let opened = SqliteConnection::establish(&uri(&self.path, mode));
+        let connected = opened.and_then(|mut connection| {
             // The file is open now, so that it cannot be exchanged any more, and not read yet.
             self.must_be_pinned_file()?;
             slow_statements::log_from(&mut connection, self.slow_statement);
@@ -192,19 +191,14 @@ impl DatabaseFile {
         Err(ConnectionError::BadConnection(message.to_owned()))
     }
 
-    /// Requires that every further connection is to the same file.
-    pub(super) fn pin(&self) -> io::Result<()> {
-        let found = fs::metadata(&self.path)?;
-        self.identity.get_or_init(|| identity(&found));
+    /// Requires that every further connection is to the same file, if it exists.
+    pub(super) fn pin(&self) -> Result<(), OpenError> {
+        match fs::metadata(&self.path) {
+            Ok(found) => self.identity.get_or_init(|| identity(&found)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(self.cannot_open(error.into())),
+        };
         Ok(())
-    }
-
-    /// As [`pin`](Self::pin), unless the file does not exist yet.
-    pub(super) fn pin_if_exists(&self) -> io::Result<()> {
-        match self.pin() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            pinned => pinned,
-        }
     }
 
     /// Fails if the file does not exist. Other problems are found by opening it.
@@ -286,12 +280,6 @@ impl DatabaseFile {
     }
 }
 
-impl fmt::Debug for DatabaseFile {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.name())
-    }
-}
-
 /// The path in a URL: everything after `sqlite://`, literally; `None` if it cannot be a file.
 pub(super) fn path_of_url(url: &str) -> Option<String> {
     let path = url
@@ -315,8 +303,8 @@ pub(crate) fn files(url: &str) -> StoreFiles {
 
 /// The database at a resolved path, and the files beside it.
 fn store_files(path: &Path) -> StoreFiles {
-    let companions = COMPANIONS.map(|suffix| with_suffix(path, suffix));
-    StoreFiles::new([path.to_owned()].into_iter().chain(companions))
+    let sidecars = SIDECARS.map(|suffix| with_suffix(path, suffix));
+    StoreFiles::new([path.to_owned()].into_iter().chain(sidecars))
 }
 
 #[cfg(test)]

@@ -3,18 +3,14 @@
 //! A process keeps using a file that was deleted or replaced, and SQLite does not check. What it then
 //! commits is lost, so the writer thread checks before and after each commit.
 
-use std::{
-    fs::{self, Metadata},
-    io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::PathBuf};
 
 use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Text};
 
 use super::{
-    companions::{LOG, SHARED_MEMORY},
     connection::{Purpose, WAL_LIMIT},
     file::DatabaseFile,
+    sidecars::{SHARED_MEMORY, WAL},
 };
 use crate::files::{
     identity::{Identity, identity, link_count},
@@ -46,12 +42,19 @@ pub(super) enum Lost {
 /// The files of an open database.
 pub(super) struct Files {
     file: DatabaseFile,
-    database: Observed,
-    /// The write-ahead log and its shared memory, once they exist.
-    companions: [(PathBuf, Option<Observed>); 2],
+    /// The database, its WAL and its shared memory.
+    watched: [Watched; 3],
 }
 
-/// Identity and length of a file when it was last checked.
+/// A file, as it was when it was last checked.
+struct Watched {
+    path: PathBuf,
+    /// The length that SQLite itself leaves when it shortens the file.
+    shortest: u64,
+    /// `None` until a sidecar file exists.
+    observed: Option<Observed>,
+}
+
 #[derive(Clone, Copy)]
 struct Observed {
     identity: Identity,
@@ -59,76 +62,80 @@ struct Observed {
     links: u64,
 }
 
-impl From<Metadata> for Observed {
-    fn from(metadata: Metadata) -> Self {
+impl Watched {
+    fn new(path: PathBuf, shortest: u64) -> Self {
         Self {
-            identity: identity(&metadata),
-            length: metadata.len(),
-            links: link_count(&metadata),
+            path,
+            shortest,
+            observed: None,
         }
+    }
+
+    fn observe(&self) -> io::Result<Observed> {
+        let found = fs::metadata(&self.path)?;
+        Ok(Observed {
+            identity: identity(&found),
+            length: found.len().min(self.shortest),
+            links: link_count(&found),
+        })
     }
 }
 
 impl Files {
     /// The files of a database that was just opened.
     pub(super) fn new(file: &DatabaseFile) -> io::Result<Self> {
-        let database = fs::metadata(file.path())?.into();
-        let companion = |suffix| (with_suffix(file.resolved(), suffix), None);
+        let mut database = Watched::new(file.path().to_owned(), u64::MAX);
+        database.observed = Some(database.observe()?);
+        let sidecar = |suffix| Watched::new(with_suffix(file.resolved(), suffix), WAL_LIMIT);
         Ok(Self {
             file: file.clone(),
-            database,
-            companions: [companion(LOG), companion(SHARED_MEMORY)],
+            watched: [database, sidecar(WAL), sidecar(SHARED_MEMORY)],
         })
     }
 
-    /// Forgets companions that do not exist: the last connection deleted them when it closed, and
+    /// Forgets sidecar files that do not exist: the last connection deleted them when it closed, and
     /// the next one creates new ones.
-    pub(super) fn forget_deleted_companions(&mut self) {
-        for (path, observed) in &mut self.companions {
-            if matches!(fs::exists(path), Ok(false)) {
-                *observed = None;
+    pub(super) fn forget_deleted_sidecars(&mut self) {
+        for sidecar in &mut self.watched[1..] {
+            if matches!(fs::exists(&sidecar.path), Ok(false)) {
+                sidecar.observed = None;
             }
         }
     }
 
     /// Checks, before a commit, that the files are still those that were opened, and that no other
-    /// log can be begun for the database.
+    /// WAL can be begun for the database.
     pub(super) fn check(&mut self) -> Result<(), Lost> {
-        self.check_all()?;
-        if self.database.links > 1 {
-            return Err(Lost::Linked(self.file.name()));
-        }
-        Ok(())
-    }
-
-    fn check_all(&mut self) -> Result<(), Lost> {
-        self.database = self.check_file(self.file.path(), self.database)?;
-        for index in 0..self.companions.len() {
-            if let (path, Some(observed)) = &self.companions[index] {
-                // SQLite itself shortens a log to this limit.
-                let length = observed.length.min(WAL_LIMIT);
-                let shortest = Observed {
-                    length,
-                    ..*observed
-                };
-                self.companions[index].1 = Some(self.check_file(path, shortest)?);
+        for index in 0..self.watched.len() {
+            if let Some(before) = self.watched[index].observed {
+                self.watched[index].observed = Some(self.observe(index, before)?);
             }
+        }
+        if self.watched[0]
+            .observed
+            .is_some_and(|found| found.links > 1)
+        {
+            return Err(Lost::Linked(self.file.name()));
         }
         Ok(())
     }
 
     /// Checks, after a commit, that it is in files which the next start will find.
     pub(super) fn check_committed(&mut self) -> Result<(), Lost> {
-        for index in 0..self.companions.len() {
-            if let (path, None) = &self.companions[index] {
-                self.companions[index].1 = Some(self.observe(path)?);
-            }
+        for index in 0..self.watched.len() {
+            let watched = &self.watched[index];
+            let before = match watched.observed {
+                Some(before) => before,
+                None => watched.observe().map_err(|error| self.lost(error))?,
+            };
+            self.watched[index].observed = Some(self.observe(index, before)?);
         }
-        self.check_all()
+        Ok(())
     }
 
-    fn check_file(&self, path: &Path, before: Observed) -> Result<Observed, Lost> {
-        let now = self.observe(path)?;
+    fn observe(&self, index: usize, before: Observed) -> Result<Observed, Lost> {
+        let now = self.watched[index].observe();
+        let now = now.map_err(|error| self.lost(error))?;
         if now.identity != before.identity {
             return Err(Lost::Replaced(self.file.name()));
         }
@@ -139,15 +146,12 @@ impl Files {
         Ok(now)
     }
 
-    fn observe(&self, path: &Path) -> Result<Observed, Lost> {
-        let found = fs::metadata(path).map(Observed::from);
-        found.map_err(|cause| match cause.kind() {
-            io::ErrorKind::NotFound => Lost::Replaced(self.file.name()),
-            _ => Lost::Unreadable {
-                database: self.file.name(),
-                cause,
-            },
-        })
+    fn lost(&self, cause: io::Error) -> Lost {
+        let database = self.file.name();
+        match cause.kind() {
+            io::ErrorKind::NotFound => Lost::Replaced(database),
+            _ => Lost::Unreadable { database, cause },
+        }
     }
 
     /// Reads the whole database through a new connection, which has none of it in memory.

@@ -1,8 +1,8 @@
 //! Read connection, also to a read-only database.
 //!
-//! SQLite coordinates the users of a write-ahead log through shared memory in the file `-shm`. A
+//! SQLite coordinates the users of a WAL through shared memory in the file `-shm`. A
 //! process that may not write the database must not create that file: it would belong to the wrong
-//! user, and writers could not use it. So if there is no log, such a connection reads the database
+//! user, and writers could not use it. So if there is no WAL, such a connection reads the database
 //! without locks (`immutable`), and checks after each query that no program has changed it.
 
 use std::{
@@ -14,7 +14,7 @@ use std::{
 use diesel::{QueryResult, SqliteConnection};
 
 use super::{
-    companions::{JOURNAL, LOG, SHARED_MEMORY},
+    sidecars::{LOGS, SHARED_MEMORY, WAL},
     wal::{OpenWal, Wal},
 };
 use crate::{
@@ -29,15 +29,15 @@ use crate::{
 /// A connection that reads.
 pub(super) struct Reader {
     connection: SqliteConnection,
-    /// The state that was read, if the connection has no locks.
-    state: Option<State>,
+    /// The state that is read, if the connection has no locks.
+    state: Option<Unlocked>,
     wal: OpenWal,
     /// Whether the page cache may have pages.
     was_used: bool,
 }
 
 impl Reader {
-    pub(super) fn new(connection: SqliteConnection, state: Option<State>, wal: Wal) -> Self {
+    pub(super) fn new(connection: SqliteConnection, state: Option<Unlocked>, wal: Wal) -> Self {
         Self {
             connection,
             state,
@@ -54,7 +54,7 @@ impl Reader {
     ) -> QueryResult<T> {
         self.was_used = true;
         let result = query(&mut self.connection);
-        if self.state.as_ref().is_none_or(State::is_current) {
+        if self.state.as_ref().is_none_or(Unlocked::is_current) {
             return result;
         }
         let message = "another program has changed the database, which is read without locks";
@@ -74,97 +74,72 @@ impl Reader {
     }
 }
 
-/// The state in which a read-only database at a path, which is resolved, can be read without locks;
-/// `None` if it has a log, and must be read with those of SQLite.
-///
-/// # Errors
-/// The database cannot be accessed, or its log cannot be read without writing.
-pub(super) fn state_without_log(path: &Path) -> io::Result<Option<State>> {
-    let state = State::of(path)?;
-    if state.has_no_log() {
-        return Ok(Some(state));
-    }
-    if length(&state.wal) > 0 && !with_suffix(path, SHARED_MEMORY).exists() {
-        return Err(io::Error::other(
-            "its log '-wal' was not applied, and only a program that may write can read it",
-        ));
-    }
-    Ok(None)
-}
-
-/// As [`state_without_log`], if no program has opened the database; `None` if it must be read with
-/// locks.
-pub(super) fn state_if_unused(path: &Path) -> io::Result<Option<State>> {
-    let state = State::of(path)?;
-    let is_unused = state.has_no_log() && !with_suffix(path, SHARED_MEMORY).exists();
-    Ok(is_unused.then_some(state))
-}
-
-/// The state of a database that no program is changing.
-pub(super) struct State {
+/// The state of a database that no program is changing, which can be read without locks.
+pub(super) struct Unlocked {
     path: PathBuf,
-    wal: PathBuf,
-    journal: PathBuf,
     stamp: Stamp,
 }
 
-/// Metadata that differs after a change.
-#[derive(PartialEq, Eq)]
-struct Stamp {
-    identity: Identity,
-    length: u64,
-    modified: Option<SystemTime>,
-}
+/// Identity, length and time of the last change: at least one differs after a change.
+type Stamp = (Identity, u64, Option<SystemTime>);
 
-impl State {
-    fn of(path: &Path) -> io::Result<Self> {
-        Ok(Self {
+impl Unlocked {
+    /// The state of the database at a path, which is resolved. `None` if it must be read with the locks
+    /// of SQLite: it has a WAL, or programs that may write it may use it now.
+    ///
+    /// # Errors
+    /// The database cannot be accessed, or its WAL cannot be read without writing.
+    pub(super) fn of(path: &Path, is_read_only: bool) -> io::Result<Option<Self>> {
+        let state = Self {
             path: path.to_owned(),
-            wal: with_suffix(path, LOG),
-            journal: with_suffix(path, JOURNAL),
-            stamp: Stamp::of(path)?,
-        })
+            stamp: stamp(path)?,
+        };
+        let has_shared_memory = with_suffix(path, SHARED_MEMORY).exists();
+        if state.has_no_log() {
+            return Ok((is_read_only || !has_shared_memory).then_some(state));
+        }
+        if is_read_only && !has_shared_memory && length(&with_suffix(path, WAL)) > 0 {
+            return Err(io::Error::other(
+                "its WAL (the file '-wal') was not applied, and only a program that may write can read it",
+            ));
+        }
+        Ok(None)
     }
 
-    /// Whether everything is in the database file: a program that writes begins a log.
+    /// Whether everything is in the database file: a program that writes begins a WAL or a journal.
     fn has_no_log(&self) -> bool {
-        length(&self.wal) == 0 && length(&self.journal) == 0
+        let mut logs = LOGS.iter().map(|suffix| with_suffix(&self.path, suffix));
+        logs.all(|log| length(&log) == 0)
     }
 
     fn is_current(&self) -> bool {
-        self.has_no_log() && Stamp::of(&self.path).is_ok_and(|stamp| stamp == self.stamp)
+        self.has_no_log() && stamp(&self.path).is_ok_and(|stamp| stamp == self.stamp)
     }
 }
 
-impl Stamp {
-    fn of(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        Ok(Self {
-            identity: identity(&metadata),
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-        })
-    }
+fn stamp(path: &Path) -> io::Result<Stamp> {
+    let found = fs::metadata(path)?;
+    Ok((identity(&found), found.len(), found.modified().ok()))
 }
 
 /// The length of a file, 0 if it does not exist.
-fn length(path: &Path) -> u64 {
+pub(super) fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 /// Whether this process may read but not write the database at a path, which is resolved: the
 /// database or a file beside it is read-only, or a file is missing and cannot be created.
 pub(super) fn is_read_only(path: &Path) -> bool {
-    if !path.exists() {
-        return false;
-    }
-    let companions = [LOG, SHARED_MEMORY].map(|suffix| with_suffix(path, suffix));
-    let mut missing = companions.iter().filter(|companion| !companion.exists());
-    !is_writable(path)
-        || (missing.next().is_some() && !is_writable(folder_of(path)))
-        || companions
-            .iter()
-            .any(|companion| companion.exists() && !is_writable(companion))
+    let is_writable_or_missing = |suffix| {
+        let sidecar = with_suffix(path, suffix);
+        is_writable(if sidecar.exists() {
+            &sidecar
+        } else {
+            folder_of(path)
+        })
+    };
+    path.exists()
+        && !(is_writable(path) && [WAL, SHARED_MEMORY].into_iter().all(is_writable_or_missing))
 }
 
 /// Whether the permissions and the file system allow writing. To try it by opening the file would

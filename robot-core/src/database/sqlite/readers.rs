@@ -1,123 +1,97 @@
 //! Pool of reading connections, for threads that may block.
 
 use std::{
-    convert::Infallible,
-    sync::{
-        Mutex, PoisonError,
-        mpsc::{self, Receiver, Sender},
-    },
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use ::metrics::{Gauge, Histogram, gauge, histogram};
-use diesel::{
-    QueryResult, SqliteConnection,
-    r2d2::{self, ManageConnection, NopErrorHandler, R2D2Connection},
-};
+use diesel::{QueryResult, SqliteConnection};
 
 use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
 use crate::{
-    catalogue::{Error, OpenError, Result},
+    catalogue::{Error, Result},
     metrics::{Counted, STORE_CONNECTIONS_BUSY, STORE_POOL_WAIT},
 };
 
-/// How long dropping the pool waits until its connections are closed. Chosen far above the time that one
-/// takes to be opened and closed; after it, the program ends although one of them is open.
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-
-/// A pool of reading connections, all of which are closed when it is dropped.
+/// A pool of reading connections.
 pub(super) struct Readers {
-    // Dropped before `closed` waits for its connections.
-    pool: r2d2::Pool<Manager>,
-    _closed: Closed,
+    file: DatabaseFile,
+    state: Mutex<State>,
+    available: Condvar,
     busy: Gauge,
     wait: Histogram,
+}
+
+struct State {
+    idle: Vec<Reader>,
+    /// The number of connections that may still be used.
+    free: u32,
 }
 
 impl Readers {
     /// A pool of up to `connections`, each opened when it is needed.
     pub(super) fn new(file: &DatabaseFile, connections: u32) -> Self {
-        let (open, closed) = mpsc::channel();
-        let manager = Manager {
-            file: file.clone(),
-            open,
-        };
-        let pool = r2d2::Pool::builder()
-            .max_size(connections)
-            .min_idle(Some(0))
-            .test_on_check_out(true)
-            .connection_timeout(file.timeout())
-            .error_handler(Box::new(NopErrorHandler))
-            .build_unchecked(manager);
         Self {
-            pool,
-            _closed: Closed(Mutex::new(closed)),
+            file: file.clone(),
+            state: Mutex::new(State {
+                idle: Vec::new(),
+                free: connections,
+            }),
+            available: Condvar::new(),
             busy: gauge!(STORE_CONNECTIONS_BUSY.name, "queue" => "reads"),
             wait: histogram!(STORE_POOL_WAIT.name),
         }
     }
 
-    /// Runs a query.
+    /// Runs a query. The connection is closed if the query fails.
     pub(super) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
-        let started = Instant::now();
-        let connection = self.pool.get();
-        self.wait.record(started.elapsed());
-        let mut connection = connection.map_err(Error::unavailable)?;
+        let (_permit, idle) = self.acquire()?;
         let _busy = Counted::new(&self.busy);
-        connection.reader.read(query).map_err(classify)
+        let current = idle.and_then(|mut idle| idle.is_current().then_some(idle));
+        let opened = current.map_or_else(|| self.file.reader(Purpose::Read), Ok);
+        let mut reader = opened.map_err(Error::unavailable)?;
+        let value = reader.read(query).map_err(classify)?;
+        self.state().idle.push(reader);
+        Ok(value)
+    }
+
+    /// Waits up to the timeout until another connection may be used.
+    fn acquire(&self) -> Result<(Permit<'_>, Option<Reader>)> {
+        let started = Instant::now();
+        let limit = self.file.timeout();
+        let mut state = self
+            .available
+            .wait_timeout_while(self.state(), limit, |state| state.free == 0)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0;
+        self.wait.record(started.elapsed());
+        state.free = state.free.checked_sub(1).ok_or_else(|| too_slow(limit))?;
+        Ok((Permit(self), state.idle.pop()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Waits when it is dropped until the pool and its connections are, which a thread of the pool may still
-/// use: a program that ended before it would leave the log of the file behind.
-struct Closed(Mutex<Receiver<Infallible>>);
+fn too_slow(limit: Duration) -> Error {
+    let seconds = limit.as_secs_f64();
+    Error::unavailable(format!(
+        "other reads have used all connections for {seconds} seconds"
+    ))
+}
 
-impl Drop for Closed {
+/// The right to use a connection until this is dropped.
+struct Permit<'a>(&'a Readers);
+
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let closed = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // Ends when the last sender is dropped.
-        let _ = closed.recv_timeout(CLOSE_LIMIT);
-    }
-}
-
-/// Connects. Diesel's own manager takes a URL and no settings.
-#[derive(Debug)]
-struct Manager {
-    file: DatabaseFile,
-    open: Sender<Infallible>,
-}
-
-/// A connection of the pool.
-struct PooledReader {
-    // Dropped before the sender.
-    reader: Reader,
-    _open: Sender<Infallible>,
-}
-
-impl ManageConnection for Manager {
-    type Connection = PooledReader;
-    type Error = OpenError;
-
-    fn connect(&self) -> Result<PooledReader, OpenError> {
-        Ok(PooledReader {
-            reader: self.file.reader(Purpose::Read)?,
-            _open: self.open.clone(),
-        })
-    }
-
-    fn is_valid(&self, pooled: &mut PooledReader) -> Result<(), OpenError> {
-        if pooled.reader.is_current() {
-            return Ok(());
-        }
-        Err(self
-            .file
-            .cannot_open("another program has changed it".into()))
-    }
-
-    fn has_broken(&self, pooled: &mut PooledReader) -> bool {
-        std::thread::panicking() || pooled.reader.connection().is_broken()
+        let Self(readers) = self;
+        readers.state().free += 1;
+        readers.available.notify_one();
     }
 }

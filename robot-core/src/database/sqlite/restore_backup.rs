@@ -4,16 +4,15 @@ use std::{
     fs, io,
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use super::{
     backup::copy,
     check::check,
-    companions::{COMPANIONS, LOGS},
     connection::Purpose,
     file::DatabaseFile,
-    replaced::Replaced,
+    replacement::Replacement,
+    sidecars::{LOGS, SIDECARS},
 };
 use crate::{
     catalogue::{CheckError, Existing, OpenOptions, RestoreError, RestoredBackup},
@@ -30,22 +29,19 @@ pub(crate) fn restore_backup(
     next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
 ) -> Result<RestoredBackup, RestoreError> {
     let target = Target(DatabaseFile::from_url(url, options)?);
-    let source = format!(
+    let url_of_backup = format!(
         "sqlite://{}",
         backup.to_str().ok_or_else(|| target.not_utf8())?
     );
-    let source_file = DatabaseFile::unchanged_from_url(&source, options)?;
-    if source_file
-        .store_files()
-        .intersects(&target.0.store_files())
-    {
+    let source = DatabaseFile::unchanged_from_url(&url_of_backup, options)?;
+    if source.store_files().intersects(&target.0.store_files()) {
         return Err(RestoreError::Itself(backup.to_owned()));
     }
     if existing == Existing::Keep {
         target.must_not_exist()?;
     }
-    must_have_no_log(backup, &source_file)?;
-    let report = check(&source, options, &mut |_, robots| next(robots));
+    must_have_no_log(backup, &source)?;
+    let report = check(&url_of_backup, options, &mut |_, robots| next(robots));
     let report = report.map_err(|error| target.not_checked(error))?;
     if !report.is_passed() {
         return Err(RestoreError::Damaged {
@@ -53,60 +49,38 @@ pub(crate) fn restore_backup(
             report,
         });
     }
-    let output = target.create(&source_file)?;
+    let output = target.create(&source)?;
     // Before the copy is made, so that a program that uses the file is found early.
-    let replaced = match existing {
+    let old = match existing {
         Existing::Keep => None,
-        Existing::Replace => {
-            Replaced::lock(output.path()).map_err(|error| target.not_locked(error))?
-        }
+        Existing::Replace => Some(target.lock(output.path())?),
     };
-    let robots = target.copy(&source_file, &output, || next(report.robots.unwrap_or(0)))?;
-    // This takes long, and the old catalogue has two names until `finish`, which syncs what is left.
+    let robots = target.copy(&source, &output, || next(report.robots.unwrap_or(0)))?;
+    // This takes long. While the old catalogue has another name, only `finish` is left.
     output.sync().map_err(|error| target.failed(error))?;
-    let kept = replaced.as_ref().map(Replaced::keep).transpose();
-    let kept = kept.map_err(|error| target.not_locked(error))?;
-    // A file that was not locked is not replaced: another program has created it meanwhile.
-    let is_locked = replaced.as_ref().is_some_and(Replaced::is_locked);
-    let finished = output.finish(if is_locked {
-        Existing::Replace
-    } else {
-        Existing::Keep
-    });
-    let bytes = finished.map_err(|error| {
-        let error = match error {
-            OutputError::NotSynced(cause) => return target.not_synced(cause),
-            error => error,
-        };
-        if let Some(kept) = &kept {
-            kept.undo();
-        }
-        match error {
-            OutputError::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                match existing {
-                    Existing::Keep => RestoreError::Exists(target.path()),
-                    Existing::Replace => RestoreError::InUse(target.path()),
-                }
-            }
-            error => target.failed(error),
-        }
-    })?;
+    if let Some(old) = &old {
+        old.rename().map_err(|error| target.not_replaced(error))?;
+    }
+    // A catalogue that another program has created meanwhile is not replaced.
+    let bytes = output
+        .finish(Existing::Keep)
+        .map_err(|error| target.not_finished(error, old.as_ref()))?;
     Ok(RestoredBackup {
         robots,
         bytes,
-        replaced: kept.filter(|_| is_locked).map(|kept| kept.path),
+        replaced: old.and_then(Replacement::into_renamed),
     })
 }
 
-/// Fails if a log beside the backup may have changes of it. To read them, SQLite would have to create
-/// or change files beside the backup.
+/// Fails if a WAL or journal beside the backup may have changes of it. To read them, SQLite would have
+/// to create or change files beside the backup.
 fn must_have_no_log(backup: &Path, source: &DatabaseFile) -> Result<(), RestoreError> {
     let logs = LOGS.map(|suffix| with_suffix(source.resolved(), suffix));
     let has_content = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
     match logs.into_iter().find(has_content) {
-        Some(log) => Err(RestoreError::HasLog {
+        Some(wal) => Err(RestoreError::HasWal {
             file: backup.to_owned(),
-            log,
+            wal,
         }),
         None => Ok(()),
     }
@@ -127,13 +101,6 @@ impl Target {
         }
     }
 
-    fn not_synced(&self, cause: io::Error) -> RestoreError {
-        RestoreError::NotSynced {
-            file: self.path(),
-            cause: Arc::new(cause),
-        }
-    }
-
     fn not_utf8(&self) -> RestoreError {
         self.failed("SQLite accepts UTF-8 paths only")
     }
@@ -146,21 +113,46 @@ impl Target {
         }
     }
 
-    fn not_locked(&self, error: io::Error) -> RestoreError {
+    fn not_replaced(&self, error: io::Error) -> RestoreError {
         match error.kind() {
             io::ErrorKind::WouldBlock => RestoreError::InUse(self.path()),
             _ => self.failed(error),
         }
     }
 
+    /// The error of the last step. An old catalogue gets its name again.
+    fn not_finished(&self, error: OutputError, old: Option<&Replacement>) -> RestoreError {
+        if let OutputError::NotSynced(cause) = error {
+            return RestoreError::NotSynced {
+                file: self.path(),
+                cause: std::sync::Arc::new(cause),
+            };
+        }
+        if let Some(old) = old {
+            old.undo();
+        }
+        match error {
+            OutputError::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => match old {
+                None => RestoreError::Exists(self.path()),
+                Some(_) => RestoreError::InUse(self.path()),
+            },
+            error => self.failed(error),
+        }
+    }
+
     /// Fails if the file exists, or one that SQLite would take for a part of it.
     fn must_not_exist(&self) -> Result<(), RestoreError> {
-        let beside = COMPANIONS.map(|suffix| with_suffix(self.0.resolved(), suffix));
+        let beside = SIDECARS.map(|suffix| with_suffix(self.0.resolved(), suffix));
         let mut files = [self.path()].into_iter().chain(beside);
         match files.find(|file| fs::symlink_metadata(file).is_ok()) {
             Some(file) => Err(RestoreError::Exists(file)),
             None => Ok(()),
         }
+    }
+
+    /// The old catalogue, locked.
+    fn lock(&self, path: &Path) -> Result<Replacement, RestoreError> {
+        Replacement::lock(path).map_err(|error| self.not_replaced(error))
     }
 
     /// The file that is renamed into place. It has the permissions and the owner of the file that it

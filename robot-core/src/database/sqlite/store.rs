@@ -105,15 +105,17 @@ impl SqliteCatalogue {
         let file = DatabaseFile::from_url(url, options)?;
         let purpose = match options.get_if_missing() {
             _ if file.is_read_only() => Purpose::Read,
-            IfMissing::Create => Purpose::Create,
+            IfMissing::Create => {
+                file.must_not_be_lost()?;
+                Purpose::Create
+            }
             IfMissing::Fail => {
                 file.must_exist()?;
                 Purpose::Write
             }
         };
         // All connections are to the file that the first one has opened.
-        file.pin_if_exists()
-            .map_err(|error| file.cannot_open(error.into()))?;
+        file.pin()?;
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         bring_up_to_date(connection, &file.name()).map_err(|error| unusable(error, &file))?;
@@ -121,7 +123,7 @@ impl SqliteCatalogue {
             ensure_search_index(connection, &file.name(), file.timeout());
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         }
-        file.pin().map_err(|error| file.cannot_open(error.into()))?;
+        file.pin()?;
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Ok(Self {
             readers: Readers::new(&file, options.get_connections()),
@@ -137,7 +139,7 @@ impl SqliteCatalogue {
         file: DatabaseFile,
         options: &OpenOptions,
     ) -> Result<Self, OpenError> {
-        file.pin().map_err(|error| file.cannot_open(error.into()))?;
+        file.pin()?;
         let readers = Readers::new(&file, options.get_connections());
         let filter_index = readers.read(FilterIndex::find);
         Ok(Self {

@@ -7,10 +7,10 @@ use diesel::{SqliteConnection, result::Error as DieselError};
 use super::{connection::begin, file::DatabaseFile};
 use crate::catalogue::{Cause, Error};
 
-/// Keeps the write-ahead log as it is: pages may be in no other file on disk.
+/// Keeps the WAL as it is: pages may be in no other file on disk.
 ///
-/// The connection holds the write lock, so that no process starts the log again, and it is never
-/// closed, so that no connection is the last one, which would delete the log. Both end with the
+/// The connection holds the write lock, so that no process starts the WAL again, and it is never
+/// closed, so that no connection is the last one, which would delete the WAL. Both end with the
 /// process. If no other process uses the file then, the next one builds the shared memory from the
 /// log, and its checkpoint writes all pages again.
 pub(super) struct Suspension {

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::companions::LOG;
+use super::sidecars::WAL;
 use crate::files::path::with_suffix;
 
 /// The WAL of a database that is open.
@@ -15,7 +15,7 @@ pub(super) struct Wal(PathBuf);
 impl Wal {
     /// The WAL of the database at a path, which is resolved.
     pub(super) fn of(database: &Path) -> Self {
-        Self(with_suffix(database, LOG))
+        Self(with_suffix(database, WAL))
     }
 
     /// Whether the WAL has no bytes, as after it was created, or truncated by another program.

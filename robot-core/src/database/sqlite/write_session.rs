@@ -69,7 +69,7 @@ impl WriteSession {
             return Err(suspension.error());
         }
         if self.connection.is_none() {
-            self.files.forget_deleted_companions();
+            self.files.forget_deleted_sidecars();
         }
         self.check_files().map_err(Error::store)?;
         let mut connection = self.connection()?;
@@ -87,7 +87,7 @@ impl WriteSession {
                 self.reconnect(connection);
                 Err(Error::Store(cause))
             }
-            // The connection stays open: another one would begin a second log beside the lost one.
+            // The connection stays open: another one would begin a second WAL beside the lost one.
             (Ok(()), Err(lost)) => {
                 self.connection = Some(connection);
                 Err(Error::unknown(lost))
@@ -137,11 +137,11 @@ impl WriteSession {
         }
     }
 
-    /// Replaces a connection immediately: while one is open, a log that disappears was removed by
+    /// Replaces a connection immediately: while one is open, a WAL that disappears was removed by
     /// another program.
     fn reconnect(&mut self, connection: SqliteConnection) {
         drop(connection);
-        self.files.forget_deleted_companions();
+        self.files.forget_deleted_sidecars();
         // If this fails, the next write tries again, and reports the error.
         self.connection = connect(&self.file).ok();
     }
@@ -171,13 +171,13 @@ impl WriteSession {
         });
     }
 
-    /// Copies the pages of the log into the database, so that the log can start again from the
+    /// Copies the pages of the WAL into the database, so that the WAL can start again from the
     /// beginning, and takes no more space.
     pub(super) fn after_full_disk(&mut self) {
         self.with_checkpoints(|checkpoints, connection| checkpoints.run(connection));
     }
 
-    /// Does what is due while nothing is to be written: shortens a log that a reader kept from
+    /// Does what is due while nothing is to be written: shortens a WAL that a reader kept from
     /// starting again, and makes sure that it is not empty, so that reads can use their caches.
     pub(super) fn maintain(&mut self) {
         if let Some(suspension) = &mut self.suspension {
@@ -197,7 +197,7 @@ impl WriteSession {
         }
         if needs_commit && let Err(error) = overwrite(&self.file, Duration::ZERO) {
             tracing::debug!(
-                "{}: the log cannot be maintained: {error}",
+                "{}: the WAL cannot be maintained: {error}",
                 self.file.name()
             );
         }
@@ -238,9 +238,9 @@ fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
 
 /// Commits a number that is unused, which SQLite writes even if it does not change.
 ///
-/// After a failed commit, this makes sure that it stays undone. It may have reached the log before it
+/// After a failed commit, this makes sure that it stays undone. It may have reached the WAL before it
 /// failed, for example because the disk did not confirm it, and the next start would then recover
-/// it. The next commit overwrites it in the log.
+/// it. The next commit overwrites it in the WAL.
 fn overwrite(file: &DatabaseFile, timeout: Duration) -> QueryResult<()> {
     let mut connection =
         connect(file).map_err(|error| diesel::result::Error::QueryBuilderError(error.into()))?;

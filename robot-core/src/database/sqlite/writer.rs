@@ -37,7 +37,7 @@ use crate::{
     model::{RobotId, ValidDraft},
 };
 
-/// How long nothing is written before the log is maintained. Too short, and commands that end
+/// How long nothing is written before the WAL is maintained. Too short, and commands that end
 /// immediately maintain it, and an idle server wakes up often; too long, and the first reads after a
 /// start are slower for longer, because they cannot use their caches.
 const IDLE: Duration = Duration::from_millis(500);

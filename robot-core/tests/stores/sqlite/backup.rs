@@ -262,7 +262,7 @@ fn log_next_to_the_backup_is_rejected() {
         fs::write(fixture.file(name), "").unwrap();
         for existing in [Existing::Keep, Existing::Replace] {
             match fixture.backup("copy.db", existing) {
-                Err(BackupError::LogBeside(log)) => assert_eq!(log, fixture.file(name)),
+                Err(BackupError::WalBeside(log)) => assert_eq!(log, fixture.file(name)),
                 other => panic!("{other:?}"),
             }
         }
