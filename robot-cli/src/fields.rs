@@ -6,59 +6,148 @@
 
 use std::{fmt, str::FromStr};
 
-use clap::Args;
-use robot_core::{Draft, Field, ParseFieldsError};
+use clap::{Arg, ArgGroup, ArgMatches, Command};
+use robot_core::{Draft, Field, Kind, ParseFieldsError, Value};
 
-/// The values of a new robot.
-#[derive(Debug, Args)]
-pub(crate) struct NewRobot {
-    /// The name: 1 to 255 characters, unique
-    name: String,
+/// Arguments that are made from the definition of the fields.
+pub(crate) trait FieldArguments {
+    /// Adds the arguments to a command.
+    fn add_to(command: Command) -> Command;
 
-    /// The type: droid, mechanical or virtual
-    #[arg(long = "type", value_name = "TYPE")]
-    robot_type: String,
-
-    /// The year: an integer, 0 or greater
-    #[arg(long, allow_negative_numbers = true, value_parser = parse_year)]
-    year: i64,
+    /// The values of the arguments.
+    fn read(matches: &ArgMatches) -> Self;
 }
 
+/// Makes the arguments usable with `#[command(flatten)]`.
+macro_rules! impl_args {
+    ($($type:ty),+) => {
+        $(impl clap::FromArgMatches for $type {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+                Ok(<Self as $crate::fields::FieldArguments>::read(matches))
+            }
+
+            fn update_from_arg_matches(
+                &mut self,
+                matches: &clap::ArgMatches,
+            ) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl clap::Args for $type {
+            fn augment_args(command: clap::Command) -> clap::Command {
+                <Self as $crate::fields::FieldArguments>::add_to(command)
+            }
+
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                Self::augment_args(command)
+            }
+        })+
+    };
+}
+pub(crate) use impl_args;
+
+/// The values of a new robot.
+#[derive(Debug)]
+pub(crate) struct NewRobot(pub(crate) Draft);
+
 /// The new values of a robot: at least one.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = true)]
-pub(crate) struct Changes {
-    /// The new name; write --name=-NAME if it begins with a hyphen
-    #[arg(long)]
-    name: Option<String>,
+#[derive(Debug)]
+pub(crate) struct Changes(pub(crate) Draft);
 
-    /// The new type: droid, mechanical or virtual
-    #[arg(long = "type", value_name = "TYPE")]
-    robot_type: Option<String>,
+impl_args!(NewRobot, Changes);
 
-    /// The new year: an integer, 0 or greater
-    #[arg(long, allow_negative_numbers = true, value_parser = parse_year)]
-    year: Option<i64>,
+impl FieldArguments for NewRobot {
+    fn add_to(command: Command) -> Command {
+        let arguments = Field::SETTABLE.iter().map(|field| {
+            let argument = argument(*field)
+                .help(format!("The {field}: {}", field.limits()))
+                .required(field.is_required());
+            // The name is the only argument without an option.
+            if *field == Field::NAME {
+                argument
+            } else {
+                argument.long(field.name())
+            }
+        });
+        command.args(arguments)
+    }
+
+    fn read(matches: &ArgMatches) -> Self {
+        Self(draft(matches))
+    }
+}
+
+impl FieldArguments for Changes {
+    fn add_to(command: Command) -> Command {
+        let arguments = Field::SETTABLE.iter().map(|field| {
+            let hint = match field.kind() {
+                Kind::Text { .. } => {
+                    let value = value_name(*field);
+                    format!("; write --{field}=-{value} if it begins with a hyphen")
+                }
+                _ => format!(": {}", field.limits()),
+            };
+            argument(*field)
+                .long(field.name())
+                .help(format!("The new {field}{hint}"))
+        });
+        let group = ArgGroup::new("changes").required(true).multiple(true);
+        let group = group.args(Field::SETTABLE.iter().map(|field| field.name()));
+        command.args(arguments).group(group)
+    }
+
+    fn read(matches: &ArgMatches) -> Self {
+        Self(draft(matches))
+    }
 }
 
 /// The usage of `update`. The one that clap derives shows the options as alternatives.
-pub(crate) const UPDATE_USAGE: &str =
-    "robot-cli update [OPTIONS] [--name <NAME>] [--type <TYPE>] [--year <YEAR>] <ID>";
-
-impl From<NewRobot> for Draft {
-    fn from(robot: NewRobot) -> Self {
-        Self::new(robot.name, robot.robot_type, robot.year)
-    }
+pub(crate) fn update_usage() -> String {
+    let options = Field::SETTABLE
+        .iter()
+        .map(|field| format!("[--{field} <{}>] ", value_name(*field)));
+    format!(
+        "robot-cli update [OPTIONS] {}<ID>",
+        options.collect::<String>()
+    )
 }
 
-impl From<Changes> for Draft {
-    fn from(changes: Changes) -> Self {
-        Self {
-            name: changes.name,
-            robot_type: changes.robot_type,
-            year: changes.year,
+/// The argument for a value of a field.
+fn argument(field: Field) -> Arg {
+    let parse = move |text: &str| {
+        let value = field.parse_value(text).map(Value::into_owned);
+        value.map_err(|_| requirement(field))
+    };
+    Arg::new(field.name())
+        .value_name(value_name(field))
+        .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
+        .value_parser(parse)
+}
+
+pub(crate) fn value_name(field: Field) -> String {
+    field.name().to_uppercase()
+}
+
+/// What a value must be, as the message about an argument.
+pub(crate) fn requirement(field: Field) -> String {
+    let article = if field.choices().is_empty() {
+        "a"
+    } else {
+        "the"
+    };
+    format!("{article} {field} is {}", field.requirement())
+}
+
+fn draft(matches: &ArgMatches) -> Draft {
+    let mut draft = Draft::default();
+    for field in Field::SETTABLE {
+        if let Some(value) = matches.get_one::<Value<'static>>(field.name()) {
+            draft.set(*field, value.clone());
         }
     }
+    draft
 }
 
 /// The help of `--fields`.
@@ -91,10 +180,4 @@ impl fmt::Display for FieldList {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&Field::names(&self.0))
     }
-}
-
-/// Parses a year. Unlike the standard library's error, this one says what is allowed.
-pub(crate) fn parse_year(text: &str) -> Result<i64, String> {
-    text.parse()
-        .map_err(|_| format!("a year is an integer from 0 to {}", i64::MAX))
 }

@@ -1,44 +1,69 @@
 //! Which robots a command reads, and in which order, as arguments.
 
-use std::{iter, ops::Bound};
+use std::iter;
 
-use clap::{Args, builder::TypedValueParser};
-use robot_core::{Field, Filter, Pages, ParseSortError, Sort};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, builder::TypedValueParser};
+use robot_core::{Comparison, Condition, Filter, Pages, ParseSortError, Sort, Value};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldList, fields_help, parse_year},
+    fields::{FieldArguments, FieldList, fields_help, impl_args, requirement, value_name},
     output,
 };
 
 const HEADING: &str = "Selection";
 
-/// Arguments that choose robots.
-#[derive(Debug, Args)]
-struct FilterArgs {
-    /// Only robots of this type: droid, mechanical or virtual; repeat it for several types
-    #[arg(long = "type", help_heading = HEADING, value_name = "TYPE", value_parser = parse_type)]
-    types: Vec<String>,
+/// Arguments that choose robots: the values of conditions.
+#[derive(Debug)]
+struct FilterArgs(Vec<(&'static Condition, Value<'static>)>);
 
-    /// Only robots of this year or later
-    #[arg(long, help_heading = HEADING, value_name = "YEAR", value_parser = parse_year)]
-    year_from: Option<i64>,
+impl_args!(FilterArgs);
 
-    /// Only robots of this year or earlier
-    #[arg(long, help_heading = HEADING, value_name = "YEAR", value_parser = parse_year)]
-    year_to: Option<i64>,
+impl FieldArguments for FilterArgs {
+    fn add_to(command: Command) -> Command {
+        command.args(conditions().map(|condition| {
+            let field = condition.field();
+            let parse = move |text: &str| {
+                let value = condition.parse(text).map(Value::into_owned);
+                value.ok_or_else(|| requirement(field))
+            };
+            Arg::new(condition.name())
+                .long(condition.name().replace('_', "-"))
+                .help(condition.description())
+                .help_heading(HEADING)
+                .value_name(value_name(field))
+                .action(if condition.is_repeatable() {
+                    ArgAction::Append
+                } else {
+                    ArgAction::Set
+                })
+                .value_parser(parse)
+        }))
+    }
+
+    fn read(matches: &ArgMatches) -> Self {
+        let values = conditions().flat_map(|condition| {
+            let values = matches.get_many(condition.name()).into_iter().flatten();
+            values.map(move |value: &Value<'static>| (condition, value.clone()))
+        });
+        Self(values.collect())
+    }
+}
+
+/// The conditions that have an argument: choices, and the ends of ranges.
+fn conditions() -> impl Iterator<Item = &'static Condition> {
+    let conditions = Condition::all().iter();
+    conditions.filter(|one| one.is_repeatable() || one.comparison() != Comparison::Is)
 }
 
 impl FilterArgs {
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter) -> Filter {
-        let years = (
-            self.year_from.map_or(Bound::Unbounded, Bound::Included),
-            self.year_to.map_or(Bound::Unbounded, Bound::Included),
-        );
-        let filter = names.years(years);
-        self.types.iter().cloned().fold(filter, Filter::of_type)
+        let conditions = self.0.iter().cloned();
+        conditions.fold(names, |filter, (condition, value)| {
+            filter.and(condition, value)
+        })
     }
 }
 
@@ -98,16 +123,16 @@ pub(crate) struct SelectionArgs {
     #[command(flatten)]
     filter: FilterArgs,
 
-    /// Order: name, -name, year, -year, id or -id; with a hyphen, the greatest is first
     #[arg(
         long,
+        help = format!("Order: {}; with a hyphen, the greatest is first", Sort::names()),
         help_heading = HEADING,
         value_name = "ORDER",
         default_value = "name",
         hide_default_value = true,
         allow_hyphen_values = true,
         value_parser = clap::builder::StringValueParser::new()
-            .try_map(|text| text.parse::<Sort>().map_err(|ParseSortError| "the order is name, -name, year, -year, id or -id"))
+            .try_map(|text| text.parse::<Sort>().map_err(|ParseSortError| format!("the order is {}", Sort::names())))
     )]
     sort: Sort,
 
@@ -173,12 +198,3 @@ impl SelectionArgs {
 
 /// The maximum number of robots that are read at once.
 const PAGE_SIZE: usize = 1000;
-
-fn parse_type(text: &str) -> Result<String, String> {
-    let choices = Field::TYPE.choices();
-    if choices.contains(&text) {
-        Ok(text.to_owned())
-    } else {
-        Err(format!("the type is one of: {}", choices.join(", ")))
-    }
-}

@@ -15,7 +15,7 @@ pub(crate) struct AddArgs {
 
 /// Adds the robot and prints it.
 pub(crate) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let robot = context.open()?.add(args.robot.into())?;
+    let robot = context.open()?.add(args.robot.0)?;
     let fields = Field::DEFAULT.to_vec();
     output::print_robot(&robot, fields, context.print_format(), context.output)
         .map_err(Failure::ChangeNotShown)

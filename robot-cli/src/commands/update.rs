@@ -8,7 +8,7 @@ use robot_core::{CatalogueExt, Error, Field, Revision};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Changes, UPDATE_USAGE},
+    fields::{Changes, update_usage},
     id::{IdArgument, parse_id},
     output,
 };
@@ -16,7 +16,7 @@ use crate::{
 /// Arguments of `update`.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = UPDATE_USAGE,
+    override_usage = update_usage(),
     after_help = "Example:\n  robot-cli update 1 --name R2-D2 --year 1977"
 )]
 pub(crate) struct UpdateArgs {
@@ -37,8 +37,8 @@ pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Fai
     let catalogue = context.open_existing()?;
     let id = args.id.assignable()?;
     match args.if_revision {
-        Some(revision) => catalogue.amend_if(id, revision, args.changes.into())?,
-        None => catalogue.amend(id, args.changes.into())?,
+        Some(revision) => catalogue.amend_if(id, revision, args.changes.0)?,
+        None => catalogue.amend(id, args.changes.0)?,
     }
     // From here on the change is stored, so every failure has to say so.
     let not_shown = |error| Failure::ChangeNotShown(io::Error::other(error));

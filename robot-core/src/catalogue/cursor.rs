@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{
-    Entry, Robot, RobotId,
+    Entry, Field, Robot, RobotId, listed,
     text::{deserialize_from_text, serialize_as_text},
 };
 
@@ -99,15 +99,15 @@ impl Sort {
         self.direction.of(ascending)
     }
 
-    fn as_str(self) -> &'static str {
-        match (self.key, self.direction) {
-            (SortKey::Name, Direction::Ascending) => "name",
-            (SortKey::Name, Direction::Descending) => "-name",
-            (SortKey::Year, Direction::Ascending) => "year",
-            (SortKey::Year, Direction::Descending) => "-year",
-            (SortKey::Id, Direction::Ascending) => "id",
-            (SortKey::Id, Direction::Descending) => "-id",
-        }
+    /// All orders, in a sentence.
+    ///
+    /// ```
+    /// assert_eq!(robot_core::Sort::names(), "name, -name, year, -year, id or -id");
+    /// ```
+    #[must_use]
+    pub fn names() -> String {
+        let names = Self::ALL.map(|sort| sort.to_string());
+        listed(&names.each_ref().map(String::as_str), "or")
     }
 }
 
@@ -123,7 +123,15 @@ impl Direction {
 
 impl fmt::Display for Sort {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
+        let field = match self.key {
+            SortKey::Name => Field::NAME,
+            SortKey::Year => Field::YEAR,
+            SortKey::Id => Field::ID,
+        };
+        match self.direction {
+            Direction::Ascending => write!(formatter, "{field}"),
+            Direction::Descending => write!(formatter, "-{field}"),
+        }
     }
 }
 
@@ -131,7 +139,7 @@ impl FromStr for Sort {
     type Err = ParseSortError;
 
     fn from_str(text: &str) -> Result<Self, ParseSortError> {
-        let known = Self::ALL.into_iter().find(|sort| sort.as_str() == text);
+        let known = Self::ALL.into_iter().find(|sort| sort.to_string() == text);
         known.ok_or(ParseSortError)
     }
 }
@@ -147,7 +155,7 @@ deserialize_from_text!(Sort, Cursor);
 /// assert_eq!(error.to_string(), "sort must be name, -name, year, -year, id or -id");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("sort must be name, -name, year, -year, id or -id")]
+#[error("sort must be {}", Sort::names())]
 pub struct ParseSortError;
 
 /// The order of a list, and the place in it where a page starts: at the beginning, or after a robot,

@@ -8,7 +8,8 @@ use std::{
 use memchr::memmem::Finder;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{Robot, fold};
+use super::condition::{Comparison, Condition};
+use crate::model::{Member, Robot, Value, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -140,6 +141,36 @@ impl Filter {
             Bound::Unbounded => None,
         };
         self
+    }
+
+    /// Only robots that meet this condition, too. A value of another kind than the field's has no
+    /// effect.
+    ///
+    /// ```
+    /// use robot_core::{Condition, Filter};
+    ///
+    /// let is_from = Condition::all().iter().find(|condition| condition.name() == "year_from");
+    /// let condition = is_from.ok_or("missing")?;
+    /// let filter = Filter::all().and(condition, condition.parse("1970").ok_or("invalid")?);
+    /// assert_eq!(filter, Filter::all().years(1970..));
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn and(mut self, condition: &Condition, value: Value<'_>) -> Self {
+        match (condition.field().member(), value) {
+            (Member::Name, Value::Text(name)) => self.named(name),
+            (Member::Type, Value::Text(robot_type)) => self.of_type(robot_type),
+            (Member::Year, Value::Integer(year)) => {
+                if condition.comparison() != Comparison::To {
+                    self.first_year = Some(year);
+                }
+                if condition.comparison() != Comparison::From {
+                    self.last_year = Some(year);
+                }
+                self
+            }
+            _ => self,
+        }
     }
 
     /// The text that names contain; `""` for any name.

@@ -6,6 +6,7 @@
 //! | `store` | [`Catalogue`], the contract for store authors |
 //! | `ext` | [`CatalogueExt`], the operations for callers |
 //! | `change` | [`Change`], one insert, update or delete as a value |
+//! | `condition` | [`Condition`], a way to compare a field |
 //! | `filter`, `cursor` | [`Filter`], which robots; [`Cursor`], in which order and from where |
 //! | `page`, `pages` | one page, and the iterator over all pages |
 //! | `summary` | [`Summary`], numbers of robots by type and decade |
@@ -18,6 +19,7 @@
 pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod check;
+pub(crate) mod condition;
 pub(crate) mod cursor;
 pub(crate) mod error;
 pub(crate) mod ext;
@@ -36,6 +38,7 @@ pub(crate) mod url;
 pub use backup::{Backup, BackupError, Existing};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
+pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort, SortKey};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;

@@ -311,7 +311,7 @@ fn permitted(
 static OPTIONS: Operation = Operation {
     method: "OPTIONS",
     handler: Handler::Bodyless(options),
-    parameters: &[],
+    parameters: &parameters::NONE,
     needs: None,
 };
 

@@ -31,7 +31,8 @@ impl ImportQuery {
             mode: Mode::Each,
             options: ImportOptions::default().after_failure(AfterFailure::Continue),
         };
-        parameters(query, IMPORT, |name, value| {
+        parameters(query, &IMPORT, |parameter, value| {
+            let name = parameter.name;
             match name {
                 "format" => read.format = Some(named_format(&value)?),
                 "on_conflict" => read.options.on_conflict = on_conflict(&value)?,

@@ -1,23 +1,23 @@
 //! The parameters of queries: their names, and reading their text.
 
-use std::{borrow::Cow, num::NonZeroUsize};
+use std::{borrow::Cow, num::NonZeroUsize, sync::LazyLock};
 
 use percent_encoding::percent_decode;
 use strsim::damerau_levenshtein;
 
 use super::failure::Failure;
-use crate::model::excerpt;
+use crate::{catalogue::Condition, model::excerpt};
 
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
 
 /// A parameter of a query.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) value: Value,
     /// What it means, for people.
-    pub(super) text: &'static str,
+    pub(super) text: Cow<'static, str>,
 }
 
 /// The value of a parameter.
@@ -28,18 +28,21 @@ pub(super) enum Value {
     Flag,
     /// The number of robots on a page.
     Limit,
-    Year,
     Sort,
     /// Names of fields, separated by commas.
     Fields,
-    /// The name of a robot type. Only this one may be repeated: a robot may have any of the types.
-    Type,
+    /// The value of a field.
+    Condition(&'static Condition),
     /// One of these texts.
     OneOf(&'static [&'static str]),
 }
 
 const fn parameter(name: &'static str, value: Value, text: &'static str) -> Parameter {
-    Parameter { name, value, text }
+    Parameter {
+        name,
+        value,
+        text: Cow::Borrowed(text),
+    }
 }
 
 const FIELDS: Parameter = parameter(
@@ -59,110 +62,113 @@ const FOLD: Parameter = parameter(
 );
 const FORMATS: Value = Value::OneOf(&["csv", "json", "ndjson"]);
 
-/// Parameters, and those that choose robots.
-macro_rules! with_filter {
-    ($($parameter:expr),* $(,)?) => {
-        &[
-            $($parameter,)*
-            parameter("type", Value::Type, "Only robots of this type; repeat it for several types."),
-            parameter("year", Value::Year, "Only robots of this year. It excludes the next two."),
-            parameter("year_from", Value::Year, "Only robots of this year or later ones."),
-            parameter("year_to", Value::Year, "Only robots of this year or earlier ones."),
-            parameter("name", Value::Text, "Only the robot with exactly this name."),
-        ]
-    };
+/// The parameters of an operation.
+pub(super) type Parameters = LazyLock<Vec<Parameter>>;
+
+/// These parameters, and those that choose robots by the values of fields.
+fn with_conditions(others: &[Parameter]) -> Vec<Parameter> {
+    let conditions = Condition::all().iter().map(|condition| Parameter {
+        name: condition.name(),
+        value: Value::Condition(condition),
+        text: format!("{}.", condition.description()).into(),
+    });
+    conditions.chain(others.iter().cloned()).collect()
 }
 
-/// Parameters, and those of a list.
-macro_rules! with_list {
-    ($($parameter:expr),* $(,)?) => {
-        with_filter![
-            $($parameter,)*
-            FIELDS,
-            parameter(
-                "limit",
-                Value::Limit,
-                "One page of this many robots. Default: all of them."
-            ),
-            parameter(
-                "after",
-                Value::Text,
-                "Only robots whose name is greater, by bytes."
-            ),
-            parameter(
-                "cursor",
-                Value::Text,
-                "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
-            ),
-            parameter(
-                "sort",
-                Value::Sort,
-                "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
-                 year are in the order of their ids.",
-            ),
-            parameter(
-                "count",
-                Value::Flag,
-                "Whether the reply has the header `X-Total-Count`."
-            ),
-        ]
-    };
-}
-
-/// The parameters of a list.
-pub(super) const LIST: &[Parameter] = with_list![CONTAINING, FOLD];
-
-/// The parameters of a search.
-pub(super) const SEARCH: &[Parameter] = with_list![FOLD];
-
-/// The parameters of a single robot.
-pub(super) const ROBOT: &[Parameter] = &[FIELDS];
-
-/// The parameters of a summary.
-pub(super) const SUMMARY: &[Parameter] = with_filter![CONTAINING, FOLD];
-
-/// The parameters of an export.
-pub(super) const EXPORT: &[Parameter] = with_filter![
+/// The parameters of a list in pages.
+const PAGING: [Parameter; 6] = [
     FIELDS,
     parameter(
-        "format",
-        FORMATS,
-        "The format of the file. Default: `ndjson`."
+        "limit",
+        Value::Limit,
+        "One page of this many robots. Default: all of them.",
     ),
     parameter(
-        "spreadsheet",
-        Value::Flag,
-        "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; only \
-         for `csv`.",
+        "after",
+        Value::Text,
+        "Only robots whose name is greater, by bytes.",
     ),
-    CONTAINING,
-    FOLD,
+    parameter(
+        "cursor",
+        Value::Text,
+        "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
+    ),
+    parameter(
+        "sort",
+        Value::Sort,
+        "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
+         year are in the order of their ids.",
+    ),
+    parameter(
+        "count",
+        Value::Flag,
+        "Whether the reply has the header `X-Total-Count`.",
+    ),
 ];
 
+/// The parameters of a list.
+pub(super) static LIST: Parameters =
+    LazyLock::new(|| with_conditions(&[&[CONTAINING, FOLD][..], &PAGING].concat()));
+
+/// The parameters of a search.
+pub(super) static SEARCH: Parameters =
+    LazyLock::new(|| with_conditions(&[&[FOLD][..], &PAGING].concat()));
+
+/// The parameters of a single robot.
+pub(super) static ROBOT: Parameters = LazyLock::new(|| vec![FIELDS]);
+
+/// The parameters of a summary.
+pub(super) static SUMMARY: Parameters = LazyLock::new(|| with_conditions(&[CONTAINING, FOLD]));
+
+/// The parameters of an operation that has none.
+pub(super) static NONE: Parameters = LazyLock::new(Vec::new);
+
+/// The parameters of an export.
+pub(super) static EXPORT: Parameters = LazyLock::new(|| {
+    with_conditions(&[
+        FIELDS,
+        parameter(
+            "format",
+            FORMATS,
+            "The format of the file. Default: `ndjson`.",
+        ),
+        parameter(
+            "spreadsheet",
+            Value::Flag,
+            "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; \
+             only for `csv`.",
+        ),
+        CONTAINING,
+        FOLD,
+    ])
+});
+
 /// The parameters of an import.
-pub(super) const IMPORT: &[Parameter] = &[
-    parameter(
-        "format",
-        FORMATS,
-        "The format of the body. Default: that of the `Content-Type`.",
-    ),
-    parameter(
-        "on_conflict",
-        Value::OneOf(&["fail", "skip", "replace"]),
-        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
+pub(super) static IMPORT: Parameters = LazyLock::new(|| {
+    vec![
+        parameter(
+            "format",
+            FORMATS,
+            "The format of the body. Default: that of the `Content-Type`.",
+        ),
+        parameter(
+            "on_conflict",
+            Value::OneOf(&["fail", "skip", "replace"]),
+            "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
          and year.",
-    ),
-    parameter(
-        "dry_run",
-        Value::Flag,
-        "Whether everything is checked, and nothing stored.",
-    ),
-    parameter(
-        "atomic",
-        Value::Flag,
-        "Whether all records are stored, up to 10,000, or none if one of them fails.",
-    ),
-];
+        ),
+        parameter(
+            "dry_run",
+            Value::Flag,
+            "Whether everything is checked, and nothing stored.",
+        ),
+        parameter(
+            "atomic",
+            Value::Flag,
+            "Whether all records are stored, up to 10,000, or none if one of them fails.",
+        ),
+    ]
+});
 
 /// The maximum number of unknown parameters that a reply names.
 const UNKNOWN_LIMIT: usize = 10;
@@ -173,26 +179,25 @@ pub(super) type Message = Cow<'static, str>;
 /// Passes each known parameter to `take`. Unknown parameters are ignored.
 pub(super) fn parameters(
     query: &str,
-    known: &[Parameter],
-    mut take: impl FnMut(&'static str, String) -> Result<(), Message>,
+    known: &'static [Parameter],
+    mut take: impl FnMut(&'static Parameter, String) -> Result<(), Message>,
 ) -> Result<(), Failure> {
     let mut messages = Vec::new();
     let mut taken = Vec::new();
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_default();
-        let Some(Parameter {
-            name, value: kind, ..
-        }) = known.iter().find(|known| known.name == name)
-        else {
+        let Some(parameter) = known.iter().find(|known| known.name == name) else {
             continue;
         };
-        let result = if taken.contains(name) && *kind != Value::Type {
+        let is_repeatable =
+            matches!(parameter.value, Value::Condition(condition) if condition.is_repeatable());
+        let result = if taken.contains(&name) && !is_repeatable {
             Err(format!("{name} is given twice; give it once").into())
         } else {
-            taken.push(*name);
             let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());
-            value.and_then(|value| take(name, value))
+            taken.push(name);
+            value.and_then(|value| take(parameter, value))
         };
         if let Err(message) = result {
             report(&mut messages, message);
@@ -261,23 +266,15 @@ pub(super) fn limit(value: &str) -> Result<NonZeroUsize, Message> {
         .ok_or_else(|| format!("limit must be an integer from 1 to {LIMIT_MAXIMUM}").into())
 }
 
-/// A value that is a year.
-pub(super) fn year(name: &str, value: &str) -> Result<i64, Message> {
-    Some(value)
-        .filter(|value| value.bytes().all(|byte| byte.is_ascii_digit()))
-        .and_then(|value| value.parse().ok())
-        .ok_or_else(|| format!("{name} must be an integer from 0 to {}", i64::MAX).into())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn unknown_parameters_are_named_with_the_nearest_known_one() {
-        assert_eq!(check_known("limit=1&&type=x", LIST), Ok(()));
+        assert_eq!(check_known("limit=1&&type=x", &LIST), Ok(()));
         assert_eq!(
-            check_known("limt=1&limt=2&%66ields=id", LIST),
+            check_known("limt=1&limt=2&%66ields=id", &LIST),
             Err(Failure::Malformed(vec![
                 "'limt' is not a parameter; did you mean limit?".into()
             ]))

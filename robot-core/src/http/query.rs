@@ -1,18 +1,20 @@
 //! The queries of the routes, as values.
 
-use std::{mem, num::NonZeroUsize, ops::Bound};
+use std::{mem, num::NonZeroUsize};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
     parameters::{
-        EXPORT, LIST, Message, Parameter, ROBOT, SEARCH, SUMMARY, flag, limit, parameters, year,
+        EXPORT, LIST, Message, Parameter, ROBOT, SEARCH, SUMMARY, Value, flag, limit, parameters,
     },
 };
 use crate::{
-    catalogue::{Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort},
-    model::Field,
+    catalogue::{
+        Comparison, Condition, Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort,
+    },
+    model::{self, Field, Kind},
     transfer::{Format, RobotWriter},
 };
 
@@ -48,20 +50,18 @@ struct Parts {
     after: Option<String>,
     cursor: Option<Cursor>,
     sort: Option<Sort>,
-    year: Option<i64>,
-    year_from: Option<i64>,
-    year_to: Option<i64>,
+    conditions: Vec<(&'static Condition, model::Value<'static>)>,
 }
 
 impl Query {
     /// Parses the query of a list. Unknown parameters are ignored.
     pub(super) fn of_list(query: &str) -> Result<Self, Failure> {
-        Self::read(query, LIST)
+        Self::read(query, &LIST)
     }
 
     /// Parses the query of a search for a text.
     pub(super) fn of_search(text: &str, query: &str) -> Result<Self, Failure> {
-        let mut read = Self::read(query, SEARCH)?;
+        let mut read = Self::read(query, &SEARCH)?;
         match text {
             "" => {}
             // Clients remove these segments from the path of a link, even if they are encoded.
@@ -74,18 +74,18 @@ impl Query {
 
     /// Parses the query of a single robot.
     pub(super) fn of_robot(query: &str) -> Result<Self, Failure> {
-        Self::read(query, ROBOT)
+        Self::read(query, &ROBOT)
     }
 
     /// Parses the query of a summary.
     pub(super) fn of_summary(query: &str) -> Result<Self, Failure> {
-        Self::read(query, SUMMARY)
+        Self::read(query, &SUMMARY)
     }
 
     /// Parses the query of an export: the fields, the filter, and the format with its options.
     pub(super) fn of_export(query: &str) -> Result<(Self, RobotWriter), Failure> {
         let (mut format, mut spreadsheet) = (Format::Ndjson, false);
-        let read = Self::read_with(query, EXPORT, |name, value| {
+        let read = Self::read_with(query, &EXPORT, |name, value| {
             match name {
                 "format" => format = named_format(value)?,
                 "spreadsheet" => spreadsheet = flag("spreadsheet", value)?,
@@ -103,22 +103,22 @@ impl Query {
         }
     }
 
-    fn read(query: &str, known: &[Parameter]) -> Result<Self, Failure> {
+    fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
         Self::read_with(query, known, |_, _| Ok(false))
     }
 
     /// Passes each parameter to `take_other` first, which returns whether it has taken it.
     fn read_with(
         query: &str,
-        known: &[Parameter],
+        known: &'static [Parameter],
         mut take_other: impl FnMut(&'static str, &str) -> Result<bool, Message>,
     ) -> Result<Self, Failure> {
         let (mut read, mut parts) = (Self::default(), Parts::default());
-        parameters(query, known, |name, value| {
-            if take_other(name, &value)? {
+        parameters(query, known, |parameter, value| {
+            if take_other(parameter.name, &value)? {
                 return Ok(());
             }
-            read.take(&mut parts, name, value)
+            read.take(&mut parts, parameter, value)
         })?;
         read.combine(parts)
     }
@@ -126,9 +126,10 @@ impl Query {
     fn take(
         &mut self,
         parts: &mut Parts,
-        name: &'static str,
+        parameter: &'static Parameter,
         value: String,
     ) -> Result<(), Message> {
+        let name = parameter.name;
         let text = format!("{name}={}", utf8_percent_encode(&value, ENCODED));
         match name {
             "fields" => {
@@ -158,26 +159,27 @@ impl Query {
                 parts.sort = Some(sort?);
             }
             "count" => self.count = flag("count", &value)?,
-            "type" => {
-                let choices = Field::TYPE.choices();
-                if !choices.contains(&value.as_str()) {
-                    return Err(format!("type must be one of: {}", choices.join(", ")).into());
-                }
-                self.filter = mem::take(&mut self.filter).of_type(value);
-            }
-            "year" => parts.year = Some(year(name, &value)?),
-            "year_from" => parts.year_from = Some(year(name, &value)?),
-            "year_to" => parts.year_to = Some(year(name, &value)?),
             "fold" => {
                 if !flag("fold", &value)? {
                     return Ok(());
                 }
                 self.filter = mem::take(&mut self.filter).folded();
             }
-            "containing" => self.filter = mem::take(&mut self.filter).containing(value),
-            _ => self.filter = mem::take(&mut self.filter).named(value),
+            _ => match parameter.value {
+                Value::Condition(condition) => {
+                    let field = condition.field();
+                    // A sign belongs to no value that cannot be negative.
+                    let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })
+                        && value.starts_with(['+', '-']);
+                    let parsed = condition.parse(&value).filter(|_| !has_sign);
+                    let parsed =
+                        parsed.ok_or_else(|| format!("{name} must be {}", field.requirement()))?;
+                    parts.conditions.push((condition, parsed.into_owned()));
+                }
+                _ => self.filter = mem::take(&mut self.filter).containing(value),
+            },
         }
-        // A type may be repeated.
+        // A condition may be repeated.
         if !self.kept.contains(&text) {
             self.kept.push(text);
         }
@@ -189,9 +191,7 @@ impl Query {
             after,
             cursor,
             sort,
-            year,
-            year_from,
-            year_to,
+            conditions,
         } = parts;
         let sort_or_default = sort.unwrap_or_default();
         let contradiction = match (&after, &cursor) {
@@ -202,16 +202,11 @@ impl Query {
             (None, Some(cursor)) if cursor.sort() != sort_or_default => {
                 Some("cursor belongs to another sort; give the sort of the page that it comes from")
             }
-            _ if year.is_some() && (year_from.is_some() || year_to.is_some()) => {
-                Some("year excludes year_from and year_to; give either it or them")
-            }
-            _ if year_from.zip(year_to).is_some_and(|(from, to)| from > to) => {
-                Some("year_from must not be greater than year_to")
-            }
             _ => None,
         };
-        if let Some(message) = contradiction {
-            return Err(Failure::Malformed(vec![message.into()]));
+        let contradiction = contradiction.map(Message::from);
+        if let Some(message) = contradiction.or_else(|| contradiction_in(&conditions)) {
+            return Err(Failure::Malformed(vec![message]));
         }
         if cursor.is_some() && sort.is_none() {
             // So that the next page has a cursor, too.
@@ -221,11 +216,9 @@ impl Query {
             Some(after) => Cursor::after_name(after),
             None => cursor.unwrap_or(Cursor::start(sort_or_default)),
         };
-        let years = (
-            year_from.or(year).map_or(Bound::Unbounded, Bound::Included),
-            year_to.or(year).map_or(Bound::Unbounded, Bound::Included),
-        );
-        self.filter = self.filter.years(years);
+        for (condition, value) in conditions {
+            self.filter = self.filter.and(condition, value);
+        }
         Ok(self)
     }
 
@@ -255,6 +248,34 @@ impl Query {
             .collect();
         format!("{path}?{}", parameters.join("&"))
     }
+}
+
+/// The message about conditions of a field that exclude each other.
+fn contradiction_in(conditions: &[(&Condition, model::Value<'_>)]) -> Option<Message> {
+    let integer = |field, comparison| {
+        let mut conditions = conditions.iter();
+        conditions.find_map(|(condition, value)| match value {
+            model::Value::Integer(value)
+                if condition.field() == field && condition.comparison() == comparison =>
+            {
+                Some(*value)
+            }
+            _ => None,
+        })
+    };
+    Field::SETTABLE.iter().find_map(|field| {
+        let of = |comparison| integer(*field, comparison);
+        match (of(Comparison::Is), of(Comparison::From), of(Comparison::To)) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Some(
+                format!("{field} excludes {field}_from and {field}_to; give either it or them")
+                    .into(),
+            ),
+            (None, Some(from), Some(to)) if from > to => {
+                Some(format!("{field}_from must not be greater than {field}_to").into())
+            }
+            _ => None,
+        }
+    })
 }
 
 /// A value that is the name of a format.

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode;
 
 use super::{
     failure::{Failure, HandlerError},
-    parameters::Parameter,
+    parameters::Parameters,
     request_body::{BodyError, Pieces},
     request_id::RequestId,
     response::Response,
@@ -30,7 +30,7 @@ pub(super) struct Operation {
     pub(super) method: &'static str,
     pub(super) handler: Handler,
     /// The query parameters that have a meaning.
-    pub(super) parameters: &'static [Parameter],
+    pub(super) parameters: &'static Parameters,
     /// The permission that a client needs; `None` if every client may call it.
     pub(super) needs: Option<Permission>,
 }

@@ -19,13 +19,13 @@ pub(super) static ALL: &[Route] = &[
             Operation {
                 method: "GET",
                 handler: Bodyless(robots::list),
-                parameters: parameters::LIST,
+                parameters: &parameters::LIST,
                 needs: Some(Read),
             },
             Operation {
                 method: "POST",
                 handler: Whole(robots::create),
-                parameters: &[],
+                parameters: &parameters::NONE,
                 needs: Some(Write),
             },
         ],
@@ -36,25 +36,25 @@ pub(super) static ALL: &[Route] = &[
             Operation {
                 method: "GET",
                 handler: Bodyless(robots::get),
-                parameters: parameters::ROBOT,
+                parameters: &parameters::ROBOT,
                 needs: Some(Read),
             },
             Operation {
                 method: "PUT",
                 handler: Whole(robots::replace),
-                parameters: &[],
+                parameters: &parameters::NONE,
                 needs: Some(Write),
             },
             Operation {
                 method: "PATCH",
                 handler: Whole(robots::amend),
-                parameters: &[],
+                parameters: &parameters::NONE,
                 needs: Some(Write),
             },
             Operation {
                 method: "DELETE",
                 handler: Whole(robots::delete),
-                parameters: &[],
+                parameters: &parameters::NONE,
                 needs: Some(Write),
             },
         ],
@@ -64,7 +64,7 @@ pub(super) static ALL: &[Route] = &[
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(robots::search),
-            parameters: parameters::SEARCH,
+            parameters: &parameters::SEARCH,
             needs: Some(Read),
         }],
     },
@@ -73,7 +73,7 @@ pub(super) static ALL: &[Route] = &[
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(robots::summary),
-            parameters: parameters::SUMMARY,
+            parameters: &parameters::SUMMARY,
             needs: Some(Read),
         }],
     },
@@ -82,7 +82,7 @@ pub(super) static ALL: &[Route] = &[
         methods: &[Operation {
             method: "POST",
             handler: Streamed(import::start),
-            parameters: parameters::IMPORT,
+            parameters: &parameters::IMPORT,
             needs: Some(Write),
         }],
     },
@@ -91,7 +91,7 @@ pub(super) static ALL: &[Route] = &[
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(export::start),
-            parameters: parameters::EXPORT,
+            parameters: &parameters::EXPORT,
             needs: Some(Read),
         }],
     },
@@ -100,7 +100,7 @@ pub(super) static ALL: &[Route] = &[
         methods: &[Operation {
             method: "GET",
             handler: Bodyless(openapi::get),
-            parameters: &[],
+            parameters: &parameters::NONE,
             needs: None,
         }],
     },

@@ -5,8 +5,6 @@
 
 use std::{fmt, sync::LazyLock};
 
-use serde_json::{Value as Json, json};
-
 use super::{
     kind::{Kind, listed},
     revision::Revision,
@@ -35,7 +33,7 @@ impl Field {
         example: "1",
         member: Member::Id,
         kind: Kind::Id,
-        is_required: false,
+        is_required: true,
         is_unique: true,
     });
     /// The name.
@@ -87,7 +85,7 @@ impl Field {
             minimum: 1,
             maximum: Revision::GREATEST_RESTORED.get(),
         },
-        is_required: false,
+        is_required: true,
         is_unique: false,
     });
 
@@ -174,10 +172,21 @@ impl Field {
         self.kind().choices()
     }
 
-    /// Whether no robot can be added without a value.
+    /// Whether every robot has a value, and none can be added without it.
     #[must_use]
     pub const fn is_required(self) -> bool {
         self.0.is_required
+    }
+
+    #[cfg(feature = "http")]
+    pub(super) const fn description(self) -> &'static str {
+        self.0.description
+    }
+
+    /// A value, as text.
+    #[cfg(feature = "http")]
+    pub(super) const fn example(self) -> &'static str {
+        self.0.example
     }
 
     pub(crate) const fn member(self) -> Member {
@@ -220,6 +229,12 @@ impl Field {
     pub fn limits(self) -> String {
         let unique = if self.0.is_unique { ", unique" } else { "" };
         self.kind().limits() + unique
+    }
+
+    /// What a value must be, for messages, such as `an integer from 0 to 99`.
+    #[must_use]
+    pub fn requirement(self) -> String {
+        self.kind().requirement()
     }
 
     /// The names of fields, separated by commas: the text from which [`list`](Self::list) parses
@@ -268,29 +283,8 @@ impl Field {
         self.kind().parse(text).ok_or_else(|| self.wrong_kind())
     }
 
-    /// Parses the value of a member in JSON; `None` if it is `null`.
-    pub(crate) fn parse_json(self, json: &str) -> Result<Option<Value<'static>>, String> {
-        match self.kind() {
-            _ if json == "null" => Ok(None),
-            Kind::Integer { .. } => match json.parse() {
-                // Rust parses every integer of JSON, and a plus sign is not JSON.
-                Ok(integer) => Ok(Some(Value::Integer(integer))),
-                Err(_) => Err(self.wrong_kind()),
-            },
-            Kind::Id | Kind::Text { .. } | Kind::Choice(_) => {
-                match serde_json::from_str::<String>(json) {
-                    Ok(text) => Ok(Some(Value::Text(text.into()))),
-                    Err(_) if json.starts_with('"') => Err(format!(
-                        "{self} has an escape sequence that stands for no character"
-                    )),
-                    Err(_) => Err(self.wrong_kind()),
-                }
-            }
-        }
-    }
-
-    fn wrong_kind(self) -> String {
-        format!("{self} must be {}", self.kind().requirement())
+    pub(super) fn wrong_kind(self) -> String {
+        format!("{self} must be {}", self.requirement())
     }
 
     /// The rules that a value violates, except for uniqueness.
@@ -304,40 +298,8 @@ impl Field {
     }
 
     /// Whether an empty text is the same as none.
-    fn is_missing_if_empty(self) -> bool {
+    pub(super) fn is_missing_if_empty(self) -> bool {
         self.is_required() && matches!(self.kind(), Kind::Text { .. })
-    }
-
-    /// The JSON schema of stored values.
-    #[must_use]
-    pub fn json_schema(self) -> Json {
-        let mut schema = self.kind().json_schema();
-        if self.is_missing_if_empty() {
-            schema["minLength"] = 1.into();
-        }
-        if !self.0.description.is_empty() {
-            schema["description"] = self.0.description.into();
-        }
-        let example = self.0.example;
-        schema["examples"] = match self.kind() {
-            Kind::Integer { .. } => json!([example.parse::<i64>().unwrap_or_default()]),
-            _ => json!([example]),
-        };
-        schema
-    }
-
-    /// The JSON schema of values that clients send.
-    #[must_use]
-    pub fn json_schema_of_drafts(self) -> Json {
-        let mut schema = self.json_schema();
-        match self.kind() {
-            Kind::Choice(choices) => schema["enum"] = choices.into(),
-            Kind::Integer { maximum, .. } if maximum < i64::MAX => {
-                schema["maximum"] = maximum.into();
-            }
-            _ => {}
-        }
-        schema
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::{error::Category, value::RawValue};
 use super::{
     definition::Field,
     draft::{Draft, Source},
+    kind::Kind,
     text::excerpt,
     value::Value,
 };
@@ -163,11 +164,34 @@ impl<'a> Members<'a> {
 /// `null` is the same as a missing member.
 impl Source for Members<'_> {
     fn value(&mut self, field: Field) -> Option<Value<'static>> {
-        let parsed = field.parse_json(self.raw(field)?);
+        let parsed = parse(field, self.raw(field)?);
         parsed.unwrap_or_else(|message| {
             self.messages.push(message.into());
             None
         })
+    }
+}
+
+/// The value of a member; `None` if it is `null`.
+fn parse(field: Field, json: &str) -> Result<Option<Value<'static>>, String> {
+    match field.kind() {
+        _ if json == "null" => Ok(None),
+        Kind::Integer { .. } => match json.parse() {
+            // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected
+            // before.
+            Ok(integer) => Ok(Some(Value::Integer(integer))),
+            Err(_) => Err(field.wrong_kind()),
+        },
+        Kind::Id | Kind::Text { .. } | Kind::Choice(_) => {
+            let text: Result<String, _> = serde_json::from_str(json);
+            match text {
+                Ok(text) => Ok(Some(Value::Text(text.into()))),
+                Err(_) if json.starts_with('"') => Err(format!(
+                    "{field} has an escape sequence that stands for no character"
+                )),
+                Err(_) => Err(format!("{field} must be a string")),
+            }
+        }
     }
 }
 

@@ -1,9 +1,5 @@
 //! Kinds of fields: how their values are parsed, checked and described.
 
-use std::borrow::Cow;
-
-use serde_json::{Value as Json, json};
-
 use super::{value::Value, violation::Rule};
 
 /// The kind of a field's values, and their limits.
@@ -43,13 +39,14 @@ impl Kind {
         matches!(self, Self::Id | Self::Integer { .. })
     }
 
-    /// What a value must be, for people, such as `an integer from 0 to 99`.
-    pub(super) fn requirement(self) -> Cow<'static, str> {
+    /// What a value must be, for people.
+    pub(super) fn requirement(self) -> String {
         match self {
-            Self::Id => "a positive integer".into(),
-            Self::Text { .. } | Self::Choice(_) => "a string".into(),
+            Self::Id => "a positive integer".to_owned(),
+            Self::Text { .. } => "a string".to_owned(),
+            Self::Choice(choices) => format!("one of: {}", choices.join(", ")),
             Self::Integer { minimum, maximum } => {
-                format!("an integer from {minimum} to {maximum}").into()
+                format!("an integer from {minimum} to {maximum}")
             }
         }
     }
@@ -57,14 +54,13 @@ impl Kind {
     /// The limits of values, for help texts.
     pub(super) fn limits(self) -> String {
         match self {
-            Self::Id => "a positive integer".to_owned(),
             Self::Text { max_length } => format!("1 to {max_length} characters"),
             Self::Choice(choices) => listed(choices, "or"),
             Self::Integer {
                 minimum,
                 maximum: i64::MAX,
             } => format!("an integer, {minimum} or greater"),
-            integer @ Self::Integer { .. } => integer.requirement().into_owned(),
+            Self::Id | Self::Integer { .. } => self.requirement(),
         }
     }
 
@@ -96,18 +92,6 @@ impl Kind {
                 (*integer > maximum, Rule::TooGreat),
             ]),
             _ => Vec::new(),
-        }
-    }
-
-    /// The JSON schema of stored values. It has no choices, because a newer version may have more.
-    pub(super) fn json_schema(self) -> Json {
-        match self {
-            Self::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
-            Self::Text { max_length } => json!({ "type": "string", "maxLength": max_length }),
-            Self::Choice(_) => json!({ "type": "string" }),
-            Self::Integer { minimum, .. } => {
-                json!({ "type": "integer", "format": "int64", "minimum": minimum })
-            }
         }
     }
 }

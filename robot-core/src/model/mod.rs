@@ -9,11 +9,14 @@ mod id;
 mod kind;
 mod revision;
 mod robot;
+#[cfg(feature = "http")]
+mod schema;
 pub(crate) mod text;
 mod value;
 mod view;
 mod violation;
 
+pub(crate) use definition::Member;
 pub use definition::{Field, NAME_LENGTH_LIMIT, ParseFieldsError};
 pub(crate) use draft::Source;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
@@ -22,6 +25,7 @@ pub(crate) use fold::decompose;
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub use kind::Kind;
+pub(crate) use kind::listed;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
 pub(crate) use text::excerpt;

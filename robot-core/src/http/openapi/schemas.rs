@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     catalogue::Sort,
     http::parameters::{LIMIT_MAXIMUM, Parameter, Value},
-    model::Field,
+    model::{Field, Kind},
 };
 
 /// Adds the fields to the schemas of robots.
@@ -16,10 +16,10 @@ pub(super) fn add_fields(schemas: &mut Json) {
     for draft in ["RobotDraft", "RobotPatch"] {
         add(&mut schemas[draft], settable, Field::json_schema_of_drafts);
     }
-    schemas["RobotDraft"]["required"] = names(settable);
+    schemas["RobotDraft"]["required"] = required(settable);
     let data = &mut schemas["RobotCreated"]["properties"]["data"];
     add(data, created, Field::json_schema);
-    data["required"] = names(created);
+    data["required"] = required(created);
 }
 
 fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
@@ -29,8 +29,13 @@ fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
     schema["properties"] = properties.collect::<Map<_, _>>().into();
 }
 
-fn names(fields: &[Field]) -> Json {
-    fields.iter().map(|field| field.name()).collect()
+/// The names of the fields that every robot has.
+fn required(fields: &[Field]) -> Json {
+    let required = fields.iter();
+    required
+        .filter(|field| field.is_required())
+        .map(|field| field.name())
+        .collect()
 }
 
 /// A parameter of a query.
@@ -47,13 +52,16 @@ fn value(value: Value) -> Json {
     match value {
         Value::Text => json!({ "type": "string" }),
         Value::Flag => json!({ "type": "boolean", "default": false }),
-        Value::Year => Field::YEAR.json_schema(),
+        Value::Condition(condition) => match condition.field().kind() {
+            Kind::Choice(choices) => {
+                let choice = json!({ "type": "string", "enum": choices });
+                json!({ "type": "array", "items": choice, "minItems": 1 })
+            }
+            Kind::Text { .. } => json!({ "type": "string" }),
+            _ => condition.field().json_schema(),
+        },
         Value::Limit => json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAXIMUM }),
         Value::OneOf(texts) => json!({ "type": "string", "enum": texts }),
-        Value::Type => {
-            let choice = json!({ "type": "string", "enum": Field::TYPE.choices() });
-            json!({ "type": "array", "items": choice, "minItems": 1 })
-        }
         // Not an array: many generators write arrays as repeated parameters.
         Value::Fields => {
             let name = Field::names(Field::ALL).replace(',', "|");
