@@ -2,12 +2,15 @@
 
 use std::{ops::ControlFlow, path::Path};
 
+#[cfg(feature = "sqlite")]
+use crate::database::sqlite;
 use crate::{
     catalogue::{
-        Backup, BackupError, Existing, OpenOptions, RestoreError, RestoredBackup,
+        Backup, BackupError, OpenOptions, RestoreError, RestoredBackup,
         url::{redact, scheme_of},
     },
-    open::{FileOperations, Schemes, file_operations},
+    files::Existing,
+    open::{Schemes, Storage, storage_of},
 };
 
 /// Copies the catalogue in an SQLite file, as of one moment, while other programs read and write it.
@@ -96,14 +99,14 @@ impl OpenOptions {
         existing: Existing,
         next: impl FnMut() -> ControlFlow<()>,
     ) -> Result<Backup, BackupError> {
-        let method = file_operations(url).ok_or_else(|| Schemes::new().unknown(scheme_of(url)))?;
-        match method {
+        let unknown = || Schemes::new().unknown(scheme_of(url));
+        match storage_of(url).ok_or_else(unknown)? {
             #[cfg(feature = "sqlite")]
-            FileOperations::File { backup, .. } => {
+            Storage::File => {
                 let mut next = next;
-                backup(url, self, file.as_ref(), existing, &mut next)
+                sqlite::backup(url, self, file.as_ref(), existing, &mut next)
             }
-            FileOperations::Other(remedy) => {
+            Storage::Other(remedy) => {
                 let _ = (file, existing, next);
                 Err(BackupError::NoFile {
                     database: redact(url),
@@ -152,9 +155,9 @@ impl OpenOptions {
         next: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<RestoredBackup, RestoreError> {
         #[cfg(feature = "sqlite")]
-        if let Some(FileOperations::File { restore, .. }) = file_operations(url) {
+        if let Some(Storage::File) = storage_of(url) {
             let mut next = next;
-            return restore(file.as_ref(), url, self, existing, &mut next);
+            return sqlite::restore_backup(file.as_ref(), url, self, existing, &mut next);
         }
         let _ = (file, existing, next);
         Err(RestoreError::NoFile {

@@ -107,10 +107,10 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, Direction, Error, Existing, Filter,
-    IfMissing, IfOutdated, IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem,
-    PageRequest, Pages, ParseCursorError, ParseSortError, Pending, Place, Restoration,
-    RestoreError, RestoredBackup, Result, Scheme, Sort, SortKey, Summary, SummaryGroup, redact,
+    CheckOutcome, CheckReport, Comparison, Condition, Cursor, Direction, Error, Filter, IfMissing,
+    IfOutdated, IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem, PageRequest, Pages,
+    ParseCursorError, ParseSortError, Pending, Place, Restoration, RestoreError, RestoredBackup,
+    Result, Scheme, Sort, SortKey, Summary, SummaryGroup, redact,
 };
 pub use check::check;
 #[cfg(feature = "mysql")]
@@ -119,7 +119,7 @@ pub use database::MysqlCatalogue;
 pub use database::PostgresCatalogue;
 #[cfg(feature = "sqlite")]
 pub use database::SqliteCatalogue;
-pub use files::StoreFiles;
+pub use files::{Existing, StoreFiles};
 #[cfg(any(feature = "sqlite", feature = "transfer"))]
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;

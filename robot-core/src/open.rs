@@ -1,13 +1,7 @@
 //! Registry of stores by the scheme of their URLs.
 
 use std::sync::Arc;
-#[cfg(feature = "sqlite")]
-use std::{ops::ControlFlow, path::Path};
 
-#[cfg(feature = "sqlite")]
-use crate::catalogue::{
-    Backup, BackupError, Check, CheckError, CheckReport, Existing, RestoreError, RestoredBackup,
-};
 use crate::{
     catalogue::{
         Catalogue, OpenError, OpenOptions, Scheme,
@@ -28,63 +22,17 @@ pub const DEFAULT_URL: &str = "sqlite://robots.db";
 /// A store of this crate.
 struct Builtin {
     scheme: Scheme,
-    files: FileOperations,
+    storage: Storage,
 }
 
-/// Backs up the catalogue of a URL to a file until the last argument breaks.
-#[cfg(feature = "sqlite")]
-type BackupFn = fn(
-    &str,
-    &OpenOptions,
-    &Path,
-    Existing,
-    &mut (dyn FnMut() -> ControlFlow<()> + '_),
-) -> Result<Backup, BackupError>;
-
-/// Checks the catalogue of a URL until the last argument breaks.
-#[cfg(feature = "sqlite")]
-type CheckFn = fn(
-    &str,
-    &OpenOptions,
-    &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
-) -> Result<CheckReport, CheckError>;
-
-/// Restores a backup to the catalogue of a URL until the last argument breaks.
-#[cfg(feature = "sqlite")]
-type RestoreFn = fn(
-    &Path,
-    &str,
-    &OpenOptions,
-    Existing,
-    &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
-) -> Result<RestoredBackup, RestoreError>;
-
-/// How a catalogue is backed up, restored and checked as a file.
-pub(crate) enum FileOperations {
+/// Where a catalogue is, which decides how it is backed up, restored and checked.
+#[derive(Clone, Copy)]
+pub(crate) enum Storage {
+    /// In an SQLite file.
     #[cfg(feature = "sqlite")]
-    File {
-        backup: BackupFn,
-        restore: RestoreFn,
-        check: CheckFn,
-        /// The files of a URL.
-        files: fn(&str) -> StoreFiles,
-    },
-    /// Not by this crate: with the tool that the text names.
+    File,
+    /// Elsewhere. It is backed up by the tool that the text names.
     Other(&'static str),
-}
-
-impl FileOperations {
-    /// The files of a URL.
-    fn files(&self, url: &str) -> StoreFiles {
-        match self {
-            #[cfg(feature = "sqlite")]
-            Self::File { files, .. } => files(url),
-            Self::Other(_) => {
-                let _ = url;
-                StoreFiles::default()
-            }
-        }
-    }
 }
 
 /// Every store that this build contains.
@@ -106,27 +54,22 @@ const BUILTIN: &[Builtin] = &[
                 }),
             },
         },
-        files: FileOperations::Other("it exists only in the memory of its process"),
+        storage: Storage::Other("it exists only in the memory of its process"),
     },
     #[cfg(feature = "sqlite")]
     Builtin {
         scheme: crate::database::sqlite::SCHEME,
-        files: FileOperations::File {
-            backup: crate::database::sqlite::backup,
-            restore: crate::database::sqlite::restore_backup,
-            check: crate::database::sqlite::check,
-            files: crate::database::sqlite::files,
-        },
+        storage: Storage::File,
     },
     #[cfg(feature = "postgres")]
     Builtin {
         scheme: crate::database::server::POSTGRES,
-        files: FileOperations::Other("use PostgreSQL's pg_dump"),
+        storage: Storage::Other("use PostgreSQL's pg_dump"),
     },
     #[cfg(feature = "mysql")]
     Builtin {
         scheme: crate::database::server::MYSQL,
-        files: FileOperations::Other("use the server's mariadb-dump or mysqldump"),
+        storage: Storage::Other("use the server's mariadb-dump or mysqldump"),
     },
 ];
 
@@ -271,16 +214,20 @@ impl StoreFiles {
     /// The files of the catalogue of a URL. None for a URL that names no file.
     #[must_use]
     pub fn of_url(url: &str) -> Self {
-        file_operations(url).map_or_else(Self::default, |method| method.files(url))
+        match storage_of(url) {
+            #[cfg(feature = "sqlite")]
+            Some(Storage::File) => crate::database::sqlite::files(url),
+            _ => Self::default(),
+        }
     }
 }
 
-/// What can be done with the files of the catalogue of a URL; `None` if its scheme is not one of this build.
-pub(crate) fn file_operations(url: &str) -> Option<&'static FileOperations> {
+/// Where the catalogue of a URL is; `None` if its scheme is not one of this build.
+pub(crate) fn storage_of(url: &str) -> Option<Storage> {
     let scheme = scheme_of(url);
     let mut builtin = BUILTIN.iter();
     let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme))?;
-    Some(&found.files)
+    Some(found.storage)
 }
 
 #[cfg(all(test, not(feature = "sqlite")))]

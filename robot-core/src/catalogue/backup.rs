@@ -4,29 +4,6 @@ use std::path::PathBuf;
 
 use super::error::{Cause, OpenError};
 
-/// Behaviour if the backup file exists.
-///
-/// ```
-/// # #[cfg(feature = "sqlite")] {
-/// use robot_core::{Existing, backup};
-///
-/// let folder = tempfile::tempdir()?;
-/// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
-/// robot_core::open(&url)?;
-/// backup(&url, &file, Existing::Keep)?;
-/// assert!(backup(&url, &file, Existing::Keep).is_err());
-/// assert!(backup(&url, &file, Existing::Replace).is_ok());
-/// # }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// The file is kept, and the backup fails.
-    Keep,
-    /// The complete backup replaces it atomically.
-    Replace,
-}
-
 /// A complete backup.
 ///
 /// ```

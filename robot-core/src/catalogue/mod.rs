@@ -35,7 +35,7 @@ pub(crate) mod store;
 pub(crate) mod summary;
 pub(crate) mod url;
 
-pub use backup::{Backup, BackupError, Existing};
+pub use backup::{Backup, BackupError};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
 pub use condition::{Comparison, Condition};

@@ -6,7 +6,10 @@ use std::ops::ControlFlow;
 
 use crate::catalogue::{Check, CheckError, CheckOutcome, CheckReport, OpenOptions};
 #[cfg(feature = "sqlite")]
-use crate::open::{FileOperations, file_operations};
+use crate::{
+    database::sqlite,
+    open::{Storage, storage_of},
+};
 
 pub use robots::check;
 
@@ -40,9 +43,9 @@ impl OpenOptions {
         next: impl FnMut(Check, u64) -> ControlFlow<()>,
     ) -> Result<CheckReport, CheckError> {
         #[cfg(feature = "sqlite")]
-        if let Some(FileOperations::File { check, .. }) = file_operations(url) {
+        if let Some(Storage::File) = storage_of(url) {
             let mut next = next;
-            return check(url, self, &mut next);
+            return sqlite::check(url, self, &mut next);
         }
         let catalogue = self.clone().must_exist().open(url)?;
         let mut report = check(&catalogue, next)?;

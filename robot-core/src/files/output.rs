@@ -9,10 +9,10 @@ use std::{
 use tempfile::NamedTempFile;
 
 use super::{
+    Existing,
     path::{folder_of, resolve},
     store_files::StoreFiles,
 };
-use crate::catalogue::Existing;
 
 /// Why a file cannot be written.
 ///

@@ -17,8 +17,8 @@ use super::{
     sidecars::{JOURNAL, LOGS},
 };
 use crate::{
-    catalogue::{Backup, BackupError, Existing, OpenError, OpenOptions},
-    files::{OutputError, OutputFile, path::with_suffix},
+    catalogue::{Backup, BackupError, OpenError, OpenOptions},
+    files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
 
 /// The cause of a failure.

@@ -15,8 +15,8 @@ use super::{
     sidecars::{LOGS, SIDECARS},
 };
 use crate::{
-    catalogue::{CheckError, Existing, OpenOptions, RestoreError, RestoredBackup},
-    files::{OutputError, OutputFile, path::with_suffix},
+    catalogue::{CheckError, OpenOptions, RestoreError, RestoredBackup},
+    files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
 
 /// Restores a backup to the file of a URL, until `next` breaks, which is called with the number of
