@@ -20,7 +20,7 @@ use rocket::{
     tokio::task::spawn_blocking,
 };
 
-use crate::{SettingProblem, rank, routes, serve::READS_FROM_CONNECTION};
+use crate::{rank, routes, serve::READS_FROM_CONNECTION, settings::store_in_static_dir};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
@@ -58,7 +58,7 @@ pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
         if !stores.any(|files| files.first_below(&folder).is_some()) {
             return Ok(rocket);
         }
-        let problem = SettingProblem::StoreInStaticDir(folder.display().to_string());
+        let problem = store_in_static_dir(&folder);
         tracing::error!("wrong setting: {problem}");
         Err(rocket)
     })

@@ -50,7 +50,7 @@ pub use runtime::execute;
 pub use serve::Certificates;
 pub use serve::{ServeError, ServeOptions, serve};
 pub use settings::{
-    ConnectionLimits, SettingProblem, Settings, SettingsError, database_url, figment, open_options,
+    ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
 #[cfg(feature = "server")]
 pub use settings::{LogFormat, ServerSettings, SettingsTable};

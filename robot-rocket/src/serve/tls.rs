@@ -13,7 +13,7 @@ use rocket::{
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
-    SettingProblem, SettingsError, metrics,
+    SettingsError, metrics,
     settings::tls::{self, Identity},
 };
 
@@ -26,7 +26,7 @@ pub struct Certificates(Arc<RwLock<Identity>>);
 impl Certificates {
     /// Reads the files of Rocket's setting `tls`.
     pub(super) fn read(setting: &TlsConfig) -> Result<Self, SettingsError> {
-        let identity = tls::read(setting).map_err(SettingProblem::Server)?;
+        let identity = tls::read(setting)?;
         Ok(Self(Arc::new(RwLock::new(identity))))
     }
 
@@ -37,11 +37,11 @@ impl Certificates {
     /// A file cannot be used, or its certificate is not valid at present, but the previous one is. The
     /// previous certificates stay in use.
     pub fn reload(&self, setting: &TlsConfig) -> Result<(), SettingsError> {
-        let identity = tls::read(setting).map_err(SettingProblem::Server)?;
+        let identity = tls::read(setting)?;
         if let Some(problem) = identity.invalidity()
             && self.current().invalidity().is_none()
         {
-            return Err(SettingProblem::Server(problem).into());
+            return Err(problem.into());
         }
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = identity;
         self.record_expiry();

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, time::Duration};
 
 use rocket::{Config, figment::Figment};
 
-use super::{SettingsError, optional, value};
+use super::{SettingsError, reader::Reader};
 use crate::serve::open_files;
 
 /// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
@@ -42,31 +42,33 @@ impl ConnectionLimits {
     /// # Errors
     /// Values are invalid. The error has all of them.
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        let mut problems = Vec::new();
-        let mut number = |key| value(optional::<NonZeroU32>(figment, key), &mut problems);
-        let header_timeout = number("header_timeout");
-        let write_timeout = number("write_timeout");
-        let connections = number("max_connections").map(size);
+        let mut reader = Reader::new(figment);
+        let limits = Self::read_from(&mut reader);
+        reader.finish(limits)
+    }
+
+    pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
+        let mut number = |name| {
+            let number = reader.get::<NonZeroU32>(name)?.get();
+            Some(number.try_into().unwrap_or(usize::MAX))
+        };
+        let connections = number("max_connections");
         let connections = connections.unwrap_or_else(|| by_default(open_files::maximum()));
-        let per_address = number("max_connections_per_address").map(size);
-        let keep_alive = value(optional(figment, Config::KEEP_ALIVE), &mut problems);
-        let keep_alive: u32 = keep_alive.unwrap_or(Config::default().keep_alive);
-        SettingsError::check(problems).map(|()| Self {
-            header_timeout: seconds(header_timeout, 10),
+        let per_address = number("max_connections_per_address");
+        let keep_alive: Option<u32> = reader.get(Config::KEEP_ALIVE);
+        let keep_alive = keep_alive.unwrap_or(Config::default().keep_alive);
+        let mut seconds = |name, default| {
+            let seconds = reader.seconds(name);
+            seconds.unwrap_or(Duration::from_secs(default))
+        };
+        Self {
+            header_timeout: seconds("header_timeout", 10),
             keep_alive: Duration::from_secs(keep_alive.into()),
-            write_timeout: seconds(write_timeout, 30),
+            write_timeout: seconds("write_timeout", 30),
             connections,
             connections_per_address: per_address.unwrap_or(connections.div_ceil(ADDRESS_PART)),
-        })
+        }
     }
-}
-
-fn seconds(setting: Option<NonZeroU32>, default: u32) -> Duration {
-    Duration::from_secs(setting.map_or(default, NonZeroU32::get).into())
-}
-
-fn size(number: NonZeroU32) -> usize {
-    number.get().try_into().unwrap_or(usize::MAX)
 }
 
 /// The number of connections for a process that may open so many files. Databases need some, and so

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rocket::{figment::Figment, serde::Deserialize};
 
-use super::{SettingsError, optional};
+use super::{SettingsError, reader::Reader};
 
 /// The format of the log (`log_format`).
 ///
@@ -31,7 +31,9 @@ impl LogFormat {
     /// # Errors
     /// The value is neither `text` nor `json`.
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        Ok(optional(figment, "log_format")?.unwrap_or_default())
+        let mut reader = Reader::new(figment);
+        let format = reader.get("log_format").unwrap_or_default();
+        reader.finish(format)
     }
 }
 

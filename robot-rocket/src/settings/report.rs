@@ -1,15 +1,19 @@
 //! Table of the effective settings, with their origin, and without secrets.
 
-use std::{env, fmt};
+use std::{env, fmt, time::Duration};
 
-use robot_core::{http::AccessToken, redact};
-use rocket::figment::{
-    Figment, Profile,
-    value::{Num, Value},
+use robot_core::{
+    http::{AccessToken, Hosts},
+    redact,
 };
+use rocket::figment::{Figment, Profile, value::Value};
 
 use super::{
-    ConnectionLimits, ServerSettings, error::place, keys, list, store::database_sources,
+    ServerSettings,
+    error::{place, scalar},
+    keys,
+    reader::Texts,
+    store::database_sources,
     traces::shown_collector,
 };
 
@@ -46,8 +50,8 @@ impl SettingsTable {
         let figment = database_sources(figment);
         let rows = keys::ALL.iter().filter_map(|key| {
             let (value, origin) = match figment.find_value(key.name) {
-                Ok(value) => (shown(key, &value, &figment), origin(key, &value, &figment)),
-                Err(_) => (default(key.name, settings, &figment)?, "default".to_owned()),
+                Ok(value) => (shown(key, &value), origin(key, &value, &figment)),
+                Err(_) => (default(key.name, settings)?, "default".to_owned()),
             };
             Some([key.name.to_owned(), value, origin])
         });
@@ -66,8 +70,9 @@ fn log_level() -> [String; 3] {
 
 /// The row of the collector of traces, without its path and query, which may have secrets.
 fn traces() -> [String; 3] {
-    let (value, origin) = shown_collector().unwrap_or(("none".to_owned(), "default"));
-    ["traces".to_owned(), value, origin.to_owned()]
+    let (value, origin) =
+        shown_collector().unwrap_or_else(|| ("none".to_owned(), "default".to_owned()));
+    ["traces".to_owned(), value, origin]
 }
 
 impl fmt::Display for SettingsTable {
@@ -87,24 +92,20 @@ impl fmt::Display for SettingsTable {
 }
 
 /// The effective value of a setting that no source has; `None` if Rocket has no value either.
-fn default(name: &str, settings: &ServerSettings, figment: &Figment) -> Option<String> {
-    let catalogue = &settings.catalogue;
-    let limits = ConnectionLimits::read(figment).ok()?;
-    let seconds = |duration: std::time::Duration| duration.as_secs().to_string();
+fn default(name: &str, settings: &ServerSettings) -> Option<String> {
+    let (catalogue, limits) = (&settings.catalogue, &settings.connections);
+    let options = &settings.options;
+    let seconds = |duration: Duration| duration.as_secs().to_string();
     Some(match name {
         "allow_anonymous" => format!("not set: {}", catalogue.access),
-        "allowed_hosts" if catalogue.hosts == robot_core::http::Hosts::Any => "any".to_owned(),
+        "allowed_hosts" if catalogue.hosts == Hosts::Any => "any".to_owned(),
         "allowed_hosts" => "loopback names".to_owned(),
         "behaviour" => catalogue.behaviour.to_string(),
-        "database_connections" => settings.options.get_connections().to_string(),
-        "database_timeout" => seconds(settings.options.get_timeout()),
+        "database_connections" => options.get_connections().to_string(),
+        "database_timeout" => seconds(options.get_timeout()),
         "database_url" => redact(&settings.database_url),
         "header_timeout" => seconds(limits.header_timeout),
-        "slow_statement" => settings
-            .options
-            .get_slow_statement()
-            .as_millis()
-            .to_string(),
+        "slow_statement" => options.get_slow_statement().as_millis().to_string(),
         "write_timeout" => seconds(limits.write_timeout),
         "import_minimum_rate" => catalogue.stream_limits.minimum_rate.to_string(),
         "import_timeout" => seconds(catalogue.stream_limits.timeout),
@@ -118,9 +119,9 @@ fn default(name: &str, settings: &ServerSettings, figment: &Figment) -> Option<S
 }
 
 /// The value without secrets.
-fn shown(key: &keys::Key, value: &Value, figment: &Figment) -> String {
+fn shown(key: &keys::Key, value: &Value) -> String {
     match key.name {
-        "api_tokens" => tokens(&list(figment, key.name).ok().flatten().unwrap_or_default()),
+        "api_tokens" => tokens(value),
         "database_url" => redact(value.as_str().unwrap_or_default()),
         "tls" => plain(value),
         _ if key.is_secret => "(not shown)".to_owned(),
@@ -128,23 +129,17 @@ fn shown(key: &keys::Key, value: &Value, figment: &Figment) -> String {
     }
 }
 
-fn tokens(entries: &[String]) -> String {
-    let shown = entries
-        .iter()
-        .map(|entry| match entry.parse::<AccessToken>() {
-            Ok(token) => format!("{token:?}"),
-            Err(_) => "(invalid)".to_owned(),
-        });
-    shown.collect::<Vec<_>>().join(", ")
+fn tokens(value: &Value) -> String {
+    let texts = value.deserialize().map(Texts::into_vec).unwrap_or_default();
+    let tokens = texts.iter().map(|text| match text.parse::<AccessToken>() {
+        Ok(token) => format!("{token:?}"),
+        Err(_) => "(invalid)".to_owned(),
+    });
+    tokens.collect::<Vec<_>>().join(", ")
 }
 
 fn plain(value: &Value) -> String {
     match value {
-        Value::String(_, text) => text.escape_debug().to_string(),
-        Value::Char(_, character) => character.escape_debug().to_string(),
-        Value::Bool(_, value) => value.to_string(),
-        Value::Num(_, number) => number_text(*number),
-        Value::Empty(..) => "none".to_owned(),
         Value::Dict(_, members) => {
             let members = members.iter().map(|(name, value)| match name.as_str() {
                 // The setting may have the content of the file instead of its path.
@@ -159,18 +154,7 @@ fn plain(value: &Value) -> String {
             let values: Vec<_> = values.iter().map(plain).collect();
             format!("[{}]", values.join(","))
         }
-    }
-}
-
-fn number_text(number: Num) -> String {
-    if let Some(number) = number.to_u128() {
-        number.to_string()
-    } else if let Some(number) = number.to_i128() {
-        number.to_string()
-    } else {
-        number
-            .to_f64()
-            .map_or_else(String::new, |number| number.to_string())
+        other => scalar(&other.to_actual()),
     }
 }
 

@@ -1,7 +1,6 @@
 //! All settings of the server program, checked before it opens the store.
 
 use std::{
-    collections::HashSet,
     net::{IpAddr, SocketAddr},
     num::NonZero,
 };
@@ -17,12 +16,11 @@ use rocket::{
         Figment,
         value::{Dict, magic::RelativePathBuf},
     },
-    serde::Deserialize,
 };
 
 use super::{
-    ConnectionLimits, LogFormat, SettingProblem, Settings, SettingsError, database_url, names,
-    open_options, optional, value,
+    ConnectionLimits, LogFormat, Settings, SettingsError, database_url, names, reader::Reader,
+    store,
 };
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
@@ -48,6 +46,8 @@ pub struct ServerSettings {
     pub config: Config,
     /// The settings of the catalogue.
     pub catalogue: Settings,
+    /// The limits of connections.
+    pub connections: ConnectionLimits,
     /// The URL of the store.
     pub database_url: String,
     /// How the store is opened.
@@ -70,31 +70,32 @@ impl ServerSettings {
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
-        let (mut problems, mut warnings) = names::check(figment)?;
-        check_rocket_values(figment, &mut problems);
-        check_tls(figment, &mut problems, &mut warnings);
-        let catalogue = value(Settings::read(figment), &mut problems);
-        if let Err(error) = ConnectionLimits::read(figment) {
-            problems.extend(error.into_problems());
-        }
-        let database_url = value(database_url(figment), &mut problems);
-        let options = value(open_options(figment), &mut problems);
-        let log_format = value(LogFormat::read(figment), &mut problems);
-        let metrics_address = value(optional(figment, "metrics_address"), &mut problems);
-        let config = match figment.extract::<Config>() {
-            Ok(config) => config,
-            Err(error) => {
-                problems.push(error.into());
-                Config::default()
+        let mut reader = Reader::new(figment);
+        let mut warnings = names::check(&mut reader)?;
+        check_rocket(&mut reader);
+        warnings.extend(check_tls(&mut reader));
+        let catalogue = Settings::read_from(&mut reader);
+        let connections = ConnectionLimits::read_from(&mut reader);
+        let database_url = database_url(figment).unwrap_or_else(|error| {
+            for problem in error.problems() {
+                reader.problem(problem);
             }
-        };
+            String::new()
+        });
+        let options = store::options(&mut reader);
+        let log_format = reader.get("log_format").unwrap_or_default();
+        let metrics_address = reader.get("metrics_address");
         warnings.extend(super::traces::warning());
-        // A setting may be read twice.
-        let mut messages = HashSet::new();
-        problems.retain(|problem| messages.insert(problem.to_string()));
-        SettingsError::check(problems).map(|()| Self {
-            config,
+        let config = figment.extract::<Config>();
+        if reader.problems() == 0
+            && let Err(error) = &config
+        {
+            reader.problem(super::error::unreadable(error));
+        }
+        reader.finish(Self {
+            config: config.unwrap_or_default(),
             catalogue,
+            connections,
             database_url,
             options,
             log_format,
@@ -106,46 +107,44 @@ impl ServerSettings {
 
 /// Reads each of Rocket's settings on its own, because reading them together stops at the first
 /// problem.
-fn check_rocket_values(figment: &Figment, problems: &mut Vec<SettingProblem>) {
-    check::<IpAddr>(figment, Config::ADDRESS, problems);
-    check::<u16>(figment, Config::PORT, problems);
-    check::<NonZero<usize>>(figment, Config::WORKERS, problems);
-    check::<NonZero<usize>>(figment, Config::MAX_BLOCKING, problems);
-    check::<Ident>(figment, Config::IDENT, problems);
-    check::<Limits>(figment, Config::LIMITS, problems);
-    check::<RelativePathBuf>(figment, Config::TEMP_DIR, problems);
-    check::<Shutdown>(figment, Config::SHUTDOWN, problems);
-    check::<LogLevel>(figment, Config::LOG_LEVEL, problems);
+fn check_rocket(reader: &mut Reader<'_>) {
+    reader.get::<IpAddr>(Config::ADDRESS);
+    reader.get::<u16>(Config::PORT);
+    reader.get::<NonZero<usize>>(Config::WORKERS);
+    reader.get::<NonZero<usize>>(Config::MAX_BLOCKING);
+    reader.get::<Ident>(Config::IDENT);
+    reader.get::<Limits>(Config::LIMITS);
+    reader.get::<RelativePathBuf>(Config::TEMP_DIR);
+    reader.get::<Shutdown>(Config::SHUTDOWN);
+    reader.get::<LogLevel>(Config::LOG_LEVEL);
 }
 
-fn check<'a, T: Deserialize<'a>>(figment: &Figment, key: &str, problems: &mut Vec<SettingProblem>) {
-    value(optional::<T>(figment, key).map(|_| ()), problems);
-}
-
-/// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the
-/// setting and serve without encryption.
-fn check_tls(figment: &Figment, problems: &mut Vec<SettingProblem>, warnings: &mut Vec<String>) {
+/// Checks the files of `tls`, and returns a warning. Rocket would report them as a problem with the
+/// address, or ignore the setting and serve without encryption.
+fn check_tls(reader: &mut Reader<'_>) -> Option<String> {
     #[cfg(feature = "tls")]
-    if let Some(tls) = value(
-        optional::<Option<TlsConfig>>(figment, Config::TLS),
-        problems,
-    )
-    .flatten()
-    {
-        match super::tls::read(&tls) {
-            Ok(identity) => warnings.extend(identity.validity_warning()),
-            Err(problem) => problems.push(SettingProblem::Server(problem)),
+    let warning = match reader.get::<Option<TlsConfig>>(Config::TLS).flatten() {
+        Some(tls) => match super::tls::read(&tls) {
+            Ok(identity) => identity.validity_warning(),
+            Err(problem) => {
+                reader.problem(problem);
+                None
+            }
+        },
+        None => None,
+    };
+    #[cfg(not(feature = "tls"))]
+    let warning = {
+        if let Err(problem) = super::tls_without_feature(reader.figment) {
+            reader.problem(problem);
         }
-    }
-    #[cfg(not(feature = "tls"))]
-    let _ = warnings;
-    #[cfg(not(feature = "tls"))]
-    problems.extend(super::tls_without_feature(figment).err());
-    if figment.contains("tls.mutual") {
-        problems.push(SettingProblem::Server(
+        None
+    };
+    if reader.figment.contains("tls.mutual") {
+        reader.problem(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \
-             remove it, and use api_tokens"
-                .to_owned(),
-        ));
+             remove it, and use api_tokens",
+        );
     }
+    warning
 }

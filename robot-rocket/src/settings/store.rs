@@ -5,7 +5,7 @@ use std::{num::NonZeroU32, time::Duration};
 use robot_core::{DEFAULT_URL, OpenOptions};
 use rocket::figment::{Figment, providers::Env};
 
-use super::{SettingsError, optional, value};
+use super::{SettingsError, reader::Reader};
 
 /// Reads the URL of the store, from the first of these that is set: the environment variable
 /// `ROCKET_DATABASE_URL`, the environment variable `DATABASE_URL`, and `database_url` in
@@ -24,8 +24,10 @@ use super::{SettingsError, optional, value};
 /// # Ok::<(), robot_rocket::SettingsError>(())
 /// ```
 pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
-    Ok(optional(&database_sources(figment), "database_url")?
-        .unwrap_or_else(|| DEFAULT_URL.to_owned()))
+    let sources = database_sources(figment);
+    let mut reader = Reader::new(&sources);
+    let url = reader.get("database_url");
+    reader.finish(url.unwrap_or_else(|| DEFAULT_URL.to_owned()))
 }
 
 /// A figment with all sources of `database_url`.
@@ -50,30 +52,24 @@ pub(super) fn database_sources(figment: &Figment) -> Figment {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
-    let mut problems = Vec::new();
-    let timeout = value(
-        optional::<NonZeroU32>(figment, "database_timeout"),
-        &mut problems,
-    );
-    let slow_statement = value(optional::<u32>(figment, "slow_statement"), &mut problems);
-    let workers = value(optional(figment, "workers"), &mut problems);
-    let connections = value(
-        optional::<NonZeroU32>(figment, "database_connections"),
-        &mut problems,
-    );
-    SettingsError::check(problems)?;
+    let mut reader = Reader::new(figment);
+    let options = options(&mut reader);
+    reader.finish(options)
+}
+
+pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
     let mut options = OpenOptions::new().wait_for_server();
-    if let Some(seconds) = timeout {
-        options = options.timeout(Duration::from_secs(seconds.get().into()));
+    if let Some(timeout) = reader.seconds("database_timeout") {
+        options = options.timeout(timeout);
     }
-    if let Some(milliseconds) = slow_statement {
+    if let Some(milliseconds) = reader.get::<u32>("slow_statement") {
         options = options.slow_statement(Duration::from_millis(milliseconds.into()));
     }
-    if let Some(workers) = workers {
+    if let Some(workers) = reader.get("workers") {
         options = options.workers(workers);
     }
-    if let Some(connections) = connections {
+    if let Some(connections) = reader.get::<NonZeroU32>("database_connections") {
         options = options.connections(connections.get());
     }
-    Ok(options)
+    options
 }

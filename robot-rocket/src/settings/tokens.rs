@@ -3,38 +3,60 @@
 use std::fs;
 
 use robot_core::http::{AccessToken, TokenName};
-use rocket::figment::{Figment, value::magic::RelativePathBuf};
+use rocket::figment::value::magic::RelativePathBuf;
 
-use super::{SettingProblem, SettingsError, optional, parsed_list};
+use super::reader::Reader;
 
-/// The tokens, at least one if a setting is present.
-pub(super) fn read(figment: &Figment) -> Result<Option<Vec<AccessToken>>, SettingsError> {
-    let listed = parsed_list(figment, "api_tokens")?;
-    let tokens = match optional::<RelativePathBuf>(figment, "api_tokens_file")? {
-        Some(_) if listed.is_some() => return Err(SettingProblem::TokensTwice.into()),
-        Some(path) => Some(read_file(&path)?),
-        None => listed,
+/// The tokens: none if no setting is present, or a problem was added.
+pub(super) fn read(reader: &mut Reader<'_>) -> Vec<AccessToken> {
+    let listed = reader.list::<AccessToken>("api_tokens");
+    let is_listed = reader.figment.contains("api_tokens");
+    let tokens = match reader.get::<RelativePathBuf>("api_tokens_file") {
+        Some(_) if is_listed => {
+            reader.problem(
+                "api_tokens and api_tokens_file are both set; move all tokens to one of them",
+            );
+            Vec::new()
+        }
+        Some(path) => read_file(reader, &path),
+        None => {
+            if listed.as_ref().is_some_and(Vec::is_empty) {
+                reader.problem(
+                    "api_tokens is empty, which would turn authentication off; set it to the entry \
+                     that 'robot-cli token new' prints for the server, or remove it",
+                );
+            }
+            listed.unwrap_or_default()
+        }
     };
-    if tokens.as_ref().is_some_and(Vec::is_empty) {
-        return Err(SettingProblem::NoTokens.into());
+    if let Some(name) = repeated(&tokens) {
+        reader.problem(format!(
+            "api_tokens has the name or the token of '{name}' twice; remove one entry, or create a \
+             token with another name by 'robot-cli token new write --name NAME'"
+        ));
     }
-    match tokens.as_deref().and_then(repeated) {
-        Some(name) => Err(SettingProblem::RepeatedToken(name.clone()).into()),
-        None => Ok(tokens),
-    }
+    tokens
 }
 
-fn read_file(path: &RelativePathBuf) -> Result<Vec<AccessToken>, SettingsError> {
+fn read_file(reader: &mut Reader<'_>, path: &RelativePathBuf) -> Vec<AccessToken> {
     let path = path.relative();
-    let file = path.display().to_string();
-    match fs::read_to_string(&path) {
+    let file = format!("the file '{}' of api_tokens_file", path.display());
+    let parsed = match fs::read_to_string(&path) {
         Ok(text) => parse(&file, &text),
-        Err(cause) => Err(SettingProblem::TokensFile { file, cause }.into()),
-    }
+        Err(cause) => Err(vec![format!(
+            "{file} cannot be read: {cause}; correct the path, or the permissions of the file"
+        )]),
+    };
+    parsed.unwrap_or_else(|problems| {
+        for problem in problems {
+            reader.problem(problem);
+        }
+        Vec::new()
+    })
 }
 
 /// One token per line. Empty lines, and lines that begin with `#`, are ignored.
-fn parse(file: &str, text: &str) -> Result<Vec<AccessToken>, SettingsError> {
+fn parse(file: &str, text: &str) -> Result<Vec<AccessToken>, Vec<String>> {
     let (mut tokens, mut problems) = (Vec::new(), Vec::new());
     for (index, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
@@ -42,17 +64,20 @@ fn parse(file: &str, text: &str) -> Result<Vec<AccessToken>, SettingsError> {
         }
         match line.parse() {
             Ok(token) => tokens.push(token),
-            Err(cause) => problems.push(SettingProblem::TokensFileLine {
-                file: file.to_owned(),
-                line: index + 1,
-                cause,
-            }),
+            Err(cause) => problems.push(format!("line {} of {file}: {cause}", index + 1)),
         }
     }
     if tokens.is_empty() && problems.is_empty() {
-        problems.push(SettingProblem::EmptyTokensFile(file.to_owned()));
+        problems.push(format!(
+            "{file} has no token; add the entry that 'robot-cli token new' prints as a line, or \
+             remove the setting"
+        ));
     }
-    SettingsError::check(problems).map(|()| tokens)
+    if problems.is_empty() {
+        Ok(tokens)
+    } else {
+        Err(problems)
+    }
 }
 
 /// The name of a token that occurs twice, or whose text another entry has: without that entry, the
@@ -80,19 +105,13 @@ mod tests {
         let token = AccessToken::of("robots_a", Permission::Read);
         let named = AccessToken::of("robots_b", Permission::Write).named("ci".parse().unwrap());
         let text = format!("# tokens\r\n\n  {token} \r\n{named}");
-        assert_eq!(parse("f", &text).unwrap(), [token, named]);
-    }
+        assert_eq!(parse("f", &text).unwrap(), [token.clone(), named]);
 
-    #[test]
-    fn problems_in_the_file_name_their_lines() {
-        let token = AccessToken::of("robots_a", Permission::Read);
-        let error = parse("f", &format!("robots_a\n{token}\nread:A:sha256:0")).unwrap_err();
-        assert_eq!(error.problems().len(), 2);
-        let error = error.to_string();
-        assert!(error.contains("line 1 of the file 'f'"), "{error}");
-        assert!(error.contains("line 3 of the file 'f'"), "{error}");
-        assert!(!error.contains("robots_a"), "{error}");
-        let error = parse("f", "# none\n").unwrap_err().to_string();
-        assert!(error.contains("has no token"), "{error}");
+        let text = format!("robots_a\n{token}\nread:A:sha256:0");
+        let problems = parse("the file 'f'", &text).unwrap_err();
+        assert!(problems[0].starts_with("line 1 of the file 'f'"));
+        assert!(problems[1].starts_with("line 3 of the file 'f'"));
+        assert!(!problems.concat().contains("robots_a"), "{problems:?}");
+        assert!(parse("f", "# none\n").unwrap_err()[0].contains("has no token"));
     }
 }

@@ -2,12 +2,6 @@
 
 use std::env;
 
-/// The variables with the address of the collector. The first one that is set has effect, here and below.
-const ENDPOINT: [&str; 2] = [
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-];
-
 /// A message if traces are requested, but cannot be exported. The server runs without them then:
 /// platforms set these variables for all programs alike.
 #[cfg(feature = "server")]
@@ -27,28 +21,27 @@ pub(super) fn warning() -> Option<String> {
 /// The collector without secrets, or `none` if the traces cannot be exported, and the variable that names
 /// it; `None` if no traces are requested.
 #[cfg(feature = "server")]
-pub(super) fn shown_collector() -> Option<(String, &'static str)> {
+pub(super) fn shown_collector() -> Option<(String, String)> {
     let (name, _) = requested()?;
     #[cfg(feature = "otlp")]
     if let Ok(Some(collector)) = collector() {
-        return Some((collector.to_string(), name));
+        return Some((collector.name, name));
     }
     Some(("none".to_owned(), name))
 }
 
 /// The variable with the address of the collector, and its value, if the export is not disabled.
-fn requested() -> Option<(&'static str, String)> {
+fn requested() -> Option<(String, String)> {
     let is_disabled = value("OTEL_SDK_DISABLED").is_some_and(|it| it.eq_ignore_ascii_case("true"));
     let is_other = value("OTEL_TRACES_EXPORTER").is_some_and(|it| it != "otlp");
-    first(ENDPOINT).filter(|_| !is_disabled && !is_other)
+    exporter("ENDPOINT").filter(|_| !is_disabled && !is_other)
 }
 
-/// The value of the first of the variables that is set, and its name.
-fn first(names: [&'static str; 2]) -> Option<(&'static str, String)> {
-    let mut set = names
-        .into_iter()
-        .filter_map(|name| Some((name, value(name)?)));
-    set.next()
+/// The name and the value of a variable of the exporter. One for traces takes precedence.
+fn exporter(name: &str) -> Option<(String, String)> {
+    let prefixes = ["OTEL_EXPORTER_OTLP_TRACES_", "OTEL_EXPORTER_OTLP_"];
+    let mut names = prefixes.into_iter().map(|prefix| format!("{prefix}{name}"));
+    names.find_map(|name| value(&name).map(|value| (name, value)))
 }
 
 /// The value of a variable. An empty one counts as not set, as OpenTelemetry requires.
@@ -61,7 +54,7 @@ pub(crate) use collector::{Collector, collector};
 
 #[cfg(feature = "otlp")]
 mod collector {
-    use std::{fmt, sync::Arc, time::Duration};
+    use std::{sync::Arc, time::Duration};
 
     use hyper::Uri;
     use rustls::{
@@ -70,26 +63,10 @@ mod collector {
         pki_types::{CertificateDer, pem::PemObject},
     };
 
-    use super::{ENDPOINT, first, requested};
+    use super::{exporter, requested};
 
-    /// The path of traces below an address for all kinds of telemetry.
-    const PATH: &str = "/v1/traces";
-
-    const PROTOCOL: [&str; 2] = [
-        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
-        "OTEL_EXPORTER_OTLP_PROTOCOL",
-    ];
-    const TIMEOUT: [&str; 2] = [
-        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
-        "OTEL_EXPORTER_OTLP_TIMEOUT",
-    ];
-    const CERTIFICATE: [&str; 2] = [
-        "OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE",
-        "OTEL_EXPORTER_OTLP_CERTIFICATE",
-    ];
-
-    /// The default that OpenTelemetry specifies.
-    const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+    /// The default that OpenTelemetry specifies, in milliseconds.
+    const DEFAULT_TIMEOUT: u64 = 10_000;
 
     /// The certificate authorities that the system trusts: the file of Debian and others.
     const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
@@ -97,28 +74,19 @@ mod collector {
     /// The collector that receives the traces.
     pub(crate) struct Collector {
         pub(crate) endpoint: Uri,
+        /// The address without path and query, which may have secrets.
+        pub(crate) name: String,
         pub(crate) timeout: Duration,
-        /// For an address with `https`.
-        pub(crate) tls: Option<Arc<ClientConfig>>,
-    }
-
-    /// Shows no path and no query, which may have secrets.
-    impl fmt::Display for Collector {
-        fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-            let scheme = self.endpoint.scheme_str().unwrap_or_default();
-            let authority = self.endpoint.authority();
-            let authority = authority.map_or("", |authority| authority.as_str());
-            write!(formatter, "{scheme}://{authority}")
-        }
+        pub(crate) tls: ClientConfig,
     }
 
     /// The collector of the environment; `None` if no traces are requested. The error is a message
     /// without values, which may have secrets.
     pub(crate) fn collector() -> Result<Option<Collector>, String> {
-        let Some((name, address)) = requested() else {
+        let Some((variable, address)) = requested() else {
             return Ok(None);
         };
-        if let Some((name, protocol)) = first(PROTOCOL)
+        if let Some((name, protocol)) = exporter("PROTOCOL")
             && protocol != "http/protobuf"
         {
             return Err(format!(
@@ -126,56 +94,56 @@ mod collector {
                  http/protobuf, and the address to a port for OTLP over HTTP, which usually is 4318"
             ));
         }
-        let endpoint = endpoint(name, &address).ok_or_else(|| {
+        let (endpoint, name) = endpoint(&variable, &address).ok_or_else(|| {
             format!(
-                "{name} must be a URL without a user name, as in http://127.0.0.1:4318; passwords \
-                 and keys belong in OTEL_EXPORTER_OTLP_HEADERS"
+                "{variable} must be a URL without a user name, as in http://127.0.0.1:4318; \
+                 passwords and keys belong in OTEL_EXPORTER_OTLP_HEADERS"
             )
         })?;
-        let is_https = endpoint.scheme_str() == Some("https");
-        let milliseconds = first(TIMEOUT).and_then(|(_, text)| text.parse().ok());
+        let timeout = exporter("TIMEOUT").and_then(|(_, text)| text.parse().ok());
         Ok(Some(Collector {
+            timeout: Duration::from_millis(timeout.unwrap_or(DEFAULT_TIMEOUT)),
+            tls: client_config(endpoint.scheme_str() == Some("https"))?,
             endpoint,
-            timeout: milliseconds.map_or(DEFAULT_TIMEOUT, Duration::from_millis),
-            tls: is_https.then(client_config).transpose()?,
+            name,
         }))
     }
 
-    /// The address that traces are sent to.
-    fn endpoint(name: &str, address: &str) -> Option<Uri> {
-        let endpoint: Uri = if name == ENDPOINT[0] {
+    /// The address that traces are sent to, and without path and query.
+    fn endpoint(variable: &str, address: &str) -> Option<(Uri, String)> {
+        let endpoint: Uri = if variable.contains("TRACES") {
             address.parse().ok()?
         } else {
-            format!("{}{PATH}", address.trim_end_matches('/'))
-                .parse()
-                .ok()?
+            let address = address.trim_end_matches('/');
+            format!("{address}/v1/traces").parse().ok()?
         };
-        let is_http = matches!(endpoint.scheme_str(), Some("http" | "https"));
-        let has_user = endpoint.authority()?.as_str().contains('@');
-        (is_http && !has_user).then_some(endpoint)
+        let (scheme, authority) = (endpoint.scheme_str()?, endpoint.authority()?.as_str());
+        let is_valid = matches!(scheme, "http" | "https") && !authority.contains('@');
+        let name = format!("{scheme}://{authority}");
+        is_valid.then_some((endpoint, name))
     }
 
-    /// TLS with the authorities of the environment, or of the system.
-    fn client_config() -> Result<Arc<ClientConfig>, String> {
-        let (origin, path) = first(CERTIFICATE).unwrap_or((
-            "the default of OTEL_EXPORTER_OTLP_CERTIFICATE",
-            SYSTEM_AUTHORITIES.to_owned(),
-        ));
-        let certificates: Result<Vec<_>, _> =
-            CertificateDer::pem_file_iter(&path).and_then(Iterator::collect);
-        let certificates = certificates.map_err(|error| {
-            format!(
-                "the certificate file '{path}' ({origin}) cannot be read: {error}; set \
-                 OTEL_EXPORTER_OTLP_CERTIFICATE to a file in PEM format"
-            )
-        })?;
+    /// TLS with the authorities of the environment, or of the system, if it is needed.
+    fn client_config(is_https: bool) -> Result<ClientConfig, String> {
         let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(certificates);
+        if is_https {
+            let (origin, path) = exporter("CERTIFICATE").unwrap_or((
+                "the default of OTEL_EXPORTER_OTLP_CERTIFICATE".to_owned(),
+                SYSTEM_AUTHORITIES.to_owned(),
+            ));
+            let certificates: Result<Vec<_>, _> =
+                CertificateDer::pem_file_iter(&path).and_then(Iterator::collect);
+            roots.add_parsable_certificates(certificates.map_err(|error| {
+                format!(
+                    "the certificate file '{path}' ({origin}) cannot be read: {error}; set \
+                     OTEL_EXPORTER_OTLP_CERTIFICATE to a file in PEM format"
+                )
+            })?);
+        }
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?;
-        let config = config.with_root_certificates(roots).with_no_client_auth();
-        Ok(Arc::new(config))
+        Ok(config.with_root_certificates(roots).with_no_client_auth())
     }
 
     #[cfg(test)]
@@ -184,21 +152,21 @@ mod collector {
 
         #[test]
         fn endpoint_for_all_telemetry_gets_the_path_of_traces() {
-            for (name, address, expected) in [
-                (
-                    ENDPOINT[1],
-                    "http://a:4318",
-                    Some("http://a:4318/v1/traces"),
-                ),
-                (ENDPOINT[1], "https://a/x/", Some("https://a/x/v1/traces")),
-                (ENDPOINT[0], "http://a:4318/x", Some("http://a:4318/x")),
-                (ENDPOINT[0], "http://a:4318", Some("http://a:4318/")),
-                (ENDPOINT[1], "http://user:secret@a:4318", None),
-                (ENDPOINT[1], "a:4318", None),
-                (ENDPOINT[1], "grpc://a:4317", None),
-                (ENDPOINT[1], "http://", None),
+            let (all, traces) = (
+                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+            );
+            for (variable, address, expected) in [
+                (all, "http://a:4318", Some("http://a:4318/v1/traces")),
+                (all, "https://a/x/", Some("https://a/x/v1/traces")),
+                (traces, "http://a:4318/x", Some("http://a:4318/x")),
+                (traces, "http://a:4318", Some("http://a:4318/")),
+                (all, "http://user:secret@a:4318", None),
+                (all, "a:4318", None),
+                (all, "grpc://a:4317", None),
+                (all, "http://", None),
             ] {
-                let endpoint = endpoint(name, address).map(|endpoint| endpoint.to_string());
+                let endpoint = endpoint(variable, address).map(|(uri, _)| uri.to_string());
                 assert_eq!(endpoint.as_deref(), expected, "{address}");
             }
         }

@@ -1,33 +1,25 @@
-//! HTTP client that sends traces to the collector.
-//!
-//! It uses a connection for each batch, on the thread of the exporter, with a runtime of its own: so it
-//! needs no other thread, and works while those of the server are busy.
+//! HTTP client that sends traces to the collector, and logs outages.
 
 use std::{
-    fmt, io,
-    pin::pin,
-    sync::{Arc, Mutex, PoisonError},
+    error::Error,
+    io,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
-use futures_util::future::{Either, select};
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{
-    Request, Response, Uri,
-    client::conn::http1,
-    header::{HOST, HeaderValue},
-    rt::{Read, Write},
+use hyper::{Request, Response};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::{
+    client::legacy::{self, connect::HttpConnector},
+    rt::TokioExecutor,
 };
-use hyper_util::rt::TokioIo;
 use opentelemetry_http::{HttpClient, HttpError};
 use rocket::tokio::{
-    net::TcpStream,
     runtime::{Builder, Runtime},
     time::timeout,
 };
-use rustls::{ClientConfig, pki_types::ServerName};
-use tokio_rustls::TlsConnector;
 
 use crate::settings::traces::Collector;
 
@@ -35,14 +27,16 @@ use crate::settings::traces::Collector;
 /// fills the log; longer, and an operator waits for the result of a correction.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The maximum size of an answer, in bytes. Collectors answer with some bytes.
-const ANSWER: usize = 64 * 1024;
+/// The maximum size of a response, in bytes. Collectors answer with some bytes.
+const RESPONSE: usize = 64 * 1024;
 
-/// Sends requests to the collector, one after another.
+/// Sends requests to the collector, on the thread of the exporter with a runtime of its own: so it works
+/// while that of the server is busy.
+#[derive(Debug)]
 pub(super) struct Client {
     runtime: Runtime,
+    http: legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     timeout: Duration,
-    tls: Option<Arc<ClientConfig>>,
     /// The collector, for messages.
     name: String,
     /// When the log had a failure, if the last request failed.
@@ -51,34 +45,28 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(collector: Collector) -> io::Result<Self> {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(collector.tls)
+            .https_or_http()
+            .enable_http1()
+            .build();
         Ok(Self {
-            name: collector.to_string(),
             runtime: Builder::new_current_thread().enable_all().build()?,
+            // A connection for each batch: nothing would notice that an idle one is closed.
+            http: legacy::Client::builder(TokioExecutor::new())
+                .pool_max_idle_per_host(0)
+                .build(connector),
             timeout: collector.timeout,
-            tls: collector.tls,
+            name: collector.name,
             logged: Mutex::default(),
         })
     }
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let uri = request.uri().clone();
-        let host = uri.host().unwrap_or_default();
-        let address = host.trim_start_matches('[').trim_end_matches(']');
-        let port = match &self.tls {
-            Some(_) => 443,
-            None => 80,
-        };
-        let port = uri.port_u16().unwrap_or(port);
-        let stream = TcpStream::connect((address, port)).await?;
-        match &self.tls {
-            Some(config) => {
-                let name = ServerName::try_from(address.to_owned())?;
-                let connector = TlsConnector::from(Arc::clone(config));
-                let stream = connector.connect(name, stream).await?;
-                exchange(TokioIo::new(stream), request).await
-            }
-            None => exchange(TokioIo::new(stream), request).await,
-        }
+        let response = self.http.request(request.map(Full::new)).await?;
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, RESPONSE).collect().await?;
+        Ok(Response::from_parts(head, body.to_bytes()))
     }
 
     /// Logs a failure unless the log has one of the last minute, and the end of failures.
@@ -114,44 +102,13 @@ impl HttpClient for Client {
         self.report(match &sent {
             Ok(response) if response.status().is_success() => Ok(()),
             Ok(response) => Err(format!("answers with status {}", response.status())),
-            Err(error) => Err(format!("cannot be reached: {error}")),
+            Err(error) => Err(format!("cannot be reached: {}", cause(error.as_ref()))),
         });
         sent
     }
 }
 
-impl fmt::Debug for Client {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Client").finish_non_exhaustive()
-    }
-}
-
-/// Sends the only request of a connection, and reads the answer.
-async fn exchange(
-    stream: impl Read + Write + Unpin + 'static,
-    request: Request<Bytes>,
-) -> Result<Response<Bytes>, HttpError> {
-    let (mut sender, connection) = http1::handshake(stream).await?;
-    let request = with_host(request)?.map(Full::new);
-    let answer = pin!(async {
-        let (head, body) = sender.send_request(request).await?.into_parts();
-        let body = Limited::new(body, ANSWER).collect().await?;
-        Ok(Response::from_parts(head, body.to_bytes()))
-    });
-    match select(answer, pin!(connection)).await {
-        Either::Left((answer, _)) => answer,
-        Either::Right((_, answer)) => answer.await,
-    }
-}
-
-/// The request as it is sent: with its host in a header, and the path only.
-fn with_host(mut request: Request<Bytes>) -> Result<Request<Bytes>, HttpError> {
-    let uri = request.uri().clone();
-    if let Some(authority) = uri.authority() {
-        let host = HeaderValue::from_str(authority.as_str())?;
-        request.headers_mut().insert(HOST, host);
-    }
-    let path = uri.path_and_query().map_or("/", |path| path.as_str());
-    *request.uri_mut() = path.parse::<Uri>()?;
-    Ok(request)
+/// The innermost cause of an error, which says what is wrong.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    error.source().map_or(error, cause)
 }

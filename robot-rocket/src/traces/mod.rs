@@ -62,7 +62,7 @@ impl TraceExport {
         let Ok(Some(collector)) = collector() else {
             return Ok(None);
         };
-        let name = collector.to_string();
+        let name = collector.name.clone();
         let exporter = SpanExporter::builder()
             .with_http()
             .with_protocol(Protocol::HttpBinary)

@@ -14,7 +14,11 @@ fn misspelt_variable_is_an_error_with_a_suggestion() {
         ("ROCKET_API_TOKEN", "write:sha256:00", "ROCKET_API_TOKENS"),
         ("ROCKET_BEHAVIOR", "B", "ROCKET_BEHAVIOUR"),
         ("ROCKET_DATABASE_ULR", "memory:", "ROCKET_DATABASE_URL"),
-        ("ROCKET_HOSTS", "robots.example", "ROCKET_ALLOWED_HOSTS"),
+        (
+            "ROCKET_ALLOW_HOSTS",
+            "robots.example",
+            "ROCKET_ALLOWED_HOSTS",
+        ),
         ("rocket_ports", "1", "ROCKET_PORT"),
         ("ROCKET_SHUTDOWN", "{grase=1}", "ROCKET_SHUTDOWN.GRACE"),
         (

@@ -1,0 +1,233 @@
+//! Settings of a mounted catalogue.
+
+use std::{
+    fs,
+    net::IpAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use robot_core::{
+    StoreFiles,
+    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
+};
+use rocket::figment::{
+    Figment,
+    value::{Value, magic::RelativePathBuf},
+};
+
+use super::{SettingsError, reader::Reader, tokens};
+
+/// The settings of a mounted catalogue.
+///
+/// ```
+/// use robot_core::http::{Access, AccessToken, Permission};
+/// use robot_rocket::Settings;
+///
+/// // Without Rocket's configuration:
+/// let mut settings = Settings::default();
+/// let token = AccessToken::of("robots_of_my_own", Permission::Write);
+/// settings.access = Access::new(vec![token], Some(Permission::Read));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The status codes (`behaviour`, `A` by default).
+    pub behaviour: Behaviour,
+    /// The host names that the catalogue accepts (`allowed_hosts`). By default any, or only loopback
+    /// names if the application listens on a loopback address.
+    pub hosts: Hosts,
+    /// The permissions of clients (`api_tokens` or `api_tokens_file`, `allow_anonymous`). By default every
+    /// client may write if the application listens on a loopback address; otherwise they must be set.
+    pub access: Access,
+    /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
+    pub origins: Vec<Origin>,
+    /// How long a client may take to send a body, or the next piece of an import (10 s, whatever the
+    /// configuration has).
+    pub body_deadline: Duration,
+    /// The time limits of imports (`import_timeout`, `import_minimum_rate`).
+    pub stream_limits: StreamLimits,
+    /// A folder whose files take precedence over all routes (`static_dir`, none by default).
+    pub static_dir: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            behaviour: Behaviour::default(),
+            hosts: Hosts::default(),
+            access: Access::default(),
+            origins: Vec::new(),
+            body_deadline: BODY_DEADLINE,
+            stream_limits: StreamLimits::default(),
+            static_dir: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `api_tokens_file`, `allow_anonymous`,
+    /// `allowed_origins`, `import_timeout`, `import_minimum_rate` and `static_dir`.
+    ///
+    /// # Errors
+    /// A value is invalid, the folder cannot be read, or the application is reachable from a network
+    /// and the permissions are not set. The error has all of these problems.
+    ///
+    /// ```
+    /// use robot_core::http::Behaviour;
+    /// use robot_rocket::Settings;
+    ///
+    /// let figment = rocket::Config::figment().merge(("behaviour", "B"));
+    /// assert_eq!(Settings::read(&figment)?.behaviour, Behaviour::B);
+    /// # Ok::<(), robot_rocket::SettingsError>(())
+    /// ```
+    pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
+        let mut reader = Reader::new(figment);
+        let settings = Self::read_from(&mut reader);
+        reader.finish(settings)
+    }
+
+    pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
+        Self {
+            behaviour: behaviour(reader),
+            hosts: hosts(reader),
+            access: access(reader),
+            origins: reader.list("allowed_origins").unwrap_or_default(),
+            body_deadline: BODY_DEADLINE,
+            stream_limits: stream_limits(reader),
+            static_dir: static_dir(reader),
+        }
+    }
+
+    /// Checks that the folder of static files has no file of the store, which need not exist yet.
+    ///
+    /// # Errors
+    /// The folder has a file of the store.
+    ///
+    /// ```
+    /// use robot_core::StoreFiles;
+    /// use robot_rocket::Settings;
+    ///
+    /// let mut settings = Settings::default();
+    /// settings.static_dir = Some(".".into());
+    /// assert!(settings.check_store(&StoreFiles::of_url("memory:")).is_ok());
+    /// assert!(settings.check_store(&StoreFiles::new(["robots.db".into()])).is_err());
+    /// ```
+    pub fn check_store(&self, files: &StoreFiles) -> Result<(), SettingsError> {
+        match &self.static_dir {
+            Some(folder) if files.first_below(folder).is_some() => {
+                Err(store_in_static_dir(folder).into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The problem that the database is in the folder of static files.
+pub(crate) fn store_in_static_dir(folder: &Path) -> String {
+    format!(
+        "the database is in the folder static_dir '{}', where every client could read it; move one \
+         of them, and set ROCKET_STATIC_DIR or DATABASE_URL",
+        folder.display()
+    )
+}
+
+fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
+    let Some(text) = reader.get::<String>("behaviour") else {
+        return Behaviour::default();
+    };
+    text.parse().unwrap_or_else(|error| {
+        reader.problem(format!(
+            "{error} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)"
+        ));
+        Behaviour::default()
+    })
+}
+
+fn hosts(reader: &mut Reader<'_>) -> Hosts {
+    match reader.list("allowed_hosts") {
+        Some(names) => Hosts::Only(names),
+        None if network(reader).is_none() => Hosts::Only(Vec::new()),
+        None => Hosts::Any,
+    }
+}
+
+fn stream_limits(reader: &mut Reader<'_>) -> StreamLimits {
+    let mut limits = StreamLimits::default();
+    limits.timeout = reader.seconds("import_timeout").unwrap_or(limits.timeout);
+    let rate = reader.get("import_minimum_rate");
+    limits.minimum_rate = rate.unwrap_or(limits.minimum_rate);
+    limits
+}
+
+/// The folder of static files, if it can be read.
+fn static_dir(reader: &mut Reader<'_>) -> Option<PathBuf> {
+    let path = reader.get::<RelativePathBuf>("static_dir")?.relative();
+    if let Err(cause) = fs::read_dir(&path) {
+        reader.problem(format!(
+            "cannot read the folder static_dir '{}': {cause} \
+             (set it with ROCKET_STATIC_DIR or static_dir in Rocket.toml)",
+            path.display()
+        ));
+    }
+    Some(path)
+}
+
+/// The address that the application listens on, unless it is a loopback address. Rocket rejects an
+/// invalid one.
+fn network(reader: &Reader<'_>) -> Option<IpAddr> {
+    let address: IpAddr = reader.figment.extract_inner("address").ok()?;
+    (!address.is_loopback()).then_some(address)
+}
+
+/// The permission without a token.
+enum Anonymous {
+    Everything,
+    Reads,
+    Nothing,
+}
+
+fn anonymous(reader: &mut Reader<'_>) -> Option<Anonymous> {
+    let value: Value = reader.get("allow_anonymous")?;
+    match (value.to_bool(), value.as_str()) {
+        (Some(true), _) => Some(Anonymous::Everything),
+        (Some(false), _) => Some(Anonymous::Nothing),
+        (None, Some("read")) => Some(Anonymous::Reads),
+        (None, _) => {
+            reader.wrong("allow_anonymous", &value);
+            None
+        }
+    }
+}
+
+fn access(reader: &mut Reader<'_>) -> Access {
+    let before = reader.problems();
+    let tokens = tokens::read(reader);
+    let anonymous = anonymous(reader);
+    if reader.problems() > before {
+        return Access::default();
+    }
+    let network = network(reader);
+    let problem = match (anonymous, tokens.is_empty(), network) {
+        (Some(Anonymous::Everything), true, _) | (None, true, None) => return Access::default(),
+        (Some(Anonymous::Reads), ..) => return Access::new(tokens, Some(Permission::Read)),
+        (Some(Anonymous::Nothing) | None, false, _) => return Access::new(tokens, None),
+        (Some(Anonymous::Everything), false, _) => {
+            "with allow_anonymous = true the api_tokens have no effect; remove one of the settings, \
+             or set allow_anonymous = \"read\" to require tokens only for writes"
+                .to_owned()
+        }
+        (Some(Anonymous::Nothing), true, _) => {
+            "allow_anonymous = false without api_tokens rejects every request; create a token with \
+             'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it prints"
+                .to_owned()
+        }
+        (None, true, Some(address)) => format!(
+            "on {address} every client that reaches this machine could change the robots; create a \
+             token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it \
+             prints, or allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
+        ),
+    };
+    reader.problem(problem);
+    Access::default()
+}
