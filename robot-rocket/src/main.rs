@@ -39,8 +39,8 @@ struct Arguments {
 
     /// Ask the running server whether it is ready, and exit with status 0 or 1
     ///
-    /// Requests /readyz of the server at URL, or, without one, of the server that was
-    /// started with the same settings.
+    /// Requests /readyz of the server that was started with the same settings, or of the
+    /// server at URL, which must be on this machine.
     #[arg(long, value_name = "URL", conflicts_with = "check")]
     ready: Option<Option<Uri>>,
 }
@@ -99,7 +99,7 @@ Examples:
   robot-rocket
   robot-rocket --check
   robot-rocket --ready
-  robot-rocket --ready https://robots.example
+  robot-rocket --ready http://127.0.0.1:9000
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
@@ -168,7 +168,9 @@ fn run(figment: Figment) -> Result<(), String> {
         ..
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
-    let metrics = metrics_address.map(MetricsServer::bind).transpose();
+    let metrics = metrics_address
+        .map(|address| MetricsServer::bind(address, settings.hosts.clone()))
+        .transpose();
     let metrics = metrics.map_err(|error| explain_metrics(&error))?;
     #[cfg(unix)]
     reload::Reload {

@@ -37,7 +37,8 @@ pub enum Hosts {
 
 impl Hosts {
     /// Whether the service accepts this `Host`. A client that sends none is not a browser.
-    pub(super) fn include(&self, host: Option<&str>) -> bool {
+    #[must_use]
+    pub fn include(&self, host: Option<&str>) -> bool {
         match (self, host) {
             (Self::Any, _) | (_, None) => true,
             (Self::Only(names), Some(host)) => {

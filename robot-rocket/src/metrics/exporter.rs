@@ -6,7 +6,7 @@
 use std::{
     convert::Infallible,
     io,
-    net::{SocketAddr, TcpListener},
+    net::{IpAddr, SocketAddr, TcpListener},
     sync::Arc,
     thread,
     time::Duration,
@@ -17,26 +17,26 @@ use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
     body::Incoming,
-    header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{ALLOW, CONTENT_TYPE, HOST, HeaderValue},
     server::conn::http1,
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use robot_core::metrics::Kind;
+use robot_core::{http::Hosts, metrics::Kind};
 use rocket::tokio::{
     self,
     net::TcpStream,
-    runtime::{Builder, Runtime},
+    runtime::Builder,
     sync::Semaphore,
     time::{interval, sleep, timeout},
 };
 
-use super::{all, describe, process};
+#[cfg(target_os = "linux")]
+use super::process;
+use super::{all, describe};
 
 const PATH: &str = "/metrics";
-
-const METHODS: &str = "GET, HEAD";
 
 /// The format that Prometheus reads.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -80,9 +80,10 @@ pub enum MetricsError {
 /// A server of metrics, which is bound but does not answer yet.
 ///
 /// ```
+/// use robot_core::http::Hosts;
 /// use robot_rocket::MetricsServer;
 ///
-/// let server = MetricsServer::bind(([127, 0, 0, 1], 0).into())?;
+/// let server = MetricsServer::bind(([127, 0, 0, 1], 0).into(), Hosts::Any)?;
 /// let address = server.address();
 /// // Before the store is opened, whose metrics it serves:
 /// server.start()?;
@@ -93,21 +94,33 @@ pub enum MetricsError {
 pub struct MetricsServer {
     listener: TcpListener,
     address: SocketAddr,
+    hosts: Hosts,
 }
 
 impl MetricsServer {
-    /// Listens on an address.
+    /// Listens on an address. Requests may name IP addresses, loopback names and `hosts`, or any host if
+    /// the address is not a loopback address and no hosts are known.
     ///
     /// # Errors
     /// [`MetricsError::Listen`].
-    pub fn bind(address: SocketAddr) -> Result<Self, MetricsError> {
+    pub fn bind(address: SocketAddr, hosts: Hosts) -> Result<Self, MetricsError> {
+        let hosts = match (hosts, address.ip().is_loopback()) {
+            (Hosts::Any, true) => Hosts::Only(Vec::new()),
+            (Hosts::Only(names), false) if names.is_empty() => Hosts::Any,
+            (hosts, _) => hosts,
+        };
         let bind = || {
             let listener = TcpListener::bind(address)?;
             listener.set_nonblocking(true)?;
-            let address = listener.local_addr()?;
-            Ok(Self { listener, address })
+            Ok((listener.local_addr()?, listener))
         };
-        bind().map_err(|cause| MetricsError::Listen { address, cause })
+        let (address, listener) =
+            bind().map_err(|cause| MetricsError::Listen { address, cause })?;
+        Ok(Self {
+            listener,
+            address,
+            hosts,
+        })
     }
 
     /// The address that the server listens on, with the port that the system chose for port 0.
@@ -123,40 +136,52 @@ impl MetricsServer {
     /// There is another recorder, or the thread cannot be started.
     pub fn start(self) -> Result<(), MetricsError> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let recorder_error = |error: &dyn ToString| MetricsError::Recorder(error.to_string());
         let mut builder = PrometheusBuilder::new();
         for metric in all() {
             if let Kind::Histogram(buckets) = metric.kind {
                 let matcher = Matcher::Full(metric.name.to_owned());
                 builder = builder
                     .set_buckets_for_metric(matcher, buckets)
-                    .map_err(|error| recorder_error(&error))?;
+                    .map_err(|error| MetricsError::Recorder(error.to_string()))?;
             }
         }
-        let handle = builder
+        let recorder = builder
             .install_recorder()
-            .map_err(|error| recorder_error(&error))?;
+            .map_err(|error| MetricsError::Recorder(error.to_string()))?;
         describe();
+        tracing::info!("metrics are served at http://{}{PATH}", self.address);
+        let exporter = Arc::new(Exporter {
+            recorder,
+            hosts: self.hosts,
+        });
+        let run = move || {
+            let result = runtime.block_on(exporter.run(self.listener));
+            if let Err(error) = result {
+                tracing::error!("cannot serve metrics: {error}");
+            }
+        };
         thread::Builder::new()
             .name("robot-metrics".to_owned())
-            .spawn(move || run(&runtime, self.listener, &handle))?;
-        tracing::info!("metrics are served at http://{}{PATH}", self.address);
+            .spawn(run)?;
         Ok(())
     }
 }
 
-fn run(runtime: &Runtime, listener: TcpListener, handle: &PrometheusHandle) {
-    runtime.block_on(async {
-        let listener = match tokio::net::TcpListener::from_std(listener) {
-            Ok(listener) => listener,
-            Err(error) => return tracing::error!("cannot serve metrics: {error}"),
-        };
-        let upkeep = handle.clone();
+/// What answers requests.
+struct Exporter {
+    recorder: PrometheusHandle,
+    hosts: Hosts,
+}
+
+impl Exporter {
+    async fn run(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let recorder = self.recorder.clone();
         tokio::spawn(async move {
             let mut ticks = interval(UPKEEP_INTERVAL);
             loop {
                 ticks.tick().await;
-                upkeep.run_upkeep();
+                recorder.run_upkeep();
             }
         });
         let permits = Arc::new(Semaphore::new(CONNECTIONS));
@@ -165,61 +190,69 @@ fn run(runtime: &Runtime, listener: TcpListener, handle: &PrometheusHandle) {
                 sleep(PAUSE).await;
                 continue;
             };
-            let handle = handle.clone();
+            let exporter = Arc::clone(&self);
             tokio::spawn(async move {
                 // A client that takes too long gets no more.
-                let _ = timeout(CONNECTION_LIMIT, serve(stream, &handle)).await;
+                let _ = timeout(CONNECTION_LIMIT, exporter.serve(stream)).await;
                 drop(permit);
             });
         }
-    });
-}
-
-/// Answers the only request of a connection.
-async fn serve(stream: TcpStream, handle: &PrometheusHandle) {
-    let service =
-        service_fn(async |request| Ok::<_, Infallible>(answer(&request, || render(handle))));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .keep_alive(false)
-        .serve_connection(TokioIo::new(stream), service);
-    // The client may have closed the connection.
-    let _ = connection.await;
-}
-
-fn render(handle: &PrometheusHandle) -> String {
-    handle.render() + &process::render()
-}
-
-fn answer(request: &Request<Incoming>, render: impl FnOnce() -> String) -> Response<Full<Bytes>> {
-    match (request.uri().path(), request.method()) {
-        (PATH, &Method::GET | &Method::HEAD) => {
-            response(StatusCode::OK, CONTENT_TYPE, FORMAT, render())
-        }
-        (PATH, _) => response(
-            StatusCode::METHOD_NOT_ALLOWED,
-            ALLOW,
-            METHODS,
-            String::new(),
-        ),
-        _ => response(
-            StatusCode::NOT_FOUND,
-            CONTENT_TYPE,
-            "text/plain; charset=utf-8",
-            "The metrics are at /metrics\n".to_owned(),
-        ),
+        Ok(())
     }
-}
 
-fn response(
-    status: StatusCode,
-    name: HeaderName,
-    value: &'static str,
-    body: String,
-) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(body.into()));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(name, HeaderValue::from_static(value));
-    response
+    /// Answers the only request of a connection.
+    async fn serve(&self, stream: TcpStream) {
+        let service = service_fn(async |request| Ok::<_, Infallible>(self.answer(&request)));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .keep_alive(false)
+            .serve_connection(TokioIo::new(stream), service);
+        // The client may have closed the connection.
+        let _ = connection.await;
+    }
+
+    fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let (status, text) = if !self.is_allowed(request) {
+            (
+                StatusCode::MISDIRECTED_REQUEST,
+                "This host is not served; add it to ROCKET_ALLOWED_HOSTS\n".to_owned(),
+            )
+        } else if request.uri().path() != PATH {
+            (
+                StatusCode::NOT_FOUND,
+                "The metrics are at /metrics\n".to_owned(),
+            )
+        } else if !is_read {
+            (StatusCode::METHOD_NOT_ALLOWED, String::new())
+        } else {
+            #[cfg(target_os = "linux")]
+            if let Err(error) = process::record() {
+                tracing::debug!("cannot read the metrics of the process: {error}");
+            }
+            (StatusCode::OK, self.recorder.render())
+        };
+        let mut response = Response::new(Full::new(text.into()));
+        *response.status_mut() = status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(FORMAT));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        response
+    }
+
+    /// Whether the host of the request is served. No web page can have an IP address as its host.
+    fn is_allowed(&self, request: &Request<Incoming>) -> bool {
+        let host = request.headers().get(HOST).map(HeaderValue::to_str);
+        match host.transpose() {
+            Ok(host) => {
+                let is_address = |host: &str| {
+                    host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok()
+                };
+                self.hosts.include(host) || host.is_some_and(is_address)
+            }
+            Err(_) => false,
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "server")]
 mod exporter;
-#[cfg(feature = "server")]
+#[cfg(all(feature = "server", target_os = "linux"))]
 mod process;
 mod recording;
 mod requests;
@@ -179,6 +179,8 @@ fn describe() {
     gauge!(BUILD_INFO.name, &labels).set(1);
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     gauge!(START_TIME.name).set(now.unwrap_or_default());
+    #[cfg(target_os = "linux")]
+    process::describe();
     std::sync::LazyLock::force(&SERVER);
     ARE_SERVED.store(true, Ordering::Relaxed);
 }

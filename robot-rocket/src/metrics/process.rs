@@ -1,89 +1,41 @@
 //! Metrics of the process, with the names that exporters of Prometheus have in common.
 
-#[cfg(target_os = "linux")]
-pub(super) use linux::render;
+use ::metrics::{counter, gauge};
+use procfs::{
+    ProcResult, WithCurrentSystemInfo,
+    process::{LimitValue, Process},
+    ticks_per_second,
+};
+use robot_core::metrics::Metric;
 
-/// Other systems have no `/proc`.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn render() -> String {
-    String::new()
+const CPU: Metric = Metric::counter(
+    "process_cpu_seconds_total",
+    "CPU time in user and system mode",
+);
+const MEMORY: Metric = Metric::gauge(
+    "process_resident_memory_bytes",
+    "Memory that is not swapped out",
+);
+const THREADS: Metric = Metric::gauge("process_threads", "Threads");
+const OPEN_FILES: Metric = Metric::gauge("process_open_fds", "Open files");
+const MAXIMUM_FILES: Metric = Metric::gauge("process_max_fds", "Files that may be open");
+
+pub(super) fn describe() {
+    let all = [CPU, MEMORY, THREADS, OPEN_FILES, MAXIMUM_FILES];
+    all.iter().for_each(Metric::describe);
 }
 
-#[cfg(target_os = "linux")]
-mod linux {
-    use std::{
-        fmt::{Display, Write},
-        fs,
-    };
-
-    use rustix::{
-        param::{clock_ticks_per_second, page_size},
-        process::{Resource, getrlimit},
-    };
-
-    /// The metrics as text. Those that cannot be read are missing.
-    pub(in super::super) fn render() -> String {
-        let mut text = String::new();
-        if let Ok(stat) = fs::read_to_string("/proc/self/stat") {
-            render_stat(&stat, &mut text);
-        }
-        if let Ok(files) = fs::read_dir("/proc/self/fd") {
-            // One of them reads the folder.
-            let count = files.count().saturating_sub(1);
-            metric(&mut text, "open_fds", "gauge", "Open files", count);
-        }
-        if let Some(limit) = getrlimit(Resource::Nofile).current {
-            let description = "Files that may be open";
-            metric(&mut text, "max_fds", "gauge", description, limit);
-        }
-        text
+/// Reads the metrics. Those that cannot be read stay as they were.
+#[expect(clippy::cast_precision_loss, reason = "exact up to 9 petabytes")]
+pub(super) fn record() -> ProcResult<()> {
+    let process = Process::myself()?;
+    let stat = process.stat()?;
+    counter!(CPU.name).absolute((stat.utime + stat.stime) / ticks_per_second());
+    gauge!(MEMORY.name).set(stat.rss_bytes().get() as f64);
+    gauge!(THREADS.name).set(stat.num_threads as f64);
+    gauge!(OPEN_FILES.name).set(process.fd_count()? as f64);
+    if let LimitValue::Value(limit) = process.limits()?.max_open_files.soft_limit {
+        gauge!(MAXIMUM_FILES.name).set(limit as f64);
     }
-
-    /// Renders the fields after the name of the program, which may have blanks: see proc(5).
-    fn render_stat(stat: &str, text: &mut String) {
-        let (_, fields) = stat.rsplit_once(") ").unwrap_or_default();
-        let fields: Vec<&str> = fields.split(' ').collect();
-        // The first field here is the third of proc(5).
-        let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-        if let (Some(user), Some(system)) = (field(14), field(15)) {
-            let ticks = clock_ticks_per_second().max(1);
-            let (seconds, rest) = ((user + system) / ticks, (user + system) % ticks);
-            let value = format!("{seconds}.{:03}", rest * 1000 / ticks);
-            let description = "CPU time in user and system mode";
-            metric(text, "cpu_seconds_total", "counter", description, value);
-        }
-        if let Some(threads) = field(20) {
-            metric(text, "threads", "gauge", "Threads", threads);
-        }
-        if let Some(pages) = field(24) {
-            let bytes = pages.saturating_mul(page_size() as u64);
-            let description = "Memory that is not swapped out";
-            metric(text, "resident_memory_bytes", "gauge", description, bytes);
-        }
-    }
-
-    fn metric(text: &mut String, name: &str, kind: &str, description: &str, value: impl Display) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "# HELP process_{name} {description}\n# TYPE process_{name} {kind}\nprocess_{name} {value}\n"
-        );
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn name_of_the_program_may_have_blanks_and_parentheses() {
-            let mut text = String::new();
-            let fields = "S 1 1 1 0 -1 4194560 0 0 0 0 150 25 0 0 20 0 9 0 100 1000 7";
-            render_stat(&format!("12 (a) (b c) {fields}"), &mut text);
-            assert!(text.contains("\nprocess_threads 9\n"), "{text}");
-            assert!(text.contains("\nprocess_cpu_seconds_total "), "{text}");
-            let bytes = 7 * page_size();
-            let memory = format!("\nprocess_resident_memory_bytes {bytes}\n");
-            assert!(text.contains(&memory), "{text}");
-        }
-    }
+    Ok(())
 }

@@ -223,17 +223,19 @@ fn state_of_the_process_is_served() {
 fn only_metrics_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let (_server, address) = server(folder.path(), &[("DATABASE_URL", "memory:")]);
-    for (request, status) in [
-        ("GET /metrics", "200 OK"),
-        ("GET /metrics?name=x", "200 OK"),
-        ("HEAD /metrics", "200 OK"),
-        ("POST /metrics", "405 Method Not Allowed"),
-        ("ROBOT /metrics", "405 Method Not Allowed"),
-        ("GET /", "404 Not Found"),
-        ("GET /api/robots", "404 Not Found"),
-        ("GET /metrics/", "404 Not Found"),
+    for (request, host, status) in [
+        ("GET /metrics", "localhost", "200 OK"),
+        ("GET /metrics", "10.1.2.3:9100", "200 OK"),
+        ("GET /metrics", "robots.example", "421 Misdirected Request"),
+        ("GET /metrics?name=x", "localhost", "200 OK"),
+        ("HEAD /metrics", "localhost", "200 OK"),
+        ("POST /metrics", "localhost", "405 Method Not Allowed"),
+        ("ROBOT /metrics", "localhost", "405 Method Not Allowed"),
+        ("GET /", "localhost", "404 Not Found"),
+        ("GET /api/robots", "localhost", "404 Not Found"),
+        ("GET /metrics/", "localhost", "404 Not Found"),
     ] {
-        let sent = format!("{request} HTTP/1.1\r\nHost: 10.1.2.3\r\n\r\n");
+        let sent = format!("{request} HTTP/1.1\r\nHost: {host}\r\n\r\n");
         let answer = exchange(address, sent.as_bytes());
         let expected = format!("HTTP/1.1 {status}\r\n");
         assert!(answer.starts_with(&expected), "{request}: {answer}");
