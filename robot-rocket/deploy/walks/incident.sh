@@ -34,7 +34,7 @@ alerts_if() {
         grep --fixed-strings "$2" >/dev/null || fail "the alert $1 has no expression '$2'"
 }
 
-is_ready() { run 'robot-rocket --ready *'; }
+is_ready() { run 'robot-rocket --ready*'; }
 
 # Whether the server is not ready for a reason.
 is_unready() { { is_ready 2>&1 || true; } | grep "is not ready: .*$1" >/dev/null; }
@@ -164,6 +164,7 @@ run 'install*key.pem'
 setting 'ROCKET_TLS={certs="/etc/robot-rocket/chain.pem",key="/etc/robot-rocket/key.pem"}'
 : >"$log"
 systemctl start robot-rocket
+export ROCKET_TLS='{certs="/etc/robot-rocket/chain.pem",key="/etc/robot-rocket/key.pem"}'
 within_a_minute is_ready
 systemctl stop robot-rocket
 expired="the certificate file '/etc/robot-rocket/chain.pem' of tls.certs has expired"
@@ -187,6 +188,7 @@ within_a_minute trusts
 shows robots_tls_certificate_expiry_time_seconds "> $(date +%s) + 15 * 24 * 3600" || fail "the alert does not end"
 will_log 'tokens and certificates were reloaded'
 is_running || fail "the server has ended"
+unset ROCKET_TLS
 systemctl stop robot-rocket
 echo 'an expired certificate: found, and the server has recovered'
 

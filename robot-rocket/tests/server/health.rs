@@ -121,7 +121,11 @@ fn ready_option_asks_the_server_at_a_url() {
         assert_eq!(ready(&format!("{url}/")), (Some(0), String::new()));
     }
     for (url, message) in [
-        (format!("http://localhost:{port}/catalogue"), "is not ready"),
+        (
+            format!("http://localhost:{port}/catalogue"),
+            "is no URL of a server",
+        ),
+        ("https://robots.example".to_owned(), "is no URL of a server"),
         (format!("http://127.0.0.2:{port}"), "does not answer"),
         ("localhost:8000".to_owned(), "is no URL of a server"),
         ("ftp://localhost".to_owned(), "is no URL of a server"),
@@ -151,7 +155,7 @@ fn ready_option_reports_why_a_server_is_not_ready() {
 
 #[cfg(feature = "tls")]
 #[test]
-fn ready_option_accepts_a_certificate_for_a_name() {
+fn ready_option_accepts_only_the_certificate_of_the_settings() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     write_certificate(&path("chain.pem"), &path("key.pem"));
@@ -162,11 +166,10 @@ fn ready_option_accepts_a_certificate_for_a_name() {
     let server = Server::start(folder.path(), &settings);
     let is_ready = (Some(0), String::new());
     assert_eq!(ready(folder.path(), &settings, server.address()), is_ready);
-    for host in ["localhost", "127.0.0.1"] {
-        let url = format!("https://{host}:{}", server.address().port());
-        let mut command = command(folder.path(), &[]);
-        assert_eq!(state(command.args(["--ready", &url])), is_ready);
-    }
+    write_certificate(&path("chain.pem"), &path("key.pem"));
+    let (status, log) = ready(folder.path(), &settings, server.address());
+    assert_eq!(status, Some(1));
+    assert!(log.contains("and the certificate of ROCKET_TLS"), "{log}");
     let (status, log) = ready(folder.path(), &settings[..1], server.address());
     assert_eq!(status, Some(1));
     assert!(log.contains("set ROCKET_TLS"), "{log}");
