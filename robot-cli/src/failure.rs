@@ -120,14 +120,8 @@ pub(crate) enum Failure {
     Interrupted(u8),
     #[error("--from and --to are the same catalogue; choose another one for --to")]
     SameCatalogue,
-    #[error(
-        "the target is not empty; choose an empty one. If it is the rest of a copy that was killed, \
-         {remedy}, and copy again"
-    )]
-    TargetNotEmpty {
-        /// How to remove its robots.
-        remedy: String,
-    },
+    #[error("the target is not empty; choose an empty one")]
+    TargetNotEmpty,
     #[error("{reason}; the target is incomplete. To start over, {remedy}, and copy again")]
     CopyIncomplete {
         reason: String,

@@ -107,10 +107,11 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, Direction, Error, Filter, IfMissing,
-    IfOutdated, IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem, PageRequest, Pages,
-    ParseCursorError, ParseSortError, Pending, Place, Restoration, RestoreError, RestoredBackup,
-    Result, Scheme, Sort, SortKey, Summary, SummaryGroup, redact,
+    CheckOutcome, CheckReport, Comparison, Condition, Cursor, Direction, EarlierVersion, Error,
+    Filter, IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem, PageRequest,
+    Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation,
+    Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort, SortKey, Summary,
+    SummaryGroup, redact,
 };
 pub use check::check;
 #[cfg(feature = "mysql")]

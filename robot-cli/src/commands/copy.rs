@@ -66,7 +66,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;
     // A backup of an older version is not migrated.
     let source = context.options.clone().unchanged().open(from)?;
-    let target = context.options.open(to)?;
+    let target = context.options.clone().begin_copy().open(to)?;
     let mut display = StageProgress::default();
     let copied = transfer::copy(&source, &target, |progress| {
         display.update(progress);
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     });
     drop(display);
     let digest = copied.map_err(|error| match error {
-        CopyError::NotEmpty => Failure::TargetNotEmpty { remedy: remedy(to) },
+        CopyError::NotEmpty => Failure::TargetNotEmpty,
         error => Failure::CopyIncomplete {
             reason: reason(&error),
             remedy: remedy(to),
@@ -84,6 +84,8 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
             },
         },
     })?;
+    drop(target);
+    context.options.clone().end_copy().open(to)?;
     print(&digest, context.print_format(), context.output).map_err(Failure::ChangeNotShown)
 }
 

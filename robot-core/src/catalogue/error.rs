@@ -242,6 +242,15 @@ pub enum OpenError {
         /// The database, without credentials.
         database: String,
     },
+    /// A copy into the database is not complete: see [`OpenOptions::begin_copy`](crate::OpenOptions::begin_copy).
+    #[error(
+        "the database {database} is the target of a copy that is running or was stopped; if it was \
+         stopped, delete the file, or drop the tables robots and __diesel_schema_migrations, and copy again"
+    )]
+    IncompleteCopy {
+        /// The database, without credentials.
+        database: String,
+    },
     /// The file does not exist, and the options say not to create it.
     #[error("there is no database {database}; check its path")]
     Missing {

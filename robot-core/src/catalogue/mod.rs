@@ -14,13 +14,14 @@
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
 //! | `backup`, `restored_backup`, `check` | the types of a backup, of restoring it, and of a check |
 //! | `error` | [`Error`] and [`OpenError`] |
-//! | `options`, `scheme`, `url` | options for opening a catalogue, and its URL |
+//! | `options`, `earlier_version`, `scheme`, `url` | options for opening a catalogue, and its URL |
 
 pub(crate) mod backup;
 pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod condition;
 pub(crate) mod cursor;
+pub(crate) mod earlier_version;
 pub(crate) mod error;
 pub(crate) mod ext;
 pub(crate) mod filter;
@@ -40,10 +41,11 @@ pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
 pub use condition::{Comparison, Condition};
 pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort, SortKey};
+pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
 pub use filter::Filter;
-pub use options::{IfMissing, IfOutdated, IfUnreachable, OpenOptions};
+pub use options::{IfMissing, IfUnreachable, OpenOptions, Preparation};
 pub use page::{Page, PageRequest};
 pub use pages::{PageItem, Pages};
 pub use pending::{BlockingWork, Pending};

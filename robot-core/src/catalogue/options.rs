@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::earlier_version::EarlierVersion;
+
 /// How a catalogue is opened. [`open`](crate::open) uses the defaults.
 ///
 /// ```
@@ -23,7 +25,7 @@ pub struct OpenOptions {
     workers: Option<usize>,
     if_unreachable: IfUnreachable,
     if_missing: IfMissing,
-    if_outdated: IfOutdated,
+    preparation: Preparation,
 }
 
 /// Behaviour if the database server is unreachable.
@@ -44,13 +46,19 @@ pub enum IfMissing {
     Create,
 }
 
-/// Behaviour if the database file is of an older version.
+/// What happens to the tables of a database when it is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IfOutdated {
-    /// It is migrated.
+pub enum Preparation {
+    /// Tables of an older version are migrated.
     Migrate,
-    /// It is read as it is, and nothing of it is written.
+    /// They are read as they are, and nothing is written.
     Keep,
+    /// As `Migrate`. A catalogue without robots is then marked as the incomplete target of a copy.
+    BeginCopy,
+    /// The mark is removed.
+    EndCopy,
+    /// The migrations that this version does not have are reverted.
+    Revert(EarlierVersion),
 }
 
 impl Default for OpenOptions {
@@ -69,7 +77,7 @@ impl OpenOptions {
             workers: None,
             if_unreachable: IfUnreachable::Fail,
             if_missing: IfMissing::Create,
-            if_outdated: IfOutdated::Migrate,
+            preparation: Preparation::Migrate,
         }
     }
 
@@ -174,8 +182,45 @@ impl OpenOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn unchanged(mut self) -> Self {
-        self.if_outdated = IfOutdated::Keep;
+        self.preparation = Preparation::Keep;
         self.must_exist()
+    }
+
+    /// Marks a catalogue without robots as the incomplete target of a copy, durably: until
+    /// [`end_copy`](Self::end_copy), opening it fails with
+    /// [`OpenError::IncompleteCopy`](crate::OpenError::IncompleteCopy).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use robot_core::{CatalogueExt, Draft, OpenError, OpenOptions, open};
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let url = format!("sqlite://{}/robots.db", folder.path().display());
+    /// let target = OpenOptions::new().begin_copy().open(&url)?;
+    /// target.add(Draft::new("Marvin", "droid", 1978))?;
+    /// assert!(matches!(open(&url), Err(OpenError::IncompleteCopy { .. })));
+    ///
+    /// OpenOptions::new().end_copy().open(&url)?;
+    /// assert_eq!(open(&url)?.list()?.len(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn begin_copy(mut self) -> Self {
+        self.preparation = Preparation::BeginCopy;
+        self
+    }
+
+    /// Removes the mark of [`begin_copy`](Self::begin_copy).
+    pub fn end_copy(mut self) -> Self {
+        self.preparation = Preparation::EndCopy;
+        self
+    }
+
+    /// Reverts the tables to those of an earlier version of this program, which can open the database
+    /// then. Other programs must not use it meanwhile. The catalogue that is opened is of no use: drop it.
+    pub fn revert_to(mut self, version: EarlierVersion) -> Self {
+        self.preparation = Preparation::Revert(version);
+        self
     }
 
     // Getters for store authors.
@@ -218,10 +263,10 @@ impl OpenOptions {
         self.if_missing
     }
 
-    /// The behaviour if the database file is of an older version.
+    /// What happens to the tables of a database.
     #[must_use]
-    pub fn get_if_outdated(&self) -> IfOutdated {
-        self.if_outdated
+    pub fn get_preparation(&self) -> Preparation {
+        self.preparation
     }
 }
 

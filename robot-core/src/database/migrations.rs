@@ -8,7 +8,11 @@ use diesel::{
 };
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
-use crate::catalogue::OpenError;
+use crate::catalogue::{EarlierVersion, OpenError, Preparation};
+
+/// A version beside those of the migrations, while robots are copied into the database. Programs that
+/// do not know it take the database for one of a newer version, and do not open it either.
+const INCOMPLETE_COPY: &str = "incomplete-copy";
 
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
@@ -40,6 +44,8 @@ pub(super) trait Migrate:
 pub(super) enum MigrationError {
     /// It has this migration, which is unknown to this program.
     TooNew(String),
+    /// A copy into it is not complete.
+    IncompleteCopy,
     /// It belongs to another program.
     Foreign,
     /// It cannot be read or changed.
@@ -58,18 +64,70 @@ impl MigrationError {
                 database,
                 migration,
             },
+            Self::IncompleteCopy => OpenError::IncompleteCopy { database },
             Self::Foreign => OpenError::Foreign { database },
             Self::Failed(cause) => cannot_open(cause),
         }
     }
 }
 
-/// Runs the pending migrations, all or none. A backend without transactions for tables may stop
-/// after some of them, and continues the next time.
-pub(super) fn bring_up_to_date<C: Migrate>(
+/// Prepares the tables when a database is opened.
+pub(super) fn prepare<C: Migrate>(
     connection: &mut C,
     database: &str,
+    preparation: Preparation,
 ) -> Result<(), MigrationError> {
+    match preparation {
+        Preparation::Migrate => bring_up_to_date(connection, database),
+        Preparation::Keep => must_be_readable(connection),
+        Preparation::BeginCopy => {
+            bring_up_to_date(connection, database)?;
+            Ok(mark_incomplete(connection)?)
+        }
+        Preparation::EndCopy => {
+            let table = "__diesel_schema_migrations";
+            let unmark = format!("DELETE FROM {table} WHERE version = '{INCOMPLETE_COPY}'");
+            connection.batch_execute(&unmark).map_err(Failure::from)?;
+            bring_up_to_date(connection, database)
+        }
+        Preparation::Revert(version) => {
+            usable(state(connection))?;
+            Ok(
+                connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
+                    revert(connection, version)
+                })?,
+            )
+        }
+    }
+}
+
+/// Marks a catalogue without robots as the incomplete target of a copy.
+fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), Failure> {
+    if connection
+        .texts("SELECT name FROM robots LIMIT 1")?
+        .is_empty()
+    {
+        let table = "__diesel_schema_migrations";
+        let mark = format!("INSERT INTO {table} (version) VALUES ('{INCOMPLETE_COPY}')");
+        connection.batch_execute(&mark)?;
+    }
+    Ok(())
+}
+
+/// Reverts the migrations that a version does not have, the last one first.
+fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), Failure> {
+    // Sorted: the last one first.
+    for applied in connection.applied_migrations()? {
+        if applied.to_string().as_str() > version.last_migration {
+            connection.revert_last_migration(C::MIGRATIONS)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs the pending migrations, all or none. A backend without transactions for tables may stop
+/// after some of them, and continues the next time.
+fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<(), MigrationError> {
     let state = match state(connection) {
         Ok(State::Outdated { applied }) => migrate_exclusively(connection, database, applied),
         other => other,
@@ -79,7 +137,6 @@ pub(super) fn bring_up_to_date<C: Migrate>(
 
 /// Fails if this version cannot read the database. It may have pending migrations: columns that they
 /// add are shown with their default values.
-#[cfg(feature = "sqlite")]
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match usable(state(connection))? {
         State::Outdated { applied: 0 } => Err(MigrationError::Failed("it is empty".into())),
@@ -89,7 +146,8 @@ pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), Mig
 
 /// The state, unless it keeps this version from using the database.
 fn usable(state: Result<State, Failure>) -> Result<State, MigrationError> {
-    match state.map_err(|Failure(cause)| MigrationError::Failed(cause))? {
+    match state? {
+        State::IncompleteCopy => Err(MigrationError::IncompleteCopy),
         State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
         State::Foreign => Err(MigrationError::Foreign),
         usable => Ok(usable),
@@ -129,6 +187,8 @@ enum State {
     },
     /// It has this migration, which is unknown to this program.
     TooNew(String),
+    /// A copy into it is not complete.
+    IncompleteCopy,
     /// Its tables belong to another program.
     Foreign,
 }
@@ -155,6 +215,7 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
             // Every program that uses Diesel has a table of this name.
+            Some(unknown) if *unknown == INCOMPLETE_COPY.into() => State::IncompleteCopy,
             Some(_) if !known.iter().any(|version| applied.contains(version)) => State::Foreign,
             Some(unknown) => State::TooNew(unknown.to_string()),
             None if known.iter().all(|version| applied.contains(version)) => State::Current,
@@ -188,6 +249,12 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
 /// Any failure, as a type that a transaction can end with.
 pub(super) struct Failure(pub(super) Box<dyn StdError + Send + Sync>);
 
+impl From<Failure> for MigrationError {
+    fn from(Failure(cause): Failure) -> Self {
+        Self::Failed(cause)
+    }
+}
+
 impl From<Box<dyn StdError + Send + Sync>> for Failure {
     fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
         Self(cause)
@@ -197,5 +264,28 @@ impl From<Box<dyn StdError + Send + Sync>> for Failure {
 impl From<diesel::result::Error> for Failure {
     fn from(error: diesel::result::Error) -> Self {
         Self(error.into())
+    }
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use diesel::SqliteConnection;
+
+    use super::*;
+
+    #[test]
+    fn revert_removes_later_migrations() {
+        let mut connection = SqliteConnection::establish(":memory:").unwrap();
+        let mut versions = |preparation| {
+            let prepared = prepare(&mut connection, "robots.db", preparation);
+            assert!(prepared.is_ok());
+            connection.applied_migrations().unwrap().len()
+        };
+        let all = versions(Preparation::Migrate);
+        assert!(all > 0);
+        let last_migration = "0";
+        let none = versions(Preparation::Revert(EarlierVersion { last_migration }));
+        assert_eq!(none, 0);
+        assert_eq!(versions(Preparation::Migrate), all);
     }
 }

@@ -18,6 +18,7 @@ database_tests![
     concurrent_opens_of_a_new_database_all_succeed,
     database_of_another_program_is_rejected,
     database_of_a_newer_version_is_rejected,
+    incomplete_copy_is_rejected_until_its_end,
     table_rejects_invalid_rows,
     write_waits_for_a_lock,
     write_blocked_for_the_timeout_is_unavailable,
@@ -66,6 +67,29 @@ fn database_of_a_newer_version_is_rejected<B: Backend>() {
     );
     let message = error.to_string();
     assert!(message.contains("newer version"), "{message}");
+}
+
+fn incomplete_copy_is_rejected_until_its_end<B: Backend>() {
+    let database = B::new();
+    let target = OpenOptions::new()
+        .begin_copy()
+        .open(database.url())
+        .unwrap();
+    target.add(draft("a")).unwrap();
+    for options in [OpenOptions::new(), OpenOptions::new().begin_copy()] {
+        let error = options.open(database.url()).err().unwrap();
+        assert!(matches!(error, OpenError::IncompleteCopy { .. }), "{error}");
+    }
+    drop(OpenOptions::new().end_copy().open(database.url()).unwrap());
+    assert_eq!(names(&open(database.url()).unwrap(), ""), ["a"]);
+    // It has a robot, so that nothing is copied into it.
+    drop(
+        OpenOptions::new()
+            .begin_copy()
+            .open(database.url())
+            .unwrap(),
+    );
+    drop(database.open());
 }
 
 fn table_rejects_invalid_rows<B: Backend>() {

@@ -18,8 +18,8 @@ use super::{
     limits::Limits,
 };
 use crate::{
-    catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions},
-    database::migrations::{MigrationError, bring_up_to_date},
+    catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions, Preparation},
+    database::migrations::{self, MigrationError},
     metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
@@ -58,6 +58,7 @@ const LOG_INTERVAL: Duration = Duration::from_secs(10);
 /// Opens the connections of a catalogue.
 pub(super) struct Connector<B> {
     address: Address<B>,
+    preparation: Preparation,
     is_prepared: Mutex<bool>,
     /// When a connection was last lost. The others may be lost, too.
     last_loss: Mutex<Instant>,
@@ -105,6 +106,11 @@ impl<B: Backend> Connector<B> {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         let connector = Self {
             address,
+            preparation: match options.get_preparation() {
+                // Applies to files only.
+                Preparation::Keep => Preparation::Migrate,
+                other => other,
+            },
             is_prepared: Mutex::new(false),
             last_loss: Mutex::new(Instant::now()),
             last_demotion: Mutex::new(Instant::now()),
@@ -174,10 +180,12 @@ impl<B: Backend> Connector<B> {
         let mut is_prepared = lock(&self.is_prepared);
         if !*is_prepared {
             let mut connection = self.establish(Purpose::Prepare)?;
-            let name = self.address.name();
+            let (name, preparation) = (self.address.name(), self.preparation);
             self.within(MIGRATION_LIMIT, move || {
-                bring_up_to_date(&mut connection, &name)?;
-                connection.prepare(&name);
+                migrations::prepare(&mut connection, &name, preparation)?;
+                if !matches!(preparation, Preparation::Revert(_)) {
+                    connection.prepare(&name);
+                }
                 Ok(())
             })?
             .map_err(|error: MigrationError| {

@@ -22,12 +22,12 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, IfOutdated, OpenError, OpenOptions, PageItem,
-        PageRequest, Pending, Restoration, Result, Scheme, SortKey, Summary,
+        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageItem, PageRequest,
+        Pending, Preparation, Restoration, Result, Scheme, SortKey, Summary,
     },
     database::{
         folded::{self, FoldedCount},
-        migrations::{MigrationError, bring_up_to_date, must_be_readable},
+        migrations::{self, MigrationError, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
@@ -95,7 +95,8 @@ impl SqliteCatalogue {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        if options.get_if_outdated() == IfOutdated::Keep {
+        let preparation = options.get_preparation();
+        if preparation == Preparation::Keep {
             let file = DatabaseFile::unchanged_from_url(url, options)?;
             file.must_exist()?;
             must_be_readable(file.reader(Purpose::Read)?.connection())
@@ -118,7 +119,11 @@ impl SqliteCatalogue {
         file.pin()?;
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
-        bring_up_to_date(connection, &file.name()).map_err(|error| unusable(error, &file))?;
+        migrations::prepare(connection, &file.name(), preparation)
+            .map_err(|error| unusable(error, &file))?;
+        if matches!(preparation, Preparation::Revert(_)) {
+            return Self::open_unchanged(file, options);
+        }
         if !file.is_read_only() {
             ensure_search_index(connection, &file.name(), file.timeout());
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
