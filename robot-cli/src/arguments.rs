@@ -16,6 +16,7 @@ use crate::{
         import_arguments::ImportArgs,
         list::ListArgs,
         manual::ManualArgs,
+        migrate::MigrateArgs,
         restore::RestoreArgs,
         search::SearchArgs,
         summary::SummaryArgs,
@@ -148,6 +149,12 @@ pub(crate) enum Command {
     /// rules of all robots, the order of their names, the last id, and the number of names and robots.
     /// An SQLite file is not changed, and may be in use.
     Check(CheckArgs),
+
+    /// Revert the tables of the catalogue to those of an earlier version
+    ///
+    /// Run it with the newer version, while no other program uses the catalogue, and after a backup; then
+    /// use the earlier version. The newer one migrates the tables again when it opens the catalogue.
+    Migrate(MigrateArgs),
 
     /// Create access tokens for the server
     #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]

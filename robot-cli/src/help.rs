@@ -14,7 +14,9 @@ const GROUPS: [(&str, &[&str]); 3] = [
     ("Change", &["add", "update", "delete"]),
     (
         "Move data",
-        &["import", "export", "copy", "backup", "restore", "check"],
+        &[
+            "import", "export", "copy", "backup", "restore", "check", "migrate",
+        ],
     ),
 ];
 

@@ -35,8 +35,8 @@ use robot_core::OpenOptions;
 use crate::{
     arguments::{Arguments, Command},
     commands::{
-        add, backup, check, completions, copy, delete, export, get, import, list, manual, restore,
-        search, summary, token, update,
+        add, backup, check, completions, copy, delete, export, get, import, list, manual, migrate,
+        restore, search, summary, token, update,
     },
     context::Context,
     failure::Failure,
@@ -105,6 +105,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
             restore::run(&args, context)
         }
         Command::Check(_) => check::run(context),
+        Command::Migrate(args) => migrate::run(&args, context),
         Command::Token(command) => token::run(command, context),
         Command::Completions(args) => completions::run(&args, help::command(), context),
         Command::Manual(args) => manual::run(&args, &help::command(), context),

@@ -6,7 +6,7 @@
 use std::{
     env,
     ffi::OsString,
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
 };
 
 use anstream::ColorChoice;
@@ -35,6 +35,16 @@ impl Screen {
             width: width(io::stderr().is_terminal(), terminal_size_of(io::stderr())),
         }
     }
+}
+
+/// Asks a question on standard error, because standard output may be redirected.
+pub(crate) fn is_confirmed(question: &str) -> io::Result<bool> {
+    let mut terminal = io::stderr().lock();
+    write!(terminal, "{question} [y/N] ")?;
+    terminal.flush()?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 /// The width of a terminal. `COLUMNS` takes precedence over the size of the terminal.

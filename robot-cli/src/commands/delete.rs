@@ -17,7 +17,7 @@ use crate::{
     format::Format,
     id::{IdArgument, parse_id},
     table::Table,
-    terminal::Screen,
+    terminal::{self, Screen},
 };
 
 /// Arguments of `delete`.
@@ -129,14 +129,11 @@ fn ask(robots: &[Robot]) -> io::Result<bool> {
     if robots.len() > shown.len() {
         writeln!(terminal, "… and {} more", robots.len() - shown.len())?;
     }
-    match robots.len() {
-        1 => write!(terminal, "Delete this robot? [y/N] ")?,
-        many => write!(terminal, "Delete these {many} robots? [y/N] ")?,
-    }
-    terminal.flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+    drop(terminal);
+    terminal::is_confirmed(&match robots.len() {
+        1 => "Delete this robot?".to_owned(),
+        many => format!("Delete these {many} robots?"),
+    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub(crate) mod import;
 pub(crate) mod import_arguments;
 pub(crate) mod list;
 pub(crate) mod manual;
+pub(crate) mod migrate;
 pub(crate) mod restore;
 pub(crate) mod search;
 pub(crate) mod summary;

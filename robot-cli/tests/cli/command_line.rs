@@ -4,7 +4,7 @@ use robot_core::{DEFAULT_URL, Field};
 
 use crate::sandbox::Sandbox;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "add",
     "list",
     "search",
@@ -15,6 +15,7 @@ const COMMANDS: [&str; 16] = [
     "import",
     "export",
     "copy",
+    "migrate",
     "backup",
     "restore",
     "check",
