@@ -12,7 +12,7 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use super::{
-    connection::{LOCK_PAUSE, retry_while_locked},
+    connect::{LOCK_PAUSE, retry_while_locked},
     errors::is_locked,
 };
 use crate::database::{

@@ -102,7 +102,10 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::{CatalogueExt, OpenOptions},
-        database::sqlite::{SqliteCatalogue, connection::Purpose, file::DatabaseFile},
+        database::sqlite::{
+            SqliteCatalogue,
+            connect::{DatabaseFile, Purpose},
+        },
         model::Draft,
     };
 

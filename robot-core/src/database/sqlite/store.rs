@@ -10,15 +10,11 @@ use ::metrics::gauge;
 use diesel::{Connection, SqliteConnection};
 
 use super::{
-    connection::{Purpose, enable_wal},
-    file::DatabaseFile,
-    files::Files,
+    connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
     filter_index::{self, FilterIndex, Listed},
     folded_search,
-    inline_reads::InlineReads,
-    readers::Readers,
     search::{candidates, matching, search},
-    writer::{Ids, Work, Writer},
+    write::{Files, Ids, Work, Writer},
 };
 use crate::{
     catalogue::{
@@ -61,7 +57,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SqliteCatalogue {
-    readers: Readers,
+    readers: ReaderPool,
     inline_reads: InlineReads,
     /// `None` if the process may not write the file.
     writer: Option<Writer>,
@@ -131,7 +127,7 @@ impl SqliteCatalogue {
         file.pin()?;
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Ok(Self {
-            readers: Readers::new(&file, options.get_connections()),
+            readers: ReaderPool::new(&file, options.get_connections()),
             inline_reads: InlineReads::new(&file, options.get_workers()),
             writer: start_writer(&file)?,
             file,
@@ -145,7 +141,7 @@ impl SqliteCatalogue {
         options: &OpenOptions,
     ) -> Result<Self, OpenError> {
         file.pin()?;
-        let readers = Readers::new(&file, options.get_connections());
+        let readers = ReaderPool::new(&file, options.get_connections());
         let filter_index = readers.read(FilterIndex::find);
         Ok(Self {
             filter_index: filter_index.map_err(|error| file.cannot_open(error.into()))?,

@@ -135,7 +135,10 @@ mod tests {
     use super::*;
     use crate::{
         catalogue::OpenOptions,
-        database::sqlite::{SqliteCatalogue, connection::Purpose, file::DatabaseFile},
+        database::sqlite::{
+            SqliteCatalogue,
+            connect::{DatabaseFile, Purpose},
+        },
     };
 
     /// The table may have characters of a later version of Unicode.

@@ -6,14 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    backup::copy,
-    check::check,
-    connection::Purpose,
-    file::DatabaseFile,
-    replacement::Replacement,
-    sidecars::{LOGS, SIDECARS},
-};
+use super::{backup::copy, check::check, replacement::Replacement};
+use crate::database::sqlite::connect::{DatabaseFile, LOGS, Purpose, SIDECARS};
 use crate::{
     catalogue::{CheckError, OpenOptions, RestoreError, RestoredBackup},
     files::{Existing, OutputError, OutputFile, path::with_suffix},

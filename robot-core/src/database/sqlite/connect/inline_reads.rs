@@ -16,7 +16,8 @@ use std::{
 use ::metrics::{Counter, counter};
 use diesel::{QueryResult, SqliteConnection};
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
+use super::{connection::Purpose, file::DatabaseFile, reader::Reader};
+use crate::database::sqlite::errors::classify;
 use crate::{
     catalogue::{Error, Result},
     metrics::SQLITE_MOVED_READS,
@@ -39,7 +40,7 @@ thread_local! {
 }
 
 /// The connections for inline reads.
-pub(super) struct InlineReads {
+pub(crate) struct InlineReads {
     file: DatabaseFile,
     /// One for each thread, which opens it at its first read, and closes it if a read fails.
     connections: Box<[Mutex<Option<Reader>>]>,
@@ -50,7 +51,7 @@ pub(super) struct InlineReads {
 
 impl InlineReads {
     /// Connections for a number of threads.
-    pub(super) fn new(file: &DatabaseFile, threads: usize) -> Self {
+    pub(crate) fn new(file: &DatabaseFile, threads: usize) -> Self {
         Self {
             file: file.clone(),
             connections: (0..threads).map(|_| Mutex::new(None)).collect(),
@@ -62,7 +63,7 @@ impl InlineReads {
     /// Runs a query on the connection of this thread. `None` if look-ups are slow, if there are more
     /// threads than connections, or if the query would wait for a lock or failed: a thread that may
     /// block then repeats it and reports the error.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Option<Result<T>> {
@@ -103,7 +104,7 @@ impl InlineReads {
     }
 
     /// Records how long a look-up took, here or on a blocking thread.
-    pub(super) fn observe(&self, duration: Duration) {
+    pub(crate) fn observe(&self, duration: Duration) {
         if duration >= SLOW {
             self.fast.store(0, Ordering::Relaxed);
         } else if self.fast.load(Ordering::Relaxed) < FAST_READS {

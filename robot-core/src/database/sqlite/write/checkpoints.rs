@@ -14,10 +14,9 @@ use diesel::{
     sql_types::Integer,
 };
 
-use super::{
-    connection::WAL_LIMIT,
+use crate::database::sqlite::{
+    connect::{WAL_LIMIT, Wal},
     errors::{is_disk_full, is_locked},
-    wal::Wal,
 };
 use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
@@ -38,7 +37,7 @@ const READERS_TIMEOUT: Duration = Duration::from_millis(20);
 const RESTART_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Decides when checkpoints are due, and runs them.
-pub(super) struct Checkpoints {
+pub(crate) struct Checkpoints {
     wal: Wal,
     /// Changes since the number of pages was read.
     changes: usize,
@@ -70,7 +69,7 @@ impl CheckpointMetrics {
 }
 
 impl Checkpoints {
-    pub(super) fn new(wal: Wal) -> Self {
+    pub(crate) fn new(wal: Wal) -> Self {
         Self {
             wal,
             changes: 0,
@@ -80,12 +79,12 @@ impl Checkpoints {
     }
 
     /// The WAL that is checkpointed.
-    pub(super) fn wal(&self) -> &Wal {
+    pub(crate) fn wal(&self) -> &Wal {
         &self.wal
     }
 
     /// Whether the file of the WAL should be shortened.
-    pub(super) fn is_wal_too_long(&self) -> bool {
+    pub(crate) fn is_wal_too_long(&self) -> bool {
         let length = self.wal.length();
         self.metrics.wal_bytes.set(bytes(length.unwrap_or(0)));
         length > Some(WAL_LIMIT)
@@ -95,7 +94,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// It failed, and a later one may not write the same pages again.
-    pub(super) fn run_if_due(
+    pub(crate) fn run_if_due(
         &mut self,
         connection: &mut SqliteConnection,
         changes: usize,
@@ -120,7 +119,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// As [`run_if_due`](Self::run_if_due).
-    pub(super) fn restart_wal(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
+    pub(crate) fn restart_wal(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
         if self
             .last_restart
             .is_some_and(|last| last.elapsed() < RESTART_INTERVAL)
@@ -139,7 +138,7 @@ impl Checkpoints {
     ///
     /// # Errors
     /// As [`run_if_due`](Self::run_if_due).
-    pub(super) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+    pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
         self.checkpoint(connection, "PASSIVE").map(drop)
     }
 

@@ -31,7 +31,7 @@ const COMMIT_DELAY: Duration = Duration::from_millis(2);
 const TARGET_BATCH: usize = 16;
 
 /// Creates a queue, whose length is recorded.
-pub(super) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
+pub(crate) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
         state: Mutex::new(State {
             items: VecDeque::new(),
@@ -88,11 +88,11 @@ impl<T> Queue<T> {
 }
 
 /// The sending half. When it is dropped, the receiver takes what is left.
-pub(super) struct Sender<T>(Arc<Queue<T>>);
+pub(crate) struct Sender<T>(Arc<Queue<T>>);
 
 /// Why an item was not queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SendError {
+pub(crate) enum SendError {
     /// The queue is full.
     Full,
     /// The receiver was dropped.
@@ -101,7 +101,7 @@ pub(super) enum SendError {
 
 impl<T> Sender<T> {
     /// Queues an item.
-    pub(super) fn send(&self, item: T) -> Result<(), SendError> {
+    pub(crate) fn send(&self, item: T) -> Result<(), SendError> {
         let Self(queue) = self;
         let mut state = queue.state();
         if state.is_closed {
@@ -128,7 +128,7 @@ impl<T> Drop for Sender<T> {
 }
 
 /// The receiving half. When it is dropped, queued items are dropped with it.
-pub(super) struct Receiver<T> {
+pub(crate) struct Receiver<T> {
     queue: Arc<Queue<T>>,
     /// The number of items in the last batch.
     last_batch: usize,
@@ -141,7 +141,7 @@ impl<T> Receiver<T> {
     /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for
     /// two writes is cheaper than two. A batch of one ends that, so that a single client is never
     /// delayed.
-    pub(super) fn next_batch(&mut self, idle: Duration) -> Option<Vec<T>> {
+    pub(crate) fn next_batch(&mut self, idle: Duration) -> Option<Vec<T>> {
         let queued = self.queue.wait_for(1, idle);
         if queued == 0 {
             // An item may have arrived, and the sender may have been dropped, since the wait ended.
@@ -158,7 +158,7 @@ impl<T> Receiver<T> {
     }
 
     /// Takes everything that is queued.
-    pub(super) fn take_all(&self) -> Vec<T> {
+    pub(crate) fn take_all(&self) -> Vec<T> {
         self.take(usize::MAX)
     }
 

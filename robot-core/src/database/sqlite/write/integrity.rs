@@ -7,11 +7,7 @@ use std::{fs, io, path::PathBuf};
 
 use diesel::{QueryResult, RunQueryDsl, SqliteConnection, dsl::sql, sql_types::Text};
 
-use super::{
-    connection::{Purpose, WAL_LIMIT},
-    file::DatabaseFile,
-    sidecars::{SHARED_MEMORY, WAL},
-};
+use crate::database::sqlite::connect::{DatabaseFile, Purpose, SHARED_MEMORY, WAL, WAL_LIMIT};
 use crate::files::{
     identity::{Identity, identity, link_count},
     path::with_suffix,
@@ -19,7 +15,7 @@ use crate::files::{
 
 /// Why a commit to the files would be lost.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Lost {
+pub(crate) enum Lost {
     #[error(
         "{0} was deleted, moved or replaced while it was in use, so nothing can be stored; put \
          the file back, or restart the program to use what is there now"
@@ -40,7 +36,7 @@ pub(super) enum Lost {
 }
 
 /// The files of an open database.
-pub(super) struct Files {
+pub(crate) struct Files {
     file: DatabaseFile,
     /// The database, its WAL and its shared memory.
     watched: [Watched; 3],
@@ -83,7 +79,7 @@ impl Watched {
 
 impl Files {
     /// The files of a database that was just opened.
-    pub(super) fn new(file: &DatabaseFile) -> io::Result<Self> {
+    pub(crate) fn new(file: &DatabaseFile) -> io::Result<Self> {
         let mut database = Watched::new(file.path().to_owned(), u64::MAX);
         database.observed = Some(database.observe()?);
         let sidecar = |suffix| Watched::new(with_suffix(file.resolved(), suffix), WAL_LIMIT);
@@ -95,7 +91,7 @@ impl Files {
 
     /// Forgets sidecar files that do not exist: the last connection deleted them when it closed, and
     /// the next one creates new ones.
-    pub(super) fn forget_deleted_sidecars(&mut self) {
+    pub(crate) fn forget_deleted_sidecars(&mut self) {
         for sidecar in &mut self.watched[1..] {
             if matches!(fs::exists(&sidecar.path), Ok(false)) {
                 sidecar.observed = None;
@@ -105,7 +101,7 @@ impl Files {
 
     /// Checks, before a commit, that the files are still those that were opened, and that no other
     /// WAL can be begun for the database.
-    pub(super) fn check(&mut self) -> Result<(), Lost> {
+    pub(crate) fn check(&mut self) -> Result<(), Lost> {
         for index in 0..self.watched.len() {
             if let Some(before) = self.watched[index].observed {
                 self.watched[index].observed = Some(self.observe(index, before)?);
@@ -121,7 +117,7 @@ impl Files {
     }
 
     /// Checks, after a commit, that it is in files which the next start will find.
-    pub(super) fn check_committed(&mut self) -> Result<(), Lost> {
+    pub(crate) fn check_committed(&mut self) -> Result<(), Lost> {
         for index in 0..self.watched.len() {
             let watched = &self.watched[index];
             let before = match watched.observed {

@@ -9,12 +9,10 @@ use diesel::{
     sql_types::{BigInt, Binary, Bool, Text},
 };
 
-use super::{
-    background::run_while,
-    backup::is_of_search_index,
-    connection::Purpose,
+use super::{background::run_while, backup::is_of_search_index};
+use crate::database::sqlite::{
+    connect::{DatabaseFile, Purpose},
     errors::{is_damaged, is_locked, is_malformed},
-    file::DatabaseFile,
     store::SqliteCatalogue,
 };
 use crate::{
@@ -107,7 +105,7 @@ fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
         }
         // Without the remedy of `classify`, which is this check.
         Err(error) if is_damaged(&error) => Ok(vec![failed(Check::File, error.to_string())]),
-        Err(error) => match super::errors::classify(error) {
+        Err(error) => match crate::database::sqlite::errors::classify(error) {
             Error::Store(cause) => Ok(vec![failed(Check::File, cause.to_string())]),
             error => Err(error.into()),
         },

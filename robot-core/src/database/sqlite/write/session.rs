@@ -7,12 +7,12 @@ use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 
 use super::{
     checkpoints::Checkpoints,
-    connection::{Purpose, begin},
-    errors::{classify, classify_commit},
-    file::DatabaseFile,
-    files::{Files, Lost},
+    integrity::{Files, Lost},
     suspension::Suspension,
-    wal::Wal,
+};
+use crate::database::sqlite::{
+    connect::{DatabaseFile, Purpose, Wal, begin},
+    errors::{classify, classify_commit},
 };
 use crate::{
     catalogue::{Error, OpenError, Result},
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// The connection that writes, and the files that it writes to.
-pub(super) struct WriteSession {
+pub(crate) struct WriteSession {
     /// `None` while it is in use, so that it is dropped if that panics, and until it can be opened
     /// again.
     connection: Option<SqliteConnection>,
@@ -40,7 +40,7 @@ pub(super) struct WriteSession {
 }
 
 impl WriteSession {
-    pub(super) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
+    pub(crate) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
         let suspended = gauge!(SQLITE_SUSPENDED.name);
         suspended.set(0);
         Ok(Self {
@@ -58,7 +58,7 @@ impl WriteSession {
 
     /// Commits what `statements` does in a transaction. Afterwards the commit is either recoverable
     /// at the next start, or undone.
-    pub(super) fn commit(
+    pub(crate) fn commit(
         &mut self,
         statements: impl FnOnce(&mut SqliteConnection) -> QueryResult<()>,
     ) -> Result<()> {
@@ -128,7 +128,7 @@ impl WriteSession {
     }
 
     /// The error of a commit that panicked: a bug.
-    pub(super) fn panicked(&self) -> Error {
+    pub(crate) fn panicked(&self) -> Error {
         let cause = "the writer thread panicked";
         if self.is_committing {
             Error::unknown(cause)
@@ -165,7 +165,7 @@ impl WriteSession {
     }
 
     /// Runs the checkpoint that may be due after a commit with a number of changes.
-    pub(super) fn after_commit(&mut self, changes: usize) {
+    pub(crate) fn after_commit(&mut self, changes: usize) {
         self.with_checkpoints(|checkpoints, connection| {
             checkpoints.run_if_due(connection, changes)
         });
@@ -173,13 +173,13 @@ impl WriteSession {
 
     /// Copies the pages of the WAL into the database, so that the WAL can start again from the
     /// beginning, and takes no more space.
-    pub(super) fn after_full_disk(&mut self) {
+    pub(crate) fn after_full_disk(&mut self) {
         self.with_checkpoints(|checkpoints, connection| checkpoints.run(connection));
     }
 
     /// Does what is due while nothing is to be written: shortens a WAL that a reader kept from
     /// starting again, and makes sure that it is not empty, so that reads can use their caches.
-    pub(super) fn maintain(&mut self) {
+    pub(crate) fn maintain(&mut self) {
         if let Some(suspension) = &mut self.suspension {
             suspension.lock(Duration::ZERO);
         }

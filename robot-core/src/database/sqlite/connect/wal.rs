@@ -10,11 +10,11 @@ use crate::files::path::with_suffix;
 
 /// The WAL of a database that is open.
 #[derive(Debug, Clone)]
-pub(super) struct Wal(PathBuf);
+pub(crate) struct Wal(PathBuf);
 
 impl Wal {
     /// The WAL of the database at a path, which is resolved.
-    pub(super) fn of(database: &Path) -> Self {
+    pub(crate) fn of(database: &Path) -> Self {
         Self(with_suffix(database, WAL))
     }
 
@@ -26,12 +26,12 @@ impl Wal {
     /// another process was killed while it wrote the header, it is always the same. The cache would
     /// be taken for current, whatever was committed in between, and the next commit would write its
     /// old pages.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.length() == Some(0)
     }
 
     /// The length of the file in bytes. `None` if it does not exist, or cannot be accessed: `Files` reports that.
-    pub(super) fn length(&self) -> Option<u64> {
+    pub(crate) fn length(&self) -> Option<u64> {
         fs::metadata(&self.0).ok().map(|found| found.len())
     }
 }
@@ -39,19 +39,19 @@ impl Wal {
 /// The WAL of a connection that is open. SQLite neither deletes nor replaces the file meanwhile, so it
 /// is opened once: examining an open file takes a third of the time of examining its path.
 #[derive(Debug)]
-pub(super) struct OpenWal {
+pub(crate) struct OpenWal {
     wal: Wal,
     /// `None` until it is examined, or while it does not exist.
     file: Option<File>,
 }
 
 impl OpenWal {
-    pub(super) fn new(wal: Wal) -> Self {
+    pub(crate) fn new(wal: Wal) -> Self {
         Self { wal, file: None }
     }
 
     /// See [`Wal::is_empty`]. The connection must have been used.
-    pub(super) fn is_empty(&mut self) -> bool {
+    pub(crate) fn is_empty(&mut self) -> bool {
         if self.file.is_none() {
             self.file = File::open(&self.wal.0).ok();
         }

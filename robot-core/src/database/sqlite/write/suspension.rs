@@ -4,8 +4,8 @@ use std::{mem::ManuallyDrop, sync::Arc, time::Duration};
 
 use diesel::{SqliteConnection, result::Error as DieselError};
 
-use super::{connection::begin, file::DatabaseFile};
 use crate::catalogue::{Cause, Error};
+use crate::database::sqlite::connect::{DatabaseFile, begin};
 
 /// Keeps the WAL as it is: pages may be in no other file on disk.
 ///
@@ -13,7 +13,7 @@ use crate::catalogue::{Cause, Error};
 /// closed, so that no connection is the last one, which would delete the WAL. Both end with the
 /// process. If no other process uses the file then, the next one builds the shared memory from the
 /// log, and its checkpoint writes all pages again.
-pub(super) struct Suspension {
+pub(crate) struct Suspension {
     connection: ManuallyDrop<SqliteConnection>,
     is_locked: bool,
     cause: Cause,
@@ -21,7 +21,7 @@ pub(super) struct Suspension {
 
 impl Suspension {
     /// Suspends writing because of the error of a checkpoint, and logs it.
-    pub(super) fn new(
+    pub(crate) fn new(
         connection: SqliteConnection,
         file: &DatabaseFile,
         cause: DieselError,
@@ -42,14 +42,14 @@ impl Suspension {
 
     /// Takes the write lock, unless it has it. Another process may hold it for longer than
     /// `timeout`; then this has to be called again.
-    pub(super) fn lock(&mut self, timeout: Duration) {
+    pub(crate) fn lock(&mut self, timeout: Duration) {
         if !self.is_locked {
             self.is_locked = begin(&mut self.connection, timeout, Duration::MAX).is_ok();
         }
     }
 
     /// The error of every write.
-    pub(super) fn error(&self) -> Error {
+    pub(crate) fn error(&self) -> Error {
         Error::RestartRequired(Arc::clone(&self.cause))
     }
 }

@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A connection that reads.
-pub(super) struct Reader {
+pub(crate) struct Reader {
     connection: SqliteConnection,
     /// The state that is read, if the connection has no locks.
     state: Option<Unlocked>,
@@ -37,7 +37,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(connection: SqliteConnection, state: Option<Unlocked>, wal: Wal) -> Self {
+    pub(crate) fn new(connection: SqliteConnection, state: Option<Unlocked>, wal: Wal) -> Self {
         Self {
             connection,
             state,
@@ -48,7 +48,7 @@ impl Reader {
 
     /// Runs a query. Its result is an error if another program changed a database that is read
     /// without locks: it may be of two states.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> QueryResult<T> {
@@ -62,20 +62,20 @@ impl Reader {
     }
 
     /// Whether a next query will read the current state of the database.
-    pub(super) fn is_current(&mut self) -> bool {
+    pub(crate) fn is_current(&mut self) -> bool {
         match &self.state {
             Some(state) => state.is_current(),
             None => !self.was_used || !self.wal.is_empty(),
         }
     }
 
-    pub(super) fn connection(&mut self) -> &mut SqliteConnection {
+    pub(crate) fn connection(&mut self) -> &mut SqliteConnection {
         &mut self.connection
     }
 }
 
 /// The state of a database that no program is changing, which can be read without locks.
-pub(super) struct Unlocked {
+pub(crate) struct Unlocked {
     path: PathBuf,
     stamp: Stamp,
 }
@@ -89,7 +89,7 @@ impl Unlocked {
     ///
     /// # Errors
     /// The database cannot be accessed, or its WAL cannot be read without writing.
-    pub(super) fn of(path: &Path, is_read_only: bool) -> io::Result<Option<Self>> {
+    pub(crate) fn of(path: &Path, is_read_only: bool) -> io::Result<Option<Self>> {
         let state = Self {
             path: path.to_owned(),
             stamp: stamp(path)?,
@@ -123,13 +123,13 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
 }
 
 /// The length of a file, 0 if it does not exist.
-pub(super) fn length(path: &Path) -> u64 {
+pub(crate) fn length(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
 /// Whether this process may read but not write the database at a path, which is resolved: the
 /// database or a file beside it is read-only, or a file is missing and cannot be created.
-pub(super) fn is_read_only(path: &Path) -> bool {
+pub(crate) fn is_read_only(path: &Path) -> bool {
     let is_writable_or_missing = |suffix| {
         let sidecar = with_suffix(path, suffix);
         is_writable(if sidecar.exists() {

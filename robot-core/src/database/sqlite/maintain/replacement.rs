@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::sidecars::{LOGS, SHARED_MEMORY, SIDECARS};
+use crate::database::sqlite::connect::{LOGS, SHARED_MEMORY, SIDECARS};
 use crate::files::path::with_suffix;
 
 /// The files at the path of a catalogue, if there are any, and the path that they get.
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     path: PathBuf,
     renamed: PathBuf,
     /// `None` if there is no database file, but perhaps a WAL without one.
@@ -25,7 +25,7 @@ impl Replacement {
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if another process uses the file.
-    pub(super) fn lock(path: &Path) -> io::Result<Self> {
+    pub(crate) fn lock(path: &Path) -> io::Result<Self> {
         let lock = match File::options().read(true).write(true).open(path) {
             Ok(file) => Some(file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -44,7 +44,7 @@ impl Replacement {
     ///
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if another process has created the file since it was locked.
-    pub(super) fn rename(&self) -> io::Result<()> {
+    pub(crate) fn rename(&self) -> io::Result<()> {
         if self.lock.is_none() && exists(&self.path) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -65,7 +65,7 @@ impl Replacement {
 
     /// Gives the files their names again, unless another process has created the file. Not after the
     /// new file has the name.
-    pub(super) fn undo(&self) {
+    pub(crate) fn undo(&self) {
         if exists(&self.path) {
             return;
         }
@@ -76,7 +76,7 @@ impl Replacement {
     }
 
     /// The new path of the database file, if there was one.
-    pub(super) fn into_renamed(self) -> Option<PathBuf> {
+    pub(crate) fn into_renamed(self) -> Option<PathBuf> {
         self.lock.map(|_| self.renamed)
     }
 }

@@ -12,7 +12,7 @@ use std::{
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs `work` until it ends, or `next` breaks (`None`). The thread then ends when SQLite does.
-pub(super) fn run_while<T: Send + 'static>(
+pub(crate) fn run_while<T: Send + 'static>(
     name: &str,
     mut next: impl FnMut() -> ControlFlow<()>,
     work: impl FnOnce() -> T + Send + 'static,

@@ -14,12 +14,12 @@ use diesel::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::errors::is_locked;
 use crate::database::slow_statements;
+use crate::database::sqlite::errors::is_locked;
 
 /// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
 /// when several processes create one file at the same time.
-pub(super) const LOCK_PAUSE: Duration = Duration::from_millis(10);
+pub(crate) const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The pause between two attempts to take the write lock. Too long, and a program that writes without a
 /// pause leaves the lock free only while this one sleeps; too short, and waiting takes a whole core.
@@ -28,7 +28,7 @@ const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
 /// The size in bytes to which SQLite shortens the WAL when it starts again from the beginning. Too
 /// low, and the WAL is shortened and extended all the time, which makes commits slower; too high, and
 /// the disk space of a burst is never freed. Four times the size at which it is checkpointed.
-pub(super) const WAL_LIMIT: u64 = 16 << 20;
+pub(crate) const WAL_LIMIT: u64 = 16 << 20;
 
 /// Characters that are percent-encoded in a file URI.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -39,7 +39,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// To create the file and its tables.
     Create,
     /// To read, in a snapshot, while other connections read and one writes.
@@ -53,7 +53,7 @@ pub(super) enum Purpose {
 impl Purpose {
     /// Only the first connection of a catalogue creates the file. If the file disappears later, an
     /// empty one in its place would only hide the loss.
-    pub(super) fn mode(self) -> &'static str {
+    pub(crate) fn mode(self) -> &'static str {
         match self {
             Self::Create => "rwc",
             Self::Read | Self::ReadInline | Self::Write => "rw",
@@ -71,7 +71,7 @@ impl Purpose {
 }
 
 /// The URI by which SQLite opens a file in a mode.
-pub(super) fn uri(path: &str, mode: &str) -> String {
+pub(crate) fn uri(path: &str, mode: &str) -> String {
     // An absolute path needs an empty host, or SQLite parses its first segment as a host.
     let host = if path.starts_with('/') { "//" } else { "" };
     let path = utf8_percent_encode(path, ENCODED);
@@ -79,7 +79,7 @@ pub(super) fn uri(path: &str, mode: &str) -> String {
 }
 
 /// Sets what the catalogue relies on. Statements wait for locks of other processes up to `timeout`.
-pub(super) fn set_up(
+pub(crate) fn set_up(
     connection: &mut SqliteConnection,
     purpose: Purpose,
     timeout: Duration,
@@ -109,7 +109,7 @@ pub(super) fn set_up(
 
 /// Shows the columns that a database without pending migrations would have, by a view of this
 /// connection.
-pub(super) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult<()> {
+pub(crate) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult<()> {
     let is_older = sql::<Bool>(
         "SELECT count(*) > 0 AND total(name = 'revision') = 0 FROM pragma_table_info('robots')",
     );
@@ -127,7 +127,7 @@ pub(super) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult
 ///
 /// # Errors
 /// The file cannot be changed, or its file system has no shared memory.
-pub(super) fn enable_wal(
+pub(crate) fn enable_wal(
     connection: &mut SqliteConnection,
     timeout: Duration,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -159,7 +159,7 @@ fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
 /// ever find it free.
 ///
 /// A wait of `slow_statement` or longer is logged, because each attempt is short.
-pub(super) fn begin(
+pub(crate) fn begin(
     connection: &mut SqliteConnection,
     timeout: Duration,
     slow_statement: Duration,
@@ -177,7 +177,7 @@ pub(super) fn begin(
 }
 
 /// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`.
-pub(super) fn retry_while_locked<T>(
+pub(crate) fn retry_while_locked<T>(
     timeout: Duration,
     pause: Duration,
     mut attempt: impl FnMut() -> QueryResult<T>,

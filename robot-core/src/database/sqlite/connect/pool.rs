@@ -8,14 +8,15 @@ use std::{
 use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{QueryResult, SqliteConnection};
 
-use super::{connection::Purpose, errors::classify, file::DatabaseFile, reader::Reader};
+use super::{connection::Purpose, file::DatabaseFile, reader::Reader};
+use crate::database::sqlite::errors::classify;
 use crate::{
     catalogue::{Error, Result},
     metrics::{Counted, STORE_CONNECTIONS_BUSY, STORE_POOL_WAIT},
 };
 
 /// A pool of reading connections.
-pub(super) struct Readers {
+pub(crate) struct ReaderPool {
     file: DatabaseFile,
     state: Mutex<State>,
     available: Condvar,
@@ -29,9 +30,9 @@ struct State {
     free: u32,
 }
 
-impl Readers {
+impl ReaderPool {
     /// A pool of up to `connections`, each opened when it is needed.
-    pub(super) fn new(file: &DatabaseFile, connections: u32) -> Self {
+    pub(crate) fn new(file: &DatabaseFile, connections: u32) -> Self {
         Self {
             file: file.clone(),
             state: Mutex::new(State {
@@ -45,7 +46,7 @@ impl Readers {
     }
 
     /// Runs a query. The connection is closed if the query fails.
-    pub(super) fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> Result<T> {
@@ -86,7 +87,7 @@ fn too_slow(limit: Duration) -> Error {
 }
 
 /// The right to use a connection until this is dropped.
-struct Permit<'a>(&'a Readers);
+struct Permit<'a>(&'a ReaderPool);
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {

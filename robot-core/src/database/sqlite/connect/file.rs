@@ -12,11 +12,11 @@ use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
     connection::{Purpose, set_up, show_as_migrated, uri},
-    errors::{is_damaged, is_disk_full, is_locked},
     reader::{Reader, Unlocked, is_read_only, length},
     sidecars::{SIDECARS, WAL},
     wal::Wal,
 };
+use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
     database::slow_statements,
@@ -29,7 +29,7 @@ use crate::{
 
 /// A database file.
 #[derive(Clone)]
-pub(super) struct DatabaseFile {
+pub(crate) struct DatabaseFile {
     path: String,
     /// The path after links are followed: SQLite keeps the WAL beside the file itself, not beside a
     /// link to it.
@@ -49,7 +49,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// The URL names no file; the file has several names, or belongs to another database.
-    pub(super) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    pub(crate) fn from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let file = Self::of_url(url, options)?;
         file.must_have_one_name()?;
         Ok(file)
@@ -60,7 +60,7 @@ impl DatabaseFile {
     ///
     /// # Errors
     /// The URL names no file, or the file belongs to another database.
-    pub(super) fn unchanged_from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
+    pub(crate) fn unchanged_from_url(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         Ok(Self {
             is_unchanged: true,
             ..Self::of_url(url, options)?
@@ -121,7 +121,7 @@ impl DatabaseFile {
     }
 
     /// Fails if there is a WAL without the file. SQLite would delete it.
-    pub(super) fn must_not_be_lost(&self) -> Result<(), OpenError> {
+    pub(crate) fn must_not_be_lost(&self) -> Result<(), OpenError> {
         if self.path().exists() || length(&with_suffix(&self.resolved, WAL)) == 0 {
             return Ok(());
         }
@@ -137,13 +137,13 @@ impl DatabaseFile {
     /// Nothing is read of another file. SQLite would take the WAL and the shared memory beside it for
     /// those of the new file, and would empty the shared memory, which crashes a process that still
     /// uses it for the old file.
-    pub(super) fn connect(&self, purpose: Purpose) -> Result<SqliteConnection, OpenError> {
+    pub(crate) fn connect(&self, purpose: Purpose) -> Result<SqliteConnection, OpenError> {
         self.connect_in_mode(purpose, purpose.mode())
     }
 
     /// A connection that reads. A database that the process may not write is not changed, and no
     /// file is created beside it.
-    pub(super) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
+    pub(crate) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
         let wal = Wal::of(&self.resolved);
         if !self.is_read_only && !self.is_unchanged {
             return Ok(Reader::new(self.connect(purpose)?, None, wal));
@@ -192,7 +192,7 @@ impl DatabaseFile {
     }
 
     /// Requires that every further connection is to the same file, if it exists.
-    pub(super) fn pin(&self) -> Result<(), OpenError> {
+    pub(crate) fn pin(&self) -> Result<(), OpenError> {
         match fs::metadata(&self.path) {
             Ok(found) => self.identity.get_or_init(|| identity(&found)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -202,7 +202,7 @@ impl DatabaseFile {
     }
 
     /// Fails if the file does not exist. Other problems are found by opening it.
-    pub(super) fn must_exist(&self) -> Result<(), OpenError> {
+    pub(crate) fn must_exist(&self) -> Result<(), OpenError> {
         match fs::exists(&self.path) {
             Ok(false) => Err(OpenError::Missing {
                 database: self.name(),
@@ -211,42 +211,42 @@ impl DatabaseFile {
         }
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         Path::new(&self.path)
     }
 
     /// The path after links are followed.
-    pub(super) fn resolved(&self) -> &Path {
+    pub(crate) fn resolved(&self) -> &Path {
         &self.resolved
     }
 
     /// Whether the process may not write the database.
-    pub(super) fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
     /// The files of the database.
-    pub(super) fn store_files(&self) -> StoreFiles {
+    pub(crate) fn store_files(&self) -> StoreFiles {
         store_files(&self.resolved).with_open(self.identity.get().copied())
     }
 
     /// How long to wait for a lock.
-    pub(super) fn timeout(&self) -> Duration {
+    pub(crate) fn timeout(&self) -> Duration {
         self.timeout
     }
 
     /// The duration from which statements are logged.
-    pub(super) fn slow_statement(&self) -> Duration {
+    pub(crate) fn slow_statement(&self) -> Duration {
         self.slow_statement
     }
 
     /// The file as messages name it.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         format!("'{}'", self.path.trim_start_matches("./"))
     }
 
     /// The error for a file that cannot be opened.
-    pub(super) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
+    pub(crate) fn cannot_open(&self, cause: Box<dyn Error + Send + Sync>) -> OpenError {
         let database = self.name();
         if is_locked(cause.as_ref()) {
             return OpenError::Busy { database };
@@ -281,7 +281,7 @@ impl DatabaseFile {
 }
 
 /// The path in a URL: everything after `sqlite://`, literally; `None` if it cannot be a file.
-pub(super) fn path_of_url(url: &str) -> Option<String> {
+pub(crate) fn path_of_url(url: &str) -> Option<String> {
     let path = url
         .strip_prefix("sqlite://")
         .filter(|path| !path.is_empty() && !path.ends_with('/') && !path.contains('\0'))

@@ -9,13 +9,8 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 
-use super::{
-    background::run_while,
-    connection::{Purpose, uri},
-    file::DatabaseFile,
-    reader::Reader,
-    sidecars::{JOURNAL, LOGS},
-};
+use super::background::run_while;
+use crate::database::sqlite::connect::{DatabaseFile, JOURNAL, LOGS, Purpose, Reader, uri};
 use crate::{
     catalogue::{Backup, BackupError, OpenError, OpenOptions},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
@@ -95,7 +90,7 @@ fn create(
 /// Copies and checks the database on a thread of its own, and returns the number of robots; `None`
 /// if `next` broke. The thread then ends when SQLite has written everything to the deleted file. Without
 /// a complete copy, the file is deleted.
-pub(super) fn copy(
+pub(crate) fn copy(
     database: &DatabaseFile,
     mut connection: Reader,
     path: &str,
@@ -129,7 +124,7 @@ fn vacuum_into(connection: &mut SqliteConnection, path: &str) -> QueryResult<()>
 }
 
 /// Whether a finding of SQLite is about the search index: FTS5 names itself, in upper or in lower case.
-pub(super) fn is_of_search_index(finding: &str) -> bool {
+pub(crate) fn is_of_search_index(finding: &str) -> bool {
     finding.contains("FTS5") || finding.starts_with("fts5: ")
 }
 

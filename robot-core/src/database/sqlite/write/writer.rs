@@ -17,13 +17,11 @@ use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 use futures_channel::oneshot;
 
 use super::{
-    commit_queue::{Receiver, SendError, Sender, commit_queue},
-    errors::classify,
-    file::DatabaseFile,
-    files::Files,
-    statements::insert_free,
-    write_session::WriteSession,
+    integrity::Files,
+    queue::{Receiver, SendError, Sender, commit_queue},
+    session::WriteSession,
 };
+use crate::database::sqlite::{connect::DatabaseFile, errors::classify, statements::insert_free};
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
     database::{
@@ -43,7 +41,7 @@ use crate::{
 const IDLE: Duration = Duration::from_millis(500);
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     /// `None` only while it is dropped.
     queue: Option<Sender<Write>>,
     metrics: Arc<QueueMetrics>,
@@ -52,7 +50,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the writer thread of a database that was opened.
-    pub(super) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
+    pub(crate) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file, files)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let (queue, mut writes) = commit_queue(metrics.length.clone());
@@ -70,7 +68,7 @@ impl Writer {
 
     /// Queues work. The result is available when the work is committed; it is an error if the
     /// queue is full.
-    pub(super) fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
+    pub(crate) fn submit(&self, work: Work) -> Pending<Result<RobotId>> {
         let (sender, receiver) = oneshot::channel();
         let write = Write {
             work,
@@ -111,7 +109,7 @@ fn lost() -> Error {
 }
 
 /// What is to be written.
-pub(super) enum Work {
+pub(crate) enum Work {
     Change(Change),
     /// At least one change, all or none of them, and where their ids are returned. The result is the
     /// last of these.
@@ -121,7 +119,7 @@ pub(super) enum Work {
 }
 
 /// Ids that the writer thread returns beside the result.
-pub(super) type Ids = Arc<Mutex<Vec<RobotId>>>;
+pub(crate) type Ids = Arc<Mutex<Vec<RobotId>>>;
 
 impl Work {
     /// The number of robots that it concerns.

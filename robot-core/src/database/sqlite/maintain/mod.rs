@@ -1,0 +1,10 @@
+//! Backups of a database file, restoring one, and checks.
+
+mod background;
+mod backup;
+mod check;
+mod replacement;
+mod restore;
+pub(crate) use backup::backup;
+pub(crate) use check::check;
+pub(crate) use restore::restore_backup;

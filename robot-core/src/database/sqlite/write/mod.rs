@@ -1,0 +1,11 @@
+//! The thread that writes: its queue, its transactions, the checks of the files, and the WAL.
+
+mod checkpoints;
+mod integrity;
+mod queue;
+mod session;
+mod suspension;
+mod writer;
+
+pub(crate) use integrity::Files;
+pub(crate) use writer::{Ids, Work, Writer};
