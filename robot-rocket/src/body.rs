@@ -1,77 +1,126 @@
 //! Bodies of requests, read from the connection or from Rocket.
 
-use std::{
-    io,
-    pin::Pin,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
 use bytes::Bytes;
-use futures_util::TryStreamExt;
+use futures_util::{FutureExt, Stream, StreamExt};
 use http_body_util::BodyDataStream;
-use robot_core::http::{BODY_LIMIT, BodyError, BodyTimer, IMPORT_LIMIT};
-use rocket::{
-    Data, Request,
-    data::ByteUnit,
-    tokio::{
-        io::{AsyncRead, AsyncReadExt},
-        sync::mpsc,
-        time::timeout,
-    },
-};
-use tokio_util::io::StreamReader;
+use hyper::body::Incoming;
+use robot_core::http::{BodyError, BodyTimer};
+use rocket::tokio::{sync::mpsc, time::timeout};
 
-use crate::serve::Received;
-
-/// Size of the pieces of a streamed body, in bytes. Lower, and an import switches threads more often;
-/// higher, and each import uses more memory. One record of an import fits.
+/// Size from which a piece of a streamed body is passed on, in bytes. Lower, and an import switches threads
+/// more often; higher, and each import uses more memory.
 const PIECE: usize = 64 * 1024;
 
-/// The body of a request.
-pub(crate) struct RequestBody<'r>(Pin<Box<dyn AsyncRead + Send + 'r>>);
+/// A body that is read from a connection.
+pub(crate) type ConnectionBody = RequestBody<BodyDataStream<Incoming>>;
 
-impl<'r> RequestBody<'r> {
-    /// The body, of which one byte more than the largest import can be read.
-    pub(crate) fn open(request: &'r Request<'_>, data: Data<'r>) -> Self {
-        let limit = IMPORT_LIMIT + 1;
-        let received = Received::of(request).and_then(Received::take_body);
-        Self(match received {
-            Some(body) => {
-                // A copy, because hyper cannot use its buffer again while the last piece is kept.
-                let pieces = BodyDataStream::new(body)
-                    .map_ok(|piece| Bytes::copy_from_slice(&piece))
-                    .map_err(io::Error::other);
-                Box::pin(StreamReader::new(pieces).take(limit))
-            }
-            None => Box::pin(data.open(ByteUnit::Byte(limit))),
-        })
+/// The body of a request.
+pub(crate) struct RequestBody<S> {
+    pieces: S,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Complete,
+    Failed,
+}
+
+/// Why a body was not read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReadError {
+    /// It has more bytes than the limit.
+    TooLarge,
+    /// The connection or the transfer encoding ended before.
+    Incomplete,
+}
+
+impl<S, E> RequestBody<S>
+where
+    S: Stream<Item = Result<Bytes, E>> + Unpin,
+{
+    /// A body, which has no pieces if it is complete.
+    pub(crate) fn new(is_complete: bool, pieces: S) -> Self {
+        let state = if is_complete {
+            State::Complete
+        } else {
+            State::Open
+        };
+        Self { pieces, state }
     }
 
-    /// Reads the whole body, or one byte more than the limit.
-    pub(crate) async fn read_whole(self, deadline: Duration) -> Result<Vec<u8>, BodyError> {
+    /// Whether nothing of the body is left to be read.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, ReadError> {
+        match self.state {
+            State::Open => {}
+            State::Complete => return Ok(None),
+            State::Failed => return Err(ReadError::Incomplete),
+        }
+        match self.pieces.next().await {
+            Some(Ok(piece)) => Ok(Some(piece)),
+            Some(Err(_)) => {
+                self.state = State::Failed;
+                Err(ReadError::Incomplete)
+            }
+            None => {
+                self.state = State::Complete;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Reads the whole body, if it is no longer than the limit.
+    pub(crate) async fn read_whole(&mut self, limit: usize) -> Result<Vec<u8>, ReadError> {
         let mut bytes = Vec::new();
-        let mut body = self.0.take(BODY_LIMIT as u64 + 1);
-        match timeout(deadline, body.read_to_end(&mut bytes)).await {
-            Ok(Ok(_)) => Ok(bytes),
-            Ok(Err(_)) => Err(BodyError::Incomplete),
-            Err(_) => Err(BodyError::TooSlow),
+        while let Some(piece) = self.next().await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > limit {
+                return Err(ReadError::TooLarge);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The next piece, with what has arrived after it; empty at the end of the body. Copied, because hyper
+    /// cannot use its buffer again while a piece is kept.
+    async fn read_piece(&mut self) -> Result<Vec<u8>, ReadError> {
+        let mut bytes = Vec::new();
+        loop {
+            let next = self.next();
+            let next = if bytes.is_empty() {
+                next.await
+            } else {
+                next.now_or_never().unwrap_or(Ok(None))
+            };
+            match next {
+                Ok(Some(piece)) => bytes.extend_from_slice(&piece),
+                Err(error) if bytes.is_empty() => return Err(error),
+                // What has arrived before an error is used.
+                Ok(None) | Err(_) => return Ok(bytes),
+            }
+            if bytes.len() >= PIECE {
+                return Ok(bytes);
+            }
         }
     }
 
     /// Sends the body in pieces until its end, an error, or the receiver is dropped.
     pub(crate) async fn send_pieces(
-        mut self,
+        &mut self,
         mut timer: BodyTimer,
         receiver: mpsc::Sender<Result<Vec<u8>, BodyError>>,
     ) {
         loop {
-            let mut piece = vec![0; PIECE];
             let started = Instant::now();
-            let piece = match timeout(timer.next_timeout(), self.0.read(&mut piece)).await {
-                Ok(Ok(length)) => {
-                    piece.truncate(length);
-                    Ok(piece)
-                }
+            let piece = match timeout(timer.next_timeout(), self.read_piece()).await {
+                Ok(Ok(piece)) => Ok(piece),
                 Ok(Err(_)) => Err(BodyError::Incomplete),
                 Err(_) => Err(BodyError::TooSlow),
             };

@@ -1,7 +1,6 @@
 //! Catchers that give Rocket's own errors the contract's shape.
 
-use hyper::StatusCode;
-use robot_core::http::{Api, Failure};
+use robot_core::http::Failure;
 use rocket::{
     Catcher, Request,
     catcher::{Handler, Result},
@@ -9,46 +8,39 @@ use rocket::{
 };
 
 use crate::{
-    permits::BlockingPermits,
-    reply,
+    mounted::Mounted,
+    response::{convert, convert_without_fairings},
     routes::head,
-    serve::{Labels, Received, Refusal},
+    serve::Labels,
 };
 
 /// The catchers for the errors that occur under the base.
-pub(crate) fn all(api: &Api, permits: &BlockingPermits) -> Vec<Catcher> {
+pub(crate) fn all(mounted: &Mounted) -> Vec<Catcher> {
     [400, 500]
-        .map(|code| Catcher::new(code, ContractError(api.clone(), permits.clone())))
+        .map(|code| Catcher::new(code, ContractError(mounted.clone())))
         .into()
 }
 
 #[derive(Clone)]
-struct ContractError(Api, BlockingPermits);
+struct ContractError(Mounted);
 
 #[rocket::async_trait]
 impl Handler for ContractError {
     async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> Result<'r> {
-        let Self(api, permits) = self;
+        let Self(Mounted { api, permits, .. }) = self;
         let exchange = api.receive(head("unknown", request));
-        if let Some(received) = Received::of(request) {
-            received.set_labels(|| Labels::of(&exchange));
-        }
-        if let Some(refusal) = Refusal::of_request(request) {
-            let failure = Failure::Malformed(vec![refusal.message.into()]);
-            let mut reply = exchange.reject(failure);
-            *reply.status_mut() = StatusCode::from_u16(refusal.status).unwrap_or_default();
-            return Ok(reply::response_without_fairings(reply, permits));
-        }
-        let failure = if status != Status::BadRequest {
-            Failure::Internal
-        } else if request.route().is_some() {
-            Failure::Malformed(vec![Refusal::MALFORMED.message.into()])
-        } else {
+        Labels::set(request, || Labels::of(&exchange));
+        if status == Status::BadRequest && request.route().is_none() {
             // Rocket does not route a request with a method that it does not know. No path takes
             // such a method, so the answer needs no store and does not block.
-            let reply = exchange.answer(Ok(Vec::new())).wait();
-            return Ok(reply::response_without_fairings(reply, permits));
+            let response = exchange.answer(Ok(Vec::new())).wait();
+            return Ok(convert_without_fairings(response, permits));
+        }
+        let failure = if status == Status::BadRequest {
+            Failure::Malformed(vec!["The request cannot be understood".into()])
+        } else {
+            Failure::Internal
         };
-        Ok(reply::response(exchange.reject(failure), permits))
+        Ok(convert(exchange.reject(failure), permits))
     }
 }

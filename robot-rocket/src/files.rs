@@ -20,7 +20,7 @@ use rocket::{
     tokio::task::spawn_blocking,
 };
 
-use crate::{rank, routes, serve::READS_FROM_CONNECTION, settings::store_in_static_dir};
+use crate::{mounted::Mounted, rank, routes, settings::store_in_static_dir};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
@@ -65,7 +65,7 @@ pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
 }
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
-pub(crate) fn routes(base: &str, folder: &Path, api: &Api, stores: &Stores) -> Vec<Route> {
+pub(crate) fn routes(mounted: &Mounted, folder: &Path, stores: &Stores) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -73,12 +73,10 @@ pub(crate) fn routes(base: &str, folder: &Path, api: &Api, stores: &Stores) -> V
         .map(|method| {
             let handler = Files {
                 folder: folder.clone(),
-                api: api.clone(),
+                api: mounted.api.clone(),
                 stores: stores.clone(),
             };
-            let mut route = Route::ranked(rank(RANK, base), method, "/<path..>", handler);
-            route.name = Some(format!("{READS_FROM_CONNECTION}static files").into());
-            route
+            Route::ranked(rank(RANK, mounted.base()), method, "/<path..>", handler)
         })
         .into()
 }

@@ -10,6 +10,8 @@ use rocket::{
     http::Method,
 };
 
+use crate::mounted::Mounted;
+
 /// The bytes that Rocket examines.
 const START: usize = "_method=delete".len();
 
@@ -40,18 +42,7 @@ pub(crate) async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> M
 
 /// Changes a form with `_method=HEAD` back to a `POST` before it is routed. Rocket would omit the body
 /// of the answer, and the client would wait for it.
-pub(crate) struct NoHeadForms {
-    base: String,
-}
-
-impl NoHeadForms {
-    /// For the paths under this base.
-    pub(crate) fn below(base: &str) -> Self {
-        Self {
-            base: base.trim_end_matches('/').to_owned(),
-        }
-    }
-}
+pub(crate) struct NoHeadForms(pub(crate) Mounted);
 
 #[rocket::async_trait]
 impl Fairing for NoHeadForms {
@@ -63,14 +54,9 @@ impl Fairing for NoHeadForms {
     }
 
     async fn on_request(&self, request: &mut Request<'_>, data: &mut Data<'_>) {
-        if request.method() == Method::Head && is_below(&self.base, request) {
+        let is_below = self.0.is_above(request.uri().path().as_str());
+        if request.method() == Method::Head && is_below {
             request.set_method(true_method(request, data).await);
         }
     }
-}
-
-/// Whether the path of a request is under a base, which has no slash at its end.
-pub(crate) fn is_below(base: &str, request: &Request<'_>) -> bool {
-    let below_base = request.uri().path().as_str().strip_prefix(base);
-    below_base.is_some_and(|path| path.is_empty() || path.starts_with('/'))
 }

@@ -25,11 +25,10 @@ use rocket::{
 use crate::{
     metrics::{self, SERVER},
     routes,
-    serve::READS_FROM_CONNECTION,
 };
 
 /// Before static files, which must not replace the checks, and after the routes of applications.
-const RANK: isize = 1500;
+pub(crate) const RANK: isize = 1500;
 
 /// How long a read of the store may take. With the rest of the request, the answer takes less than a
 /// second, the default time limit of Kubernetes.
@@ -72,11 +71,7 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
         ("/readyz", Check::Ready(readiness)),
     ];
     let routes = checks.into_iter().flat_map(|(path, check)| {
-        routes::METHODS.map(|method| {
-            let mut route = Route::ranked(RANK, method, path, check.clone());
-            route.name = Some(format!("{READS_FROM_CONNECTION}health").into());
-            route
-        })
+        routes::METHODS.map(|method| Route::ranked(RANK, method, path, check.clone()))
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
 }

@@ -24,10 +24,11 @@ mod files;
 mod forms;
 mod health;
 mod metrics;
+mod mounted;
 mod page;
 mod permits;
 mod rare_warning;
-mod reply;
+mod response;
 mod routes;
 mod runtime;
 mod serve;
@@ -40,6 +41,7 @@ use std::{io, sync::Arc};
 use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket, fairing::AdHoc};
 
+use mounted::{Catalogues, Mounted};
 use permits::BlockingPermits;
 
 pub use health::mount_health;
@@ -104,16 +106,17 @@ pub fn mount(
         Ok(permits) => permits,
         Err(error) => return rocket.attach(no_launch(error)),
     };
-    let rocket = rocket
-        .attach(forms::NoHeadForms::below(base))
-        .attach(reply::no_sniffing(base))
-        .mount(base, page::routes(base, &api, &permits))
-        .mount(base, routes::all(base, &api, &permits))
-        .register(base, catchers::all(&api, &permits));
+    let mounted = Mounted::new(base, api, permits);
+    let rocket = Catalogues::add(rocket, mounted.clone())
+        .attach(forms::NoHeadForms(mounted.clone()))
+        .attach(response::no_sniffing(mounted.clone()))
+        .mount(base, page::routes(&mounted))
+        .mount(base, routes::all(&mounted))
+        .register(base, catchers::all(&mounted));
     match &settings.static_dir {
         Some(folder) => rocket
             .attach(files::no_store_below(folder, &stores))
-            .mount(base, files::routes(base, folder, &api, &stores)),
+            .mount(base, files::routes(&mounted, folder, &stores)),
         None => rocket,
     }
 }

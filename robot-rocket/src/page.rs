@@ -9,7 +9,7 @@ use std::{
     io::Cursor,
 };
 
-use robot_core::http::{Api, Failure};
+use robot_core::http::Failure;
 use rocket::{
     Data, Request, Response, Route,
     http::{Method, Status},
@@ -17,9 +17,7 @@ use rocket::{
     route::{Handler, Outcome},
 };
 
-use crate::{
-    forms::true_method, permits::BlockingPermits, rank, reply, routes, serve::READS_FROM_CONNECTION,
-};
+use crate::{forms::true_method, mounted::Mounted, rank, response::convert, routes};
 
 /// Before the routes of the catalogue, after static files, which may replace the page's.
 const RANK: isize = 2500;
@@ -105,29 +103,17 @@ const fn content_type(name: &str) -> &'static str {
 }
 
 /// The routes of the page, for the hosts that the catalogue accepts.
-pub(crate) fn routes(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Route> {
-    let page = Page {
-        base: base.trim_end_matches('/').to_owned(),
-        api: api.clone(),
-        permits: permits.clone(),
-    };
+pub(crate) fn routes(mounted: &Mounted) -> Vec<Route> {
+    let rank = rank(RANK, mounted.base());
     routes::METHODS
         .into_iter()
         .flat_map(|method| ["/", "/docs", "/page/<file>"].map(|path| (method, path)))
-        .map(|(method, path)| {
-            let mut route = Route::ranked(rank(RANK, base), method, path, page.clone());
-            route.name = Some(format!("{READS_FROM_CONNECTION}page").into());
-            route
-        })
+        .map(|(method, path)| Route::ranked(rank, method, path, Page(mounted.clone())))
         .collect()
 }
 
 #[derive(Clone)]
-struct Page {
-    base: String,
-    api: Api,
-    permits: BlockingPermits,
-}
+struct Page(Mounted);
 
 /// The resource of a path under the base.
 enum Found {
@@ -139,7 +125,7 @@ enum Found {
 
 impl Page {
     fn find(&self, request: &Request<'_>) -> Option<Found> {
-        let path = request.uri().path().as_str().strip_prefix(&self.base)?;
+        let path = request.uri().path().as_str().strip_prefix(self.0.base())?;
         if path.is_empty() {
             return Some(Found::BaseWithoutSlash);
         }
@@ -151,9 +137,10 @@ impl Page {
 #[rocket::async_trait]
 impl Handler for Page {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
+        let Self(Mounted { api, permits, .. }) = self;
         let method = true_method(request, &mut data).await;
         let found = self.find(request);
-        let Some(found) = found.filter(|_| self.api.host_allowed(&routes::headers(request))) else {
+        let Some(found) = found.filter(|_| api.host_allowed(&routes::headers(request))) else {
             return Outcome::Forward((data, Status::NotFound));
         };
         Outcome::Success(match (method, found) {
@@ -162,11 +149,10 @@ impl Handler for Page {
             (Method::Options, _) => options(),
             _ => {
                 let failure = Failure::MethodNotAllowed(METHODS.to_owned());
-                let reply = self
-                    .api
+                let response = api
                     .receive(routes::head(method.as_str(), request))
                     .reject(failure);
-                reply::response(reply, &self.permits)
+                convert(response, permits)
             }
         })
     }

@@ -1,8 +1,10 @@
 //! Permits for blocking threads: admission control for requests that block.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, thread, time::Duration};
 
-use robot_core::http::Failure;
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use robot_core::http::{Chunks, Failure, RequestId};
 use rocket::{
     Config,
     figment::Figment,
@@ -10,6 +12,7 @@ use rocket::{
         runtime::{Builder, Handle, Runtime},
         sync::Semaphore,
         task::{JoinHandle, spawn_blocking},
+        time::timeout,
     },
 };
 
@@ -27,6 +30,8 @@ pub(crate) struct BlockingPermits {
     all: Arc<Semaphore>,
     /// For work that waits for a client, which may be slow. Other work ends within seconds.
     slow: Arc<Semaphore>,
+    /// For work that reads the whole catalogue, and takes a core while it does.
+    costly: Arc<Semaphore>,
     /// For responses that have started.
     queued: Arc<QueuedThreads>,
 }
@@ -34,6 +39,10 @@ pub(crate) struct BlockingPermits {
 /// The number of blocking threads for each thread that may wait for a client. With a smaller number,
 /// slow clients could take the threads of the other requests.
 const THREADS_PER_SLOW: usize = 32;
+
+/// How long costly work waits for its turn. Shorter, and clients are rejected who would be served soon; longer, and
+/// they wait for longer when it is in vain.
+const COSTLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The number of blocking threads for each thread that continues a response. With a smaller number,
 /// more lists read a page at the same time, each with a thread and memory of its own; many also wait
@@ -83,6 +92,9 @@ impl BlockingPermits {
         Ok(Self {
             all: permits(count),
             slow: permits(count.div_ceil(THREADS_PER_SLOW)),
+            costly: permits(
+                thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)),
+            ),
             queued: Arc::new(QueuedThreads::new(count.div_ceil(THREADS_PER_QUEUED))?),
         })
     }
@@ -133,10 +145,46 @@ impl BlockingPermits {
         self.run(request_id, work).await
     }
 
+    /// As [`run`](Self::run), for work that reads the whole catalogue. Half of the cores, at most, do such work,
+    /// so that it does not delay other requests.
+    pub(crate) async fn run_costly<T: Send + 'static>(
+        &self,
+        request_id: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Failure> {
+        let costly = timeout(COSTLY_TIMEOUT, Arc::clone(&self.costly).acquire_owned()).await;
+        let Ok(Ok(costly)) = costly else {
+            SERVER.no_slow_thread.increment(1);
+            return Err(Failure::Unavailable);
+        };
+        let work = move || {
+            let outcome = work();
+            drop(costly);
+            outcome
+        };
+        self.run(request_id, work).await
+    }
+
+    /// The pieces of a streamed body, each read when the client has received the previous one.
+    pub(crate) fn pieces(
+        &self,
+        chunks: Chunks,
+        request_id: RequestId,
+    ) -> impl Stream<Item = io::Result<Bytes>> + Send + use<> {
+        let state = (chunks, self.clone(), request_id);
+        stream::try_unfold(state, |(mut chunks, permits, request_id)| async {
+            let read = move || (chunks.next(), chunks);
+            let read = permits.run_queued(request_id.as_str(), read).await;
+            let (piece, chunks) = read.map_err(|_| io::Error::other("the list cannot be read"))?;
+            let piece = piece.transpose().map_err(io::Error::other)?;
+            Ok(piece.map(|bytes| (Bytes::from(bytes), (chunks, permits, request_id))))
+        })
+    }
+
     /// Runs work on one of a few further threads, in the order of the calls: for a response that has
     /// started and can no longer be rejected. It takes no permit while it waits, since slow lists
     /// would take those of all other requests.
-    pub(crate) async fn run_queued<T: Send + 'static>(
+    async fn run_queued<T: Send + 'static>(
         &self,
         request_id: &str,
         work: impl FnOnce() -> T + Send + 'static,

@@ -1,36 +1,37 @@
 //! Rocket routes that pass every path and method under the base to the core.
 
-use std::{iter, pin::pin};
+use std::io;
 
-use futures_util::future::{Either, select};
+use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt};
 use hyper::{
     HeaderMap,
     header::{HOST, HeaderName},
     http::request::Parts,
 };
-use robot_core::http::{Api, BodyError, BodyMode, Exchange, Failure, RequestId, Response};
+use robot_core::http::IMPORT_LIMIT;
 use rocket::{
     Data, Request, Route,
+    data::ByteUnit,
     http::Method,
     route::{Handler, Outcome},
-    tokio::sync::mpsc,
 };
+use tokio_util::io::ReaderStream;
 
 use crate::{
     body::RequestBody,
     forms::{ends_early, true_method},
-    permits::BlockingPermits,
+    mounted::Mounted,
     rank,
-    reply::response,
-    serve::{Labels, READS_FROM_CONNECTION, Received},
+    response::convert,
+    serve::Labels,
 };
 
 /// After the routes of applications and the static files.
 const RANK: isize = 3000;
 
-/// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
-/// not work at the same time; higher, and each import uses more memory.
-const PIECES: usize = 4;
+/// The least rank of a catalogue's routes: every other route takes precedence.
+pub(crate) const FIRST_RANK: isize = RANK - 256;
 
 /// All methods of Rocket. Requests with other methods are passed to the catchers.
 pub(crate) const METHODS: [Method; 9] = [
@@ -46,91 +47,37 @@ pub(crate) const METHODS: [Method; 9] = [
 ];
 
 /// A route for each method.
-pub(crate) fn all(base: &str, api: &Api, permits: &BlockingPermits) -> Vec<Route> {
-    let handler = ApiHandler {
-        api: api.clone(),
-        permits: permits.clone(),
-    };
-    METHODS
-        .into_iter()
-        .map(|method| {
-            let rank = rank(RANK, base);
-            let mut route = Route::ranked(rank, method, "/<path..>", handler.clone());
-            route.name = Some(format!("{READS_FROM_CONNECTION}robots").into());
-            route
-        })
-        .collect()
+pub(crate) fn all(mounted: &Mounted) -> Vec<Route> {
+    let rank = rank(RANK, mounted.base());
+    let route = |method| Route::ranked(rank, method, "/<path..>", ApiHandler(mounted.clone()));
+    METHODS.map(route).into()
 }
 
 #[derive(Clone)]
-struct ApiHandler {
-    api: Api,
-    permits: BlockingPermits,
-}
+struct ApiHandler(Mounted);
 
 #[rocket::async_trait]
 impl Handler for ApiHandler {
     async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
+        let Self(mounted) = self;
         let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
-        let exchange = self.api.receive(head(method.as_str(), request));
-        if let Some(received) = Received::of(request) {
-            received.set_labels(|| Labels::of(&exchange));
-            received.release_head();
-        }
-        let reply = if exchange.body_mode() == BodyMode::Streamed {
-            let body = (!ends_early).then(|| RequestBody::open(request, data));
-            self.answer_streamed(&exchange, body).await
+        let exchange = mounted.api.receive(head(method.as_str(), request));
+        Labels::set(request, || Labels::of(&exchange));
+        let pieces: BoxStream<'_, io::Result<Bytes>> = if ends_early {
+            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
+            stream::once(async { Err(error) }).boxed()
         } else {
-            let body = match exchange.body_mode() {
-                _ if ends_early => Err(BodyError::Incomplete),
-                BodyMode::Whole => {
-                    let body = RequestBody::open(request, data);
-                    body.read_whole(exchange.body_deadline()).await
-                }
-                _ => Ok(Vec::new()),
-            };
-            let pending = exchange.answer(body);
-            let id = exchange.request_id().as_str();
-            pending.resolve(|work| self.permits.run(id, work)).await
+            ReaderStream::new(data.open(ByteUnit::Byte(IMPORT_LIMIT + 1))).boxed()
         };
-        let reply = reply.unwrap_or_else(|failure| exchange.reject(failure));
-        Outcome::Success(response(reply, &self.permits))
-    }
-}
-
-impl ApiHandler {
-    /// Reads the body while the request is answered. Without one, it is incomplete.
-    async fn answer_streamed(
-        &self,
-        exchange: &Exchange,
-        body: Option<RequestBody<'_>>,
-    ) -> Result<Response, Failure> {
-        let (sender, mut receiver) = mpsc::channel(PIECES);
-        let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
-        let id = exchange.request_id().as_str();
-        let answering = pending.resolve(|work| self.permits.run_slow(id, work));
-        let timer = exchange.body_timer();
-        let sending = async move {
-            // If the sender is dropped without an end mark, the body is incomplete.
-            if let Some(body) = body {
-                body.send_pieces(timer, sender).await;
-            }
-        };
-        // The rest of the body is not read if the reply is ready before.
-        match select(pin!(answering), pin!(sending)).await {
-            Either::Left((reply, _)) => reply,
-            Either::Right(((), answering)) => answering.await,
-        }
+        let mut body = RequestBody::new(false, pieces);
+        let response = mounted.answer(&exchange, &mut body).await;
+        Outcome::Success(convert(response, &mounted.permits))
     }
 }
 
 /// The head of a request for the core.
 pub(crate) fn head(method: &str, request: &Request<'_>) -> Parts {
-    let received = Received::of(request);
-    if let Some(head) = received.and_then(|received| received.take_head(method)) {
-        return head;
-    }
     let uri = request.uri();
     let path = uri.path().as_str();
     let target = match uri.query() {
@@ -142,9 +89,6 @@ pub(crate) fn head(method: &str, request: &Request<'_>) -> Parts {
     // No path of the catalogue has a target that HTTP does not allow.
     head.uri = target.parse().unwrap_or_default();
     head.headers = headers(request);
-    if let Some(id) = received.and_then(|received| received.request_id().as_str().parse().ok()) {
-        head.headers.insert(RequestId::HEADER, id);
-    }
     head
 }
 

@@ -1,7 +1,7 @@
 //! The response context: everything that a response depends on besides its content.
 
 use ::http::{
-    HeaderMap, HeaderName, HeaderValue,
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
     header::{
         ACCEPT, ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS,
         CONTENT_SECURITY_POLICY, CONTENT_TYPE, VARY, X_CONTENT_TYPE_OPTIONS,
@@ -94,4 +94,22 @@ impl ResponseContext {
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, fixed(exposed));
         }
     }
+}
+
+/// The response to a request that a frontend does not pass to an [`Api`](super::Api), such as one whose head it
+/// cannot read.
+///
+/// ```
+/// let response = robot_core::http::refusal(http::StatusCode::BAD_REQUEST, "This is no request");
+/// assert_eq!(response.into_body().into_bytes()?, br#"{"status":"ERROR","messages":["This is no request"]}"#);
+/// # Ok::<(), robot_core::Error>(())
+/// ```
+#[must_use]
+pub fn refusal(status: StatusCode, message: &str) -> Response {
+    let envelope = Envelope::error(vec![message.to_owned()]);
+    let mut response = response::whole(status, json(&envelope));
+    let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
+    context.add_headers(response.headers_mut());
+    response.headers_mut().remove(REQUEST_ID);
+    response
 }

@@ -159,6 +159,13 @@ impl Exchange {
         }
     }
 
+    /// Whether the answer takes a read of the whole catalogue, so that a frontend should answer few such requests
+    /// at a time.
+    #[must_use]
+    pub fn is_costly(&self) -> bool {
+        self.admitted.is_ok() && self.route() == Some("/api/robots/summary")
+    }
+
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
     #[must_use]
     pub fn body_deadline(&self) -> Duration {

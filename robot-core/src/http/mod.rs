@@ -77,6 +77,7 @@ pub use access::{Access, AccessError};
 pub use api::Api;
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use body_timer::{BodyTimer, StreamLimits};
+pub use context::refusal;
 pub use exchange::{BodyMode, Exchange};
 pub use failure::Failure;
 pub use host::{HostName, Hosts, ParseHostNameError};

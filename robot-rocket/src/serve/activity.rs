@@ -1,6 +1,7 @@
 //! What a connection does, and the time limits of that.
 
 use std::{
+    future::poll_fn,
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -10,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::task::AtomicWaker;
 use rocket::tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::settings::ConnectionLimits;
@@ -20,12 +22,14 @@ use crate::settings::ConnectionLimits;
 const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The activity of one connection. Its parts share it: the stream, the service, the response body and
-/// the driver.
+/// the driver. All of them run in the task of the connection.
 pub(super) struct Activity {
     phase: Mutex<Phase>,
     /// The number of requests.
     answers: AtomicU64,
     is_write_pending: AtomicBool,
+    /// Wakes what waits for the end of a pending write.
+    written: AtomicWaker,
     header_timeout: Duration,
     keep_alive: Duration,
 }
@@ -50,6 +54,7 @@ impl Activity {
             }),
             answers: AtomicU64::new(0),
             is_write_pending: AtomicBool::new(false),
+            written: AtomicWaker::new(),
             header_timeout: limits.header_timeout,
             keep_alive: limits.keep_alive,
         })
@@ -87,12 +92,30 @@ impl Activity {
 
     /// Records whether a write waits for the client.
     pub(super) fn set_write_pending(&self, is_pending: bool) {
-        self.is_write_pending.store(is_pending, Ordering::Relaxed);
+        let was_pending = self.is_write_pending.swap(is_pending, Ordering::Relaxed);
+        if was_pending && !is_pending {
+            self.written.wake();
+        }
     }
 
     /// Whether a write waits for the client.
     pub(super) fn is_write_pending(&self) -> bool {
         self.is_write_pending.load(Ordering::Relaxed)
+    }
+
+    /// Ready unless a write waits for the client. What is sent to a client that does not read is made
+    /// only when it reads again, so that it uses little memory.
+    pub(super) fn poll_writable(&self, context: &mut Context<'_>) -> Poll<()> {
+        if !self.is_write_pending() {
+            return Poll::Ready(());
+        }
+        self.written.register(context.waker());
+        Poll::Pending
+    }
+
+    /// See [`poll_writable`](Self::poll_writable).
+    pub(super) async fn writable(&self) {
+        poll_fn(|context| self.poll_writable(context)).await;
     }
 
     /// The server stops: there is little time for a request that has not arrived yet.

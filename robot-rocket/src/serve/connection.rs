@@ -7,7 +7,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::{Pin, pin},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::Poll,
     time::Duration,
 };
@@ -27,17 +27,12 @@ use super::tls::Certificates;
 use super::{
     activity::{Activity, Timer},
     record::RequestRecord,
-    refusal::Refusal,
-    response::BodyReader,
+    refusal::{HEAD_LIMIT, Refusal},
     server::Server,
     stream::{Stream, Transport},
 };
 #[cfg(feature = "tls")]
 use crate::metrics::SERVER;
-
-/// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
-/// client that sends a part of a head uses more memory.
-const HEAD_LIMIT: usize = 128 * 1024;
 
 /// How long the client may take to read the last response and close the connection, or to do the TLS
 /// handshake of a connection that is rejected. Shorter, and a client that still sends may not get the
@@ -93,18 +88,13 @@ where
     S: Transport,
 {
     let activity = Activity::new(&server.limits);
-    let mut stream = Stream::new(stream, &activity, server.limits.write_timeout);
-    let reader = Mutex::new(None);
+    let mut stream = Stream::new(stream, server, &activity);
     let end = {
         let service = service_fn(|request| {
-            let (answer, reader) = (activity.start_answer(), &reader);
+            let answer = activity.start_answer();
             // Boxed, because hyper allocates it for idle connections as well.
-            let answer = Box::pin(server.application.answer(request, remote, answer));
-            async move {
-                let (response, body) = answer.await;
-                *reader.lock().unwrap_or_else(PoisonError::into_inner) = body;
-                Ok::<_, Infallible>(response)
-            }
+            let response = Box::pin(server.answer(request, remote, &activity, answer));
+            async { Ok::<_, Infallible>(response.await) }
         });
         let connection = http1::Builder::new()
             .half_close(true)
@@ -113,7 +103,7 @@ where
             .max_buf_size(HEAD_LIMIT)
             .serve_connection(TokioIo::new(&mut stream), service);
         let stop = |connection: Pin<&mut http1::Connection<_, _>>| connection.graceful_shutdown();
-        drive(server, pin!(connection), stop, &reader, &activity).await
+        drive(server, pin!(connection), stop, &activity).await
     };
     let mut stream = stream.into_inner();
     match end {
@@ -152,12 +142,11 @@ impl From<hyper::Result<()>> for End {
     }
 }
 
-/// Polls hyper's connection, and the reader of the body that it sends.
+/// Polls hyper's connection until it ends, or a time limit is reached.
 async fn drive<C>(
     server: &Server,
     mut connection: Pin<&mut C>,
     stop: impl Fn(Pin<&mut C>),
-    reader: &Mutex<Option<BodyReader<'_>>>,
     activity: &Arc<Activity>,
 ) -> End
 where
@@ -174,22 +163,8 @@ where
             activity.stop();
             stop(connection.as_mut());
         }
-        loop {
-            if let Poll::Ready(end) = connection.as_mut().poll(context) {
-                return Poll::Ready(end.into());
-            }
-            let mut reader = reader.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(body) = reader.as_mut() else { break };
-            if body.is_done() {
-                // This drops the request, so that hyper does not wait for a reader of its body.
-                *reader = None;
-                continue;
-            }
-            // One piece at a time, so that a client that does not read uses little memory. The pending
-            // write wakes this task.
-            if activity.is_write_pending() || body.poll(context).is_pending() {
-                break;
-            }
+        if let Poll::Ready(end) = connection.as_mut().poll(context) {
+            return Poll::Ready(end.into());
         }
         timer.poll(context).map(|()| End::TimedOut)
     })
@@ -205,7 +180,8 @@ where
     let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
     let service = service_fn(async |_| {
         let mut record = RequestRecord::refused(remote);
-        let response = server.application.refusal(refusal, &mut record).await;
+        let mut response = refusal.response();
+        record.start_response(response.status(), response.headers_mut());
         record.add_bytes(response.body().len());
         record.set_sent();
         Ok::<_, Infallible>(response.map(Full::new))

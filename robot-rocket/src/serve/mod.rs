@@ -8,7 +8,6 @@ mod accept;
 mod activity;
 mod admission;
 mod application;
-mod buffering;
 mod connection;
 pub(crate) mod open_files;
 mod options;
@@ -16,6 +15,7 @@ mod record;
 mod refusal;
 mod request;
 mod response;
+mod routing;
 mod server;
 mod shutdown;
 mod stream;
@@ -26,7 +26,11 @@ use std::{io, net::SocketAddr, sync::Arc};
 
 #[cfg(feature = "tls")]
 use rocket::tokio::task::JoinSet;
-use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
+use rocket::{
+    Build, Rocket,
+    local::asynchronous::Client,
+    tokio::{net::TcpListener, sync::Semaphore},
+};
 
 use self::{
     accept::accept_until,
@@ -41,11 +45,7 @@ pub use options::ServeOptions;
 #[cfg(feature = "tls")]
 pub use tls::Certificates;
 
-pub(crate) use self::{
-    record::Labels,
-    refusal::Refusal,
-    request::{READS_FROM_CONNECTION, Received},
-};
+pub(crate) use self::record::Labels;
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
@@ -78,10 +78,10 @@ pub enum ServeError {
 /// Differences from [`Rocket::launch`]:
 /// - Clients have time limits, and connections are limited: see
 ///   [`ConnectionLimits`](crate::ConnectionLimits).
-/// - A request to a route of the application, not of the catalogue, is dispatched once its body has
-///   arrived, within 30 seconds. The body may have as many bytes as the greatest of Rocket's `limits`.
-///   If the path of a route starts with a parameter, this applies to all requests with its method.
-///   Request fairings see no bodies of requests to the catalogue.
+/// - A catalogue that is mounted answers its requests without Rocket: fairings of the application do not see
+///   them, unless a route of the application may match the path.
+/// - A request to a route of the application is dispatched once its body has arrived, within 30 seconds. The
+///   body may have as many bytes as the greatest of Rocket's `limits`.
 /// - Shutdown fairings run after the last request, unless a handler blocks its thread.
 /// - HTTP/2, upgrades such as WebSocket, and certificates of clients are not supported.
 ///
@@ -116,8 +116,7 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let figment = figment
         .merge(("address", options.address.ip()))
         .merge(("port", options.address.port()));
-    let rocket = rocket.configure(figment).attach(response::sizes());
-    let rocket = rocket.attach(record::routes());
+    let rocket = rocket.configure(figment).attach(application::fairing());
     let not_launched = |error| ServeError::Launch(Box::new(error));
     let rocket = rocket.ignite().await.map_err(not_launched)?;
     // Before the fairings for liftoff, after which a signal may come.
@@ -126,6 +125,7 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let server = Arc::new(Server {
         application: Application::new(client),
         admission: Admission::new(&options.limits),
+        large_heads: Arc::new(Semaphore::new(stream::LARGE_HEADS)),
         limits: options.limits,
         #[cfg(feature = "tls")]
         certificates: options.certificates,

@@ -3,19 +3,19 @@
 use std::{
     borrow::Cow,
     net::{IpAddr, SocketAddr},
-    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use hyper::{
-    HeaderMap, Method,
+    HeaderMap, Method, StatusCode,
     header::{HeaderName, HeaderValue},
+    http::request::Parts,
 };
 use robot_core::http::{Exchange, RequestId, TokenName};
-use rocket::{Request, fairing::AdHoc};
+use rocket::Request;
 use tracing::field;
 
-use super::request::Received;
+use super::application::LabelSlot;
 use crate::metrics::{Completed, Gauged};
 #[cfg(feature = "otlp")]
 use crate::traces::RequestTrace;
@@ -29,7 +29,7 @@ const NOT_READ: &str = "none";
 const HEADER: HeaderName = HeaderName::from_static(RequestId::HEADER);
 
 /// What the application knows about a request, and the server does not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Labels {
     /// The template of the path.
     route: Cow<'static, str>,
@@ -46,25 +46,23 @@ impl Labels {
             unknown_token: exchange.unknown_token().map(str::to_owned),
         }
     }
-}
 
-/// Records the routes of an application that record nothing themselves.
-pub(super) fn routes() -> AdHoc {
-    AdHoc::on_response("robot-rocket: routes of requests", |request, _| {
-        if let Some(received) = Received::of(request) {
-            received.set_labels(|| Labels {
-                route: route(request),
-                token: None,
-                unknown_token: None,
-            });
+    /// The labels of a request to a route of the application.
+    pub(super) fn of_route(request: &Request<'_>) -> Self {
+        let route = request.route().map(|route| route.uri.to_string());
+        Self {
+            route: route.map_or(Completed::NO_ROUTE.into(), Cow::from),
+            token: None,
+            unknown_token: None,
         }
-        Box::pin(async {})
-    })
-}
+    }
 
-fn route(request: &Request<'_>) -> Cow<'static, str> {
-    let route = request.route().map(|route| route.uri.to_string());
-    route.map_or(Completed::NO_ROUTE.into(), Cow::from)
+    /// Sets the labels of a request that comes from [`serve`](crate::serve), unless they were set before.
+    pub(crate) fn set(request: &Request<'_>, labels: impl FnOnce() -> Self) {
+        if let Some(slot) = request.local_cache(|| None::<LabelSlot>) {
+            slot.get_or_init(labels);
+        }
+    }
 }
 
 /// The record of a request, from its head to the end of its response. Dropping it completes it.
@@ -75,10 +73,11 @@ pub(super) struct RequestRecord {
     client: IpAddr,
     /// The client behind the proxy: `ip_header` of Rocket's settings.
     real_ip: Option<IpAddr>,
-    labels: Arc<OnceLock<Labels>>,
+    /// `None` until they are known.
+    labels: Option<Labels>,
     start: Instant,
     /// `None` until there is a response.
-    status: Option<u16>,
+    status: Option<StatusCode>,
     /// The size of the body that was sent.
     bytes: u64,
     is_sent: bool,
@@ -90,17 +89,16 @@ pub(super) struct RequestRecord {
 
 impl RequestRecord {
     /// The record of a request with this head.
-    pub(super) fn start(method: &Method, headers: &HeaderMap, client: SocketAddr) -> Self {
-        let record = Self::new(request_id(headers), known(method), client);
+    /// The client behind a proxy is in the header.
+    pub(super) fn start(head: &Parts, client: SocketAddr, ip_header: Option<&str>) -> Self {
+        let real_ip = ip_header.and_then(|name| head.headers.get(name));
+        let mut record = Self::new(RequestId::of(&head.headers), known(&head.method), client);
+        record.real_ip = real_ip.and_then(|ip| ip.to_str().ok()?.parse().ok());
         #[cfg(feature = "otlp")]
-        let record = record.with_trace(RequestTrace::start(headers));
+        {
+            record.trace = RequestTrace::start(&head.headers);
+        }
         record
-    }
-
-    #[cfg(feature = "otlp")]
-    fn with_trace(mut self, trace: Option<RequestTrace>) -> Self {
-        self.trace = trace;
-        self
     }
 
     /// The record of a connection that is refused, or whose request cannot be parsed.
@@ -114,7 +112,7 @@ impl RequestRecord {
             method,
             client: client.ip(),
             real_ip: None,
-            labels: Arc::default(),
+            labels: None,
             start: Instant::now(),
             status: None,
             bytes: 0,
@@ -129,19 +127,20 @@ impl RequestRecord {
         &self.request_id
     }
 
-    /// Where the application puts what it knows.
-    pub(super) fn labels(&self) -> Arc<OnceLock<Labels>> {
-        Arc::clone(&self.labels)
+    pub(super) fn set_request_id(&mut self, id: &RequestId) {
+        self.request_id = id.clone();
     }
 
-    pub(super) fn set_real_ip(&mut self, address: Option<IpAddr>) {
-        self.real_ip = address;
+    pub(super) fn set_labels(&mut self, labels: Labels) {
+        self.labels = Some(labels);
     }
 
     /// The response starts. Adds the id to its headers.
-    pub(super) fn start_response(&mut self, status: u16, headers: &mut HeaderMap) {
+    pub(super) fn start_response(&mut self, status: StatusCode, headers: &mut HeaderMap) {
         self.status = Some(status);
-        if let Ok(id) = HeaderValue::from_str(self.request_id.as_str()) {
+        if !headers.contains_key(&HEADER)
+            && let Ok(id) = HeaderValue::from_str(self.request_id.as_str())
+        {
             headers.insert(HEADER, id);
         }
     }
@@ -163,17 +162,17 @@ impl RequestRecord {
 
     /// The template of the path.
     fn route(&self) -> &str {
-        let labels = self.labels.get();
+        let labels = self.labels.as_ref();
         labels.map_or(Completed::NO_ROUTE, |labels| &labels.route)
     }
 
     fn token(&self) -> Option<&str> {
-        let token = self.labels.get()?.token.as_ref();
+        let token = self.labels.as_ref()?.token.as_ref();
         token.map(TokenName::as_str)
     }
 
     fn unknown_token(&self) -> Option<&str> {
-        self.labels.get()?.unknown_token.as_deref()
+        self.labels.as_ref()?.unknown_token.as_deref()
     }
 
     fn log(&self, duration: Duration) {
@@ -182,7 +181,7 @@ impl RequestRecord {
             request_id = %self.request_id,
             method = %self.method,
             route = %self.route(),
-            status = self.status,
+            status = self.status.map(|status| status.as_u16()),
             duration_ms = milliseconds(duration),
             bytes = self.bytes,
             client = %self.client,
@@ -202,7 +201,7 @@ impl Drop for RequestRecord {
         let completed = Completed {
             route: self.route(),
             method: self.method,
-            status: self.status,
+            status: self.status.map(|status| status.as_u16()),
             token: self.token(),
             duration,
             is_sent: self.is_sent,
@@ -219,17 +218,6 @@ impl Drop for RequestRecord {
 /// The duration, rounded to microseconds.
 fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1000.0
-}
-
-/// The id that the client sent, if it is well-formed and the only one, or a new one.
-fn request_id(headers: &HeaderMap) -> RequestId {
-    let mut received = headers.get_all(HEADER).iter();
-    let first = received
-        .next()
-        .and_then(|id| id.to_str().ok()?.parse().ok());
-    first
-        .filter(|_| received.next().is_none())
-        .unwrap_or_else(RequestId::random)
 }
 
 /// The method, so that a client cannot fill the log with names of its own.

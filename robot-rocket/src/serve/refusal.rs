@@ -1,33 +1,49 @@
-//! Requests and connections that the server answers without the application.
+//! Requests and connections that the server answers by itself.
 
-use rocket::Request;
+use bytes::Bytes;
+use hyper::{
+    Response, StatusCode,
+    header::{HeaderValue, RETRY_AFTER, TRANSFER_ENCODING},
+    http::request::Parts,
+};
+use robot_core::http::{Body, refusal};
 
-/// Why the server answers without the application. The catcher of the catalogue gives the answer the
-/// contract's shape.
+/// The maximum size of a request head in bytes. Lower, and long searches are rejected; higher, and a
+/// client that sends a part of a head uses more memory.
+pub(super) const HEAD_LIMIT: usize = 128 * 1024;
+
+/// Why the server answers by itself, in the contract's shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) status: u16,
-    pub(crate) message: &'static str,
+pub(super) struct Refusal {
+    status: StatusCode,
+    message: &'static str,
 }
 
 impl Refusal {
-    pub(crate) const MALFORMED: Self = Self::new(400, "The request cannot be understood");
+    pub(super) const MALFORMED: Self =
+        Self::new(StatusCode::BAD_REQUEST, "The request cannot be understood");
     pub(super) const BODY_TOO_SLOW: Self = Self::new(
-        408,
+        StatusCode::REQUEST_TIMEOUT,
         "The request body did not arrive in time; send it again",
     );
-    pub(super) const BODY_TOO_LARGE: Self =
-        Self::new(413, "The request body is too large; send a shorter one");
+    pub(super) const BODY_TOO_LARGE: Self = Self::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "The request body is too large; send a shorter one",
+    );
     pub(super) const HEAD_TOO_LARGE: Self = Self::new(
-        431,
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         "The request line and the headers are too long; send a shorter request",
     );
+    const UNKNOWN_CODING: Self = Self::new(
+        StatusCode::NOT_IMPLEMENTED,
+        "The Transfer-Encoding is not supported; send the body with chunked, or with its length",
+    );
     pub(super) const TOO_MANY_CONNECTIONS: Self = Self::new(
-        503,
+        StatusCode::SERVICE_UNAVAILABLE,
         "The service has too many connections; try again in a moment",
     );
 
-    const fn new(status: u16, message: &'static str) -> Self {
+    const fn new(status: StatusCode, message: &'static str) -> Self {
         Self { status, message }
     }
 
@@ -42,13 +58,35 @@ impl Refusal {
         }
     }
 
-    /// The refusal for which a catcher runs.
-    pub(crate) fn of_request(request: &Request<'_>) -> Option<Self> {
-        *request.local_cache(|| None::<Self>)
+    /// The refusal of a request head that hyper accepts.
+    pub(super) fn of_head(head: &Parts) -> Option<Self> {
+        let mut codings = head.headers.get_all(TRANSFER_ENCODING).iter();
+        let is_chunked = |coding: &HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"chunked");
+        if head_size(head) > HEAD_LIMIT {
+            Some(Self::HEAD_TOO_LARGE)
+        } else if !codings.all(is_chunked) {
+            Some(Self::UNKNOWN_CODING)
+        } else {
+            None
+        }
     }
 
-    /// Attaches it to a request.
-    pub(super) fn attach(self, request: &Request<'_>) {
-        request.local_cache(|| Some(self));
+    pub(super) fn response(self) -> Response<Bytes> {
+        let whole = |body: Body| body.into_bytes().unwrap_or_default().into();
+        let mut response = refusal(self.status, self.message).map(whole);
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            let headers = response.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        response
     }
+}
+
+/// The size of a head with the usual white space, in bytes.
+pub(super) fn head_size(head: &Parts) -> usize {
+    let target = head.uri.path_and_query();
+    let line = head.method.as_str().len() + target.map_or(0, |target| target.as_str().len());
+    let headers = head.headers.iter();
+    let headers = headers.map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    line + "  HTTP/1.1\r\n\r\n".len() + headers.sum::<usize>()
 }

@@ -1,19 +1,13 @@
-//! Requests, converted for the application.
+//! Requests, converted for Rocket.
 
-use std::{
-    net::SocketAddr,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::net::SocketAddr;
 
 use hyper::{
-    body::Incoming,
-    header::{COOKIE, HOST, HeaderName},
+    header::{COOKIE, HOST, HeaderValue},
     http::request::Parts,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
-use robot_core::http::RequestId;
 use rocket::{
-    Request,
     http::{
         Cookie, Header, Method,
         uri::{Host, Origin},
@@ -21,15 +15,7 @@ use rocket::{
     local::asynchronous::{Client, LocalRequest},
 };
 
-use super::record::{Labels, RequestRecord};
-
-/// Start of the name of each route whose handler reads the body from the connection
-/// ([`Received::take_body`]). Rocket names routes after functions, whose names have no blanks.
-pub(crate) const READS_FROM_CONNECTION: &str = "robot-rocket: ";
-
 /// The bytes that hyper permits in a path or query, but Rocket does not.
-const REQUEST_ID: HeaderName = HeaderName::from_static(RequestId::HEADER);
-
 const NOT_PERMITTED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -44,71 +30,6 @@ const NOT_PERMITTED: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-
-/// A request as it was received. Requests that come from [`serve`](crate::serve) have it; Rocket's
-/// request has copies of the headers in UTF-8 only.
-pub(crate) struct Received {
-    /// Until the core has the request.
-    parts: Mutex<Option<Parts>>,
-    body: Mutex<Option<Incoming>>,
-    request_id: RequestId,
-    labels: Arc<OnceLock<Labels>>,
-}
-
-impl Received {
-    /// Without the body if it was buffered: Rocket's request has it then.
-    pub(super) fn new(parts: Parts, body: Option<Incoming>, record: &RequestRecord) -> Self {
-        Self {
-            request_id: record.request_id().clone(),
-            labels: record.labels(),
-            parts: Mutex::new(Some(parts)),
-            body: Mutex::new(body),
-        }
-    }
-
-    /// What was received as this request.
-    pub(crate) fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
-        request.local_cache(|| None::<Self>).as_ref()
-    }
-
-    /// Attaches it to a request.
-    pub(super) fn attach(self, request: &Request<'_>) {
-        request.local_cache(|| Some(self));
-    }
-
-    /// The head with this method. `None` if it was taken or released.
-    pub(crate) fn take_head(&self, method: &str) -> Option<Parts> {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut parts = parts.take()?;
-        parts.method = method.parse().unwrap_or(parts.method);
-        let id = self.request_id.as_str().parse();
-        parts.headers.extend(id.map(|id| (REQUEST_ID, id)));
-        Some(parts)
-    }
-
-    pub(crate) fn request_id(&self) -> &RequestId {
-        &self.request_id
-    }
-
-    /// Sets what the log says about the request, unless it was set before.
-    pub(crate) fn set_labels(&self, labels: impl FnOnce() -> Labels) {
-        self.labels.get_or_init(labels);
-    }
-
-    /// Frees the head, with the buffer of 8 KiB into which hyper read it.
-    pub(crate) fn release_head(&self) {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        *parts = None;
-    }
-
-    /// The body. `None` if it was buffered, or has been taken.
-    pub(crate) fn take_body(&self) -> Option<Incoming> {
-        self.body
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
-    }
-}
 
 fn target(parts: &Parts) -> &str {
     parts
@@ -149,11 +70,11 @@ pub(super) fn local<'c>(client: &'c Client, parts: &Parts, remote: SocketAddr) -
 }
 
 /// A request that Rocket rejects with the catcher for 400 of this path, since a path has no blanks.
-pub(super) fn invalid<'c>(client: &'c Client, path: &str) -> LocalRequest<'c> {
+fn invalid<'c>(client: &'c Client, path: &str) -> LocalRequest<'c> {
     client.req(Method::Get, format!("{}/ ", path.trim_end_matches('/')))
 }
 
-fn text(value: Option<&hyper::header::HeaderValue>) -> Option<String> {
+fn text(value: Option<&HeaderValue>) -> Option<String> {
     str::from_utf8(value?.as_bytes()).ok().map(str::to_owned)
 }
 

@@ -1,25 +1,38 @@
-//! The stream of a connection, below hyper: write timeout, the first head, and detection of what hyper
-//! does.
+//! The stream of a connection, below hyper: write timeout, memory of large heads, and detection of what
+//! hyper does.
 
 use std::{
     io::{self, IoSlice},
     pin::Pin,
     sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
+    task::{Context, Poll, ready},
 };
 
 use rocket::tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
+    sync::OwnedSemaphorePermit,
     time::{Instant, Sleep, sleep},
 };
-
 #[cfg(feature = "tls")]
 use tokio_rustls::server::TlsStream;
+use tokio_util::sync::PollSemaphore;
 
-use super::activity::Activity;
+use super::{activity::Activity, server::Server};
 use crate::metrics::SERVER;
+
+/// Maximum number of bytes in one read. With 8 KiB or more, hyper would double its buffer, up to the limit
+/// of heads, and keep it while the connection is open.
+const READ: usize = 4 * 1024;
+
+/// Size of a head, in bytes, from which hyper's buffer is large: more than it has for usual heads, and never
+/// made smaller. The number of such connections is limited ([`LARGE_HEADS`]), and each ends after its
+/// response.
+pub(super) const LARGE_HEAD: usize = 16 * 1024;
+
+/// Number of connections that may receive, or answer, a large head at the same time; others wait. Higher, and
+/// clients that do not read take more memory, up to 256 KiB each.
+pub(super) const LARGE_HEADS: usize = 64;
 
 /// The connection below a stream, with TLS or without.
 pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {
@@ -43,49 +56,34 @@ impl Transport for TlsStream<TcpStream> {
 }
 
 /// A stream that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the client reads nothing for too
-/// long, and that reports to an [`Activity`]. It passes on the first request head when it is complete.
+/// long, and that reports to an [`Activity`].
 ///
 /// It discards what hyper writes while no request is answered: its own answer to a request head that
 /// it cannot parse, which has no body. It does not close the stream either; the owner does.
-pub(super) struct Stream<S> {
+pub(super) struct Stream<'s, S> {
     inner: S,
+    server: &'s Server,
     activity: Arc<Activity>,
-    write_timeout: Duration,
     /// The time limit of a write that waits for the client. Allocated for the first such write.
     write_deadline: Option<Pin<Box<Sleep>>>,
-    /// What has arrived of the first request head, while it is incomplete: hyper would double its buffer
-    /// for the rest. `None` after that head.
-    first_head: Option<Vec<u8>>,
+    /// Number of bytes of the head that is being received.
+    head: usize,
+    /// Waits for the permit of a large head.
+    waiting: Option<PollSemaphore>,
+    /// The permit of a large head, until the connection ends.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Size of the largest part of a head that is kept from hyper, in bytes. Lower, and clients that send
-/// longer heads slowly use more memory; it must be less than the size of hyper's buffer, 8 KiB.
-const PARTIAL_HEAD: usize = 4 * 1024;
-
-/// Maximum number of headers of a head that is kept from hyper: as many as hyper accepts.
-const HEADERS: usize = 100;
-
-/// Whether these are the first bytes of a request head. Hyper rejects heads that are invalid.
-fn is_partial(head: &[u8]) -> bool {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-    let parsed = httparse::Request::new(&mut headers).parse(head);
-    head.len() <= PARTIAL_HEAD && matches!(parsed, Ok(httparse::Status::Partial))
-}
-
-fn count_sent(written: &Poll<io::Result<usize>>) {
-    if let Poll::Ready(Ok(count)) = written {
-        SERVER.sent.increment(*count as u64);
-    }
-}
-
-impl<S> Stream<S> {
-    pub(super) fn new(inner: S, activity: &Arc<Activity>, write_timeout: Duration) -> Self {
+impl<'s, S> Stream<'s, S> {
+    pub(super) fn new(inner: S, server: &'s Server, activity: &Arc<Activity>) -> Self {
         Self {
             inner,
+            server,
             activity: Arc::clone(activity),
-            write_timeout,
             write_deadline: None,
-            first_head: Some(Vec::new()),
+            head: 0,
+            waiting: None,
+            permit: None,
         }
     }
 
@@ -93,8 +91,20 @@ impl<S> Stream<S> {
         self.inner
     }
 
+    /// Ready unless the head is large, and too many connections have large heads.
+    fn poll_head_permit(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.activity.is_answering() {
+            self.head = 0;
+        } else if self.head >= LARGE_HEAD && self.permit.is_none() {
+            let semaphore = || PollSemaphore::new(Arc::clone(&self.server.large_heads));
+            let waiting = self.waiting.get_or_insert_with(semaphore);
+            self.permit = ready!(waiting.poll_acquire(context));
+        }
+        Poll::Ready(())
+    }
+
     /// Replaces a pending write by an error if it has been pending for too long.
-    fn limited<T>(
+    fn written<T>(
         &mut self,
         context: &mut Context<'_>,
         written: Poll<io::Result<T>>,
@@ -103,7 +113,7 @@ impl<S> Stream<S> {
             self.activity.set_write_pending(false);
             return written;
         }
-        let timeout = self.write_timeout;
+        let timeout = self.server.limits.write_timeout;
         let deadline = self
             .write_deadline
             .get_or_insert_with(|| Box::pin(sleep(timeout)));
@@ -116,51 +126,41 @@ impl<S> Stream<S> {
             .poll(context)
             .map(|()| Err(io::ErrorKind::TimedOut.into()))
     }
+
+    fn sent(
+        &mut self,
+        context: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(Ok(count)) = written {
+            SERVER.sent.increment(count as u64);
+        }
+        self.written(context, written)
+    }
 }
 
-impl<S: AsyncRead + Unpin> Stream<S> {
-    fn read(
-        &mut self,
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<'_, S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
-        let received = buffer.filled().len() - before;
+        ready!(self.poll_head_permit(context));
+        let room = buffer.remaining().min(READ);
+        let mut part = ReadBuf::new(buffer.initialize_unfilled_to(room));
+        let read = Pin::new(&mut self.inner).poll_read(context, &mut part);
+        let received = part.filled().len();
+        buffer.advance(received);
         if received > 0 {
             SERVER.received.increment(received as u64);
+            self.head += received;
             self.activity.received();
         }
         read
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        while let Some(mut head) = self.first_head.take() {
-            buffer.put_slice(&head);
-            let read = self.read(context, buffer);
-            let has_more = buffer.filled().len() > head.len();
-            if read.is_ready() && !(has_more && is_partial(buffer.filled())) {
-                return read;
-            }
-            head.clear();
-            head.extend_from_slice(buffer.filled());
-            buffer.clear();
-            self.first_head = Some(head);
-            if read.is_pending() {
-                return Poll::Pending;
-            }
-        }
-        self.read(context, buffer)
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -170,8 +170,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(bytes.len()));
         }
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
-        count_sent(&written);
-        self.limited(context, written)
+        self.sent(context, written)
     }
 
     fn poll_write_vectored(
@@ -183,8 +182,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, parts);
-        count_sent(&written);
-        self.limited(context, written)
+        self.sent(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -197,7 +195,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         if flushed.is_ready() {
             self.activity.flushed();
         }
-        self.limited(context, flushed)
+        self.written(context, flushed)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
