@@ -42,7 +42,6 @@ mod server {
     #[cfg(unix)]
     mod reload;
     mod request_metrics;
-    mod setting_names;
     mod shutdown;
     pub(crate) mod slow_disk;
     mod start;
@@ -53,6 +52,7 @@ mod server {
     #[cfg(not(feature = "otlp"))]
     mod traces_without_feature;
     mod unusual_requests;
+    mod wrong_settings;
 }
 
 #[cfg(all(feature = "otlp", feature = "tls"))]

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use rocket::figment::{self, Figment, Metadata, Profile, error::Actual, value::Value};
 
-use super::keys::Key;
+use super::keys;
 
 /// Settings that are wrong: a message for each problem, of one line, with the name of the setting and what
 /// to do.
@@ -93,17 +93,18 @@ pub(super) fn unreadable(error: &figment::Error) -> String {
 }
 
 /// The message about a value that does not have the form of its setting.
-pub(super) fn wrong_value(figment: &Figment, key: &Key, value: &Value) -> String {
+pub(super) fn wrong_value(figment: &Figment, name: &str, value: &Value) -> String {
     let found = match value.to_actual() {
-        _ if key.is_secret => String::new(),
+        _ if keys::SECRETS.contains(&name) => String::new(),
         Actual::Seq => ", not a list".to_owned(),
         Actual::Map => String::new(),
         Actual::Str(text) => format!(", not '{}'", text.escape_debug()),
         other => format!(", not {}", scalar(&other)),
     };
     let metadata = figment.get_metadata(value.tag());
-    let place = place(metadata, figment.profile(), &[key.name.to_owned()]);
-    format!("{place} must be {}{found}", key.expected)
+    let place = place(metadata, figment.profile(), &[name.to_owned()]);
+    let expected = keys::expected(name).unwrap_or("valid");
+    format!("{place} must be {expected}{found}")
 }
 
 pub(super) fn scalar(value: &Actual) -> String {

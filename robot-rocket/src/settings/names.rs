@@ -43,7 +43,7 @@ pub(super) fn check(reader: &mut Reader<'_>) -> Result<Vec<String>, SettingsErro
 
 /// All settings, with the settings within them.
 fn known() -> Dict {
-    let names = keys::ALL.iter().map(|key| key.name.to_owned());
+    let names = keys::ALL.iter().map(|(name, _)| (*name).to_owned());
     let mut known: Dict = names.map(|name| (name, Value::from(""))).collect();
     known.extend(members(&Value::serialize(Config::default())));
     #[cfg(feature = "tls")]
@@ -114,7 +114,7 @@ impl Names<'_, '_> {
         let metadata = value.and_then(|value| figment.get_metadata(value.tag()));
         let source = metadata.and_then(|metadata| metadata.source.as_ref());
         let file = source.map_or_else(|| "Rocket.toml".to_owned(), ToString::to_string);
-        if keys::find(name).is_some() {
+        if keys::expected(name).is_some() {
             self.reader.problem(format!(
                 "[{name}] in {file} has no effect, because settings stand below a profile; write \
                  [default.{name}]"
@@ -198,10 +198,10 @@ fn suggestion(path: &[String], known: &Dict) -> Option<(String, String)> {
     let (name, tables) = path.split_last()?;
     if tables.is_empty()
         && let Some((table, _)) = name.split_once(['_', '-'])
-        && let Some(key) = keys::find(&table.to_lowercase())
-        && let Some((_, example)) = key.expected.split_once("as in {")
+        && let table = table.to_lowercase()
+        && let Some((_, example)) = keys::expected(&table).and_then(|it| it.split_once("as in {"))
     {
-        return Some((key.name.to_owned(), format!("={{{example}")));
+        return Some((table, format!("={{{example}")));
     }
     let name = name.split('/').next().unwrap_or(name);
     let similar = similar(name, known.keys().map(String::as_str))?.to_owned();

@@ -10,7 +10,6 @@ use rocket::{
 use super::{
     SettingsError,
     error::{unreadable, wrong_value},
-    keys,
 };
 
 /// Settings that are read, and the problems so far.
@@ -50,9 +49,7 @@ impl<'a> Reader<'a> {
 
     /// Adds the problem that a value does not have the form of its setting.
     pub(super) fn wrong(&mut self, name: &str, value: &Value) {
-        if let Some(key) = keys::find(name) {
-            self.problem(wrong_value(self.figment, key, value));
-        }
+        self.problem(wrong_value(self.figment, name, value));
     }
 
     /// A whole number of seconds, 1 or more.

@@ -48,12 +48,12 @@ impl SettingsTable {
     #[must_use]
     pub fn of(settings: &ServerSettings, figment: &Figment) -> Self {
         let figment = database_sources(figment);
-        let rows = keys::ALL.iter().filter_map(|key| {
-            let (value, origin) = match figment.find_value(key.name) {
-                Ok(value) => (shown(key, &value), origin(key, &value, &figment)),
-                Err(_) => (default(key.name, settings)?, "default".to_owned()),
+        let rows = keys::ALL.iter().filter_map(|&(name, _)| {
+            let (value, origin) = match figment.find_value(name) {
+                Ok(value) => (shown(name, &value), origin(name, &value, &figment)),
+                Err(_) => (default(name, settings)?, "default".to_owned()),
             };
-            Some([key.name.to_owned(), value, origin])
+            Some([name.to_owned(), value, origin])
         });
         Self(rows.chain([log_level(), traces()]).collect())
     }
@@ -119,12 +119,12 @@ fn default(name: &str, settings: &ServerSettings) -> Option<String> {
 }
 
 /// The value without secrets.
-fn shown(key: &keys::Key, value: &Value) -> String {
-    match key.name {
+fn shown(name: &str, value: &Value) -> String {
+    match name {
         "api_tokens" => tokens(value),
         "database_url" => redact(value.as_str().unwrap_or_default()),
         "tls" => plain(value),
-        _ if key.is_secret => "(not shown)".to_owned(),
+        _ if keys::SECRETS.contains(&name) => "(not shown)".to_owned(),
         _ => plain(value),
     }
 }
@@ -159,7 +159,7 @@ fn plain(value: &Value) -> String {
 }
 
 /// The source of a value: `default`, a file with its profile, or a variable.
-fn origin(key: &keys::Key, value: &Value, figment: &Figment) -> String {
+fn origin(name: &str, value: &Value, figment: &Figment) -> String {
     let metadata = figment.get_metadata(value.tag());
     let file = metadata.and_then(|metadata| metadata.source.as_ref()?.file_path());
     if let Some(file) = file {
@@ -169,7 +169,7 @@ fn origin(key: &keys::Key, value: &Value, figment: &Figment) -> String {
     }
     let is_variable = metadata.is_some_and(|metadata| metadata.name.contains("environment"));
     if is_variable {
-        return place(metadata, &Profile::Default, &[key.name.to_owned()]);
+        return place(metadata, &Profile::Default, &[name.to_owned()]);
     }
     "default".to_owned()
 }
