@@ -1,6 +1,7 @@
 //! Values of `--format`.
 
 use clap::ValueEnum;
+use robot_core::transfer;
 
 /// An output format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -14,4 +15,16 @@ pub(crate) enum Format {
     Ndjson,
     /// A header line, then one row per robot
     Csv,
+}
+
+impl Format {
+    /// The format of files, if it is one.
+    pub(crate) fn of_files(self) -> Option<transfer::Format> {
+        match self {
+            Self::Table => None,
+            Self::Json => Some(transfer::Format::Json),
+            Self::Ndjson => Some(transfer::Format::Ndjson),
+            Self::Csv => Some(transfer::Format::Csv),
+        }
+    }
 }

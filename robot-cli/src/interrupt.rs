@@ -4,7 +4,7 @@
 //! progress. The second signal terminates the process.
 
 use std::{
-    io::{self, Read},
+    io::{self, Cursor, Read, Write},
     ops::ControlFlow,
     sync::{
         Arc,
@@ -19,6 +19,8 @@ use signal_hook::{
     consts::{SIGINT, SIGTERM},
     flag,
 };
+
+use crate::failure::Failure;
 
 /// Exit status of a process that a signal terminated, minus the number of the signal.
 const SIGNAL_STATUS: u8 = 128;
@@ -74,6 +76,12 @@ impl Interrupt {
         u8::try_from(signal).map_or(u8::MAX, |signal| SIGNAL_STATUS + signal)
     }
 
+    /// Prints what became of a command that a signal stopped.
+    pub(crate) fn stopped(&self, message: &str) -> Failure {
+        let _ = writeln!(io::stderr(), "Stopped{message}");
+        Failure::Interrupted(self.status())
+    }
+
     /// A reader of the same bytes that returns an error after a signal, even if the source blocks:
     /// a thread reads ahead.
     pub(crate) fn reader(
@@ -87,8 +95,7 @@ impl Interrupt {
         Ok(InterruptibleReader {
             interrupt: self.clone(),
             chunks,
-            chunk: Vec::new(),
-            position: 0,
+            chunk: Cursor::default(),
         })
     }
 }
@@ -117,30 +124,26 @@ fn read_ahead(mut source: impl Read, chunks: &SyncSender<io::Result<Vec<u8>>>) {
 pub(crate) struct InterruptibleReader {
     interrupt: Interrupt,
     chunks: Receiver<io::Result<Vec<u8>>>,
-    chunk: Vec<u8>,
-    position: usize,
+    chunk: Cursor<Vec<u8>>,
 }
 
 impl Read for InterruptibleReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.position == self.chunk.len() {
+        loop {
+            let read = self.chunk.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
             if self.interrupt.is_set() {
                 // Not `ErrorKind::Interrupted`, which callers retry.
                 return Err(io::Error::other("interrupted"));
             }
             match self.chunks.recv_timeout(POLL_INTERVAL) {
-                Ok(chunk) => {
-                    self.chunk = chunk?;
-                    self.position = 0;
-                }
+                Ok(chunk) => self.chunk = Cursor::new(chunk?),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(0),
             }
         }
-        let mut rest = &self.chunk[self.position..];
-        let length = rest.read(buffer)?;
-        self.position += length;
-        Ok(length)
     }
 }
 

@@ -1,22 +1,16 @@
-//! Printer of robots in the formats of `--format`.
+//! Printer of robots and other results in the formats of `--format`.
 //!
 //! Robots are printed page by page, so memory does not depend on the size of the catalogue.
 
-use std::io::{self, Write};
-
-use robot_core::{
-    Field, Robot,
-    transfer::{self, RobotWriter},
+use std::{
+    io::{self, Write},
+    slice,
 };
 
-use crate::{failure::Failure, format::Format, table::Table, terminal::Screen};
+use robot_core::{Field, Robot, transfer::RobotWriter};
+use serde_json::Value;
 
-trait Printer {
-    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()>;
-
-    /// Prints the text after the last page.
-    fn finish(&mut self, output: &mut dyn Write) -> io::Result<()>;
-}
+use crate::{context::Context, failure::Failure, format::Format, table::Table, terminal::Screen};
 
 /// Prints fields of one robot, and flushes.
 pub(crate) fn print_robot(
@@ -25,14 +19,11 @@ pub(crate) fn print_robot(
     format: Format,
     output: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut printer = match format {
-        // One robot is one object, with no array around it.
-        Format::Json => printer(Format::Ndjson, fields),
-        other => printer(other, fields),
-    };
-    printer.print_page(std::slice::from_ref(robot), output)?;
-    printer.finish(output)?;
-    output.flush()
+    // One robot is one object, with no array around it.
+    let is_array = format == Format::Json;
+    let mut printer = Printer::new(if is_array { Format::Ndjson } else { format }, fields);
+    printer.print(slice::from_ref(robot), output)?;
+    printer.finish(output)
 }
 
 /// Prints fields of the robots of pages, and flushes. If there are none, the hint replaces a table, on
@@ -51,44 +42,69 @@ pub(crate) fn print_pages(
         }
         return Ok(());
     }
-    let mut printer = printer(format, fields);
+    let mut printer = Printer::new(format, fields);
     for page in pages {
-        printer
-            .print_page(&page?, output)
-            .map_err(Failure::Output)?;
+        printer.print(&page?, output).map_err(Failure::Output)?;
     }
-    printer.finish(output).map_err(Failure::Output)?;
-    output.flush().map_err(Failure::Output)
+    printer.finish(output).map_err(Failure::Output)
 }
 
-fn printer(format: Format, fields: Vec<Field>) -> Box<dyn Printer> {
-    let format = match format {
-        Format::Table => {
-            return Box::new(Table::new(Screen::of_standard_output()).fields(fields));
+/// Prints the result of a command that is not about single robots, and flushes: a text, or its members as a
+/// JSON object or a row of CSV.
+pub(crate) fn print_result(
+    text: &str,
+    members: &[(&str, Value)],
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    let format = context.print_format();
+    let output = &mut *context.output;
+    match format {
+        Format::Table => writeln!(output, "{text}")?,
+        Format::Json | Format::Ndjson => {
+            let members = members.iter().cloned();
+            let members = members.map(|(name, value)| (name.to_owned(), value));
+            writeln!(output, "{}", Value::Object(members.collect()))?;
         }
-        Format::Json => transfer::Format::Json,
-        Format::Ndjson => transfer::Format::Ndjson,
-        Format::Csv => transfer::Format::Csv,
-    };
-    Box::new(RobotWriter::new(format).fields(fields))
+        Format::Csv => {
+            let mut writer = csv::Writer::from_writer(&mut *output);
+            writer.write_record(members.iter().map(|(name, _)| name))?;
+            writer.write_record(members.iter().map(|(_, value)| match value {
+                Value::Null => String::new(),
+                Value::String(text) => text.clone(),
+                other => other.to_string(),
+            }))?;
+            writer.flush()?;
+        }
+    }
+    output.flush()
 }
 
-impl Printer for Table {
-    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        self.print(robots, output)
-    }
-
-    fn finish(&mut self, _output: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
+/// Prints robots page by page.
+enum Printer {
+    Table(Table),
+    File(RobotWriter),
 }
 
-impl Printer for RobotWriter {
-    fn print_page(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        self.write(robots, output)
+impl Printer {
+    fn new(format: Format, fields: Vec<Field>) -> Self {
+        match format.of_files() {
+            None => Self::Table(Table::new(Screen::of_standard_output()).fields(fields)),
+            Some(format) => Self::File(RobotWriter::new(format).fields(fields)),
+        }
     }
 
+    fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Table(table) => table.print(robots, output),
+            Self::File(writer) => writer.write(robots, output),
+        }
+    }
+
+    /// Prints the text after the last page, and flushes.
     fn finish(&mut self, output: &mut dyn Write) -> io::Result<()> {
-        RobotWriter::finish(self, output)
+        if let Self::File(writer) = self {
+            writer.finish(output)?;
+        }
+        output.flush()
     }
 }

@@ -39,20 +39,20 @@ impl Place {
         option: Option<Format>,
     ) -> Result<Option<transfer::Format>, Failure> {
         match (option, self) {
-            (Some(Format::Csv), _) => Ok(Some(transfer::Format::Csv)),
-            (Some(Format::Json), _) => Ok(Some(transfer::Format::Json)),
-            (Some(Format::Ndjson), _) => Ok(Some(transfer::Format::Ndjson)),
-            (Some(Format::Table), _) => Err(Failure::Usage(
-                "a table cannot be imported or exported; use --format csv, json or ndjson"
-                    .to_owned(),
-            )),
+            (Some(format), _) => match format.of_files() {
+                None => Err(Failure::Usage(
+                    "a table cannot be imported or exported; use --format csv, json or ndjson"
+                        .to_owned(),
+                )),
+                format => Ok(format),
+            },
             (None, Self::Standard) => Ok(None),
             (None, Self::File(path)) => match transfer::Format::of_path(path) {
-                Some(format) => Ok(Some(format)),
                 None => Err(Failure::Usage(format!(
                     "the name of '{self}' does not end in .csv, .json or .ndjson; add --format \
                      csv, json or ndjson"
                 ))),
+                format => Ok(format),
             },
         }
     }

@@ -1,20 +1,16 @@
 //! `backup`: a copy of the catalogue file.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanBytes;
 use robot_core::{Backup, BackupError, Existing};
-use serde_json::json;
 
 use crate::{
     context::Context,
     failure::Failure,
-    format::Format,
     interrupt::Interrupt,
+    output::print_result,
     printable::printable,
     progress::{Progress, robot_count},
 };
@@ -53,45 +49,27 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
             interrupt.control_flow()
         });
     drop(progress);
-    let backup = backup.map_err(|error| match error {
-        BackupError::Cancelled(_) => interrupted(&file, &interrupt),
-        error => error.into(),
-    })?;
-    print(&backup, &file, context.print_format(), context.output).map_err(Failure::ChangeNotShown)
-}
-
-/// Prints that the target is unchanged.
-fn interrupted(file: &Path, interrupt: &Interrupt) -> Failure {
-    let file = file.display().to_string();
-    let _ = writeln!(io::stderr(), "Stopped; '{}' is unchanged", printable(&file));
-    Failure::Interrupted(interrupt.status())
-}
-
-fn print(backup: &Backup, file: &Path, format: Format, output: &mut dyn Write) -> io::Result<()> {
     let file = file.display().to_string();
     let Backup {
         robots: count,
         bytes,
         ..
-    } = *backup;
-    match format {
-        Format::Table => writeln!(
-            output,
-            "Backed up {} to '{}' ({}).",
-            robot_count(count),
-            printable(&file),
-            HumanBytes(bytes)
-        )?,
-        Format::Json | Format::Ndjson => {
-            let object = json!({ "file": file, "robots": count, "bytes": bytes });
-            writeln!(output, "{object}")?;
+    } = backup.map_err(|error| match error {
+        BackupError::Cancelled(_) => {
+            interrupt.stopped(&format!("; '{}' is unchanged", printable(&file)))
         }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut *output);
-            writer.write_record(["file", "robots", "bytes"])?;
-            writer.write_record([file, count.to_string(), bytes.to_string()])?;
-            writer.flush()?;
-        }
-    }
-    output.flush()
+        error => error.into(),
+    })?;
+    let text = format!(
+        "Backed up {} to '{}' ({}).",
+        robot_count(count),
+        printable(&file),
+        HumanBytes(bytes)
+    );
+    let members = [
+        ("file", file.into()),
+        ("robots", count.into()),
+        ("bytes", bytes.into()),
+    ];
+    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
 }

@@ -48,10 +48,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     let report = report.map_err(|error| match error {
         CheckError::Open(error) => error.into(),
         CheckError::Catalogue(error) => error.into(),
-        _ => {
-            let _ = writeln!(io::stderr(), "Stopped; the check is incomplete");
-            Failure::Interrupted(interrupt.status())
-        }
+        _ => interrupt.stopped("; the check is incomplete"),
     })?;
     let printed = print(&report, context.print_format(), context.output);
     let not_printed = printed.err().map(Failure::Output);

@@ -1,22 +1,18 @@
 //! `copy`: all robots of a catalogue, with their ids, to another store.
 
-use std::{
-    io::{self, Write},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
     StoreFiles, redact,
     transfer::{self, CatalogueDigest, CopyError, CopyProgress, CopyStage},
 };
-use serde_json::json;
 
 use crate::{
     context::Context,
     failure::Failure,
-    format::Format,
     interrupt::Interrupt,
+    output::print_result,
     progress::{Progress, robot_count},
 };
 
@@ -86,7 +82,17 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     })?;
     drop(target);
     context.options.clone().end_copy().open(to)?;
-    print(&digest, context.print_format(), context.output).map_err(Failure::ChangeNotShown)
+    let CatalogueDigest {
+        robots: count,
+        checksum,
+    } = digest;
+    let text = format!(
+        "Copied {}; both have the checksum {checksum}.",
+        robot_count(count)
+    );
+    let checksum = checksum.to_string();
+    let members = [("robots", count.into()), ("checksum", checksum.into())];
+    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
 }
 
 /// Why the copy is incomplete.
@@ -140,24 +146,4 @@ impl StageProgress {
             progress.update(now.robots, now.robots, action);
         }
     }
-}
-
-fn print(digest: &CatalogueDigest, format: Format, output: &mut dyn Write) -> io::Result<()> {
-    let CatalogueDigest {
-        robots: count,
-        checksum,
-    } = digest;
-    match format {
-        Format::Table => writeln!(
-            output,
-            "Copied {}; both have the checksum {checksum}.",
-            robot_count(*count)
-        )?,
-        Format::Json | Format::Ndjson => {
-            let object = json!({ "robots": count, "checksum": checksum.to_string() });
-            writeln!(output, "{object}")?;
-        }
-        Format::Csv => writeln!(output, "robots,checksum\n{count},{checksum}")?,
-    }
-    output.flush()
 }

@@ -74,11 +74,25 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
             "--spreadsheet is only for CSV; add --format csv".to_owned(),
         ));
     }
-    match &place {
-        Place::Standard => to_standard_output(args, format, context),
-        Place::File(path) if is_special(path) => to_special_file(args, format, path, context),
-        Place::File(path) => to_file(args, format, path, context),
-    }
+    let Place::File(path) = &place else {
+        return to_standard_output(args, format, context);
+    };
+    let written = if is_special(path) {
+        to_special_file(args, format, path, context)
+    } else {
+        to_file(args, format, path, context)
+    };
+    let count = robot_count(written.map_err(|failure| match failure {
+        Failure::Output(cause) => Failure::NotExported {
+            file: name(path),
+            is_special: is_special(path),
+            cause,
+        },
+        failure => failure,
+    })?);
+    writeln!(context.output, "Exported {count} to {}.", name(path))
+        .and_then(|()| context.output.flush())
+        .map_err(Failure::ChangeNotShown)
 }
 
 /// Prints the robots. Ctrl-C terminates the process, as with other programs that print.
@@ -87,12 +101,10 @@ fn to_standard_output(
     format: transfer::Format,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let progress = if io::stdout().is_terminal() {
-        Progress::hidden()
-    } else {
-        Progress::new(None, "exporting")
-    };
-    let export = Export::new(args, format, context.open_existing()?, progress);
+    let mut export = Export::new(args, format, context)?;
+    if io::stdout().is_terminal() {
+        export.progress = Progress::hidden();
+    }
     export
         .write(context.output, &Interrupt::default())
         .map(drop)
@@ -104,17 +116,11 @@ fn to_special_file(
     args: &ExportArgs,
     format: transfer::Format,
     path: &Path,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
+    context: &Context<'_>,
+) -> Result<u64, Failure> {
     let file = File::options().write(true).open(path);
-    let file = file.map_err(|cause| not_written(path, cause))?;
-    let progress = Progress::new(None, "exporting");
-    let export = Export::new(args, format, context.open_existing()?, progress);
-    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file);
-    let count = export
-        .write(&mut buffer, &Interrupt::default())
-        .map_err(|failure| in_file(path, failure))?;
-    report(count, path, context)
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(Failure::Output)?);
+    Export::new(args, format, context)?.write(&mut buffer, &Interrupt::default())
 }
 
 /// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
@@ -122,40 +128,29 @@ fn to_file(
     args: &ExportArgs,
     format: transfer::Format,
     path: &Path,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
+    context: &Context<'_>,
+) -> Result<u64, Failure> {
     // Before the temporary file exists, so that Ctrl-C never leaves it behind.
     let interrupt = Interrupt::register().map_err(Failure::Signals)?;
-    let mut file = OutputFile::create(path, &context.files()).map_err(|error| match error {
+    let failure = |error| match error {
         OutputError::OfCatalogue => Failure::OwnFile(format!("'{}'", name(path))),
-        OutputError::Io(cause) => not_written(path, cause),
-        error => not_written(path, io::Error::other(error)),
-    })?;
-    let progress = Progress::new(None, "exporting");
-    let export = Export::new(args, format, context.open_existing()?, progress);
+        OutputError::NotSynced(cause) => Failure::ExportNotSynced {
+            file: name(path),
+            cause,
+        },
+        OutputError::Io(cause) => Failure::Output(cause),
+        error => Failure::Output(io::Error::other(error)),
+    };
+    let mut file = OutputFile::create(path, &context.files()).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
-    let count = export
-        .write(&mut buffer, &interrupt)
-        .map_err(|failure| in_file(path, failure))?;
+    let count = Export::new(args, format, context)?.write(&mut buffer, &interrupt)?;
     drop(buffer);
     if interrupt.is_set() {
-        let _ = writeln!(
-            io::stderr(),
-            "Stopped after {}; '{}' is unchanged",
-            robot_count(count),
-            name(path)
-        );
-        return Err(Failure::Interrupted(interrupt.status()));
+        let count = robot_count(count);
+        return Err(interrupt.stopped(&format!(" after {count}; '{}' is unchanged", name(path))));
     }
-    file.finish(Existing::Replace)
-        .map_err(|error| match error {
-            OutputError::NotSynced(cause) => Failure::ExportNotSynced {
-                file: name(path),
-                cause,
-            },
-            error => not_written(path, io::Error::other(error)),
-        })?;
-    report(count, path, context)
+    file.finish(Existing::Replace).map_err(failure)?;
+    Ok(count)
 }
 
 /// Whether a path leads to a device, a pipe or a socket.
@@ -166,29 +161,6 @@ fn is_special(path: &Path) -> bool {
 /// A path, escaped for messages.
 fn name(path: &Path) -> String {
     printable(&path.to_string_lossy()).into_owned()
-}
-
-fn not_written(path: &Path, cause: io::Error) -> Failure {
-    Failure::NotExported {
-        file: name(path),
-        is_special: is_special(path),
-        cause,
-    }
-}
-
-/// A failure of an export to a file.
-fn in_file(path: &Path, failure: Failure) -> Failure {
-    match failure {
-        Failure::Output(cause) => not_written(path, cause),
-        failure => failure,
-    }
-}
-
-fn report(count: u64, path: &Path, context: &mut Context<'_>) -> Result<(), Failure> {
-    let count = robot_count(count);
-    writeln!(context.output, "Exported {count} to {}.", name(path))
-        .and_then(|()| context.output.flush())
-        .map_err(Failure::ChangeNotShown)
 }
 
 /// A running export.
@@ -202,11 +174,12 @@ impl Export {
     fn new(
         args: &ExportArgs,
         format: transfer::Format,
-        catalogue: Arc<dyn Catalogue>,
-        progress: Progress,
-    ) -> Self {
+        context: &Context<'_>,
+    ) -> Result<Self, Failure> {
+        let progress = Progress::new(None, "exporting");
+        let catalogue = context.open_existing()?;
         let writer = RobotWriter::new(format).fields(args.fields.0.clone());
-        Self {
+        Ok(Self {
             pages: Pages::new(catalogue, args.filter.filter()),
             writer: if args.spreadsheet {
                 writer.for_spreadsheets()
@@ -214,7 +187,7 @@ impl Export {
                 writer
             },
             progress,
-        }
+        })
     }
 
     /// Writes and flushes all robots, or until Ctrl-C, and returns their number.

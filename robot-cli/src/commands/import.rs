@@ -13,10 +13,10 @@ use std::{
 use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError, Violation,
-    transfer::{self, ImportError, Outcome, Position, ReadError, Records, Summary},
+    transfer::{self, ImportError, OnConflict, Outcome, Position, ReadError, Records, Summary},
 };
 
-use super::import_arguments::{ImportArgs, OnConflict};
+use super::import_arguments::ImportArgs;
 use crate::{
     context::Context,
     failure::Failure,
@@ -221,27 +221,21 @@ impl Import<'_> {
         } = self;
         drop(progress);
         let added = robot_count(summary.added);
-        let _ = if args.atomic && position == Position::All {
-            writeln!(io::stderr(), "Stopped: nothing was stored")
-        } else if args.atomic {
-            writeln!(io::stderr(), "Stopped at {position}: nothing was stored")
-        } else if args.dry_run {
-            writeln!(
-                io::stderr(),
-                "Stopped at {position}: {added} would be added; nothing was stored"
-            )
+        let nothing = "nothing was stored";
+        let skip = if args.needs_skip(&summary) {
+            " with --on-conflict skip"
         } else {
-            writeln!(
-                io::stderr(),
-                "Stopped at {position}: {added} were added. To continue, run the command again{}",
-                if args.needs_skip(&summary) {
-                    " with --on-conflict skip"
-                } else {
-                    ""
-                }
-            )
+            ""
         };
-        Failure::Interrupted(interrupt.status())
+        interrupt.stopped(&if args.atomic && position == Position::All {
+            format!(": {nothing}")
+        } else if args.atomic {
+            format!(" at {position}: {nothing}")
+        } else if args.dry_run {
+            format!(" at {position}: {added} would be added; {nothing}")
+        } else {
+            format!(" at {position}: {added} were added. To continue, run the command again{skip}")
+        })
     }
 
     /// Prints the summary.

@@ -2,8 +2,11 @@
 
 use std::ffi::OsString;
 
-use clap::{Args, ValueEnum};
-use robot_core::transfer::{self, AfterFailure, DryRun, ImportOptions, Summary};
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use robot_core::transfer::{AfterFailure, DryRun, ImportOptions, OnConflict, Summary};
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -17,9 +20,10 @@ pub(crate) struct ImportArgs {
     /// If a name exists: fail, skip the record, or replace the other fields of the robot
     #[arg(
         long,
-        value_enum,
         value_name = "ACTION",
-        default_value_t,
+        default_value = "fail",
+        value_parser = PossibleValuesParser::new(OnConflict::NAMES)
+            .map(|name| OnConflict::of_name(&name).unwrap_or_default()),
         hide_possible_values = true
     )]
     pub(super) on_conflict: OnConflict,
@@ -56,26 +60,10 @@ FILE:LINE: message, and the exit status is 1.
 Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
 --atomic, Ctrl-C stores nothing unless all records have been read.";
 
-/// The value of `--on-conflict`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum OnConflict {
-    /// The record fails
-    #[default]
-    Fail,
-    /// The robot is unchanged
-    Skip,
-    /// The robot gets the other fields of the record and keeps its id
-    Replace,
-}
-
 impl ImportArgs {
     pub(super) fn options(&self) -> ImportOptions {
         ImportOptions::default()
-            .on_conflict(match self.on_conflict {
-                OnConflict::Fail => transfer::OnConflict::Fail,
-                OnConflict::Skip => transfer::OnConflict::Skip,
-                OnConflict::Replace => transfer::OnConflict::Replace,
-            })
+            .on_conflict(self.on_conflict)
             .after_failure(if self.keep_going {
                 AfterFailure::Continue
             } else {

@@ -1,20 +1,16 @@
 //! `restore`: the catalogue file, as a backup has it.
 
-use std::{
-    io::{self, Write},
-    path::{Path, PathBuf},
-};
+use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use indicatif::HumanBytes;
 use robot_core::{Existing, RestoreError, RestoredBackup};
-use serde_json::json;
 
 use crate::{
     context::Context,
     failure::Failure,
-    format::Format,
     interrupt::Interrupt,
+    output::print_result,
     printable::printable,
     progress::{Progress, robot_count},
 };
@@ -76,70 +72,35 @@ pub(crate) fn run(args: &RestoreArgs, context: &mut Context<'_>) -> Result<(), F
                 interrupt.control_flow()
             });
     drop(progress);
-    let restored = restored.map_err(|error| match error {
-        RestoreError::Cancelled(_) => interrupted(&interrupt),
-        error => error.into(),
-    })?;
-    print(
-        &restored,
-        &context.database,
-        context.print_format(),
-        context.output,
-    )
-    .map_err(Failure::ChangeNotShown)
-}
-
-/// Prints that nothing is changed.
-fn interrupted(interrupt: &Interrupt) -> Failure {
-    let _ = writeln!(io::stderr(), "Stopped; no file was changed");
-    Failure::Interrupted(interrupt.status())
-}
-
-fn print(
-    restored: &RestoredBackup,
-    database: &str,
-    format: Format,
-    output: &mut dyn Write,
-) -> io::Result<()> {
     let RestoredBackup {
         robots: count,
         bytes,
-        ref replaced,
+        replaced,
         ..
-    } = *restored;
-    let file = database.trim_start_matches("sqlite://");
-    let replaced = replaced
-        .as_deref()
-        .map(Path::display)
-        .map(|path| path.to_string());
-    match format {
-        Format::Table => {
-            let (count, size) = (robot_count(count), HumanBytes(bytes));
-            writeln!(
-                output,
-                "Restored {count} to '{}' ({size}).",
-                printable(file)
-            )?;
-            if let Some(replaced) = replaced {
-                let replaced = printable(&replaced);
-                writeln!(
-                    output,
-                    "The catalogue before is '{replaced}'; delete it when it is no longer needed."
-                )?;
-            }
-        }
-        Format::Json | Format::Ndjson => {
-            let object =
-                json!({ "file": file, "robots": count, "bytes": bytes, "replaced": replaced });
-            writeln!(output, "{object}")?;
-        }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut *output);
-            writer.write_record(["file", "robots", "bytes", "replaced"])?;
-            let replaced = replaced.unwrap_or_default();
-            writer.write_record([file, &count.to_string(), &bytes.to_string(), &replaced])?;
-            writer.flush()?;
-        }
-    }
-    output.flush()
+    } = restored.map_err(|error| match error {
+        RestoreError::Cancelled(_) => interrupt.stopped("; no file was changed"),
+        error => error.into(),
+    })?;
+    let file = context.database.trim_start_matches("sqlite://").to_owned();
+    let replaced = replaced.map(|path| path.display().to_string());
+    let text = format!(
+        "Restored {} to '{}' ({}).",
+        robot_count(count),
+        printable(&file),
+        HumanBytes(bytes)
+    );
+    let text = match &replaced {
+        None => text,
+        Some(replaced) => format!(
+            "{text}\nThe catalogue before is '{}'; delete it when it is no longer needed.",
+            printable(replaced)
+        ),
+    };
+    let members = [
+        ("file", file.into()),
+        ("robots", count.into()),
+        ("bytes", bytes.into()),
+        ("replaced", replaced.into()),
+    ];
+    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
 }

@@ -2,13 +2,12 @@
 //!
 //! A client sends the token. The configuration of the server contains only its hash.
 
-use std::io::{self, Write};
+use std::io;
 
 use clap::{Subcommand, ValueEnum};
 use robot_core::http::{self, AccessToken, TokenName};
-use serde_json::json;
 
-use crate::{context::Context, failure::Failure, format::Format};
+use crate::{context::Context, failure::Failure, output::print_result};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -61,8 +60,24 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     if let Some(name) = name {
         token = token.named(name);
     }
-    let format = context.print_format();
-    print(&text, permission, &token, format, context.output).map_err(Failure::Output)
+    let shown = format!(
+        "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
+         {text}\n\n\
+         The client sends it in a header:\n  \
+         curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/api/robots\n\n\
+         Environment of the server (separate several tokens by commas):\n  \
+         ROCKET_API_TOKENS={token}\n\
+         or its Rocket.toml, under [default]:\n  \
+         api_tokens = [\"{token}\"]\n\
+         or a line of the file ROCKET_API_TOKENS_FILE",
+        actions = match permission {
+            Permission::Read => "read",
+            Permission::Write => "read and write",
+        }
+    );
+    let token = token.to_string();
+    let members = [("token", text.into()), ("api_token", token.into())];
+    print_result(&shown, &members, context).map_err(Failure::Output)
 }
 
 /// The prefix and 32 random bytes.
@@ -70,37 +85,4 @@ fn random_token() -> Result<String, Failure> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(|error| Failure::NoRandomness(io::Error::from(error)))?;
     Ok(format!("{PREFIX}{}", hex::encode(bytes)))
-}
-
-fn print(
-    text: &str,
-    permission: Permission,
-    token: &AccessToken,
-    format: Format,
-    output: &mut dyn Write,
-) -> io::Result<()> {
-    match format {
-        Format::Table => writeln!(
-            output,
-            "Token of the client, which may {actions} (store it now, it is not shown again):\n  \
-             {text}\n\n\
-             The client sends it in a header:\n  \
-             curl -H 'Authorization: Bearer {text}' http://127.0.0.1:8000/api/robots\n\n\
-             Environment of the server (separate several tokens by commas):\n  \
-             ROCKET_API_TOKENS={token}\n\
-             or its Rocket.toml, under [default]:\n  \
-             api_tokens = [\"{token}\"]\n\
-             or a line of the file ROCKET_API_TOKENS_FILE",
-            actions = match permission {
-                Permission::Read => "read",
-                Permission::Write => "read and write",
-            }
-        )?,
-        Format::Json | Format::Ndjson => {
-            let object = json!({ "token": text, "api_token": token.to_string() });
-            writeln!(output, "{object}")?;
-        }
-        Format::Csv => writeln!(output, "token,api_token\n{text},{token}")?,
-    }
-    output.flush()
 }

@@ -2,7 +2,7 @@
 
 use super::{
     failure::Failure,
-    parameters::{IMPORT, Message, flag, parameters},
+    parameters::{IMPORT, flag, parameters},
     query::named_format,
 };
 use crate::transfer::{AfterFailure, DryRun, Format, ImportOptions, OnConflict};
@@ -35,7 +35,10 @@ impl ImportQuery {
             let name = parameter.name;
             match name {
                 "format" => read.format = Some(named_format(&value)?),
-                "on_conflict" => read.options.on_conflict = on_conflict(&value)?,
+                "on_conflict" => {
+                    read.options.on_conflict = OnConflict::of_name(&value)
+                        .ok_or("on_conflict must be fail, skip or replace")?;
+                }
                 "atomic" => {
                     read.mode = if flag(name, &value)? {
                         Mode::Atomic
@@ -54,14 +57,5 @@ impl ImportQuery {
             Ok(())
         })?;
         Ok(read)
-    }
-}
-
-fn on_conflict(value: &str) -> Result<OnConflict, Message> {
-    match value {
-        "fail" => Ok(OnConflict::Fail),
-        "skip" => Ok(OnConflict::Skip),
-        "replace" => Ok(OnConflict::Replace),
-        _ => Err("on_conflict must be fail, skip or replace".into()),
     }
 }

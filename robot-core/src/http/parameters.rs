@@ -6,7 +6,7 @@ use percent_encoding::percent_decode;
 use strsim::damerau_levenshtein;
 
 use super::failure::Failure;
-use crate::{catalogue::Condition, model::excerpt};
+use crate::{catalogue::Condition, model::excerpt, transfer::OnConflict};
 
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
@@ -153,7 +153,7 @@ pub(super) static IMPORT: Parameters = LazyLock::new(|| {
         ),
         parameter(
             "on_conflict",
-            Value::OneOf(&["fail", "skip", "replace"]),
+            Value::OneOf(OnConflict::NAMES),
             "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
          and year.",
         ),

@@ -48,6 +48,25 @@ pub enum OnConflict {
 }
 
 impl OnConflict {
+    /// The names, in the order of the variants.
+    pub const NAMES: &[&str] = &["fail", "skip", "replace"];
+
+    /// The one with this name.
+    ///
+    /// ```
+    /// use robot_core::transfer::OnConflict;
+    ///
+    /// assert_eq!(OnConflict::of_name("skip"), Some(OnConflict::Skip));
+    /// assert_eq!(OnConflict::of_name("merge"), None);
+    /// ```
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let mut all = Self::NAMES
+            .iter()
+            .zip([Self::Fail, Self::Skip, Self::Replace]);
+        all.find_map(|(known, value)| (*known == name).then_some(value))
+    }
+
     /// The result of a record whose name is taken, unless it replaces the robot.
     pub(super) fn without_write(self) -> Option<Result<Stored, ImportError>> {
         match self {
