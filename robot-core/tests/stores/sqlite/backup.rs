@@ -10,8 +10,8 @@ use std::{
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 use robot_core::{
-    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenError, OpenOptions,
-    SqliteCatalogue, backup, transfer::digest,
+    Backup, BackupError, Catalogue, CatalogueExt, Existing, OpenOptions, SqliteCatalogue, backup,
+    transfer::digest,
 };
 use tempfile::TempDir;
 
@@ -131,33 +131,6 @@ fn backup_contains_every_write_acknowledged_before_it() {
 }
 
 #[test]
-fn existing_file_is_replaced_only_if_requested() {
-    let fixture = Fixture::new();
-    fixture.add("R2-D2");
-    fs::write(fixture.file("copy.db"), "precious").unwrap();
-    let outcome = fixture.backup("copy.db", Existing::Keep);
-    assert!(
-        matches!(outcome, Err(BackupError::Exists(_))),
-        "{outcome:?}"
-    );
-    assert_eq!(
-        fs::read_to_string(fixture.file("copy.db")).unwrap(),
-        "precious"
-    );
-
-    assert_eq!(
-        fixture.backup("copy.db", Existing::Replace).unwrap().robots,
-        1
-    );
-    fixture.add("C-3PO");
-    assert_eq!(
-        fixture.backup("copy.db", Existing::Replace).unwrap().robots,
-        2
-    );
-    assert_eq!(open(&fixture.file("copy.db")).list().unwrap().len(), 2);
-}
-
-#[test]
 fn files_of_the_catalogue_are_never_replaced() {
     let fixture = Fixture::new();
     fixture.add("R2-D2");
@@ -190,26 +163,6 @@ fn files_of_the_catalogue_are_never_replaced() {
     }
     fixture.add("C-3PO");
     assert_eq!(fixture.catalogue.list().unwrap().len(), 2);
-}
-
-#[test]
-fn stopped_backup_leaves_no_file() {
-    let fixture = Fixture::new();
-    fixture.add("R2-D2");
-    fs::write(fixture.file("copy.db"), "precious").unwrap();
-    let outcome = OpenOptions::new().backup_while(
-        &url(&fixture.file("robots.db")),
-        fixture.file("copy.db"),
-        Existing::Replace,
-        || ControlFlow::Break(()),
-    );
-    assert!(
-        matches!(outcome, Err(BackupError::Cancelled(_))),
-        "{outcome:?}"
-    );
-    assert_eq!(fixture.others(), ["copy.db"]);
-    let kept = fs::read_to_string(fixture.file("copy.db")).unwrap();
-    assert_eq!(kept, "precious");
 }
 
 #[cfg(unix)]
@@ -254,118 +207,63 @@ fn backup_of_a_read_only_file_is_writable_for_its_owner() {
     assert_eq!(copied.permissions().mode() & 0o777, 0o640);
 }
 
+/// Each failure leaves the files as they were.
 #[test]
-fn log_next_to_the_backup_is_rejected() {
+fn failed_backup_changes_no_file() {
     let fixture = Fixture::new();
     fixture.add("R2-D2");
-    for name in ["copy.db-wal", "copy.db-journal"] {
-        fs::write(fixture.file(name), "").unwrap();
-        for existing in [Existing::Keep, Existing::Replace] {
-            match fixture.backup("copy.db", existing) {
-                Err(BackupError::WalBeside(log)) => assert_eq!(log, fixture.file(name)),
-                other => panic!("{other:?}"),
-            }
-        }
-        fs::remove_file(fixture.file(name)).unwrap();
+    let file = |name| fixture.file(name);
+    let connect = |name| SqliteConnection::establish(file(name).to_str().unwrap()).unwrap();
+    let invoices = "CREATE TABLE invoices (id)";
+    connect("foreign.db").batch_execute(invoices).unwrap();
+    let half = fs::read(fixture.file("robots.db")).unwrap();
+    fs::write(file("half.db"), &half[..half.len() / 2]).unwrap();
+    for name in ["old.db", "a.db-wal", "b.db-journal"] {
+        fs::write(file(name), "precious").unwrap();
     }
-    assert!(fixture.others().is_empty());
-}
-
-#[test]
-fn backup_does_not_create_a_missing_catalogue() {
-    let fixture = Fixture::new();
-    let outcome = backup(
-        &url(&fixture.file("missing.db")),
-        fixture.file("copy.db"),
-        Existing::Keep,
-    );
-    assert!(
-        matches!(outcome, Err(BackupError::Open(OpenError::Missing { .. }))),
-        "{outcome:?}"
-    );
-    let opened = OpenOptions::new()
-        .must_exist()
-        .open(&url(&fixture.file("missing.db")));
-    assert!(matches!(opened, Err(OpenError::Missing { .. })));
-    assert!(fixture.others().is_empty());
-}
-
-#[test]
-fn missing_folder_of_the_backup_is_reported() {
-    let fixture = Fixture::new();
-    let message = fixture
-        .backup("none/copy.db", Existing::Keep)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        message.contains("check that its folder exists"),
-        "{message}"
-    );
-    assert!(fixture.others().is_empty());
-}
-
-#[test]
-fn backup_of_a_foreign_database_is_rejected() {
-    let fixture = Fixture::new();
-    let path = fixture.file("other.db");
-    let mut other = SqliteConnection::establish(path.to_str().unwrap()).unwrap();
-    other.batch_execute("CREATE TABLE invoices (id)").unwrap();
-    let outcome = backup(
-        &url(&fixture.file("other.db")),
-        fixture.file("copy.db"),
-        Existing::Keep,
-    );
-    assert!(
-        matches!(outcome, Err(BackupError::Open(OpenError::Foreign { .. }))),
-        "{outcome:?}"
-    );
-    assert!(!fixture.file("copy.db").exists());
-}
-
-#[test]
-fn backup_of_a_damaged_catalogue_fails() {
-    let fixture = Fixture::new();
-    for number in 0..2000 {
-        fixture.add(&format!("RX-{number}"));
-    }
-    let file = fixture.file("robots.db");
-    let Fixture { folder, catalogue } = fixture;
-    drop(catalogue);
-    let mut bytes = fs::read(&file).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 3 * 4096].fill(0xa5);
-    fs::write(&file, bytes).unwrap();
-    let copy = folder.path().join("copy.db");
-    let outcome = backup(&url(&file), &copy, Existing::Keep);
-    assert!(
-        matches!(
-            outcome,
-            Err(BackupError::Failed { .. } | BackupError::Damaged { .. })
+    let before = fixture.others();
+    let catalogue = url(&file("robots.db"));
+    for (source, name, expected) in [
+        (&*catalogue, "old.db", "old.db' exists; choose another file"),
+        (
+            &catalogue,
+            "a.db",
+            "a.db-wal' exists, the WAL or journal of",
         ),
+        (
+            &catalogue,
+            "b.db",
+            "b.db-journal' exists, the WAL or journal",
+        ),
+        (&catalogue, "none/x.db", "check that its folder exists"),
+        (&url(&file("missing.db")), "x.db", "there is no database"),
+        (&url(&file("foreign.db")), "x.db", "foreign.db' "),
+        (&url(&file("half.db")), "x.db", "half.db'"),
+        ("memory:", "x.db", "only in the memory of its process"),
+        (
+            "postgres://robots:s3cret@127.0.0.1/robots",
+            "x.db",
+            "postgres",
+        ),
+        ("mysql://robots:s3cret@127.0.0.1/robots", "x.db", "mysql"),
+    ] {
+        let error = backup(source, file(name), Existing::Keep).unwrap_err();
+        let message = error.to_string();
+        assert!(message.contains(expected), "{source}: {message}");
+        assert!(!message.contains("s3cret"), "{message}");
+    }
+    let stop = || ControlFlow::Break(());
+    let outcome =
+        OpenOptions::new().backup_while(&catalogue, file("old.db"), Existing::Replace, stop);
+    assert!(
+        matches!(outcome, Err(BackupError::Cancelled(_))),
         "{outcome:?}"
     );
-    assert!(!copy.exists());
-    let names = fs::read_dir(folder.path()).unwrap();
-    for name in names.map(|entry| entry.unwrap().file_name()) {
-        assert!(!name.to_string_lossy().contains("incomplete"), "{name:?}");
-    }
-}
-
-#[test]
-fn backup_of_other_stores_is_rejected_without_password() {
-    let fixture = Fixture::new();
-    for (url, remedy) in [
-        ("postgres://robots:s3cret@127.0.0.1/robots", "pg_dump"),
-        ("mysql://robots:s3cret@127.0.0.1/robots", "mariadb-dump"),
-        ("memory:", "only in the memory of its process"),
-    ] {
-        let error = backup(url, fixture.file("copy.db"), Existing::Keep).unwrap_err();
-        let message = error.to_string();
-        match error {
-            BackupError::NoFile { .. } => assert!(message.contains(remedy), "{message}"),
-            BackupError::Open(OpenError::NotCompiledIn { .. }) => assert_ne!(url, "memory:"),
-            other => panic!("{url}: {other:?}"),
-        }
-        assert!(!message.contains("s3cret"), "{message}");
+    assert_eq!(fixture.others(), before);
+    assert_eq!(fs::read_to_string(file("old.db")).unwrap(), "precious");
+    for robots in 1..3 {
+        let made = fixture.backup("old.db", Existing::Replace).unwrap();
+        assert_eq!(made.robots, robots);
+        fixture.add(&robots.to_string());
     }
 }

@@ -11,10 +11,7 @@ use std::{
 
 use robot_core::{Catalogue, CatalogueExt, Draft, Robot, RobotId};
 
-use crate::{
-    backend::{Backend, Sqlite},
-    draft,
-};
+use crate::backend::{Backend, Sqlite};
 
 fn droid(name: &str, year: i64) -> Draft {
     Draft::new(name, "droid", year)
@@ -71,27 +68,6 @@ fn committed_changes_of_another_program_are_visible() {
 }
 
 #[test]
-fn changes_by_triggers_and_foreign_keys_are_visible() {
-    let database = Sqlite::new();
-    let catalogue = database.open();
-    let ids = add_and_read(&catalogue, &[1, 2, 3]);
-    database.execute(&format!(
-        "CREATE TRIGGER theirs AFTER UPDATE OF year ON robots WHEN new.id = {first} BEGIN
-             UPDATE robots SET year = new.year + 1 WHERE id = {second};
-         END;
-         ALTER TABLE robots ADD COLUMN parent INTEGER REFERENCES robots (id) ON DELETE CASCADE;
-         UPDATE robots SET parent = {second} WHERE id = {third}",
-        first = ids[0],
-        second = ids[1],
-        third = ids[2],
-    ));
-    catalogue.replace(ids[0], droid("first", 10)).unwrap();
-    assert_eq!(years_of(&catalogue, &ids), [Some(10), Some(11), Some(3)]);
-    catalogue.delete(ids[1]).unwrap();
-    assert_eq!(years_of(&catalogue, &ids), [Some(10), None, None]);
-}
-
-#[test]
 fn read_sees_every_change_acknowledged_before_it() {
     let database = Sqlite::new();
     let catalogues = [database.open(), database.open()];
@@ -124,17 +100,6 @@ fn read_sees_every_change_acknowledged_before_it() {
             }
         }
     });
-}
-
-#[test]
-fn acknowledged_writes_are_in_the_files() {
-    let (database, copy) = (Sqlite::new(), Sqlite::new());
-    let catalogue = database.open();
-    catalogue.add(draft("a")).unwrap();
-    for file in ["robots.db", "robots.db-wal"] {
-        fs::copy(database.folder().join(file), copy.folder().join(file)).unwrap();
-    }
-    assert_eq!(copy.open().list().unwrap(), catalogue.list().unwrap());
 }
 
 /// On POSIX systems, a process that closes a file loses all its locks on that file.

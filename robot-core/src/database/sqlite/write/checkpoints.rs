@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use ::metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
+use ::metrics::{Gauge, Histogram, counter, gauge, histogram};
 use diesel::{
     QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql,
     sql_types::Integer,
@@ -42,39 +42,21 @@ pub(crate) struct Checkpoints {
     /// Changes since the number of pages was read.
     changes: usize,
     last_restart: Option<Instant>,
-    metrics: CheckpointMetrics,
-}
-
-struct CheckpointMetrics {
     wal_bytes: Gauge,
     duration: Histogram,
-    complete: Counter,
-    blocked: Counter,
-    disk_full: Counter,
-    failed: Counter,
-}
-
-impl CheckpointMetrics {
-    fn new() -> Self {
-        let result = |result| counter!(SQLITE_CHECKPOINTS.name, "result" => result);
-        Self {
-            wal_bytes: gauge!(SQLITE_LOG_BYTES.name),
-            duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
-            complete: result("complete"),
-            blocked: result("blocked"),
-            disk_full: result("disk_full"),
-            failed: result("failed"),
-        }
-    }
 }
 
 impl Checkpoints {
     pub(crate) fn new(wal: Wal) -> Self {
+        for result in ["complete", "blocked", "disk_full", "failed"] {
+            counter!(SQLITE_CHECKPOINTS.name, "result" => result).increment(0);
+        }
         Self {
             wal,
             changes: 0,
             last_restart: None,
-            metrics: CheckpointMetrics::new(),
+            wal_bytes: gauge!(SQLITE_LOG_BYTES.name),
+            duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
         }
     }
 
@@ -86,7 +68,7 @@ impl Checkpoints {
     /// Whether the file of the WAL should be shortened.
     pub(crate) fn is_wal_too_long(&self) -> bool {
         let length = self.wal.length();
-        self.metrics.wal_bytes.set(bytes(length.unwrap_or(0)));
+        self.wal_bytes.set(bytes(length.unwrap_or(0)));
         length > Some(WAL_LIMIT)
     }
 
@@ -145,14 +127,14 @@ impl Checkpoints {
     fn checkpoint(&self, connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool> {
         let started = Instant::now();
         let result = checkpoint(connection, mode);
-        self.metrics.duration.record(started.elapsed());
-        let counter = match result {
-            Ok(Outcome::Complete) => &self.metrics.complete,
-            Ok(Outcome::Blocked) => &self.metrics.blocked,
-            Ok(Outcome::DiskFull) => &self.metrics.disk_full,
-            Err(_) => &self.metrics.failed,
+        self.duration.record(started.elapsed());
+        let label = match result {
+            Ok(Outcome::Complete) => "complete",
+            Ok(Outcome::Blocked) => "blocked",
+            Ok(Outcome::DiskFull) => "disk_full",
+            Err(_) => "failed",
         };
-        counter.increment(1);
+        counter!(SQLITE_CHECKPOINTS.name, "result" => label).increment(1);
         Ok(result? == Outcome::Complete)
     }
 }
