@@ -1,6 +1,6 @@
 //! Invalid and unusual request bodies.
 
-use super::{Case, Session, assert_answer, assert_failure, draft};
+use super::{Case, Session, assert_answer, assert_failure, assert_ok, draft};
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
@@ -23,131 +23,71 @@ fn assert_malformed(session: &Session<'_>, id: &str, body: &[u8]) {
         &session.call("PUT", &format!("/api/robots/{id}"), &[], body),
         400,
     );
-    assert_answer(
-        &session.get("/api/robots?fields=id,name,type,year"),
-        200,
+    session.get_is(
+        "/api/robots?fields=id,name,type,year",
         &format!(r#"[{{"id":"{id}","name":"R2-D2","type":"droid","year":1977}}]"#),
     );
 }
 
 fn body_must_be_a_json_object(session: &Session<'_>) {
     let id = session.add("R2-D2");
-    for body in [
+    let bodies = r#"null true 5 "x" [] [{}] { } {}{} {}, {,} {'name':'x'} {name:"x"} {"name":"x",}
+        name=x&type=droid&year=1 <xml/> {"name"} {"year":01} {"year":+1} {"year":.5} {"year":NaN}
+        {"year":Infinity} {"year":0x10} {"name":"\x"}"#;
+    let with_blanks = [
         "",
         " ",
         "\n",
-        "null",
-        "true",
-        "5",
-        "\"x\"",
-        "[]",
-        "[{}]",
-        "{",
-        "}",
-        "{}{}",
-        "{},",
         "{} x",
-        "{,}",
-        "{'name':'x'}",
-        "{name:\"x\"}",
-        "{\"name\":\"x\",}",
-        "name=x&type=droid&year=1",
-        "<xml/>",
         "{\"name\":\"x\" \"type\":\"droid\"}",
-        "{\"name\"}",
-        "{\"year\":01}",
-        "{\"year\":+1}",
-        "{\"year\":.5}",
-        "{\"year\":NaN}",
-        "{\"year\":Infinity}",
-        "{\"year\":0x10}",
         "{\"name\":\"\n\"}",
-        "{\"name\":\"\\x\"}",
         "// comment\n{}",
         "{} // comment",
-    ] {
+    ];
+    for body in bodies.split_whitespace().chain(with_blanks) {
         assert_malformed(session, &id, body.as_bytes());
     }
 }
 
 fn body_must_be_utf_8(session: &Session<'_>) {
     let id = session.add("R2-D2");
-    for name in [
+    let robot = draft("x", "droid", 1);
+    for text in [
         &b"\xff"[..],
         b"\xc3",
         b"\xed\xa0\x80",
         b"\xc0\xaf",
         b"\xf4\x90\x80\x80",
     ] {
-        let body = [b"{\"name\":\"", name, b"\",\"type\":\"droid\",\"year\":1}"].concat();
+        let body = [b"{\"name\":\"", text, b"\",\"type\":\"droid\",\"year\":1}"].concat();
         assert_malformed(session, &id, &body);
-        let unread = [
-            b"{\"other\":\"",
-            name,
-            b"\",\"name\":\"x\",\"type\":\"droid\",\"year\":1}",
-        ]
-        .concat();
+        let unread = [b"{\"other\":\"", text, b"\",", &robot.as_bytes()[1..]].concat();
         assert_malformed(session, &id, &unread);
     }
-    let with_mark = [b"\xef\xbb\xbf", draft("x", "droid", 1).as_bytes()].concat();
+    let with_mark = [b"\xef\xbb\xbf", robot.as_bytes()].concat();
     assert_malformed(session, &id, &with_mark);
-    let utf_16: Vec<u8> = draft("x", "droid", 1)
-        .bytes()
-        .flat_map(|byte| [byte, 0])
-        .collect();
+    let utf_16: Vec<u8> = robot.bytes().flat_map(|byte| [byte, 0]).collect();
     assert_malformed(session, &id, &utf_16);
 }
 
 fn member_of_wrong_type_returns_400(session: &Session<'_>) {
     let id = session.add("R2-D2");
-    for wrong in ["5", "true", "[]", "{}", "[\"x\"]", "{\"x\":1}", "1e400"] {
-        assert_malformed(
-            session,
-            &id,
-            format!(r#"{{"name":{wrong},"type":"droid","year":1}}"#).as_bytes(),
-        );
-        assert_malformed(
-            session,
-            &id,
-            format!(r#"{{"name":"x","type":{wrong},"year":1}}"#).as_bytes(),
-        );
+    for wrong in r#"5 true [] {} ["x"] {"x":1} 1e400 "\ud800" "\udc00" "\ud800x""#.split(' ') {
+        let name = format!(r#"{{"name":{wrong},"type":"droid","year":1}}"#);
+        assert_malformed(session, &id, name.as_bytes());
+        let robot_type = format!(r#"{{"name":"x","type":{wrong},"year":1}}"#);
+        assert_malformed(session, &id, robot_type.as_bytes());
     }
-    for wrong in [r#""\ud800""#, r#""\udc00""#, r#""\ud800x""#] {
-        assert_malformed(
-            session,
-            &id,
-            format!(r#"{{"name":{wrong},"type":"droid","year":1}}"#).as_bytes(),
-        );
-    }
-    let answer = session.post(r#"{"name":1,"type":2,"year":"3"}"#);
-    assert_failure(&answer, 400);
-    let text = answer.text();
-    assert!(
-        ["name", "type", "year"]
-            .iter()
-            .all(|member| text.contains(member)),
-        "{text}"
-    );
+    let text = session.post(r#"{"name":1,"type":2,"year":"3"}"#).text();
+    let members = ["name", "type", "year"];
+    assert!(members.iter().all(|member| text.contains(member)), "{text}");
 }
 
 fn year_must_be_a_64_bit_integer(session: &Session<'_>) {
     let id = session.add("R2-D2");
-    for year in [
-        "\"1977\"",
-        "1977.0",
-        "1977.5",
-        "1e3",
-        "1E3",
-        "-1.5",
-        "1e400",
-        "true",
-        "[]",
-        "{}",
-        "\"\"",
-        "9223372036854775808",
-        "-9223372036854775809",
-        "99999999999999999999999999999999",
-    ] {
+    let years = "\"1977\" 1977.0 1977.5 1e3 1E3 -1.5 1e400 true [] {} \"\" 9223372036854775808 \
+                 -9223372036854775809 99999999999999999999999999999999";
+    for year in years.split(' ') {
         let body = format!(r#"{{"name":"x","type":"droid","year":{year}}}"#);
         assert_malformed(session, &id, body.as_bytes());
     }
@@ -191,25 +131,12 @@ fn escapes_and_white_space_are_parsed(session: &Session<'_>) {
 }
 
 fn content_type_of_a_draft_is_ignored(session: &Session<'_>) {
-    for (number, content_type) in [
-        "application/json",
-        "application/x-www-form-urlencoded",
-        "text/plain",
-        "multipart/form-data; boundary=x",
-        "application/xml",
-        "nonsense",
-        "",
-    ]
-    .iter()
-    .enumerate()
-    {
-        let body = draft(&number.to_string(), "droid", 1);
-        let answer = session.call(
-            "POST",
-            "/api/robots",
-            &[("Content-Type", content_type)],
-            body.as_bytes(),
-        );
+    let types =
+        "application/json;application/x-www-form-urlencoded;text/plain;application/xml;nonsense;";
+    for content_type in types.split(';').chain(["multipart/form-data; boundary=x"]) {
+        let body = draft(&format!("a {content_type}"), "droid", 1);
+        let headers = [("Content-Type", content_type)];
+        let answer = session.call("POST", "/api/robots", &headers, body.as_bytes());
         assert_eq!(
             answer.status,
             session.created(),
@@ -240,5 +167,5 @@ fn body_of_a_get_is_ignored(session: &Session<'_>) {
     let answer = session.call("GET", &target, &form, b"_method=x");
     assert_eq!(answer.status, 200);
     let answer = session.call("DELETE", &target, &form, b"_method=x");
-    assert_answer(&answer, 200, r#"{"status":"OK"}"#);
+    assert_ok(&answer);
 }

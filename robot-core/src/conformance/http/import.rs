@@ -162,9 +162,8 @@ fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
 fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
     session.add("R2-D2");
     let taken = draft("R2-D2", "droid", 1);
-    assert_messages(
+    session.assert_rejected(
         &import(session, "?format=ndjson", &taken),
-        session.rejected(),
         &[&format!("line 1: {NAME_MESSAGE}"), SKIP_MESSAGE],
     );
     // The first failure determines the status.

@@ -124,6 +124,12 @@ impl<'a> Session<'a> {
         self.call("GET", target, &[], b"")
     }
 
+    /// Asserts that a `GET` returns these bytes.
+    #[track_caller]
+    fn get_is(&self, target: &str, body: &str) {
+        assert_answer(&self.get(target), 200, body);
+    }
+
     fn post(&self, body: &str) -> Answer {
         self.call("POST", "/api/robots", &[], body.as_bytes())
     }
@@ -150,6 +156,12 @@ impl<'a> Session<'a> {
             Behaviour::A => 409,
             Behaviour::B => 500,
         }
+    }
+
+    /// Asserts that an answer reports exactly these violated rules.
+    #[track_caller]
+    fn assert_rejected(&self, answer: &Answer, messages: &[&str]) {
+        assert_messages(answer, self.rejected(), messages);
     }
 
     /// Adds a robot and returns its id.
@@ -252,6 +264,11 @@ fn assert_answer(answer: &Answer, status: u16, body: &str) {
         answer.header("content-type"),
         Some("text/html; charset=UTF-8")
     );
+}
+
+#[track_caller]
+fn assert_ok(answer: &Answer) {
+    assert_answer(answer, 200, r#"{"status":"OK"}"#);
 }
 
 /// Asserts the status and exactly these messages.
