@@ -7,7 +7,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod accept;
 mod bodies;
 mod encoding;
 mod json;

@@ -6,10 +6,7 @@ use robot_core::{
 };
 use serde_json::json;
 
-use crate::{
-    keys::{ENTER, TAB},
-    visit::Visit,
-};
+use crate::{keys::ENTER, visit::Visit};
 
 const READER: &str = "robots_reader";
 const WRITER: &str = "robots_writer";
@@ -54,11 +51,9 @@ fn token_is_requested_kept_and_forgotten() {
     visit.wait_for_text("#start", "No robots yet");
     visit.browser.reload();
     visit.wait_for_text("#start", "No robots yet");
-    visit.tab_to("token-open");
-    visit.browser.press([ENTER]);
+    visit.press_on("token-open");
     visit.wait_for_focus("Token");
-    visit.tab_to("token-forget");
-    visit.browser.press([ENTER]);
+    visit.press_on("token-forget");
     visit.wait_for_text("#token", "This requires a token");
     assert_eq!(visit.run("return sessionStorage.length"), 0);
 }
@@ -67,10 +62,7 @@ fn token_is_requested_kept_and_forgotten() {
 fn action_waits_for_a_token_that_permits_it() {
     let visit = visit("read");
     visit.wait_for_text("#start", "No robots yet");
-    visit.tab_to("Name");
-    visit.browser.press("R2-D2".chars().chain([TAB]));
-    visit.browser.press("d".chars().chain([TAB]));
-    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#token", "This requires a token");
     visit.enter_token(READER);
     visit.wait_for_text("#token", "This token permits only reading");

@@ -1,7 +1,6 @@
 //! Adding, editing, deleting and restoring robots, by keyboard.
 
 use crate::{
-    calls::call,
     keys::{CONTROL, DOWN, ENTER, ESCAPE, TAB},
     visit::Visit,
 };
@@ -12,8 +11,7 @@ fn empty_catalogue_offers_sample_robots() {
     visit.wait_for_text("#start", "No robots yet");
     visit.wait_for_text("#start", "/api/robots");
     assert_eq!(visit.rows(), []);
-    visit.tab_to("Add sample robots");
-    visit.browser.press([ENTER]);
+    visit.press_on("Add sample robots");
     visit.wait_for_rows(9);
     visit.wait_for_focus("robots");
     visit.wait_for_announcement("Added 9 sample robots.");
@@ -30,10 +28,7 @@ fn empty_catalogue_offers_sample_robots() {
 #[test]
 fn added_robot_is_announced_and_form_is_cleared() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Name");
-    visit.browser.press("C-3PO".chars().chain([TAB]));
-    visit.browser.press("dr".chars().chain([TAB]));
-    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.enter_robot("C-3PO", "dr", "1977");
     visit.wait_for_rows(2);
     visit.wait_for_announcement("Added C-3PO, droid, 1977.");
     visit.wait_for_text("#count", "2 robots");
@@ -42,11 +37,7 @@ fn added_robot_is_announced_and_form_is_cleared() {
     visit.browser.press("BB-8".chars().chain([TAB, TAB]));
     visit.browser.press("2015".chars().chain([ENTER]));
     visit.wait_for_rows(3);
-    let stored = visit.stored();
-    assert!(
-        stored.contains(r#"{"name":"BB-8","type":"droid","year":2015}"#),
-        "{stored}"
-    );
+    visit.assert_stores(r#"{"name":"BB-8","type":"droid","year":2015}"#);
     visit.browser.reload();
     visit.wait_for_rows(3);
     assert_eq!(visit.names(), ["BB-8", "C-3PO", "Marvin"]);
@@ -102,20 +93,14 @@ fn robot_is_edited_in_its_row() {
         "1980".to_owned(),
     );
     assert_eq!(visit.rows()[1], row);
-    let stored = visit.stored();
-    assert!(
-        stored.contains(r#"{"name":"R3-D3","type":"mechanical","year":1980}"#),
-        "{stored}"
-    );
+    visit.assert_stores(r#"{"name":"R3-D3","type":"mechanical","year":1980}"#);
 }
 
 #[test]
 fn escape_cancels_editing() {
     let visit = Visit::of(&["Marvin"]);
     let before = visit.stored();
-    visit.tab_to("Edit Marvin");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("Marvin");
     visit.browser.press("Arthur".chars().chain([ESCAPE]));
     visit.wait_for_focus("Edit Marvin");
     assert_eq!(visit.names(), ["Marvin"]);
@@ -125,13 +110,8 @@ fn escape_cancels_editing() {
 #[test]
 fn edited_robot_that_was_deleted_can_be_added_again() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Edit Marvin");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
-    assert_eq!(
-        call(&visit.client(), "DELETE", "/api/robots/1", "").status,
-        200
-    );
+    visit.edit("Marvin");
+    visit.delete(1);
     visit.browser.press("Arthur".chars().chain([ENTER]));
     visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
     visit.browser.press([ENTER]);
@@ -146,8 +126,7 @@ fn edited_robot_that_was_deleted_can_be_added_again() {
 #[test]
 fn deleted_robot_can_be_restored() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
-    visit.tab_to("Delete Marvin");
-    visit.browser.press([ENTER]);
+    visit.press_on("Delete Marvin");
     visit.wait_for_rows(2);
     visit.wait_for_focus("Delete R2-D2");
     visit.wait_for_announcement("Deleted Marvin. Control Z restores it.");
@@ -157,27 +136,19 @@ fn deleted_robot_can_be_restored() {
     visit.wait_for_focus("Edit Marvin");
     visit.wait_for_announcement("Marvin was restored.");
     assert_eq!(visit.names(), ["BB-8", "Marvin", "R2-D2"]);
-    assert!(
-        visit
-            .stored()
-            .contains(r#"{"name":"Marvin","type":"droid","year":1977}"#)
-    );
+    visit.assert_stores(r#"{"name":"Marvin","type":"droid","year":1977}"#);
 }
 
 #[test]
 fn failed_undo_is_explained_and_can_be_retried() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Delete Marvin");
-    visit.browser.press([ENTER]);
+    visit.press_on("Delete Marvin");
     visit.wait_for_text("#start", "No robots yet");
     visit.add("Marvin", "virtual", "1");
     visit.browser.click("#undo .main");
     visit.wait_for_text("#undo", "Marvin is not back. The robot name must be unique");
     visit.wait_for_focus("Undo");
-    assert_eq!(
-        call(&visit.client(), "DELETE", "/api/robots/2", "").status,
-        200
-    );
+    visit.delete(2);
     visit.browser.press([ENTER]);
     visit.wait_for_focus("Edit Marvin");
     assert_eq!(
@@ -199,10 +170,7 @@ fn robot_is_deleted_once_and_not_edited_meanwhile() {
     let script = "return document.querySelectorAll('.offer, tr.edited').length";
     assert_eq!(visit.run(script), 1);
     // The newest message has nothing to undo.
-    assert_eq!(
-        call(&visit.client(), "DELETE", "/api/robots/1", "").status,
-        200
-    );
+    visit.delete(1);
     visit.browser.click("[data-action=delete]");
     visit.wait_for_text("#undo .offer", "BB-8");
     visit.wait_for_text("#start", "No robots yet");
@@ -240,9 +208,7 @@ fn pending_undo_is_shown_until_it_is_answered() {
 #[test]
 fn saved_row_leaves_the_focus_in_the_search() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Edit Marvin");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("Marvin");
     visit.hold("method === 'PUT'");
     visit.browser.press("Arthur".chars().chain([ENTER]));
     visit.run("document.querySelector('#query').focus()");

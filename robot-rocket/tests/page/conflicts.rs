@@ -9,9 +9,7 @@ use crate::{
 impl Visit {
     /// Starts to edit Marvin, the only robot, and types another name.
     fn type_name(&self, name: &str) {
-        self.tab_to("Edit Marvin");
-        self.browser.press([ENTER]);
-        self.wait_for_focus("Name");
+        self.edit("Marvin");
         self.browser.press(name.chars());
     }
 
@@ -33,8 +31,7 @@ impl Visit {
     }
 
     fn click_in_conflict(&self, title: &str) {
-        self.tab_to(title);
-        self.browser.press([ENTER]);
+        self.press_on(title);
     }
 }
 
@@ -58,7 +55,7 @@ fn both_versions_are_shown_side_by_side() {
     );
     let typed = "return document.querySelector('tr.edited input').value";
     assert_eq!(visit.run(typed), "Arthur");
-    assert!(visit.stored().contains("Zaphod"));
+    visit.assert_stores("Zaphod");
 }
 
 #[test]
@@ -114,8 +111,7 @@ fn editing_continues_and_may_be_overtaken_again() {
 #[test]
 fn robot_that_was_deleted_after_a_conflict_can_be_added_again() {
     let visit = Visit::overtaken();
-    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
-    assert_eq!(answer.status, 200);
+    visit.delete(1);
     visit.click_in_conflict("Keep mine");
     visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
     visit.browser.press([ENTER]);
@@ -126,8 +122,7 @@ fn robot_that_was_deleted_after_a_conflict_can_be_added_again() {
 fn typed_text_survives_deletion_and_sorting() {
     let visit = Visit::of(&["Marvin", "R2-D2"]);
     visit.type_name("Arthur");
-    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
-    assert_eq!(answer.status, 200);
+    visit.delete(1);
     visit.add("BB-8", "droid", "2015");
     visit.browser.click("[data-key=name] button");
     visit.wait_for_names(&["R2-D2", "BB-8"]);
@@ -143,8 +138,7 @@ fn typed_text_survives_deletion_and_sorting() {
 fn row_of_a_deleted_robot_is_removed_on_cancel() {
     let visit = Visit::of(&["Marvin", "R2-D2"]);
     visit.type_name("Arthur");
-    let answer = call(&visit.client(), "DELETE", "/api/robots/1", "");
-    assert_eq!(answer.status, 200);
+    visit.delete(1);
     visit.browser.press([ENTER]);
     visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
     visit.browser.press([ESCAPE]);
@@ -166,8 +160,7 @@ fn same_change_by_another_user_is_no_conflict() {
 fn changed_robot_is_shown_instead_of_deleted() {
     let visit = Visit::of(&["Marvin"]);
     visit.change("Zaphod", "droid", "1979");
-    visit.tab_to("Delete Marvin");
-    visit.browser.press([ENTER]);
+    visit.press_on("Delete Marvin");
     visit.wait_for_text(
         "#undo",
         "Marvin was not deleted: another user has just changed it.",

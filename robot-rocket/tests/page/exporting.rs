@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::{
-    keys::{ENTER, ESCAPE},
+    keys::ESCAPE,
     process::{TIMEOUT, wait_for},
     visit::Visit,
 };
@@ -20,10 +20,8 @@ impl Visit {
     }
 
     pub(crate) fn export(&self, title: &str) {
-        self.tab_to("Export");
-        self.browser.press([ENTER]);
-        self.tab_to(title);
-        self.browser.press([ENTER]);
+        self.press_on("Export");
+        self.press_on(title);
     }
 
     /// Waits until the browser has saved a file.
@@ -50,8 +48,7 @@ fn current_filter_is_exported_in_each_format() {
     let robot = "{\"id\":\"1\",\"name\":\"=1+1\",\"type\":\"droid\",\"year\":1977}";
     visit.wait_for_file("robots.ndjson", &format!("{robot}\n"));
     visit.wait_for_focus("Export");
-    visit.tab_to("Export");
-    visit.browser.press([ENTER]);
+    visit.press_on("Export");
     visit.tab_to("JSON");
     visit.browser.press([ESCAPE]);
     visit.wait_for_focus("Export");

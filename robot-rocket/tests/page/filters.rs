@@ -60,8 +60,7 @@ fn types_and_years_are_filtered_by_keyboard() {
     visit.wait_for_names(&["R2-D2"]);
     visit.browser.press("x".chars());
     visit.wait_for_text("#none", "No robot matches the filter.");
-    visit.tab_to("clear");
-    visit.browser.press([ENTER]);
+    visit.press_on("clear");
     visit.wait_for_rows(6);
     assert_eq!(visit.address(), "");
     visit.wait_for_focus("Years from");
@@ -138,8 +137,7 @@ fn clicking_a_heading_sorts_in_both_directions() {
     visit.wait_for_names(&reversed);
     assert_eq!(visit.order(), json!([["Year", "descending"]]));
     assert_eq!(visit.address(), "?sort=-year");
-    visit.tab_to("Id");
-    visit.browser.press([ENTER]);
+    visit.press_on("Id");
     visit.wait_for_names(&["R2-D2", "C-3PO", "BB-8", "Robby", "HAL 9000", "late"]);
     let script = "return [...document.querySelectorAll('#table tbody .of-id')]\
                   .map((cell) => cell.textContent)";
@@ -153,8 +151,7 @@ fn restored_robot_is_placed_in_the_order() {
     let visit = visit();
     visit.open("?sort=-year&type=droid");
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
-    visit.tab_to("Delete C-3PO");
-    visit.browser.press([ENTER]);
+    visit.press_on("Delete C-3PO");
     visit.wait_for_names(&["BB-8", "R2-D2"]);
     visit.browser.click("#undo .main");
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);

@@ -37,8 +37,7 @@ impl Visit {
 #[test]
 fn chosen_file_is_imported_with_an_error_per_record() {
     let visit = Visit::of(&["R2-D2"]);
-    visit.tab_to("Import a file");
-    visit.browser.press([ENTER]);
+    visit.press_on("Import a file");
     visit.browser.press([TAB]);
     visit.wait_for_focus("File (or drop one on this page)");
     visit.import("robots.csv", FILE);

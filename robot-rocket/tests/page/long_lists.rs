@@ -54,9 +54,7 @@ fn keyboard_reaches_both_ends_of_a_long_list() {
 #[test]
 fn edited_row_keeps_its_text_while_out_of_view() {
     let visit = Visit::of_many(1500);
-    visit.tab_to("Edit robot 000001");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("robot 000001");
     visit.browser.press("Marvin".chars());
     let goes = "return !document.querySelector('tr.edited')";
     wait_for("the row goes", TIMEOUT, || {
@@ -74,7 +72,7 @@ fn edited_row_keeps_its_text_while_out_of_view() {
     visit.run("document.querySelector('tr.edited input').focus()");
     visit.browser.press([TAB, TAB, ENTER]);
     visit.wait_for_focus("Edit Marvin");
-    assert!(visit.stored().contains(r#""name":"Marvin""#));
+    visit.assert_stores(r#""name":"Marvin""#);
 }
 
 #[test]

@@ -72,17 +72,11 @@ fn whitespace_and_directions_in_names_are_kept() {
         2
     );
     // An unchanged box keeps the name, even if the box cannot show it.
-    visit.tab_to("Edit two\nlines");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("two\nlines");
     visit.browser.press([TAB, TAB]);
     visit.browser.press("1978".chars().chain([ENTER]));
     visit.wait_for_focus("Edit two\nlines");
-    let stored = visit.stored();
-    assert!(
-        stored.contains(r#"{"name":"two\nlines","type":"droid","year":1978}"#),
-        "{stored}"
-    );
+    visit.assert_stores(r#"{"name":"two\nlines","type":"droid","year":1978}"#);
 }
 
 #[test]
@@ -94,29 +88,17 @@ fn numbers_of_19_digits_are_exact() {
     visit.wait_for_rows(2);
     let years = visit.rows().into_iter().map(|(_, _, year)| year);
     assert!(years.eq(["9223372036854775807", "9223372036854775806"]));
-    visit.tab_to("Edit late");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("late");
     visit.browser.press([TAB, TAB]);
     visit
         .browser
         .press("9007199254740993".chars().chain([ENTER]));
     visit.wait_for_focus("Edit late");
     assert_eq!(visit.rows()[0].2, "9007199254740993");
-    visit.tab_to("Name");
-    visit.browser.press("early".chars().chain([TAB]));
-    visit.browser.press("m".chars().chain([TAB]));
-    visit.browser.press("007".chars().chain([ENTER]));
+    visit.enter_robot("early", "m", "007");
     visit.wait_for_rows(3);
     assert_eq!(visit.rows()[0].2, "7");
-    let stored = visit.stored();
-    assert!(
-        stored.contains(r#""late","type":"virtual","year":9007199254740993"#),
-        "{stored}"
-    );
-    assert!(stored.contains(r#""year":9223372036854775806"#), "{stored}");
-    assert!(
-        stored.contains(r#"{"name":"early","type":"mechanical","year":7}"#),
-        "{stored}"
-    );
+    visit.assert_stores(r#""late","type":"virtual","year":9007199254740993"#);
+    visit.assert_stores(r#""year":9223372036854775806"#);
+    visit.assert_stores(r#"{"name":"early","type":"mechanical","year":7}"#);
 }

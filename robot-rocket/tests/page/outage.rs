@@ -1,7 +1,7 @@
 //! Outage of the server.
 
 use crate::{
-    keys::{ENTER, ESCAPE, TAB},
+    keys::{ENTER, ESCAPE},
     visit::Visit,
 };
 
@@ -18,10 +18,7 @@ fn visit_to_stopped_server() -> (Visit, String) {
 #[test]
 fn typed_text_survives_an_outage() {
     let (mut visit, port) = visit_to_stopped_server();
-    visit.tab_to("Name");
-    visit.browser.press("R2-D2".chars().chain([TAB]));
-    visit.browser.press("d".chars().chain([TAB]));
-    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#trouble", "The server does not answer.");
     visit.wait_for_text("#add .error", "will be looked up");
     let script = "return [...document.querySelectorAll('#add input, #add select')]\
@@ -34,10 +31,9 @@ fn typed_text_survives_an_outage() {
         visit.run("return document.querySelector('#trouble').hidden"),
         true
     );
-    visit.tab_to("Year");
-    visit.browser.press([ENTER]);
+    visit.press_on("Year");
     visit.wait_for_rows(2);
-    assert!(visit.stored().contains("R2-D2"));
+    visit.assert_stores("R2-D2");
 }
 
 #[test]
@@ -104,10 +100,7 @@ fn retry_does_not_replace_a_newer_view() {
 fn robot_that_was_added_again_is_shown_once() {
     let visit = Visit::of(&["Marvin"]);
     visit.run(CUT_OFF);
-    visit.tab_to("Name");
-    visit.browser.press("R2-D2".chars().chain([TAB]));
-    visit.browser.press("d".chars().chain([TAB]));
-    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#add .error", "will be looked up");
     visit.run(PROBE_FAILS);
     visit.browser.press([ENTER]);
@@ -133,10 +126,7 @@ const FULL_DISK: &str = r#"
 fn full_disk_is_shown_and_is_no_outage() {
     let visit = Visit::of(&["Marvin"]);
     visit.run(FULL_DISK);
-    visit.tab_to("Name");
-    visit.browser.press("R2-D2".chars().chain([TAB]));
-    visit.browser.press("d".chars().chain([TAB]));
-    visit.browser.press("1977".chars().chain([ENTER]));
+    visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#add .error", "The disk is full");
     visit.browser.click("[data-action=delete]");
     visit.wait_for_text("#undo .offer", "The disk is full");

@@ -29,9 +29,7 @@ fn total_is_exact_for_lists_of_many_pages() {
     let total = answer.header("x-total-count").unwrap();
     visit.wait_for_text("#count", &format!("{total} robots"));
     visit.add("0", "droid", "1900");
-    visit.tab_to("Edit robot 000000");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Name");
+    visit.edit("robot 000000");
     visit.browser.press("0".chars().chain([ENTER]));
     visit.wait_for_text("tr.edited .error", "The robot name must be unique");
     visit.browser.press("1".chars().chain([ENTER]));

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 use crate::{
     browser::Browser,
     calls::call,
+    keys::{ENTER, TAB},
     process::{Server, TIMEOUT, wait_for},
 };
 
@@ -215,12 +216,50 @@ impl Visit {
             if self.focus() == what {
                 return;
             }
-            self.browser.press([crate::keys::TAB]);
+            self.browser.press([TAB]);
         }
         panic!(
             "Tab does not reach {what:?}; the focus is on {:?}",
             self.focus()
         );
+    }
+
+    /// Presses Enter on an element.
+    #[track_caller]
+    pub(crate) fn press_on(&self, what: &str) {
+        self.tab_to(what);
+        self.browser.press([ENTER]);
+    }
+
+    /// Begins to edit a robot in its row.
+    #[track_caller]
+    pub(crate) fn edit(&self, name: &str) {
+        self.press_on(&format!("Edit {name}"));
+        self.wait_for_focus("Name");
+    }
+
+    /// Fills in the form that adds a robot, and sends it. A type is chosen by its first letters.
+    #[track_caller]
+    pub(crate) fn enter_robot(&self, name: &str, kind: &str, year: &str) {
+        self.tab_to("Name");
+        for text in [name, kind] {
+            self.browser.press(text.chars().chain([TAB]));
+        }
+        self.browser.press(year.chars().chain([ENTER]));
+    }
+
+    /// Deletes a robot as another client.
+    #[track_caller]
+    pub(crate) fn delete(&self, id: u32) {
+        let answer = call(&self.client(), "DELETE", &format!("/api/robots/{id}"), "");
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+
+    /// Asserts that the catalogue has a robot, whose JSON contains a text.
+    #[track_caller]
+    pub(crate) fn assert_stores(&self, robot: &str) {
+        let stored = self.stored();
+        assert!(stored.contains(robot), "{stored}");
     }
 
     /// The error message of the focused box.
