@@ -73,7 +73,7 @@ impl Visit {
     /// Ends the outage, and waits until a request that contains a text was answered.
     fn end_outage(&self, request: &str) {
         self.run("window.answered = []; window.isDown = () => false");
-        self.browser.click("#trouble button");
+        self.run("document.querySelector('#trouble button').click()");
         let script = format!("return window.answered.some((path) => path.includes({request:?}))");
         self.wait_for(request, &script);
     }
