@@ -7,15 +7,17 @@ use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
     io::Cursor,
+    sync::LazyLock,
 };
 
-use robot_core::http::Failure;
+use robot_core::{Field, Kind, Sort, http::Failure};
 use rocket::{
     Data, Request, Response, Route,
     http::{Method, Status},
     response::Builder,
     route::{Handler, Outcome},
 };
+use serde_json::{Value as Json, json};
 
 use crate::{forms::true_method, mounted::Mounted, rank, response::convert, routes};
 
@@ -37,28 +39,28 @@ struct File {
     /// Its path below the base.
     path: &'static str,
     content_type: &'static str,
-    content: &'static str,
+    content: Cow<'static, str>,
 }
 
 /// The files with these names: two at paths of their own, the others below `page/`.
 macro_rules! files {
     ($($path:literal => $start:literal),+; $($name:literal),+ $(,)?) => {
-        &[
+        [
             $(File {
                 path: $path,
                 content_type: content_type($start),
-                content: include_str!(concat!("../static/", $start)),
+                content: Cow::Borrowed(include_str!(concat!("../static/", $start))),
             },)+
             $(File {
                 path: concat!("/page/", $name),
                 content_type: content_type($name),
-                content: include_str!(concat!("../static/", $name)),
+                content: Cow::Borrowed(include_str!(concat!("../static/", $name))),
             }),+
         ]
     };
 }
 
-const FILES: &[File] = files![
+const STATIC: &[File] = &files![
     "/" => "index.html",
     "/docs" => "docs.html";
     "style.css",
@@ -92,6 +94,34 @@ const FILES: &[File] = files![
     "transfer.js",
     "view.js",
 ];
+
+/// The module of the page that has the fields of a robot.
+static DEFINITION: LazyLock<File> = LazyLock::new(|| File {
+    path: "/page/definition.js",
+    content_type: content_type("definition.js"),
+    content: definition().into(),
+});
+
+/// The members that users enter, in the order of the table and of the form: the key in JSON, the
+/// title, the kind of input, and the choices; and the members by which the service sorts.
+fn definition() -> String {
+    let members = Field::SETTABLE.iter().map(|field| {
+        let input = match field.kind() {
+            Kind::Choice(_) => "choice",
+            Kind::Integer { .. } => "digits",
+            _ => "text",
+        };
+        let (key, title, choices) = (field.name(), field.title(), field.choices());
+        json!({ "key": key, "title": title, "input": input, "choices": choices })
+    });
+    let sorts = Sort::ALL.map(|sort| sort.to_string());
+    let keys = sorts.iter().filter(|sort| !sort.starts_with('-'));
+    format!(
+        "export const MEMBERS = {};\nexport const SORT_KEYS = {};\n",
+        members.collect::<Json>(),
+        keys.map(String::as_str).collect::<Json>(),
+    )
+}
 
 const fn content_type(name: &str) -> &'static str {
     match name.as_bytes() {
@@ -129,7 +159,8 @@ impl Page {
         if path.is_empty() {
             return Some(Found::BaseWithoutSlash);
         }
-        let file = FILES.iter().find(|file| file.path == path);
+        let mut files = STATIC.iter().chain([&*DEFINITION]);
+        let file = files.find(|file| file.path == path);
         file.map(Found::File)
     }
 }
@@ -161,7 +192,7 @@ impl Handler for Page {
 impl File {
     /// The file, or 304 if the browser has it. Browsers validate it each time, so that they never mix
     /// files of two versions of the server.
-    fn response(&self, request: &Request<'_>) -> Response<'static> {
+    fn response(&'static self, request: &Request<'_>) -> Response<'static> {
         let tag = self.tag();
         let mut response = Response::build();
         response
@@ -174,7 +205,7 @@ impl File {
             response.status(Status::NotModified);
         } else {
             response.raw_header("content-type", self.content_type);
-            sized(&mut response, self.content);
+            sized(&mut response, &self.content);
         }
         response.finalize()
     }

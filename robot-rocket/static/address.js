@@ -1,9 +1,9 @@
 // The current view, kept in the address of the page for bookmarks, reload and history.
 
-import { EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
+import { ENDS, EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
 
 /** The members that are typed, letter by letter. */
-const TYPED = ["query", "from", "to"];
+const TYPED = ["query", ...ENDS];
 
 let shown = EVERYTHING;
 let notifyShown = () => {};

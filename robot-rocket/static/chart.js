@@ -1,7 +1,7 @@
 // Bar chart of the number of robots by decade and type.
 
 import { byId, drawn, element, show } from "./elements.js";
-import { TYPES } from "./robot.js";
+import { TYPES, colorOf } from "./robot.js";
 
 /** The maximum number of decades with a bar of their own. */
 const MAX_DECADES = 10;
@@ -128,15 +128,18 @@ function picture(bars) {
 function patterns() {
   const pattern = (id, size, ...shapes) =>
     drawn("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, ...shapes);
-  const ground = (type) => drawn("rect", { class: `fill ${type}`, width: 8, height: 8 });
-  const stripes = drawn("path", { class: "mark", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" });
-  const dots = drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 });
-  return drawn(
-    "defs",
-    {},
-    pattern("of-mechanical", 6, ground("mechanical"), stripes),
-    pattern("of-virtual", 6, ground("virtual"), dots),
-  );
+  const ground = (color) => drawn("rect", { class: `fill ${color}`, width: 8, height: 8 });
+  const marks = [
+    [],
+    [drawn("path", { class: "stripes", d: "M-1 1l2-2M0 6l6-6M5 7l2-2" })],
+    [drawn("circle", { class: "dot", cx: 3, cy: 3, r: 1.2 })],
+  ];
+  const patterns = TYPES.map((type, index) => {
+    const color = colorOf(TYPES, type);
+    const shapes = marks[index % marks.length].map((shape) => shape.cloneNode());
+    return pattern(`of-${color}`, 6, ground(color), ...shapes);
+  });
+  return drawn("defs", {}, ...patterns);
 }
 
 function barOf({ label, counts }, x, step, most, number) {
@@ -149,7 +152,7 @@ function barOf({ label, counts }, x, step, most, number) {
     const height = ((BASE - TOP) * (counts.get(type) ?? 0)) / most;
     if (height === 0) continue;
     y -= height;
-    parts.push(drawn("rect", { class: `bar ${type}`, x: left, y, width, height }));
+    parts.push(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, x: left, y, width, height }));
   }
   const middle = x + step / 2;
   if (total > 0) parts.push(drawn("text", { x: middle, y: y - 5, class: "total" }, COMPACT.format(total)));
@@ -170,7 +173,7 @@ function typesIn(bars) {
 function key() {
   const entry = (type) => {
     const square = drawn("svg", { viewBox: "0 0 14 14", "aria-hidden": "true" });
-    square.append(drawn("rect", { class: `bar ${type}`, width: 14, height: 14, rx: 3 }));
+    square.append(drawn("rect", { class: `bar ${colorOf(TYPES, type)}`, width: 14, height: 14, rx: 3 }));
     return element("li", {}, square, type);
   };
   return element("ul", { class: "key" }, ...TYPES.map(entry));

@@ -1,7 +1,7 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
 import { element, hasFocus, show } from "./elements.js";
-import { MEMBERS, TYPES, draftOf, isSame } from "./robot.js";
+import { MEMBERS, draftOf, isSame } from "./robot.js";
 
 /** Statuses with which the service reports violations of the robot that was sent. */
 const STATUSES_OF_RULES = [400, 409, 500];
@@ -89,9 +89,9 @@ class Field {
   #input;
   #error;
 
-  constructor({ key, title, input }, value, labels) {
+  constructor({ key, title, input, choices }, value, labels) {
     const id = `${key}-${++count}`;
-    const box = BOXES[input](value);
+    const box = BOXES[input](value, choices);
     this.key = key;
     this.#input = input;
     this.box = box;
@@ -142,10 +142,10 @@ const BOXES = {
   choice,
 };
 
-function choice(type) {
-  const none = type === "" ? [element("option", { value: "" }, "Choose…")] : [];
-  // Another version of the service may have more types.
-  const known = TYPES.includes(type) || type === "" ? TYPES : [...TYPES, type];
+function choice(value, choices) {
+  const none = value === "" ? [element("option", { value: "" }, "Choose…")] : [];
+  // Another version of the service may have more choices.
+  const known = choices.includes(value) || value === "" ? choices : [...choices, value];
   const options = known.map((each) => element("option", { value: each }, each));
   return element("select", {}, ...none, ...options);
 }

@@ -120,9 +120,9 @@ function update(what) {
   if (what === "changed") pages.refresh();
 }
 
-function nothingFound({ query, types, from, to }) {
-  const isByText = query !== "" && types.length === 0 && from === "" && to === "";
-  if (!isByText) return ["No robot matches the filter."];
+function nothingFound(view) {
+  const { query } = view;
+  if (query === "" || isFiltered({ ...view, query: "" })) return ["No robot matches the filter."];
   return ["No name contains ", shownName(query), ". Spaces matter."];
 }
 

@@ -1,17 +1,26 @@
-// The members of a robot: the only module that lists them.
+// The members of a robot, as the service defines them.
 //
 // A year has up to 19 digits, more than a JavaScript number can hold, so all values are text.
 
-/** The types of robots, as the service validates them. */
-export const TYPES = ["droid", "mechanical", "virtual"];
+import { MEMBERS } from "./definition.js";
 
-/** The members that users enter, in the order of the table and of the form: the key in JSON, the
-    title, and the kind of input (`text`, `choice` or `digits`). */
-export const MEMBERS = [
-  { key: "name", title: "Name", input: "text" },
-  { key: "type", title: "Type", input: "choice" },
-  { key: "year", title: "Year", input: "digits" },
-];
+export { MEMBERS };
+
+/** The members whose values are one of several. */
+export const CHOICES = MEMBERS.filter(({ input }) => input === "choice");
+
+/** The types of robots, by which the service counts them. */
+export const TYPES = CHOICES.find(({ key }) => key === "type").choices;
+
+/** The number of colors in the style sheet. */
+const COLORS = 6;
+
+/** The class of a choice, which has a color by its position; empty if another version of the service
+    has stored the value. */
+export function colorOf(choices, value) {
+  const position = choices.indexOf(value);
+  return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
+}
 
 /** The fields to request from the service: all members, and the revision, which every change
     increases. */

@@ -1,7 +1,7 @@
 // Rows of the list: of a shown and of an edited robot.
 
 import { element, shownName, spokenName } from "./elements.js";
-import { MEMBERS } from "./robot.js";
+import { MEMBERS, colorOf } from "./robot.js";
 
 /** The number of columns: the id, the members and the actions. */
 const COLUMNS = MEMBERS.length + 2;
@@ -24,16 +24,21 @@ function button(action, title, name, listener) {
 /** The cell of a value, for each kind of input. */
 const CELLS = {
   text: (kind, value) => cell(kind, shownName(value)),
-  choice: (kind, value) => cell(kind, element("span", { class: `type ${value}` }, value)),
+  choice: (kind, value, choices) => cell(kind, mark(value, choices)),
   digits: (kind, value) => cell(value.length > 9 ? `${kind} long` : kind, value),
 };
+
+/** A choice with its color. */
+export function mark(value, choices) {
+  return element("span", { class: `mark ${colorOf(choices, value)}` }, value);
+}
 
 /** The row of a robot, with the actions of its buttons. */
 export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
     cell(robot.id.length > 7 ? "of-id long" : "of-id", robot.id),
-    ...MEMBERS.map(({ key, input }) => CELLS[input](`of-${key}`, robot[key])),
+    ...MEMBERS.map(({ key, input, choices }) => CELLS[input](`of-${key}`, robot[key], choices)),
     cell(
       "of-actions",
       button("edit", "Edit", robot.name, () => edit(robot, row)),

@@ -1,18 +1,19 @@
-// The inputs of the filter: the search box, the types and the years. They work while typing.
+// The inputs of the filter: the search box, choices and ranges. They work while typing.
 
 import { changeView } from "./address.js";
 import { byId, element, show } from "./elements.js";
-import { TYPES } from "./robot.js";
-import { EVERYTHING, isFiltered, problemWith } from "./view.js";
+import { CHOICES } from "./robot.js";
+import { mark } from "./row.js";
+import { ENDS, EVERYTHING, RANGES, isFiltered, problemWith } from "./view.js";
 
 /** Milliseconds after a key until the list follows. */
 const PAUSE = 150;
 
 let timer;
 
-/** Fills the choice of types and starts listening. */
+/** Creates the inputs and starts listening. */
 export function startSearch() {
-  byId("types").append(...TYPES.map(choice));
+  byId("clear").before(...CHOICES.map(choices), ...RANGES.map(range));
   for (const id of ["search", "filter"]) {
     byId(id).addEventListener("input", () => {
       clearTimeout(timer);
@@ -25,7 +26,7 @@ export function startSearch() {
   }
   byId("clear").addEventListener("click", () => {
     clearFilter();
-    byId("from").focus();
+    byId(ENDS[0]).focus();
   });
 }
 
@@ -37,44 +38,77 @@ function clearFilter() {
 }
 
 /** Fills the inputs with a view. */
-export function fillSearch({ query, types, from, to }) {
+export function fillSearch(view) {
   clearTimeout(timer);
-  byId("query").value = query;
-  for (const box of boxes()) box.checked = types.includes(box.value);
-  byId("from").value = from;
-  byId("to").value = to;
+  byId("query").value = view.query;
+  for (const { key } of CHOICES) {
+    for (const box of boxes(key)) box.checked = view[key].includes(box.value);
+  }
+  for (const end of ENDS) byId(end).value = view[end];
   check();
 }
 
-function choice(type) {
-  const box = element("input", { type: "checkbox", value: type });
-  return element("label", { class: "chip" }, box, element("span", { class: `type ${type}` }, type));
+function choices({ key, title, choices }) {
+  const chips = choices.map((choice) => {
+    const box = element("input", { type: "checkbox", value: choice });
+    return element("label", { class: "chip" }, box, mark(choice, choices));
+  });
+  return element("fieldset", { id: `of-${key}` }, legend(title), ...chips);
 }
 
-function boxes() {
-  return [...byId("types").querySelectorAll("input")];
+function range({ key, title, from, to }) {
+  const box = (id, placeholder) =>
+    element("input", {
+      id,
+      placeholder,
+      inputmode: "numeric",
+      autocomplete: "off",
+      "aria-describedby": "filter-error",
+    });
+  const unseen = (text) => element("span", { class: "unseen" }, text);
+  return element(
+    "fieldset",
+    { class: "range" },
+    legend(title),
+    element("label", { for: from }, `${title} `, unseen("from")),
+    box(from, "from"),
+    element("label", { for: to }, "to", unseen(` ${key}`)),
+    box(to, "to"),
+  );
+}
+
+function legend(title) {
+  return element("legend", { class: "unseen" }, title);
+}
+
+function boxes(key) {
+  return [...byId(`of-${key}`).querySelectorAll("input")];
+}
+
+/** The values of the search box and of choices. */
+function chosen() {
+  const values = ({ key }) => boxes(key).flatMap((box) => (box.checked ? [box.value] : []));
+  return {
+    query: byId("query").value,
+    ...Object.fromEntries(CHOICES.map((member) => [member.key, values(member)])),
+  };
 }
 
 function values() {
-  return {
-    query: byId("query").value,
-    types: boxes().flatMap((box) => (box.checked ? [box.value] : [])),
-    from: byId("from").value.trim(),
-    to: byId("to").value.trim(),
-  };
+  const ends = ENDS.map((end) => [end, byId(end).value.trim()]);
+  return { ...chosen(), ...Object.fromEntries(ends) };
 }
 
 function apply() {
   clearTimeout(timer);
-  const { query, types, ...years } = values();
-  changeView(check() ? { query, types, ...years } : { query, types });
+  changeView(check() ? values() : chosen());
 }
 
 /** Whether the service would accept the inputs. Shows the reason if not. */
 function check() {
   const problem = problemWith(values());
   byId("filter-error").textContent = problem;
-  for (const id of ["from", "to"]) byId(id).setAttribute("aria-invalid", String(problem !== ""));
+  for (const end of ENDS) byId(end).setAttribute("aria-invalid", String(problem !== ""));
   show(byId("clear"), isFiltered(values()));
   return problem === "";
 }

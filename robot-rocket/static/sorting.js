@@ -1,8 +1,9 @@
 // The headings of the list, by which it is sorted.
 
+import { SORT_KEYS } from "./definition.js";
 import { byId, element } from "./elements.js";
 import { MEMBERS } from "./robot.js";
-import { EVERYTHING, SORT_KEYS } from "./view.js";
+import { EVERYTHING } from "./view.js";
 
 let current = EVERYTHING.sort;
 

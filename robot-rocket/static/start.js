@@ -5,19 +5,21 @@ import { announce } from "./announcements.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show } from "./elements.js";
 import { reopen } from "./list.js";
+import { TYPES } from "./robot.js";
 import { requestToken } from "./token.js";
 
+/** Robots that everybody knows: name, position of the type, and year. */
 const SAMPLES = [
-  ["Maschinenmensch", "mechanical", "1927"],
-  ["Robby the Robot", "mechanical", "1956"],
-  ["Unimate", "mechanical", "1961"],
-  ["ELIZA", "virtual", "1966"],
-  ["HAL 9000", "virtual", "1968"],
-  ["R2-D2", "droid", "1977"],
-  ["C-3PO", "droid", "1977"],
-  ["GLaDOS", "virtual", "2007"],
-  ["BB-8", "droid", "2015"],
-].map(([name, type, year]) => ({ name, type, year }));
+  ["Maschinenmensch", 1, "1927"],
+  ["Robby the Robot", 1, "1956"],
+  ["Unimate", 1, "1961"],
+  ["ELIZA", 2, "1966"],
+  ["HAL 9000", 2, "1968"],
+  ["R2-D2", 0, "1977"],
+  ["C-3PO", 0, "1977"],
+  ["GLaDOS", 2, "2007"],
+  ["BB-8", 0, "2015"],
+].map(([name, type, year]) => ({ name, type: TYPES[type], year }));
 
 const WELCOME =
   "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +

@@ -1,32 +1,45 @@
 // Views: which robots the list shows, and in which order. A view is a value, without side effects.
 //
-// Members: `query` is a part of the name; `types` are names of types, any if there is none; `from`
-// and `to` are years as typed, or empty; `sort` is the order, as the service names it.
+// Members: `query` is a part of the name; `sort` is the order, as the service names it. The others
+// have the names of the service's parameters: a choice such as `type` is a list of values, any if
+// there is none; the ends of a range, such as `year_from` and `year_to`, are as typed, or empty.
 
-import { TYPES } from "./robot.js";
+import { SORT_KEYS } from "./definition.js";
+import { CHOICES, MEMBERS } from "./robot.js";
+
+/** The members with ranges: the key, the title, and the names of both ends. */
+export const RANGES = MEMBERS.filter(({ input }) => input === "digits").map(({ key, title }) => ({
+  key,
+  title,
+  from: `${key}_from`,
+  to: `${key}_to`,
+}));
+
+/** The names of the ends of ranges. */
+export const ENDS = RANGES.flatMap(({ from, to }) => [from, to]);
 
 /** The view of all robots by name. */
-export const EVERYTHING = { query: "", types: [], from: "", to: "", sort: "name" };
-
-/** The members by which the service sorts. */
-export const SORT_KEYS = ["id", "name", "year"];
+export const EVERYTHING = {
+  query: "",
+  ...Object.fromEntries(CHOICES.map(({ key }) => [key, []])),
+  ...Object.fromEntries(ENDS.map((end) => [end, ""])),
+  sort: "name",
+};
 
 /** The parameters of the page's address. */
-const IN_ADDRESS = ["q", "type", "year_from", "year_to", "sort"];
+const IN_ADDRESS = ["q", "sort", ...CHOICES.map(({ key }) => key), ...ENDS];
 
 /** The view in the query of an address. Values that the page could not show are ignored. */
 export function viewIn(search) {
   const parameters = new URLSearchParams(search);
   const text = (name) => parameters.get(name) ?? "";
-  const digits = (name) => (/^\d+$/.test(text(name)) ? text(name) : "");
-  const isKnown = SORT_KEYS.includes(text("sort").replace(/^-/, ""));
-  return {
-    query: text("q"),
-    types: TYPES.filter((type) => parameters.getAll("type").includes(type)),
-    from: digits("year_from"),
-    to: digits("year_to"),
-    sort: isKnown ? text("sort") : EVERYTHING.sort,
-  };
+  const view = { ...EVERYTHING, query: text("q") };
+  for (const { key, choices } of CHOICES) {
+    view[key] = choices.filter((choice) => parameters.getAll(key).includes(choice));
+  }
+  for (const end of ENDS) if (/^\d+$/.test(text(end))) view[end] = text(end);
+  if (SORT_KEYS.includes(text("sort").replace(/^-/, ""))) view.sort = text("sort");
+  return view;
 }
 
 /** An address with a view instead of its own. */
@@ -40,11 +53,9 @@ export function addressWith(view, old) {
 }
 
 /** The service's parameters for the filter, except for the text in names. */
-function filterOf({ types, from, to }) {
-  const parameters = types.map((type) => ["type", type]);
-  if (from !== "") parameters.push(["year_from", from]);
-  if (to !== "") parameters.push(["year_to", to]);
-  return parameters;
+function filterOf(view) {
+  const chosen = CHOICES.flatMap(({ key }) => view[key].map((choice) => [key, choice]));
+  return [...chosen, ...ENDS.filter((end) => view[end] !== "").map((end) => [end, view[end]])];
 }
 
 /** The service's parameters for the filter. Case and diacritics are ignored. */
@@ -69,20 +80,27 @@ export function isSameFilter(one, other) {
   return isSameView({ ...one, sort: "" }, { ...other, sort: "" });
 }
 
-/** The reason why the service would reject the years of a view; empty if there is none. */
-export function problemWith({ from, to }) {
-  if (!/^\d*$/.test(from) || !/^\d*$/.test(to)) return "A year has only digits.";
-  const isReversed = from !== "" && to !== "" && BigInt(from) > BigInt(to);
-  return isReversed ? "The first year must not be after the last one." : "";
+/** The reason why the service would reject the ranges of a view; empty if there is none. */
+export function problemWith(view) {
+  for (const { key, from, to } of RANGES) {
+    const [first, last] = [view[from], view[to]];
+    if (!/^\d*$/.test(first) || !/^\d*$/.test(last)) return `A ${key} has only digits.`;
+    const isReversed = first !== "" && last !== "" && BigInt(first) > BigInt(last);
+    if (isReversed) return `The first ${key} must not be after the last one.`;
+  }
+  return "";
 }
 
 /** Whether a view shows a robot. */
-export function includes({ query, types, from, to }, { name, type, year }) {
+export function includes(view, robot) {
   return (
-    contains(name, query) &&
-    (types.length === 0 || types.includes(type)) &&
-    (from === "" || BigInt(year) >= BigInt(from)) &&
-    (to === "" || BigInt(year) <= BigInt(to))
+    contains(robot.name, view.query) &&
+    CHOICES.every(({ key }) => view[key].length === 0 || view[key].includes(robot[key])) &&
+    RANGES.every(
+      ({ key, from, to }) =>
+        (view[from] === "" || BigInt(robot[key]) >= BigInt(view[from])) &&
+        (view[to] === "" || BigInt(robot[key]) <= BigInt(view[to])),
+    )
   );
 }
 
@@ -109,15 +127,13 @@ function isDiacritic(character) {
 
 /** The function that compares robots in an order of the service. */
 export function comparator(sort) {
-  const compare = COMPARISONS[sort.replace(/^-/, "")];
+  const key = sort.replace(/^-/, "");
+  const compare =
+    key === "name"
+      ? (one, other) => compareTexts(one.name, other.name)
+      : (one, other) => compareNumbers(one[key], other[key]) || compareNumbers(one.id, other.id);
   return sort.startsWith("-") ? (one, other) => compare(other, one) : compare;
 }
-
-const COMPARISONS = {
-  id: (one, other) => compareNumbers(one.id, other.id),
-  name: (one, other) => compareTexts(one.name, other.name),
-  year: (one, other) => compareNumbers(one.year, other.year) || compareNumbers(one.id, other.id),
-};
 
 function compareNumbers(one, other) {
   const difference = BigInt(one) - BigInt(other);

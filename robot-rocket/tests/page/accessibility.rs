@@ -70,10 +70,10 @@ impl Visit {
             "name,type,year\nBender,toaster,1999\nK-9,droid,1977\n",
         );
         self.wait_for_text("#import-outcome", "1 added, 1 failed");
-        self.run("document.querySelector('#types input').click()");
+        self.run("document.querySelector('#of-type input').click()");
         self.wait_for_text(".scope", "Whole catalogue");
         self.run("document.querySelector('#export').open = true");
-        self.run("document.querySelector('#from').value = 'x'");
+        self.run("document.querySelector('#year_from').value = 'x'");
         self.run("document.querySelector('#filter').requestSubmit()");
         self.wait_for_text("#filter-error", "A year has only digits.");
         self.assert_accessible("imported, filtered, and a wrong year");

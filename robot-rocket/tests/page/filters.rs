@@ -52,7 +52,7 @@ fn types_and_years_are_filtered_by_keyboard() {
     visit.browser.press("2000".chars());
     visit.wait_for_names(&["HAL 9000"]);
     assert_eq!(visit.address(), "?type=virtual&year_from=1960&year_to=2000");
-    visit.run("document.querySelector('#types input').focus()");
+    visit.run("document.querySelector('#of-type input').focus()");
     visit.browser.press([SPACE]);
     visit.wait_for_names(&["C-3PO", "HAL 9000", "R2-D2"]);
     visit.wait_for_text("#count", "3 robots");
@@ -72,12 +72,12 @@ fn filter_and_order_follow_the_address() {
     visit.open("?q=-&type=droid&sort=-year&year_to=2015");
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
     let script = "return [document.querySelector('#query').value, \
-                  document.querySelectorAll('#types :checked').length, \
-                  document.querySelector('#from').value, document.querySelector('#to').value]";
+                  document.querySelectorAll('#of-type :checked').length, \
+                  document.querySelector('#year_from').value, document.querySelector('#year_to').value]";
     assert_eq!(visit.run(script), json!(["-", 1, "", "2015"]));
-    visit.browser.click("#types .chip:nth-of-type(1)");
+    visit.browser.click("#of-type .chip:nth-of-type(1)");
     visit.wait_for("all types", "return !location.search.includes('type')");
-    visit.browser.click("#types .chip:nth-of-type(2)");
+    visit.browser.click("#of-type .chip:nth-of-type(2)");
     visit.wait_for_text("#none", "No robot matches the filter.");
     visit.browser.reload();
     visit.wait_for_text("#none", "No robot matches the filter.");

@@ -179,7 +179,7 @@ impl Visit {
         let script = "return [...document.querySelectorAll('#table tbody tr:not(.edited)')]\
                       .filter((row) => row.checkVisibility())\
                       .map((row) => ['name', 'type', 'year'].map((kind) => \
-                      row.querySelector(kind === 'year' ? '.of-year' : `.${kind}`).textContent))";
+                      row.querySelector(`.of-${kind}`).textContent))";
         serde_json::from_value(self.run(script)).unwrap()
     }
 

@@ -36,25 +36,19 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn page_has_every_robot_type() {
-    let types = Field::TYPE
-        .choices()
-        .iter()
-        .map(|robot_type| format!("\"{robot_type}\""));
-    let list = format!("const TYPES = [{}];", types.collect::<Vec<_>>().join(", "));
+fn page_has_the_definition_of_the_fields() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[MEMORY]);
+    let definition = get(&server, "/page/definition.js", &[]).text();
+    let choices = serde_json::json!({ "choices": Field::TYPE.choices() }).to_string();
     assert!(
-        include_str!("../../static/robot.js").contains(&list),
-        "{list}"
+        definition.contains(choices.trim_matches(['{', '}'])),
+        "{definition}"
     );
-    for robot_type in Field::TYPE.choices() {
-        for selector in [
-            format!(".type.{robot_type}::before"),
-            format!(".bar.{robot_type}"),
-        ] {
-            let style = include_str!("../../static/style.css");
-            assert!(style.contains(&selector), "style.css has no {selector}");
-        }
-    }
+    assert!(
+        definition.contains(r#"SORT_KEYS = ["name","year","id"]"#),
+        "{definition}"
+    );
 }
 
 #[test]
