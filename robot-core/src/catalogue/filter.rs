@@ -9,6 +9,8 @@ use memchr::memmem::Finder;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::{Comparison, Condition};
+#[cfg(feature = "http")]
+use crate::model::Field;
 use crate::model::{Member, Robot, Value, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
@@ -207,6 +209,15 @@ impl Filter {
     #[must_use]
     pub fn get_last_year(&self) -> Option<i64> {
         self.last_year
+    }
+
+    /// The least and the greatest value of a field.
+    #[cfg(feature = "http")]
+    pub(crate) fn range(&self, field: Field) -> (Option<i64>, Option<i64>) {
+        match field.member() {
+            Member::Year => (self.first_year, self.last_year),
+            _ => (None, None),
+        }
     }
 
     /// Whether a robot meets the filter.

@@ -14,7 +14,7 @@ use crate::{
     catalogue::{
         Comparison, Condition, Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort,
     },
-    model::{self, Field, Kind},
+    model::{Field, Kind},
     transfer::{Format, RobotWriter},
 };
 
@@ -50,7 +50,6 @@ struct Parts {
     after: Option<String>,
     cursor: Option<Cursor>,
     sort: Option<Sort>,
-    conditions: Vec<(&'static Condition, model::Value<'static>)>,
 }
 
 impl Query {
@@ -174,7 +173,13 @@ impl Query {
                     let parsed = condition.parse(&value).filter(|_| !has_sign);
                     let parsed =
                         parsed.ok_or_else(|| format!("{name} must be {}", field.requirement()))?;
-                    parts.conditions.push((condition, parsed.into_owned()));
+                    if is_excluded(&self.filter, condition) {
+                        let message = format!(
+                            "{field} excludes {field}_from and {field}_to; give either it or them"
+                        );
+                        return Err(message.into());
+                    }
+                    self.filter = mem::take(&mut self.filter).and(condition, parsed);
                 }
                 _ => self.filter = mem::take(&mut self.filter).containing(value),
             },
@@ -191,7 +196,6 @@ impl Query {
             after,
             cursor,
             sort,
-            conditions,
         } = parts;
         let sort_or_default = sort.unwrap_or_default();
         let contradiction = match (&after, &cursor) {
@@ -204,8 +208,13 @@ impl Query {
             }
             _ => None,
         };
-        let contradiction = contradiction.map(Message::from);
-        if let Some(message) = contradiction.or_else(|| contradiction_in(&conditions)) {
+        let reversed = Field::SETTABLE.iter().find(|field| {
+            let (from, to) = self.filter.range(**field);
+            from.zip(to).is_some_and(|(from, to)| from > to)
+        });
+        let reversed = reversed
+            .map(|field| format!("{field}_from must not be greater than {field}_to").into());
+        if let Some(message) = contradiction.map(Message::from).or(reversed) {
             return Err(Failure::Malformed(vec![message]));
         }
         if cursor.is_some() && sort.is_none() {
@@ -216,9 +225,6 @@ impl Query {
             Some(after) => Cursor::after_name(after),
             None => cursor.unwrap_or(Cursor::start(sort_or_default)),
         };
-        for (condition, value) in conditions {
-            self.filter = self.filter.and(condition, value);
-        }
         Ok(self)
     }
 
@@ -250,32 +256,14 @@ impl Query {
     }
 }
 
-/// The message about conditions of a field that exclude each other.
-fn contradiction_in(conditions: &[(&Condition, model::Value<'_>)]) -> Option<Message> {
-    let integer = |field, comparison| {
-        let mut conditions = conditions.iter();
-        conditions.find_map(|(condition, value)| match value {
-            model::Value::Integer(value)
-                if condition.field() == field && condition.comparison() == comparison =>
-            {
-                Some(*value)
-            }
-            _ => None,
-        })
-    };
-    Field::SETTABLE.iter().find_map(|field| {
-        let of = |comparison| integer(*field, comparison);
-        match (of(Comparison::Is), of(Comparison::From), of(Comparison::To)) {
-            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Some(
-                format!("{field} excludes {field}_from and {field}_to; give either it or them")
-                    .into(),
-            ),
-            (None, Some(from), Some(to)) if from > to => {
-                Some(format!("{field}_from must not be greater than {field}_to").into())
-            }
-            _ => None,
-        }
-    })
+/// Whether a filter has a condition that excludes this one: a value and a range do.
+fn is_excluded(filter: &Filter, condition: &Condition) -> bool {
+    let (from, to) = filter.range(condition.field());
+    match condition.comparison() {
+        Comparison::Is => from.or(to).is_some(),
+        Comparison::From => from.is_some(),
+        Comparison::To => to.is_some(),
+    }
 }
 
 /// A value that is the name of a format.

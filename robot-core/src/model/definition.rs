@@ -136,10 +136,18 @@ pub(crate) enum Member {
     Year,
 }
 
+impl Field {
+    /// The place of messages about this field among those about others.
+    pub(super) fn rank(self) -> (Member, Option<usize>) {
+        let position = Self::ALL.iter().position(|one| *one == self);
+        (self.member(), position)
+    }
+}
+
 /// The fields that clients can set, in the order of messages about them.
 static IN_ORDER_OF_MESSAGES: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let mut fields = Field::SETTABLE.to_vec();
-    fields.sort_by_key(|field| field.member());
+    fields.sort_by_key(|field| field.rank());
     fields
 });
 
@@ -310,23 +318,6 @@ impl PartialEq for Field {
 }
 
 impl Eq for Field {}
-
-impl PartialOrd for Field {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-/// The order of messages about fields.
-impl Ord for Field {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let rank = |field: &Self| {
-            let position = Self::ALL.iter().position(|one| one == field);
-            (field.member(), position)
-        };
-        rank(self).cmp(&rank(other))
-    }
-}
 
 impl fmt::Debug for Field {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,10 +1,6 @@
 //! Parser of drafts in JSON, from a request body, a line or an array.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
-    fmt,
-};
+use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{error::Category, value::RawValue};
@@ -70,12 +66,16 @@ impl DraftJsonError {
                 format!("{subject} begins with a byte order mark; send it without")
             }
             Self::Empty => {
-                let names = Field::required_names();
-                format!("{subject} is empty; send a JSON object with {names}")
+                format!(
+                    "{subject} is empty; send a JSON object with {}",
+                    Field::required_names()
+                )
             }
             Self::NotAnObject => {
-                let names = Field::required_names();
-                format!("{subject} must be a JSON object with {names}")
+                format!(
+                    "{subject} must be a JSON object with {}",
+                    Field::required_names()
+                )
             }
             Self::NotJson(at) => format!("{subject} is not valid JSON ({})", place(at)),
             Self::Truncated(at) => format!("{subject} ends before its JSON does ({})", place(at)),
@@ -214,13 +214,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
         let mut members = Members::default();
         while let Some(Key(key)) = map.next_key()? {
             let value = map.next_value()?;
-            match members.values.entry(key) {
-                Entry::Vacant(member) => {
-                    member.insert(value);
-                }
-                Entry::Occupied(member) => {
-                    members.repeated.get_or_insert_with(|| member.key().clone());
-                }
+            if members.values.insert(key.clone(), value).is_some() {
+                members.repeated.get_or_insert(key);
             }
         }
         Ok(members)

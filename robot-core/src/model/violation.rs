@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use super::{definition::Field, id::RobotId, kind::Kind};
+use super::{
+    definition::{Field, Member},
+    id::RobotId,
+    kind::Kind,
+};
 
 /// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
 ///
@@ -13,7 +17,7 @@ use super::{definition::Field, id::RobotId, kind::Kind};
 /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
 /// assert_eq!(negative.to_string(), "The year cannot be less than zero");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Violation {
     field: Field,
     rule: Rule,
@@ -55,6 +59,11 @@ impl Violation {
     #[must_use]
     pub const fn new(field: Field, rule: Rule) -> Self {
         Self { field, rule }
+    }
+
+    /// The place among other violations.
+    fn rank(self) -> ((Member, Option<usize>), Rule) {
+        (self.field.rank(), self.rule)
     }
 
     /// The field whose value violates the rule.
@@ -122,7 +131,7 @@ pub struct Violations(Vec<Violation>);
 impl Violations {
     /// Creates the list, from at least one violation, in the contract's order.
     pub(super) fn new(violations: Vec<Violation>) -> Self {
-        debug_assert!(!violations.is_empty() && violations.is_sorted());
+        debug_assert!(!violations.is_empty() && violations.is_sorted_by_key(|one| one.rank()));
         Self(violations)
     }
 
@@ -135,7 +144,10 @@ impl Violations {
     /// These and one more.
     #[must_use]
     pub(crate) fn and(mut self, violation: Violation) -> Self {
-        if let Err(index) = self.0.binary_search(&violation) {
+        if let Err(index) = self
+            .0
+            .binary_search_by_key(&violation.rank(), |one| one.rank())
+        {
             self.0.insert(index, violation);
         }
         self

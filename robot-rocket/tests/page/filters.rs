@@ -46,7 +46,7 @@ fn types_and_years_are_filtered_by_keyboard() {
     visit.browser.press([SPACE]);
     visit.wait_for_names(&["HAL 9000", "late"]);
     visit.wait_for_announcement("2 robots found");
-    visit.tab_to("Years from");
+    visit.tab_to("Year from");
     visit.browser.press("1960".chars());
     visit.browser.press([TAB]);
     visit.browser.press("2000".chars());
@@ -63,7 +63,7 @@ fn types_and_years_are_filtered_by_keyboard() {
     visit.press_on("clear");
     visit.wait_for_rows(6);
     assert_eq!(visit.address(), "");
-    visit.wait_for_focus("Years from");
+    visit.wait_for_focus("Year from");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn wrong_values_in_the_address_are_ignored() {
 #[test]
 fn impossible_years_are_explained_and_change_nothing() {
     let visit = visit();
-    visit.tab_to("Years from");
+    visit.tab_to("Year from");
     visit.browser.press("2000".chars().chain([TAB]));
     visit.wait_for_names(&["BB-8", "late"]);
     visit.browser.press("19".chars());
