@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::errors::wrap;
 use crate::{
     catalogue::{Error, Summary},
-    model::{Entry, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 diesel::table! {
@@ -88,7 +88,7 @@ impl<'a> RobotRow<'a> {
         Self {
             id,
             name,
-            robot_type: Field::TYPE.choices().first().unwrap_or(&""),
+            robot_type: crate::model::Field::TYPE.choices().first().unwrap_or(&""),
             year: 0,
             revision: Revision::FIRST.get(),
         }

@@ -16,7 +16,7 @@ use rocket::{
 use strsim::damerau_levenshtein;
 use tracing_subscriber::filter::Directive;
 
-use super::{SettingsError, error::place, keys, reader::Reader, store::database_sources};
+use super::{SettingsError, error::place, keys, reader::Reader};
 
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
@@ -24,21 +24,17 @@ const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
 /// The levels of the log.
 const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-/// Checks the names of all settings, of all profiles. Adds the problems, and returns the warnings.
-pub(super) fn check(reader: &mut Reader<'_>) -> Result<Vec<String>, SettingsError> {
-    let mut names = Names {
-        reader,
-        warnings: Vec::new(),
-    };
-    names.check_file();
+/// Checks the names of all settings, of all profiles.
+pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
+    check_file(reader);
     let known = known();
-    for (profile, settings) in names.reader.figment.data()? {
-        names.check_profile(&profile, &settings);
-        names.check_settings(&profile, &mut Vec::new(), &settings, &known);
+    for (profile, settings) in reader.figment.data()? {
+        check_profile(reader, &profile, &settings);
+        check_settings(reader, &profile, &mut Vec::new(), &settings, &known);
     }
-    names.check_selected_profile();
-    names.check_variables();
-    Ok(names.warnings)
+    check_selected_profile(reader);
+    check_variables(reader);
+    Ok(())
 }
 
 /// All settings, with the settings within them.
@@ -60,136 +56,136 @@ fn members(value: &Result<Value, figment::Error>) -> Dict {
     members.cloned().unwrap_or_default()
 }
 
-struct Names<'a, 'b> {
-    reader: &'a mut Reader<'b>,
-    warnings: Vec<String>,
-}
-
-impl Names<'_, '_> {
-    /// Rocket ignores `ROCKET_CONFIG` if there is no such file.
-    fn check_file(&mut self) {
-        if let Some(path) = Env::var("ROCKET_CONFIG")
-            && Toml::file(&path).metadata().source.is_none()
-        {
-            self.reader.problem(format!(
-                "ROCKET_CONFIG names '{path}', which is not a file; correct the path, or remove \
-                 the variable"
-            ));
-        }
-    }
-
-    /// Variables whose names do not begin with `ROCKET_`.
-    fn check_variables(&mut self) {
-        if !database_sources(self.reader.figment).contains("database_url") {
-            let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-            let misspelt = names.filter(|name| similar(name, ["database_url"]).is_some());
-            self.warnings.extend(
-                misspelt.map(|name| format!("{name} is not a setting; did you mean DATABASE_URL?")),
-            );
-        }
-        let filter = env::var("RUST_LOG").unwrap_or_default();
-        for level in filter.split(',').filter(|level| !level.is_empty()) {
-            if level.parse::<Directive>().is_err() {
-                self.warnings.push(format!(
-                    "'{level}' of RUST_LOG is ignored; write a level, such as info, or MODULE=LEVEL"
-                ));
-            } else if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
-                && let Some(known) = similar(level, LOG_LEVELS)
-            {
-                self.warnings.push(format!(
-                    "'{level}' of RUST_LOG is not a level; did you mean {known}?"
-                ));
-            }
-        }
-    }
-
-    /// A table `[tls]` is a profile to Rocket, not the setting `tls`.
-    fn check_profile(&mut self, profile: &Profile, settings: &Dict) {
-        let name = profile.as_str().as_str();
-        let figment = self.reader.figment;
-        if profile == figment.profile() || PROFILES.contains(&name) {
-            return;
-        }
-        let value = settings.values().next();
-        let metadata = value.and_then(|value| figment.get_metadata(value.tag()));
-        let source = metadata.and_then(|metadata| metadata.source.as_ref());
-        let file = source.map_or_else(|| "Rocket.toml".to_owned(), ToString::to_string);
-        if keys::expected(name).is_some() {
-            self.reader.problem(format!(
-                "[{name}] in {file} has no effect, because settings stand below a profile; write \
-                 [default.{name}]"
-            ));
-        } else if let Some(similar) = similar(name, PROFILES) {
-            self.reader.problem(format!(
-                "[{name}] in {file} is not the selected profile, so it has no effect; did you \
-                 mean [{similar}]?"
-            ));
-        }
-    }
-
-    /// A profile that no file has selects nothing.
-    fn check_selected_profile(&mut self) {
-        let selected = self.reader.figment.profile();
-        let name = selected.as_str().as_str();
-        let profiles: Vec<_> = self.reader.figment.profiles().collect();
-        if PROFILES.contains(&name) || profiles.contains(&selected) {
-            return;
-        }
-        let existing = profiles.iter().map(|profile| profile.as_str().as_str());
-        match similar(name, existing.chain(PROFILES)) {
-            Some(similar) => self.reader.problem(format!(
-                "ROCKET_PROFILE={name} selects no table of Rocket.toml; did you mean {similar}?"
-            )),
-            None => self.warnings.push(format!(
-                "ROCKET_PROFILE={name} has no effect, because Rocket.toml has no table [{name}]"
-            )),
-        }
-    }
-
-    /// Checks the names in a table, and in the tables within it.
-    fn check_settings(
-        &mut self,
-        profile: &Profile,
-        path: &mut Vec<String>,
-        settings: &Dict,
-        known: &Dict,
-    ) {
-        for (name, value) in settings {
-            path.push(name.clone());
-            // The limit `file/jpeg` is a part of the limit `file`.
-            let first = name.split('/').next().unwrap_or(name);
-            match (known.get(first), value.as_dict()) {
-                (Some(Value::Dict(_, known)), Some(settings)) => {
-                    self.check_settings(profile, path, settings, known);
-                }
-                (Some(_), _) => {}
-                (None, _) => self.report(profile, path, value, known),
-            }
-            path.pop();
-        }
-    }
-
-    /// Reports a name that is not among the known ones of its table.
-    fn report(&mut self, profile: &Profile, path: &[String], value: &Value, known: &Dict) {
-        let metadata = self.reader.figment.get_metadata(value.tag());
-        let place = place(metadata, profile, path);
-        // A problem with this variable is reported by `check_file`.
-        if place == "ROCKET_CONFIG" {
-            return;
-        }
-        let Some((name, example)) = suggestion(path, known) else {
-            let warning = format!("{place} is not a setting, and has no effect");
-            return self.warnings.push(warning);
-        };
-        let name = if place.starts_with("ROCKET_") {
-            format!("ROCKET_{}", name.to_uppercase())
-        } else {
-            name
-        };
-        self.reader.problem(format!(
-            "{place} is not a setting; did you mean {name}{example}?"
+/// Rocket ignores `ROCKET_CONFIG` if there is no such file.
+fn check_file(reader: &mut Reader<'_>) {
+    if let Some(path) = Env::var("ROCKET_CONFIG")
+        && Toml::file(&path).metadata().source.is_none()
+    {
+        reader.problem(format!(
+            "ROCKET_CONFIG names '{path}', which is not a file; correct the path, or remove \
+             the variable"
         ));
     }
+}
+
+/// Variables whose names do not begin with `ROCKET_`.
+fn check_variables(reader: &mut Reader<'_>) {
+    if !reader.figment.contains("database_url") {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        for name in names.filter(|name| similar(name, ["database_url"]).is_some()) {
+            reader.warning(format!(
+                "{name} is not a setting; did you mean DATABASE_URL?"
+            ));
+        }
+    }
+    let filter = env::var("RUST_LOG").unwrap_or_default();
+    for level in filter.split(',').filter(|level| !level.is_empty()) {
+        if level.parse::<Directive>().is_err() {
+            reader.warning(format!(
+                "'{level}' of RUST_LOG is ignored; write a level, such as info, or MODULE=LEVEL"
+            ));
+        } else if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
+            && let Some(known) = similar(level, LOG_LEVELS)
+        {
+            reader.warning(format!(
+                "'{level}' of RUST_LOG is not a level; did you mean {known}?"
+            ));
+        }
+    }
+}
+
+/// A table `[tls]` is a profile to Rocket, not the setting `tls`.
+fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict) {
+    let name = profile.as_str().as_str();
+    let figment = reader.figment;
+    if profile == figment.profile() || PROFILES.contains(&name) {
+        return;
+    }
+    let value = settings.values().next();
+    let metadata = value.and_then(|value| figment.get_metadata(value.tag()));
+    let source = metadata.and_then(|metadata| metadata.source.as_ref());
+    let file = source.map_or_else(|| "Rocket.toml".to_owned(), ToString::to_string);
+    if keys::expected(name).is_some() {
+        reader.problem(format!(
+            "[{name}] in {file} has no effect, because settings stand below a profile; write \
+             [default.{name}]"
+        ));
+    } else if let Some(similar) = similar(name, PROFILES) {
+        reader.problem(format!(
+            "[{name}] in {file} is not the selected profile, so it has no effect; did you \
+             mean [{similar}]?"
+        ));
+    }
+}
+
+/// A profile that no file has selects nothing.
+fn check_selected_profile(reader: &mut Reader<'_>) {
+    let selected = reader.figment.profile();
+    let name = selected.as_str().as_str();
+    let profiles: Vec<_> = reader.figment.profiles().collect();
+    if PROFILES.contains(&name) || profiles.contains(&selected) {
+        return;
+    }
+    let existing = profiles.iter().map(|profile| profile.as_str().as_str());
+    match similar(name, existing.chain(PROFILES)) {
+        Some(similar) => reader.problem(format!(
+            "ROCKET_PROFILE={name} selects no table of Rocket.toml; did you mean {similar}?"
+        )),
+        None => reader.warning(format!(
+            "ROCKET_PROFILE={name} has no effect, because Rocket.toml has no table [{name}]"
+        )),
+    }
+}
+
+/// Checks the names in a table, and in the tables within it.
+fn check_settings(
+    reader: &mut Reader<'_>,
+    profile: &Profile,
+    path: &mut Vec<String>,
+    settings: &Dict,
+    known: &Dict,
+) {
+    for (name, value) in settings {
+        path.push(name.clone());
+        // The limit `file/jpeg` is a part of the limit `file`.
+        let first = name.split('/').next().unwrap_or(name);
+        match (known.get(first), value.as_dict()) {
+            (Some(Value::Dict(_, known)), Some(settings)) => {
+                check_settings(reader, profile, path, settings, known);
+            }
+            (Some(_), _) => {}
+            (None, _) => report(reader, profile, path, value, known),
+        }
+        path.pop();
+    }
+}
+
+/// Reports a name that is not among the known ones of its table.
+fn report(
+    reader: &mut Reader<'_>,
+    profile: &Profile,
+    path: &[String],
+    value: &Value,
+    known: &Dict,
+) {
+    let metadata = reader.figment.get_metadata(value.tag());
+    let place = place(metadata, profile, path);
+    // A problem with this variable is reported by `check_file`.
+    if place == "ROCKET_CONFIG" {
+        return;
+    }
+    let Some((name, example)) = suggestion(path, known) else {
+        let warning = format!("{place} is not a setting, and has no effect");
+        return reader.warning(warning);
+    };
+    let name = if place.starts_with("ROCKET_") {
+        format!("ROCKET_{}", name.to_uppercase())
+    } else {
+        name
+    };
+    reader.problem(format!(
+        "{place} is not a setting; did you mean {name}{example}?"
+    ));
 }
 
 /// What a name probably stands for: the path of a setting, and an example of its value if that is a

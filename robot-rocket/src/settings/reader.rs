@@ -12,16 +12,23 @@ use super::{
     error::{unreadable, wrong_value},
 };
 
-/// Settings that are read, and the problems so far.
+/// Settings that are read, and the problems and warnings so far.
 pub(super) struct Reader<'a> {
     pub(super) figment: &'a Figment,
     problems: Vec<String>,
+    #[cfg(feature = "server")]
+    pub(super) warnings: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(figment: &'a Figment) -> Self {
         let problems = figment.data().err().iter().map(unreadable).collect();
-        Self { figment, problems }
+        Self {
+            figment,
+            problems,
+            #[cfg(feature = "server")]
+            warnings: Vec::new(),
+        }
     }
 
     /// Adds a problem, unless it is known: a setting may be read twice.
@@ -30,6 +37,11 @@ impl<'a> Reader<'a> {
         if !self.problems.contains(&message) {
             self.problems.push(message);
         }
+    }
+
+    #[cfg(feature = "server")]
+    pub(super) fn warning(&mut self, message: impl Into<String>) {
+        self.warnings.push(message.into());
     }
 
     /// The number of problems.

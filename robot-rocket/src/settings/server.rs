@@ -18,10 +18,7 @@ use rocket::{
     },
 };
 
-use super::{
-    ConnectionLimits, LogFormat, Settings, SettingsError, database_url, names, reader::Reader,
-    store,
-};
+use super::{ConnectionLimits, LogFormat, Settings, SettingsError, names, reader::Reader, store};
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
 ///
@@ -70,29 +67,25 @@ impl ServerSettings {
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
-        let mut reader = Reader::new(figment);
-        let mut warnings = names::check(&mut reader)?;
+        let sources = store::database_sources(figment);
+        let mut reader = Reader::new(&sources);
+        names::check(&mut reader)?;
         check_rocket(&mut reader);
-        warnings.extend(check_tls(&mut reader));
+        check_tls(&mut reader);
         let catalogue = Settings::read_from(&mut reader);
         let connections = ConnectionLimits::read_from(&mut reader);
-        let database_url = database_url(figment).unwrap_or_else(|error| {
-            for problem in error.problems() {
-                reader.problem(problem);
-            }
-            String::new()
-        });
+        let database_url = store::url(&mut reader);
         let options = store::options(&mut reader);
         let log_format = reader.get("log_format").unwrap_or_default();
         let metrics_address = reader.get("metrics_address");
-        warnings.extend(super::traces::warning());
+        reader.warnings.extend(super::traces::warning());
         let config = figment.extract::<Config>();
         if reader.problems() == 0
             && let Err(error) = &config
         {
             reader.problem(super::error::unreadable(error));
         }
-        reader.finish(Self {
+        let settings = Self {
             config: config.unwrap_or_default(),
             catalogue,
             connections,
@@ -100,8 +93,9 @@ impl ServerSettings {
             options,
             log_format,
             metrics_address,
-            warnings,
-        })
+            warnings: std::mem::take(&mut reader.warnings),
+        };
+        reader.finish(settings)
     }
 }
 
@@ -119,32 +113,24 @@ fn check_rocket(reader: &mut Reader<'_>) {
     reader.get::<LogLevel>(Config::LOG_LEVEL);
 }
 
-/// Checks the files of `tls`, and returns a warning. Rocket would report them as a problem with the
-/// address, or ignore the setting and serve without encryption.
-fn check_tls(reader: &mut Reader<'_>) -> Option<String> {
+/// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the
+/// setting and serve without encryption.
+fn check_tls(reader: &mut Reader<'_>) {
     #[cfg(feature = "tls")]
-    let warning = match reader.get::<Option<TlsConfig>>(Config::TLS).flatten() {
-        Some(tls) => match super::tls::read(&tls) {
-            Ok(identity) => identity.validity_warning(),
-            Err(problem) => {
-                reader.problem(problem);
-                None
-            }
-        },
-        None => None,
-    };
-    #[cfg(not(feature = "tls"))]
-    let warning = {
-        if let Err(problem) = super::tls_without_feature(reader.figment) {
-            reader.problem(problem);
+    if let Some(tls) = reader.get::<Option<TlsConfig>>(Config::TLS).flatten() {
+        match super::tls::read(&tls) {
+            Ok(identity) => reader.warnings.extend(identity.validity_warning()),
+            Err(problem) => reader.problem(problem),
         }
-        None
-    };
+    }
+    #[cfg(not(feature = "tls"))]
+    if let Err(problem) = super::tls_without_feature(reader.figment) {
+        reader.problem(problem);
+    }
     if reader.figment.contains("tls.mutual") {
         reader.problem(
             "tls.mutual has no effect, because this server cannot check certificates of clients; \
              remove it, and use api_tokens",
         );
     }
-    warning
 }

@@ -26,8 +26,13 @@ use super::{SettingsError, reader::Reader};
 pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
     let sources = database_sources(figment);
     let mut reader = Reader::new(&sources);
+    let url = url(&mut reader);
+    reader.finish(url)
+}
+
+pub(super) fn url(reader: &mut Reader<'_>) -> String {
     let url = reader.get("database_url");
-    reader.finish(url.unwrap_or_else(|| DEFAULT_URL.to_owned()))
+    url.unwrap_or_else(|| DEFAULT_URL.to_owned())
 }
 
 /// A figment with all sources of `database_url`.
