@@ -153,9 +153,17 @@ where
     C: Future<Output = hyper::Result<()>>,
 {
     let mut timer = Timer::new(activity);
-    let mut stop_notice = server.stopping.notice();
+    // Polled once, to wake this task, and when the server stops.
+    let mut stopped = Some(Box::pin(server.stopping.wait()));
+    let mut is_registered = false;
     poll_fn(|context| {
-        if stop_notice.poll(context).is_ready() {
+        let has_news = !is_registered || server.stopping.has_started();
+        is_registered = true;
+        if has_news
+            && let Some(future) = &mut stopped
+            && future.as_mut().poll(context).is_ready()
+        {
+            stopped = None;
             // A request that has arrived is read, and answered, before hyper stops.
             if let Poll::Ready(end) = connection.as_mut().poll(context) {
                 return Poll::Ready(end.into());

@@ -22,7 +22,7 @@ mod stream;
 #[cfg(feature = "tls")]
 mod tls;
 
-use std::{io, net::SocketAddr, sync::Arc};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 #[cfg(feature = "tls")]
 use rocket::tokio::task::JoinSet;
@@ -33,11 +33,8 @@ use rocket::{
 };
 
 use self::{
-    accept::accept_until,
-    admission::Admission,
-    application::Application,
-    server::Server,
-    shutdown::{ShutdownRequest, Stopping},
+    accept::accept_until, admission::Admission, application::Application, server::Server,
+    shutdown::Stopping,
 };
 use crate::SettingsError;
 
@@ -120,7 +117,10 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let not_launched = |error| ServeError::Launch(Box::new(error));
     let rocket = rocket.ignite().await.map_err(not_launched)?;
     // Before the fairings for liftoff, after which a signal may come.
-    let mut shutdown = ShutdownRequest::of(&rocket)?;
+    shutdown::at_signals(&rocket)?;
+    let config = &rocket.config().shutdown;
+    let limit = u64::from(config.grace) + u64::from(config.mercy);
+    let shutdown = rocket.shutdown();
     let client = Client::untracked(rocket).await.map_err(not_launched)?;
     let server = Arc::new(Server {
         application: Application::new(client),
@@ -131,9 +131,9 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         certificates: options.certificates,
         stopping: Stopping::default(),
     });
-    let connections = accept_until(shutdown.received(), listener, &server).await;
+    let connections = accept_until(shutdown, listener, &server).await;
     server.stopping.start();
-    shutdown.finish(connections).await;
+    shutdown::finish(connections, Duration::from_secs(limit)).await;
     if let Some(server) = Arc::into_inner(server) {
         server.application.terminate().await;
     } else {

@@ -1,20 +1,19 @@
-//! Shutdown: the events that request it, how connections learn of it, and how long they have.
+//! Shutdown: the signals that request it, how connections learn of it, and how long they have.
 
 use std::{
-    future::Future,
     io,
-    pin::{Pin, pin},
     sync::atomic::{AtomicBool, Ordering},
-    task::{Context, Poll},
     time::Duration,
 };
 
-use futures_util::future::{Either, select};
-#[cfg(unix)]
-use rocket::config::Sig;
 use rocket::{
-    Ignite, Rocket, Shutdown,
-    tokio::{task::JoinSet, time::timeout},
+    Ignite, Rocket,
+    tokio::{spawn, task::JoinSet, time::timeout},
+};
+#[cfg(unix)]
+use rocket::{
+    config::Sig,
+    tokio::signal::unix::{SignalKind, signal},
 };
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
@@ -22,71 +21,14 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 /// unless a handler blocks a thread.
 const ABORT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The shutdown of an application, as its setting `shutdown` has it.
-pub(super) struct ShutdownRequest {
-    signals: Signals,
-    shutdown: Shutdown,
-    /// How long active requests have.
-    timeout: Duration,
-}
-
-impl ShutdownRequest {
-    /// Starts to receive signals, which then no longer end the process.
-    pub(super) fn of(rocket: &Rocket<Ignite>) -> io::Result<Self> {
-        let config = &rocket.config().shutdown;
-        let seconds = u64::from(config.grace) + u64::from(config.mercy);
-        Ok(Self {
-            signals: Signals::of(config)?,
-            shutdown: rocket.shutdown(),
-            timeout: Duration::from_secs(seconds),
-        })
-    }
-
-    /// Ready when a signal or the application requests the shutdown.
-    pub(super) async fn received(&mut self) {
-        let notified = self.shutdown.clone();
-        match select(pin!(self.signals.next()), notified).await {
-            Either::Left((signal, _)) => {
-                tracing::info!("shutting down, because {signal} was received");
-                self.shutdown.clone().notify();
-            }
-            Either::Right(_) => {
-                tracing::info!("shutting down, because the application requested it");
-            }
-        }
-    }
-
-    /// Waits for the connections to end, and aborts those that take too long.
-    pub(super) async fn finish(&self, mut connections: JoinSet<()>) {
-        let ended = async { while connections.join_next().await.is_some() {} };
-        if timeout(self.timeout, ended).await.is_err() {
-            tracing::warn!(
-                "connections that were closed at shutdown, because their requests took too long: {}",
-                connections.len()
-            );
-            // A handler that blocks its thread ends with the process.
-            if timeout(ABORT_TIMEOUT, connections.shutdown())
-                .await
-                .is_err()
-            {
-                return;
-            }
-        }
-        tracing::info!("all connections are closed");
-    }
-}
-
-/// The signals that request a shutdown, with their names.
+/// Requests the shutdown of an application at the signals of its setting `shutdown`, which then no longer
+/// end the process.
 #[cfg(unix)]
-struct Signals(Vec<(Sig, rocket::tokio::signal::unix::Signal)>);
-
-#[cfg(unix)]
-impl Signals {
-    fn of(config: &rocket::config::Shutdown) -> io::Result<Self> {
-        use rocket::tokio::signal::unix::{SignalKind, signal};
-
-        let interrupt = config.ctrlc.then_some(Sig::Int);
-        let kind = |signal| match signal {
+pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
+    let config = &rocket.config().shutdown;
+    let interrupt = config.ctrlc.then_some(Sig::Int);
+    for name in config.signals.iter().copied().chain(interrupt) {
+        let mut signal = signal(match name {
             Sig::Alrm => SignalKind::alarm(),
             Sig::Chld => SignalKind::child(),
             Sig::Hup => SignalKind::hangup(),
@@ -97,44 +39,49 @@ impl Signals {
             Sig::Term => SignalKind::terminate(),
             Sig::Usr1 => SignalKind::user_defined1(),
             Sig::Usr2 => SignalKind::user_defined2(),
-        };
-        let all = config.signals.iter().copied().chain(interrupt);
-        let signals: io::Result<_> = all.map(|name| Ok((name, signal(kind(name))?))).collect();
-        signals.map(Self)
+        })?;
+        let shutdown = rocket.shutdown();
+        spawn(async move {
+            signal.recv().await;
+            tracing::info!("shutting down, because {name} was received");
+            shutdown.notify();
+        });
     }
-
-    async fn next(&mut self) -> Sig {
-        std::future::poll_fn(|context| {
-            // All must be polled, to be woken by each.
-            let polled = self
-                .0
-                .iter_mut()
-                .map(|(name, signal)| (*name, signal.poll_recv(context)));
-            let received = polled.filter(|(_, result)| result.is_ready());
-            received
-                .last()
-                .map_or(Poll::Pending, |(name, _)| Poll::Ready(name))
-        })
-        .await
-    }
+    Ok(())
 }
 
-/// Whether Ctrl-C requests a shutdown. Other signals exist on Unix only.
+/// Requests the shutdown of an application at Ctrl-C, unless its setting `shutdown` excludes it. Other
+/// signals exist on Unix only.
 #[cfg(not(unix))]
-struct Signals(bool);
-
-#[cfg(not(unix))]
-impl Signals {
-    fn of(config: &rocket::config::Shutdown) -> io::Result<Self> {
-        Ok(Self(config.ctrlc))
+#[expect(clippy::unnecessary_wraps, reason = "fails on Unix")]
+pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
+    if rocket.config().shutdown.ctrlc {
+        let shutdown = rocket.shutdown();
+        spawn(async move {
+            if rocket::tokio::signal::ctrl_c().await.is_ok() {
+                tracing::info!("shutting down, because Ctrl-C was received");
+                shutdown.notify();
+            }
+        });
     }
+    Ok(())
+}
 
-    async fn next(&mut self) -> &'static str {
-        if !self.0 || rocket::tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+/// Waits for the connections to end, and aborts those that take longer than this.
+pub(super) async fn finish(mut connections: JoinSet<()>, limit: Duration) {
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if timeout(limit, ended).await.is_err() {
+        tracing::warn!(
+            "connections that were closed at shutdown, because their requests took too long: {}",
+            connections.len()
+        );
+        // A handler that blocks its thread ends with the process.
+        let aborted = timeout(ABORT_TIMEOUT, connections.shutdown()).await;
+        if aborted.is_err() {
+            return;
         }
-        "Ctrl-C"
     }
+    tracing::info!("all connections are closed");
 }
 
 /// Whether the server stops.
@@ -151,43 +98,12 @@ impl Stopping {
         self.token.cancel();
     }
 
-    /// A future that is ready once, when the server stops, and pending otherwise, even if it is
-    /// polled again.
-    pub(super) fn notice(&self) -> StopNotice<'_> {
-        StopNotice {
-            stopping: self,
-            cancelled: Some(Box::pin(self.token.cancelled())),
-            is_registered: false,
-        }
+    pub(super) fn has_started(&self) -> bool {
+        self.has_started.load(Ordering::Acquire)
     }
 
     /// Ready when the server stops.
-    pub(super) async fn wait(&self) {
-        self.token.cancelled().await;
-    }
-}
-
-/// See [`Stopping::notice`].
-pub(super) struct StopNotice<'a> {
-    stopping: &'a Stopping,
-    cancelled: Option<Pin<Box<WaitForCancellationFuture<'a>>>>,
-    is_registered: bool,
-}
-
-impl StopNotice<'_> {
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let has_started = self.stopping.has_started.load(Ordering::Acquire);
-        if self.is_registered && !has_started {
-            return Poll::Pending;
-        }
-        let Some(cancelled) = &mut self.cancelled else {
-            return Poll::Pending;
-        };
-        self.is_registered = true;
-        let polled = cancelled.as_mut().poll(context);
-        if polled.is_ready() {
-            self.cancelled = None;
-        }
-        polled
+    pub(super) fn wait(&self) -> WaitForCancellationFuture<'_> {
+        self.token.cancelled()
     }
 }

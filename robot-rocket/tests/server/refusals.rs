@@ -134,6 +134,34 @@ fn expectation_is_met_only_if_the_body_is_read() {
     assert_eq!(names(&server), ["R2-D2"]);
 }
 
+/// The server answers without waiting for the rest of the body, and says that it closes the connection.
+#[test]
+fn known_answers_do_not_wait_for_the_body() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder);
+    let expect = "Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n";
+    let long = "Host: localhost\r\nContent-Length: 70000\r\n";
+    let foreign = "Host: evil.example\r\nExpect: 100-continue\r\nContent-Length: 5\r\n";
+    let coding = "Host: localhost\r\nTransfer-Encoding: gzip, chunked\r\n";
+    let head = format!("Host: localhost\r\nX: {}\r\n", "x".repeat(128 * 1024));
+    for (line, headers, status) in [
+        ("POST /api/nothing", expect, 404),
+        ("DELETE /api/robots", expect, 405),
+        ("POST /", expect, 405),
+        ("POST /api/robots", foreign, 421),
+        ("POST /api/robots", long, 413),
+        ("POST /api/robots/import", long, 400),
+        ("POST /api/robots", coding, 501),
+        ("GET /api/robots", &head, 431),
+    ] {
+        let request = format!("{line} HTTP/1.1\r\n{headers}\r\n");
+        let received = exchange(server.address(), request.as_bytes());
+        assert_failed(&received, status, line);
+        let is_closing = received.contains("\r\nconnection: close\r\n");
+        assert!(is_closing, "{line}: {received}");
+    }
+}
+
 #[test]
 fn client_that_closes_its_sending_side_gets_answers() {
     let folder = tempfile::tempdir().unwrap();
