@@ -8,79 +8,62 @@ fn in_format<'a>(arguments: &[&'a str], format: &'a str) -> Vec<&'a str> {
     [arguments, &["--format", format]].concat()
 }
 
-#[test]
-fn add_prints_the_robot_with_its_id() {
-    let table = "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid  1977\n";
-    let object = "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n";
-    Sandbox::new().prints(&ADD, table);
-    Sandbox::new().prints(&in_format(&ADD, "table"), table);
-    Sandbox::new().prints(&in_format(&ADD, "json"), object);
-    Sandbox::new().prints(&in_format(&ADD, "ndjson"), object);
-    Sandbox::new().prints(
-        &in_format(&ADD, "csv"),
-        "id,name,type,year\n1,R2-D2,droid,1977\n",
-    );
+/// Id, name, type and year.
+type Row = (u32, &'static str, &'static str, u32);
+
+const R2_D2: Row = (1, "R2-D2", "droid", 1977);
+const BENDER: Row = (2, "Bender", "mechanical", 2996);
+const HAL: Row = (3, "HAL 9000", "virtual", 0);
+
+fn object((id, name, kind, year): &Row) -> String {
+    format!(r#"{{"id":"{id}","name":"{name}","type":"{kind}","year":{year}}}"#)
+}
+
+fn line((id, name, kind, year): &Row) -> String {
+    format!("{id},{name},{kind},{year}\n")
 }
 
 #[test]
-fn list_prints_all_robots_sorted_by_name() {
-    let sandbox = Sandbox::with_three_robots();
+fn robots_are_printed_in_each_format() {
+    let new: fn() -> Sandbox = Sandbox::new;
+    let three: fn() -> Sandbox = Sandbox::with_three_robots;
     let table = "\
 ID  NAME      TYPE        YEAR
  2  Bender    mechanical  2996
  3  HAL 9000  virtual        0
  1  R2-D2     droid       1977
 ";
-    sandbox.prints(&["list"], table);
-    sandbox.prints(&in_format(&["list"], "table"), table);
-    sandbox.prints(
-        &in_format(&["list"], "json"),
-        r#"[
-{"id":"2","name":"Bender","type":"mechanical","year":2996},
-{"id":"3","name":"HAL 9000","type":"virtual","year":0},
-{"id":"1","name":"R2-D2","type":"droid","year":1977}
-]
-"#,
-    );
-    sandbox.prints(
-        &in_format(&["list"], "ndjson"),
-        r#"{"id":"2","name":"Bender","type":"mechanical","year":2996}
-{"id":"3","name":"HAL 9000","type":"virtual","year":0}
-{"id":"1","name":"R2-D2","type":"droid","year":1977}
-"#,
-    );
-    sandbox.prints(
-        &in_format(&["list"], "csv"),
-        "\
-id,name,type,year
-2,Bender,mechanical,2996
-3,HAL 9000,virtual,0
-1,R2-D2,droid,1977
-",
-    );
-}
-
-#[test]
-fn search_prints_matching_robots() {
-    let sandbox = Sandbox::with_three_robots();
-    sandbox.prints(&["search", ""], &sandbox.stdout(&["list"]));
-    let search = ["search", "e"];
-    sandbox.prints(
-        &search,
-        "ID  NAME    TYPE        YEAR\n 2  Bender  mechanical  2996\n",
-    );
-    sandbox.prints(
-        &in_format(&search, "json"),
-        "[\n{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n]\n",
-    );
-    sandbox.prints(
-        &in_format(&search, "ndjson"),
-        "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n",
-    );
-    sandbox.prints(
-        &in_format(&search, "csv"),
-        "id,name,type,year\n2,Bender,mechanical,2996\n",
-    );
+    let one = "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid  1977\n";
+    let bender = "ID  NAME    TYPE        YEAR\n 2  Bender  mechanical  2996\n";
+    let hal = "ID  NAME      TYPE     YEAR\n 3  HAL 9000  virtual     0\n";
+    let update = ["update", "1", "--year", "1"];
+    let updated = "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid     1\n";
+    for (sandbox, arguments, table, rows) in [
+        (new, &ADD[..], one, &[R2_D2][..]),
+        (three, &["list"], table, &[BENDER, HAL, R2_D2]),
+        (three, &["search", ""], table, &[BENDER, HAL, R2_D2]),
+        (three, &["search", "e"], bender, &[BENDER]),
+        (three, &["get", "3"], hal, &[HAL]),
+        (three, &update, updated, &[(1, "R2-D2", "droid", 1)]),
+    ] {
+        let objects: Vec<_> = rows.iter().map(object).collect();
+        let ndjson = format!("{}\n", objects.join("\n"));
+        let json = if ["list", "search"].contains(&arguments[0]) {
+            format!("[\n{}\n]\n", objects.join(",\n"))
+        } else {
+            ndjson.clone()
+        };
+        let lines: String = rows.iter().map(line).collect();
+        sandbox().prints(arguments, table);
+        for (format, expected) in [
+            ("table", table),
+            ("json", &json),
+            ("ndjson", &ndjson),
+            ("csv", &format!("id,name,type,year\n{lines}")),
+        ] {
+            sandbox().prints(&in_format(arguments, format), expected);
+        }
+    }
 }
 
 #[test]
@@ -99,22 +82,6 @@ fn list_and_search_without_result_succeed() {
         sandbox.prints(&in_format(arguments, "ndjson"), "");
         sandbox.prints(&in_format(arguments, "csv"), "id,name,type,year\n");
     }
-}
-
-#[test]
-fn get_prints_one_robot() {
-    let sandbox = Sandbox::with_three_robots();
-    let object = "{\"id\":\"3\",\"name\":\"HAL 9000\",\"type\":\"virtual\",\"year\":0}\n";
-    sandbox.prints(
-        &["get", "3"],
-        "ID  NAME      TYPE     YEAR\n 3  HAL 9000  virtual     0\n",
-    );
-    sandbox.prints(&in_format(&["get", "3"], "json"), object);
-    sandbox.prints(&in_format(&["get", "3"], "ndjson"), object);
-    sandbox.prints(
-        &in_format(&["get", "3"], "csv"),
-        "id,name,type,year\n3,HAL 9000,virtual,0\n",
-    );
 }
 
 #[test]
@@ -143,27 +110,6 @@ fn chosen_fields_are_printed() {
         sandbox.is_usage_error(&arguments, "colour");
     }
     sandbox.is_usage_error(&["list", "--count", fields], "cannot be used with");
-}
-
-#[test]
-fn update_prints_changed_robot() {
-    let sandbox = Sandbox::with_three_robots();
-    sandbox.prints(
-        &["update", "1", "--year", "1"],
-        "ID  NAME   TYPE   YEAR\n 1  R2-D2  droid     1\n",
-    );
-    sandbox.prints(
-        &in_format(&["update", "1", "--year", "2"], "json"),
-        "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":2}\n",
-    );
-    sandbox.prints(
-        &in_format(&["update", "1", "--year", "3"], "ndjson"),
-        "{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":3}\n",
-    );
-    sandbox.prints(
-        &in_format(&["update", "1", "--year", "4"], "csv"),
-        "id,name,type,year\n1,R2-D2,droid,4\n",
-    );
 }
 
 #[test]

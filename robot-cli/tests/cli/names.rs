@@ -108,43 +108,6 @@ fn leading_hyphen_works_after_two_hyphens() {
     );
 }
 
-#[test]
-fn search_has_no_wildcards() {
-    let sandbox = Sandbox::new();
-    let names = ["100%", "a_b", "aXb", "c\\d", "e*f", "g?h", "100 percent"];
-    sandbox.add(names.map(|name| Draft::new(name, "virtual", 1)));
-    for (text, found) in [
-        ("%", "1,100%,virtual,1\n"),
-        ("_", "2,a_b,virtual,1\n"),
-        ("\\", "4,c\\d,virtual,1\n"),
-        ("*", "5,e*f,virtual,1\n"),
-        ("?", "6,g?h,virtual,1\n"),
-        ("a%b", ""),
-        ("A", ""),
-        ("'", ""),
-    ] {
-        sandbox.prints(
-            &["search", text, "--format=csv"],
-            &format!("id,name,type,year\n{found}"),
-        );
-    }
-}
-
-#[test]
-fn names_are_compared_by_bytes() {
-    let sandbox = Sandbox::new();
-    for name in ["é", "e\u{301}", "E", "e", "e ", " e"] {
-        let _ = sandbox
-            .run(&["add", name, "--type=droid", "--year=1"])
-            .success();
-    }
-    sandbox.prints(
-        &["list", "--format=csv"],
-        "id,name,type,year\n6, e,droid,1\n3,E,droid,1\n4,e,droid,1\n5,e ,droid,1\n\
-         2,e\u{301},droid,1\n1,é,droid,1\n",
-    );
-}
-
 #[cfg(unix)]
 #[test]
 fn name_that_is_not_utf8_is_usage_error() {
