@@ -92,16 +92,15 @@ impl Robots {
         }
     }
 
-    fn insert(&mut self, draft: ValidDraft) -> Result<Robot> {
+    fn insert(&mut self, draft: ValidDraft) -> Result<RobotId> {
         let id = self
             .last_id
             .checked_add(1)
             .and_then(RobotId::new)
             .ok_or_else(|| Error::store("all ids are assigned"))?;
-        let robot = draft.with_id(id);
-        self.add(robot.clone())?;
+        self.add(draft.with_id(id))?;
         self.last_id = id.get();
-        Ok(robot)
+        Ok(id)
     }
 
     fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
@@ -122,7 +121,7 @@ impl Robots {
 
     fn apply(&mut self, change: Change) -> Result<RobotId> {
         match change {
-            Change::Insert(draft) => self.insert(draft).map(|robot| robot.id()),
+            Change::Insert(draft) => self.insert(draft),
             Change::Update(id, changes) => self.update(id, changes).map(|()| id),
             Change::UpdateIf(id, revision, changes) => {
                 self.expect(id, revision)?;
@@ -194,30 +193,15 @@ impl MemoryCatalogue {
 }
 
 impl Catalogue for MemoryCatalogue {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        self.write().insert(draft)
+    // Memory never blocks for long, so the caller's thread does the work.
+
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        Pending::ready(self.write().apply(change))
     }
 
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.write().update(id, changes)
-    }
-
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let change = Change::UpdateIf(id, revision, changes);
-        self.write().apply(change).map(drop)
-    }
-
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.write().apply(Change::Delete(id)).map(drop)
-    }
-
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        let change = Change::DeleteIf(id, revision);
-        self.write().apply(change).map(drop)
-    }
-
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        Ok(self.read().by_id.get(&id).map(|robot| (**robot).clone()))
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        let robot = self.read().by_id.get(&id).map(|robot| (**robot).clone());
+        Pending::ready(Ok(robot))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
@@ -279,15 +263,5 @@ impl Catalogue for MemoryCatalogue {
 
     fn last_id(&self) -> Result<Option<RobotId>> {
         Ok(RobotId::new(self.read().last_id))
-    }
-
-    // Memory never blocks for long, so the caller's thread does the work.
-
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        Ok(Pending::ready(self.write().apply(change)))
-    }
-
-    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        Some(Pending::ready(self.get(id)))
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::FutureExt;
-use robot_core::{Catalogue, CatalogueExt, Pending, RobotId};
+use robot_core::{Catalogue, Pending, RobotId};
 use rocket::{
     Build, Data, Request, Response, Rocket, Route,
     fairing::AdHoc,

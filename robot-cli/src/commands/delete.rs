@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use robot_core::{Catalogue, Error, Robot, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Error, Robot, RobotId};
 
 use crate::{
     context::Context,

@@ -1,7 +1,7 @@
 //! `get`: one robot by its id.
 
 use clap::Args;
-use robot_core::Error;
+use robot_core::{CatalogueExt, Error};
 
 use crate::{
     context::Context,

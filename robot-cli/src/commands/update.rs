@@ -37,8 +37,8 @@ pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Fai
     let catalogue = context.open_existing()?;
     let id = args.id.assignable()?;
     match args.if_revision {
-        Some(revision) => catalogue.amend_if(id, revision, args.changes.0)?,
-        None => catalogue.amend(id, args.changes.0)?,
+        Some(revision) => catalogue.patch_if(id, revision, args.changes.0)?,
+        None => catalogue.patch(id, args.changes.0)?,
     }
     // From here on the change is stored, so every failure has to say so.
     let not_shown = |error| Failure::ChangeNotShown(io::Error::other(error));

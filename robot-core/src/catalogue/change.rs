@@ -4,8 +4,8 @@ use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 
 /// An insert, update or delete that satisfies every rule except those that only a store can check.
 ///
-/// [`CatalogueExt::apply`](crate::CatalogueExt::apply) executes it. A store whose
-/// [`submit`](crate::Catalogue::submit) gets a variant that it does not know returns it.
+/// [`CatalogueExt::apply`](crate::CatalogueExt::apply) executes it, and
+/// [`Catalogue::start`](crate::Catalogue::start) starts it.
 ///
 /// ```
 /// use robot_core::{CatalogueExt, Change, Draft, MemoryCatalogue, ValidDraft};
@@ -18,17 +18,16 @@ use crate::model::{Revision, RobotId, ValidChanges, ValidDraft};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Change {
-    /// [`Catalogue::insert`](crate::Catalogue::insert).
+    /// A new robot.
     Insert(ValidDraft),
-    /// [`Catalogue::update`](crate::Catalogue::update).
+    /// New values for the members that the changes have. The others keep theirs.
     Update(RobotId, ValidChanges),
-    /// [`Catalogue::update_if`](crate::Catalogue::update_if).
+    /// An update of a robot that has this revision.
     UpdateIf(RobotId, Revision, ValidChanges),
-    /// [`Catalogue::delete`](crate::Catalogue::delete).
+    /// The robot is removed.
     Delete(RobotId),
-    /// [`Catalogue::delete_if`](crate::Catalogue::delete_if).
+    /// A robot that has this revision is removed.
     DeleteIf(RobotId, Revision),
 }
 

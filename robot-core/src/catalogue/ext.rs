@@ -79,35 +79,35 @@ pub trait CatalogueExt: Catalogue {
     /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
-    /// catalogue.amend(id, Draft { year: Some(1980), ..Draft::default() })?;
+    /// catalogue.patch(id, Draft { year: Some(1980), ..Draft::default() })?;
     /// assert_eq!(catalogue.find("R2-D2")?.map(|robot| robot.year()), Some(1980));
     /// # Ok::<(), Error>(())
     /// ```
-    fn amend(&self, id: RobotId, draft: Draft) -> Result<()> {
+    fn patch(&self, id: RobotId, draft: Draft) -> Result<()> {
         match ValidChanges::new(draft) {
             Ok(changes) => self.update(id, changes),
             Err(rejection) => Err(self.violations(rejection, Some(id))?.into()),
         }
     }
 
-    /// As [`amend`](Self::amend), if the robot still has the revision that the caller has read: a
+    /// As [`patch`](Self::patch), if the robot still has the revision that the caller has read: a
     /// change of another caller is not overwritten.
     ///
     /// # Errors
     /// [`Error::NotFound`] if no robot has the id; [`Error::Stale`] if it has another revision,
-    /// whatever the draft is; otherwise as [`amend`](Self::amend).
+    /// whatever the draft is; otherwise as [`patch`](Self::patch).
     ///
     /// ```
     /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// let read = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
     /// let next_year = Draft { year: Some(read.year() + 1), ..Draft::default() };
-    /// catalogue.amend_if(read.id(), read.revision(), next_year.clone())?;
-    /// let again = catalogue.amend_if(read.id(), read.revision(), next_year);
+    /// catalogue.patch_if(read.id(), read.revision(), next_year.clone())?;
+    /// let again = catalogue.patch_if(read.id(), read.revision(), next_year);
     /// assert!(matches!(again, Err(Error::Stale(_))));
     /// # Ok::<(), Error>(())
     /// ```
-    fn amend_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
+    fn patch_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
         match ValidChanges::new(draft) {
             Ok(changes) => self.update_if(id, revision, changes),
             Err(rejection) => {
@@ -172,17 +172,60 @@ pub trait CatalogueExt: Catalogue {
     /// Executes a change, and returns the id of the robot that was added, changed or deleted.
     ///
     /// # Errors
-    /// Those of the method of [`Catalogue`] that the change names.
+    /// Those of [`Catalogue::start`].
     fn apply(&self, change: Change) -> Result<RobotId> {
-        match change {
-            Change::Insert(draft) => self.insert(draft).map(|robot| robot.id()),
-            Change::Update(id, changes) => self.update(id, changes).map(|()| id),
-            Change::UpdateIf(id, revision, changes) => {
-                self.update_if(id, revision, changes).map(|()| id)
-            }
-            Change::Delete(id) => self.delete(id).map(|()| id),
-            Change::DeleteIf(id, revision) => self.delete_if(id, revision).map(|()| id),
-        }
+        self.start(change).wait()
+    }
+
+    /// Stores a new robot, and returns it with its id.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::start`].
+    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
+        let id = self.apply(Change::Insert(draft.clone()))?;
+        Ok(draft.with_id(id))
+    }
+
+    /// Sets the members that `changes` has, all together. The others keep the values that they have
+    /// at that moment.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::start`].
+    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
+        self.apply(Change::Update(id, changes)).map(drop)
+    }
+
+    /// As [`update`](Self::update), if the robot has this revision at that moment.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::start`].
+    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
+        let change = Change::UpdateIf(id, revision, changes);
+        self.apply(change).map(drop)
+    }
+
+    /// Removes a robot.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::start`].
+    fn delete(&self, id: RobotId) -> Result<()> {
+        self.apply(Change::Delete(id)).map(drop)
+    }
+
+    /// As [`delete`](Self::delete), if the robot has this revision at that moment.
+    ///
+    /// # Errors
+    /// Those of [`Catalogue::start`].
+    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
+        self.apply(Change::DeleteIf(id, revision)).map(drop)
+    }
+
+    /// The robot with this id.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        self.start_get(id).wait()
     }
 
     /// All robots, by name, in one vector. [`Pages`] reads them page by page.
@@ -215,32 +258,10 @@ pub trait CatalogueExt: Catalogue {
         Ok(robots)
     }
 
-    /// Starts a change, for callers that must not block, such as a web server. Dropping the
-    /// [`Pending`] does not cancel a change that has started.
-    ///
-    /// ```
-    /// use robot_core::{Catalogue, CatalogueExt, Change, Draft, ValidDraft};
-    ///
-    /// let catalogue = robot_core::open("memory:")?;
-    /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-    /// let id = catalogue.start(Change::Insert(draft)).wait()?;
-    /// assert!(catalogue.get(id)?.is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn start(self: &Arc<Self>, change: Change) -> Pending<Result<RobotId>>
-    where
-        Self: 'static,
-    {
-        self.submit(change).unwrap_or_else(|change| {
-            let catalogue = Arc::clone(self);
-            Pending::blocking(move || catalogue.apply(change))
-        })
-    }
-
     /// Starts [`add`](Self::add), for callers that must not block.
     ///
     /// ```
-    /// # use robot_core::{CatalogueExt, Draft};
+    /// # use robot_core::{Catalogue, CatalogueExt, Draft};
     /// let catalogue = robot_core::open("memory:")?;
     /// let robot = catalogue.start_add(Draft::new("R2-D2", "droid", 1977)).wait()?;
     /// assert_eq!(catalogue.start_get(robot.id()).wait()?, Some(robot));
@@ -255,61 +276,12 @@ pub trait CatalogueExt: Catalogue {
                 let id = self.start(Change::Insert(draft.clone()));
                 id.map(|id| Ok(draft.with_id(id?)))
             }
-            Err(rejection) => start_violations(self, rejection, None),
-        }
-    }
-
-    /// Starts [`replace`](Self::replace), for callers that must not block.
-    ///
-    /// ```
-    /// # use robot_core::{Catalogue, CatalogueExt, Draft};
-    /// let catalogue = robot_core::open("memory:")?;
-    /// let id = catalogue.add(Draft::new("R2", "droid", 1977))?.id();
-    /// catalogue.start_replace(id, Draft::new("R2-D2", "droid", 1977)).wait()?;
-    /// assert!(catalogue.find("R2-D2")?.is_some());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn start_replace(self: &Arc<Self>, id: RobotId, draft: Draft) -> Pending<Result<()>>
-    where
-        Self: 'static,
-    {
-        match ValidDraft::new(draft) {
-            Ok(draft) => {
-                let id = self.start(Change::Update(id, draft.into()));
-                id.map(|id| id.map(drop))
+            Err(rejection) => {
+                let catalogue = Arc::clone(self);
+                Pending::blocking(move || Err(catalogue.violations(rejection, None)?.into()))
             }
-            Err(rejection) => start_violations(self, rejection, Some(id)),
         }
-    }
-
-    /// Starts [`get`](Catalogue::get), for callers that must not block.
-    ///
-    /// ```
-    /// # use robot_core::{CatalogueExt, Draft};
-    /// let catalogue = robot_core::open("memory:")?;
-    /// let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// assert_eq!(catalogue.start_get(robot.id()).wait()?, Some(robot));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    fn start_get(self: &Arc<Self>, id: RobotId) -> Pending<Result<Option<Robot>>>
-    where
-        Self: 'static,
-    {
-        self.submit_get(id).unwrap_or_else(|| {
-            let catalogue = Arc::clone(self);
-            Pending::blocking(move || catalogue.get(id))
-        })
     }
 }
 
 impl<C: Catalogue + ?Sized> CatalogueExt for C {}
-
-/// Looks up, on a thread that may block, what else a rejected draft violates.
-fn start_violations<C: Catalogue + ?Sized + 'static, T>(
-    catalogue: &Arc<C>,
-    rejection: Rejection,
-    id: Option<RobotId>,
-) -> Pending<Result<T>> {
-    let catalogue = Arc::clone(catalogue);
-    Pending::blocking(move || Err(catalogue.violations(rejection, id)?.into()))
-}

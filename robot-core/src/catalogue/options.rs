@@ -122,7 +122,7 @@ impl OpenOptions {
     }
 
     /// The number of non-blocking threads that call
-    /// [`CatalogueExt::start_get`](crate::CatalogueExt::start_get): by default one per core. SQLite
+    /// [`Catalogue::start_get`](crate::Catalogue::start_get): by default one per core. SQLite
     /// keeps a connection for each of them, which it uses while look-ups are fast.
     ///
     /// ```

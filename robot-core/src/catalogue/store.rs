@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{
-    change::Change, error::Result, filter::Filter, page::PageRequest, pages::Pages,
+    change::Change, cursor::Cursor, error::Result, filter::Filter, page::PageRequest,
     pending::Pending, restoration::Restoration, summary::Summary,
 };
 use crate::{
     files::StoreFiles,
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Robot, RobotId},
 };
 
 /// A collection of robots, as a store implements it.
@@ -16,15 +16,9 @@ use crate::{
 /// Callers use [`CatalogueExt`](crate::CatalogueExt) on top of it, whose methods check every rule
 /// first, and [`Pages`](crate::Pages) for collections that do not fit into memory.
 ///
-/// A store implements the methods without a body. The others have defaults: override
-/// [`entries`](Self::entries) if ids and names alone can be read faster than whole robots,
-/// [`count`](Self::count) and [`summary`](Self::summary) if the store can count, and
-/// [`submit`](Self::submit) and [`submit_get`](Self::submit_get) if the store has threads of its
-/// own, so that callers need not block. Pointers (`&C`, `Box<C>`, `Arc<C>`) forward every method.
-///
-/// A store that wraps another one must forward the methods with a default, too, or it loses the
-/// implementations of the inner store. Write `#[deny(clippy::missing_trait_methods)]` before its
-/// `impl`: clippy then reports a method that is missing.
+/// A store implements the methods without a body. Pointers (`&C`, `Box<C>`, `Arc<C>`) forward every
+/// method. A store that wraps another one must forward those with a body, too: write
+/// `#[deny(clippy::missing_trait_methods)]` before its `impl`, and clippy reports what is missing.
 ///
 /// # Contract for store authors
 ///
@@ -41,9 +35,9 @@ use crate::{
 ///   fail with [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN). A store reports that
 ///   violation only if it has verified it, and never infers it from another failure.
 /// * **Revisions.** A new robot has the revision 1, and each update increases it by one, whether or
-///   not a value differs. A restored robot keeps the revision that it has. [`update_if`] and
-///   [`delete_if`] compare the revision in the same step that changes the robot: of several equal
-///   calls at most one succeeds.
+///   not a value differs. A restored robot keeps the revision that it has. Conditional
+///   changes compare the revision in the same step that changes the robot: of several equal changes
+///   at most one succeeds.
 /// * **Ids are never reused.** Each insert assigns an id that no robot has had before, deleted
 ///   robots included, and that is greater than every restored id. Ids need not be consecutive.
 /// * **Byte order.** Names are stored, compared, ordered and searched by their UTF-8 bytes:
@@ -58,9 +52,6 @@ use crate::{
 ///   No argument makes a method panic.
 ///
 /// The cases of the feature `conformance` test most of this.
-///
-/// [`update_if`]: Catalogue::update_if
-/// [`delete_if`]: Catalogue::delete_if
 ///
 /// ```
 /// use robot_core::{
@@ -94,64 +85,37 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Catalogue: Send + Sync {
-    /// Stores a new robot, and returns it with the id that was assigned to it.
-    ///
-    /// # Errors
-    /// [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN) if another robot has the name;
-    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
-    /// [`Error::Unknown`](crate::Error::Unknown).
-    fn insert(&self, draft: ValidDraft) -> Result<Robot>;
-
-    /// Sets the members that `changes` has, all together. The others keep the values that they
-    /// have at that moment.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id, whether or not the
-    /// name is taken; [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN) if a robot with
-    /// another id has the name; [`Error::Unavailable`](crate::Error::Unavailable),
-    /// [`Error::Store`](crate::Error::Store), [`Error::Unknown`](crate::Error::Unknown).
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()>;
-
-    /// As [`update`](Self::update), if the robot has this revision at that moment.
+    /// Starts a change, and returns the id of the robot that is added, changed or deleted. Must not
+    /// block: a store without threads of its own returns [`Pending::blocking`], and callers such as
+    /// a web server run that elsewhere. Changes of which none waits for the result of another may
+    /// take effect in any order. Dropping the [`Pending`] does not cancel a change that has started.
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
-    /// [`Error::Stale`](crate::Error::Stale) if it has another revision, whether or not the name is
-    /// taken; otherwise those of [`update`](Self::update).
+    /// [`Error::Stale`](crate::Error::Stale) if the robot has another revision than a conditional
+    /// change expects; [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN) if a robot with another
+    /// id has the name. They take precedence in this order.
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
+    /// [`Error::Unknown`](crate::Error::Unknown).
     ///
     /// ```
-    /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, ValidChanges};
+    /// use robot_core::{Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, ValidDraft};
+    ///
     /// let catalogue = MemoryCatalogue::new();
-    /// let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// let changes = ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?;
-    /// catalogue.update_if(robot.id(), robot.revision(), changes.clone())?;
-    /// let again = catalogue.update_if(robot.id(), robot.revision(), changes);
-    /// assert!(matches!(again, Err(Error::Stale(_))));
+    /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
+    /// let id = catalogue.start(Change::Insert(draft)).wait()?;
+    /// let revision = catalogue.get(id)?.ok_or(Error::NotFound(id))?.revision();
+    /// catalogue.start(Change::DeleteIf(id, revision)).wait()?;
+    /// assert!(matches!(catalogue.start(Change::Delete(id)).wait(), Err(Error::NotFound(_))));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()>;
+    fn start(&self, change: Change) -> Pending<Result<RobotId>>;
 
-    /// Removes a robot.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
-    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
-    /// [`Error::Unknown`](crate::Error::Unknown).
-    fn delete(&self, id: RobotId) -> Result<()>;
-
-    /// As [`delete`](Self::delete), if the robot has this revision at that moment.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`](crate::Error::NotFound) if no robot has the id;
-    /// [`Error::Stale`](crate::Error::Stale) if it has another revision; otherwise those of
-    /// [`delete`](Self::delete).
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()>;
-
-    /// The robot with this id.
+    /// Starts to look up the robot with this id. Must not block, as [`start`](Self::start).
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
-    fn get(&self, id: RobotId) -> Result<Option<Robot>>;
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>>;
 
     /// The robot with exactly this name.
     ///
@@ -175,7 +139,7 @@ pub trait Catalogue: Send + Sync {
     /// a second.
     ///
     /// # Errors
-    /// Those of the method that a change names, for one of the changes that fail. None has taken
+    /// Those of [`start`](Self::start), for one of the changes that fail. None has taken
     /// effect then, except possibly all of them after [`Error::Unknown`](crate::Error::Unknown).
     ///
     /// ```
@@ -234,7 +198,7 @@ pub trait Catalogue: Send + Sync {
         Ok(robots.into_iter().map(Entry::from).collect())
     }
 
-    /// The number of robots that meet a filter. The default reads them.
+    /// The number of robots that meet a filter. The default is that of the [`summary`](Self::summary).
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
@@ -247,50 +211,21 @@ pub trait Catalogue: Send + Sync {
     /// # Ok::<(), Error>(())
     /// ```
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let mut count = 0;
-        for page in Pages::new(self, filter.clone()).entries() {
-            count += page?.len() as u64;
-        }
-        Ok(count)
+        Ok(self.summary(filter)?.count)
     }
 
-    /// The numbers of robots that meet a filter, by type and decade. The default reads them.
+    /// The numbers of robots that meet a filter, by type and decade. The default reads
+    /// them, all at once.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let mut failure = None;
-        let pages = Pages::new(self, filter.clone())
-            .map_while(|page| page.map_err(|error| failure = Some(error)).ok());
-        let counts = pages
-            .flatten()
-            .map(|robot| (robot.robot_type().to_owned(), robot.year(), 1));
-        let summary = Summary::new(counts);
-        failure.map_or(Ok(summary), Err)
-    }
-
-    /// Starts a change without blocking the caller, if the store can. The result is the id of the
-    /// robot that was added, changed or deleted. Dropping the [`Pending`] does not cancel the
-    /// change. Changes of which none waits for the result of another may take effect in any order.
-    ///
-    /// Callers use [`CatalogueExt::start`](crate::CatalogueExt::start), which works on every
-    /// store.
-    ///
-    /// # Errors
-    /// Returns the change if the store can only execute it on a thread that may block, which is
-    /// the default.
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        Err(change)
-    }
-
-    /// Starts a [`get`](Self::get) without blocking the caller; `None` if the store cannot, which
-    /// is the default.
-    ///
-    /// Callers use [`CatalogueExt::start_get`](crate::CatalogueExt::start_get), which works on
-    /// every store.
-    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        let _ = id;
-        None
+        let robots = self.page(PageRequest {
+            filter,
+            cursor: &Cursor::default(),
+            limit: usize::MAX,
+        })?;
+        Ok(Summary::of(&robots))
     }
 
     /// The files in which the store keeps its robots: none by default. Other code of the process
@@ -306,28 +241,11 @@ macro_rules! forward_catalogue {
     ([$($generics:tt)*] $type:ty, $self:ident => $target:expr) => {
         #[deny(clippy::missing_trait_methods)]
         impl<$($generics)*> $crate::Catalogue for $type {
-            fn insert(&$self, draft: $crate::ValidDraft) -> $crate::Result<$crate::Robot> {
-                ($target).insert(draft)
+            fn start(&$self, change: $crate::Change) -> $crate::Pending<$crate::Result<$crate::RobotId>> {
+                ($target).start(change)
             }
-            fn update(&$self, id: $crate::RobotId, changes: $crate::ValidChanges) -> $crate::Result<()> {
-                ($target).update(id, changes)
-            }
-            fn update_if(
-                &$self,
-                id: $crate::RobotId,
-                revision: $crate::Revision,
-                changes: $crate::ValidChanges,
-            ) -> $crate::Result<()> {
-                ($target).update_if(id, revision, changes)
-            }
-            fn delete(&$self, id: $crate::RobotId) -> $crate::Result<()> {
-                ($target).delete(id)
-            }
-            fn delete_if(&$self, id: $crate::RobotId, revision: $crate::Revision) -> $crate::Result<()> {
-                ($target).delete_if(id, revision)
-            }
-            fn get(&$self, id: $crate::RobotId) -> $crate::Result<Option<$crate::Robot>> {
-                ($target).get(id)
+            fn start_get(&$self, id: $crate::RobotId) -> $crate::Pending<$crate::Result<Option<$crate::Robot>>> {
+                ($target).start_get(id)
             }
             fn find(&$self, name: &str) -> $crate::Result<Option<$crate::Robot>> {
                 ($target).find(name)
@@ -352,15 +270,6 @@ macro_rules! forward_catalogue {
             }
             fn summary(&$self, filter: &$crate::Filter) -> $crate::Result<$crate::Summary> {
                 ($target).summary(filter)
-            }
-            fn submit(
-                &$self,
-                change: $crate::Change,
-            ) -> std::result::Result<$crate::Pending<$crate::Result<$crate::RobotId>>, $crate::Change> {
-                ($target).submit(change)
-            }
-            fn submit_get(&$self, id: $crate::RobotId) -> Option<$crate::Pending<$crate::Result<Option<$crate::Robot>>>> {
-                ($target).submit_get(id)
             }
             fn files(&$self) -> $crate::StoreFiles {
                 ($target).files()

@@ -1,4 +1,4 @@
-//! Handlers of the contract's operations: list, search, get, create, replace, amend, delete.
+//! Handlers of the contract's operations: list, search, get, create, replace, patch, delete.
 
 use std::sync::Arc;
 
@@ -213,7 +213,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
 }
 
 /// `PATCH /api/robots/{id}`. A patch without members changes nothing, the revision included.
-pub(super) fn amend(call: &Call<'_>, body: &[u8]) -> Started {
+pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     let content_type = headers::value(call.headers(), CONTENT_TYPE);
     let essence = content_type
         .as_deref()

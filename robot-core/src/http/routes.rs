@@ -47,7 +47,7 @@ pub(super) static ALL: &[Route] = &[
             },
             Operation {
                 method: "PATCH",
-                handler: Whole(robots::amend),
+                handler: Whole(robots::patch),
                 parameters: &parameters::NONE,
                 needs: Some(Write),
             },

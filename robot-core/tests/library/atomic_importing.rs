@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use robot_core::{
-    Catalogue, Change, Draft, Error, RobotId,
+    Catalogue, CatalogueExt, Change, Draft, Error, RobotId,
     transfer::{
         ATOMIC_LIMIT, DryRun, Format, ImportOptions, OnConflict, Position, ReadError, Record,
         Records, import_atomically,

@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use robot_core::{
     Catalogue, CatalogueExt, Change, Draft, Error, MemoryCatalogue, PageRequest, Pending,
-    Restoration, Result, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+    Restoration, Result, Robot, RobotId, ValidDraft,
 };
 
 /// A store in which another client adds or renames robots between look-up and write, or that is full.
 pub(crate) struct Racing {
-    inner: MemoryCatalogue,
+    inner: Arc<MemoryCatalogue>,
     /// The number of look-ups that find nothing.
     blind: Mutex<u32>,
     /// Whether the next robot that is found is renamed after the look-up.
@@ -23,7 +23,7 @@ pub(crate) struct Racing {
 impl Racing {
     fn new() -> Self {
         Self {
-            inner: MemoryCatalogue::new(),
+            inner: Arc::default(),
             blind: Mutex::new(0),
             renames: Mutex::new(false),
             capacity: None,
@@ -65,35 +65,22 @@ impl Racing {
 }
 
 impl Catalogue for Racing {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        if let Some(capacity) = self.capacity
-            && self.inner.list()?.len() >= capacity
-        {
-            return Err(Error::disk_full("no space left on device"));
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        let is_full = self
+            .capacity
+            .is_some_and(|capacity| self.inner.list().unwrap().len() >= capacity);
+        if is_full && matches!(change, Change::Insert(_)) {
+            return Pending::ready(Err(Error::disk_full("no space left on device")));
         }
-        self.inner.insert(draft)
-    }
-    /// With a limited capacity, many writes are in flight when the first one fails.
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        match self.capacity {
-            Some(_) => Ok(Pending::ready(self.apply(change))),
-            None => Err(change),
+        if self.capacity.is_some() {
+            // Many writes are in flight when the first one fails.
+            return self.inner.start(change);
         }
+        let inner = Arc::clone(&self.inner);
+        Pending::blocking(move || inner.apply(change))
     }
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.inner.update(id, changes)
-    }
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        self.inner.update_if(id, revision, changes)
-    }
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.inner.delete(id)
-    }
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.inner.delete_if(id, revision)
-    }
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.inner.get(id)
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        self.inner.start_get(id)
     }
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         let mut blind = self.blind.lock().unwrap();

@@ -16,8 +16,8 @@ use crate::backend::Backend;
 enum Step {
     Add(Draft),
     Replace(usize, Draft),
-    Amend(usize, Draft),
-    AmendIf(usize, Revision, Draft),
+    Patch(usize, Draft),
+    PatchIf(usize, Revision, Draft),
     Delete(usize),
     DeleteIf(usize, Revision),
     /// Adds robots and changes years, all together.
@@ -71,11 +71,11 @@ impl<C: Catalogue> Subject<C> {
             Step::Replace(order, draft) => catalogue
                 .replace(self.id(order), draft)
                 .map(|()| Vec::new()),
-            Step::Amend(order, draft) => {
-                catalogue.amend(self.id(order), draft).map(|()| Vec::new())
+            Step::Patch(order, draft) => {
+                catalogue.patch(self.id(order), draft).map(|()| Vec::new())
             }
-            Step::AmendIf(order, revision, draft) => catalogue
-                .amend_if(self.id(order), revision, draft)
+            Step::PatchIf(order, revision, draft) => catalogue
+                .patch_if(self.id(order), revision, draft)
                 .map(|()| Vec::new()),
             Step::DeleteIf(order, revision) => catalogue
                 .delete_if(self.id(order), revision)
@@ -138,8 +138,8 @@ impl<C: Catalogue> Subject<C> {
         if matches!(
             step,
             Step::Replace(..)
-                | Step::Amend(..)
-                | Step::AmendIf(..)
+                | Step::Patch(..)
+                | Step::PatchIf(..)
                 | Step::Delete(_)
                 | Step::DeleteIf(..)
         ) {
@@ -225,9 +225,9 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => draft().prop_map(Step::Add),
         3 => (order.clone(), draft()).prop_map(|(order, draft)| Step::Replace(order, draft)),
-        2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Amend(order, draft)),
+        2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Patch(order, draft)),
         2 => (state.clone(), partial())
-            .prop_map(|((order, revision), draft)| Step::AmendIf(order, revision, draft)),
+            .prop_map(|((order, revision), draft)| Step::PatchIf(order, revision, draft)),
         1 => state.prop_map(|(order, revision)| Step::DeleteIf(order, revision)),
         2 => (vec(draft(), 0..4), vec((order.clone(), 0..3000_i64), 0..3))
             .prop_map(|(drafts, years)| Step::Together(drafts, years)),

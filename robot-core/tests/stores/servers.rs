@@ -231,9 +231,7 @@ pub(crate) fn submit_all(
     catalogue: &dyn Catalogue,
     changes: Vec<Change>,
 ) -> Vec<robot_core::Result<RobotId>> {
-    let submitted = changes
-        .into_iter()
-        .map(|change| catalogue.submit(change).unwrap());
+    let submitted = changes.into_iter().map(|change| catalogue.start(change));
     let submitted: Vec<_> = submitted.collect();
     submitted.into_iter().map(Pending::wait).collect()
 }

@@ -216,7 +216,7 @@ fn changes_increase_the_revision<B: Upgrade>() {
         year: Some(1980),
         ..Draft::default()
     };
-    catalogue.amend(id(1), year).unwrap();
+    catalogue.patch(id(1), year).unwrap();
     assert_eq!(revisions(&database), ["3", "1"]);
     catalogue.replace(id(1), draft("b")).unwrap_err();
     assert_eq!(revisions(&database), ["3", "1"]);
@@ -265,7 +265,7 @@ fn robots_of_a_later_type_are_shown<B: Upgrade>() {
         name: Some("e".to_owned()),
         ..Draft::default()
     };
-    older.amend(id(2), name).unwrap();
+    older.patch(id(2), name).unwrap();
     let android = older.find("e").unwrap().unwrap();
     assert_eq!(android.robot_type(), "android");
     older.replace(id(2), draft("f")).unwrap();

@@ -9,7 +9,7 @@ use crate::{
     catalogue::{
         Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
     },
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Robot, RobotId},
 };
 
 /// A way to fail.
@@ -85,23 +85,18 @@ impl Faulty {
 }
 
 impl Catalogue for Faulty {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        self.checked_write(true)?.insert(draft)
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        let takes_room = matches!(change, Change::Insert(_));
+        match self.checked_write(takes_room) {
+            Ok(catalogue) => catalogue.start(change),
+            Err(error) => Pending::ready(Err(error)),
+        }
     }
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.checked_write(false)?.update(id, changes)
-    }
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        self.checked_write(false)?.update_if(id, revision, changes)
-    }
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.checked_write(false)?.delete(id)
-    }
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.checked_write(false)?.delete_if(id, revision)
-    }
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.checked(false)?.get(id)
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        match self.checked(false) {
+            Ok(catalogue) => catalogue.start_get(id),
+            Err(error) => Pending::ready(Err(error)),
+        }
     }
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         self.checked(false)?.find(name)
@@ -131,24 +126,5 @@ impl Catalogue for Faulty {
     }
     fn summary(&self, filter: &Filter) -> Result<Summary> {
         self.checked(false)?.summary(filter)
-    }
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        let is_insert = matches!(change, Change::Insert(_));
-        match self.checked_write(false) {
-            Ok(catalogue) => {
-                let pending = catalogue.submit(change)?;
-                // Otherwise `insert` follows.
-                self.checked_write(is_insert)
-                    .map(|_| pending)
-                    .or_else(|error| Ok(Pending::ready(Err(error))))
-            }
-            Err(error) => Ok(Pending::ready(Err(error))),
-        }
-    }
-    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        match self.checked(false) {
-            Ok(catalogue) => catalogue.submit_get(id),
-            Err(error) => Some(Pending::ready(Err(error))),
-        }
     }
 }

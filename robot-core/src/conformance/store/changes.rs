@@ -21,8 +21,8 @@ pub(super) const CASES: &[Case<Run>] = cases![
     replace_with_taken_name_changes_nothing,
     replace_of_missing_robot_is_not_found,
     replace_reports_all_violations,
-    amend_changes_only_given_members,
-    amend_checks_the_rules,
+    patch_changes_only_given_members,
+    patch_checks_the_rules,
     released_name_can_be_used_again,
     deleted_robot_is_not_found,
 ];
@@ -178,47 +178,47 @@ fn replace_reports_all_violations(catalogue: &dyn Catalogue) {
     assert_eq!(ok(catalogue.list()), [robot, other]);
 }
 
-fn amend_changes_only_given_members(catalogue: &dyn Catalogue) {
+fn patch_changes_only_given_members(catalogue: &dyn Catalogue) {
     let id = add(catalogue, "R2-D2").id();
-    let amend = |draft: Draft| ok(catalogue.amend(id, draft));
+    let patch = |draft: Draft| ok(catalogue.patch(id, draft));
     let now = |name, robot_type, year| {
         let expected = Draft::new(name, robot_type, year);
         assert_eq!(get(catalogue, id).map(Draft::from), Some(expected));
     };
-    amend(Draft {
+    patch(Draft {
         year: Some(1980),
         ..Draft::default()
     });
     now("R2-D2", "droid", 1980);
-    amend(Draft {
+    patch(Draft {
         name: Some("HAL".to_owned()),
         ..Draft::default()
     });
     now("HAL", "droid", 1980);
-    amend(Draft {
+    patch(Draft {
         robot_type: Some("virtual".to_owned()),
         ..Draft::default()
     });
     now("HAL", "virtual", 1980);
-    amend(Draft::default());
+    patch(Draft::default());
     now("HAL", "virtual", 1980);
-    amend(Draft::new("Marvin", "mechanical", 1978));
+    patch(Draft::new("Marvin", "mechanical", 1978));
     now("Marvin", "mechanical", 1978);
     assert_found(catalogue, "", &["Marvin"]);
 }
 
-fn amend_checks_the_rules(catalogue: &dyn Catalogue) {
+fn patch_checks_the_rules(catalogue: &dyn Catalogue) {
     let (robot, other) = (add(catalogue, "a"), add(catalogue, "b"));
     let named = |name: &str| Draft {
         name: Some(name.to_owned()),
         ..Draft::default()
     };
     assert_rejected(
-        catalogue.amend(robot.id(), named("b")),
+        catalogue.patch(robot.id(), named("b")),
         &[Violation::NAME_TAKEN],
     );
     assert_rejected(
-        catalogue.amend(robot.id(), named("")),
+        catalogue.patch(robot.id(), named("")),
         &[Violation::new(Field::NAME, Rule::Missing)],
     );
     let everything_wrong = Draft {
@@ -226,17 +226,17 @@ fn amend_checks_the_rules(catalogue: &dyn Catalogue) {
         ..named("b")
     };
     assert_rejected(
-        catalogue.amend(robot.id(), everything_wrong.clone()),
+        catalogue.patch(robot.id(), everything_wrong.clone()),
         &[
             Violation::NAME_TAKEN,
             Violation::new(Field::YEAR, Rule::TooSmall),
         ],
     );
-    ok(catalogue.amend(robot.id(), named("a")));
+    ok(catalogue.patch(robot.id(), named("a")));
     let robot = robot.with_revision(Revision::FIRST.next());
     ok(catalogue.delete(other.id()));
     for draft in [Draft::default(), named("c"), everything_wrong] {
-        assert_not_found(catalogue.amend(other.id(), draft), other.id());
+        assert_not_found(catalogue.patch(other.id(), draft), other.id());
     }
     assert_eq!(ok(catalogue.list()), [robot]);
 }

@@ -1,17 +1,13 @@
 //! Cases for stores: the contract of [`Catalogue`]. Each starts with an empty catalogue.
 
-#[cfg(test)]
-mod broken_bugs;
-#[cfg(test)]
-mod broken_changes;
-#[cfg(test)]
-mod broken_reads;
-#[cfg(test)]
-mod broken_store;
-#[cfg(test)]
-mod broken_store_tests;
 mod changes;
 mod changes_together;
+#[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod faulty_store;
 mod filters;
 mod folded;
 mod linearizability;

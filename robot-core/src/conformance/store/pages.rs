@@ -2,7 +2,7 @@
 
 use super::{Run, add_all, names, ok};
 use crate::{
-    catalogue::{Catalogue, Cursor, Filter, PageRequest, Pages},
+    catalogue::{Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages},
     conformance::{Case, cases},
     model::{Entry, Robot},
 };

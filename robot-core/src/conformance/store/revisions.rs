@@ -122,9 +122,9 @@ fn stale_revision_takes_precedence_over_the_rules(catalogue: &dyn Catalogue) {
     let taken = valid(draft("b"));
     assert_stale(catalogue.update_if(id, revision(2), taken.into()), id);
     let wrong = Draft::new("b", "toaster", -1);
-    assert_stale(catalogue.amend_if(id, revision(2), wrong.clone()), id);
+    assert_stale(catalogue.patch_if(id, revision(2), wrong.clone()), id);
     assert_rejected(
-        catalogue.amend_if(id, revision(1), wrong),
+        catalogue.patch_if(id, revision(1), wrong),
         &[
             Violation::new(Field::TYPE, Rule::NotAChoice),
             Violation::NAME_TAKEN,
@@ -149,10 +149,7 @@ fn conditional_change_of_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
 
 fn submitted_changes_expect_revisions(catalogue: &dyn Catalogue) {
     let id = add(catalogue, "R2-D2").id();
-    let submit = |change| match catalogue.submit(change) {
-        Ok(pending) => pending.wait(),
-        Err(change) => catalogue.apply(change),
-    };
+    let submit = |change| catalogue.start(change).wait();
     let update = |number| Change::UpdateIf(id, revision(number), year(number));
     assert_eq!(ok(submit(update(1))), id);
     assert_stale(submit(update(1)), id);

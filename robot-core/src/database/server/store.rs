@@ -26,7 +26,7 @@ use crate::{
         schema::summary,
         statements::{Condition, CountQuery, PageQuery, after_name, has_nul},
     },
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Robot, RobotId},
 };
 
 /// A catalogue on a server.
@@ -87,10 +87,6 @@ impl<B: Backend> ServerStore<B> {
         self.tasks.submit(task).wait()?;
         let value = result.lock().unwrap_or_else(PoisonError::into_inner).take();
         value.ok_or_else(|| Error::store("the statement has no result"))
-    }
-
-    fn write(&self, change: Change) -> Result<RobotId> {
-        self.changes.submit(change).wait()
     }
 
     fn read_page<T: PageItem + Send + 'static>(
@@ -168,30 +164,12 @@ impl<B: Backend> Drop for ServerStore<B> {
 }
 
 impl<B: Backend> Catalogue for ServerStore<B> {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let id = self.write(Change::Insert(draft.clone()))?;
-        Ok(draft.with_id(id))
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        self.changes.submit(change)
     }
 
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.write(Change::Update(id, changes)).map(drop)
-    }
-
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let change = Change::UpdateIf(id, revision, changes);
-        self.write(change).map(drop)
-    }
-
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.write(Change::Delete(id)).map(drop)
-    }
-
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.write(Change::DeleteIf(id, revision)).map(drop)
-    }
-
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.lookups.submit(Key::Id(id)).wait()
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        self.lookups.submit(Key::Id(id))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
@@ -247,13 +225,5 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     fn last_id(&self) -> Result<Option<RobotId>> {
         let number = self.execute(Kind::Page, B::last_id)?;
         Ok(RobotId::new(number))
-    }
-
-    fn submit(&self, change: Change) -> Result<Pending<Result<RobotId>>, Change> {
-        Ok(self.changes.submit(change))
-    }
-
-    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        Some(self.lookups.submit(Key::Id(id)))
     }
 }

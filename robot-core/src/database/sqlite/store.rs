@@ -30,7 +30,7 @@ use crate::{
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Robot, RobotId},
 };
 
 /// URLs of SQLite files.
@@ -57,13 +57,29 @@ pub(crate) const SCHEME: Scheme = Scheme {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SqliteCatalogue {
-    readers: ReaderPool,
-    inline_reads: InlineReads,
+    reads: Arc<Reads>,
     /// `None` if the process may not write the file.
     writer: Option<Writer>,
     /// The database file.
     file: DatabaseFile,
     filter_index: FilterIndex,
+}
+
+/// The connections that read.
+struct Reads {
+    pool: ReaderPool,
+    inline: InlineReads,
+}
+
+impl Reads {
+    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
+        self.pool.read(|connection| {
+            let started = Instant::now();
+            let robot = connection.get(id);
+            self.inline.observe(started.elapsed());
+            robot
+        })
+    }
 }
 
 impl SqliteCatalogue {
@@ -127,8 +143,10 @@ impl SqliteCatalogue {
         file.pin()?;
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Ok(Self {
-            readers: ReaderPool::new(&file, options.get_connections()),
-            inline_reads: InlineReads::new(&file, options.get_workers()),
+            reads: Arc::new(Reads {
+                pool: ReaderPool::new(&file, options.get_connections()),
+                inline: InlineReads::new(&file, options.get_workers()),
+            }),
             writer: start_writer(&file)?,
             file,
             filter_index: FilterIndex::Present,
@@ -145,8 +163,10 @@ impl SqliteCatalogue {
         let filter_index = readers.read(FilterIndex::find);
         Ok(Self {
             filter_index: filter_index.map_err(|error| file.cannot_open(error.into()))?,
-            readers,
-            inline_reads: InlineReads::new(&file, 0),
+            reads: Arc::new(Reads {
+                pool: readers,
+                inline: InlineReads::new(&file, 0),
+            }),
             writer: None,
             file,
         })
@@ -160,11 +180,6 @@ impl SqliteCatalogue {
         }
     }
 
-    /// Executes a change, and waits until it is on disk.
-    fn write(&self, change: Change) -> Result<RobotId> {
-        self.submit(Work::Change(change)).wait()
-    }
-
     fn read_page<T: PageItem + Listed>(
         &self,
         request: PageRequest<'_>,
@@ -175,7 +190,7 @@ impl SqliteCatalogue {
         }
         let filter = &*request.filter.simplified();
         let request = PageRequest { filter, ..request };
-        self.readers.read(|connection| {
+        self.reads.pool.read(|connection| {
             if filter.is_folded() {
                 folded_search::page(connection, request, page, self.filter_index)
             } else if filter.get_containing().is_empty() && after_name(request).is_some() {
@@ -201,7 +216,7 @@ impl SqliteCatalogue {
             return Ok(U::default());
         }
         let filter = &*filter.simplified();
-        self.readers.read(|connection| {
+        self.reads.pool.read(|connection| {
             if filter.is_folded() {
                 return folded_search::counts(connection, filter, folded, index);
             }
@@ -220,39 +235,20 @@ impl SqliteCatalogue {
 }
 
 impl Catalogue for SqliteCatalogue {
-    fn insert(&self, draft: ValidDraft) -> Result<Robot> {
-        let id = self.write(Change::Insert(draft.clone()))?;
-        Ok(draft.with_id(id))
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        self.submit(Work::Change(change))
     }
 
-    fn update(&self, id: RobotId, changes: ValidChanges) -> Result<()> {
-        self.write(Change::Update(id, changes)).map(drop)
-    }
-
-    fn update_if(&self, id: RobotId, revision: Revision, changes: ValidChanges) -> Result<()> {
-        let change = Change::UpdateIf(id, revision, changes);
-        self.write(change).map(drop)
-    }
-
-    fn delete(&self, id: RobotId) -> Result<()> {
-        self.write(Change::Delete(id)).map(drop)
-    }
-
-    fn delete_if(&self, id: RobotId, revision: Revision) -> Result<()> {
-        self.write(Change::DeleteIf(id, revision)).map(drop)
-    }
-
-    fn get(&self, id: RobotId) -> Result<Option<Robot>> {
-        self.readers.read(|connection| {
-            let started = Instant::now();
-            let robot = connection.get(id);
-            self.inline_reads.observe(started.elapsed());
-            robot
-        })
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        if let Some(robot) = self.reads.inline.read(|connection| connection.get(id)) {
+            return Pending::ready(robot);
+        }
+        let reads = Arc::clone(&self.reads);
+        Pending::blocking(move || reads.get(id))
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        self.readers.read(|connection| connection.find(name))
+        self.reads.pool.read(|connection| connection.find(name))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
@@ -303,16 +299,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        self.readers.read(Dialect::last_id).map(RobotId::new)
-    }
-
-    fn submit(&self, change: Change) -> std::result::Result<Pending<Result<RobotId>>, Change> {
-        Ok(self.submit(Work::Change(change)))
-    }
-
-    fn submit_get(&self, id: RobotId) -> Option<Pending<Result<Option<Robot>>>> {
-        let robot = self.inline_reads.read(|connection| connection.get(id))?;
-        Some(Pending::ready(robot))
+        self.reads.pool.read(Dialect::last_id).map(RobotId::new)
     }
 
     fn files(&self) -> StoreFiles {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{Catalogue, CatalogueExt, Error, Robot};
+use robot_core::{CatalogueExt, Error, Robot};
 
 use crate::{
     backend::{Backend, Sqlite},

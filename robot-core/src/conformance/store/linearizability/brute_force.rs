@@ -34,7 +34,7 @@ fn has_order(model: &Model, left: &[Event], unclaimed: &HashSet<RobotId>) -> boo
 const KINDS: [Kind; 6] = [
     Kind::Add,
     Kind::Replace,
-    Kind::Amend,
+    Kind::Patch,
     Kind::Delete,
     Kind::Get,
     Kind::Page,

@@ -45,8 +45,8 @@ impl Event {
             Operation::Get(_) | Operation::Find(_) | Operation::Page(..) => true,
             Operation::Add(_)
             | Operation::Replace(..)
-            | Operation::Amend(..)
-            | Operation::AmendIf(..)
+            | Operation::Patch(..)
+            | Operation::PatchIf(..)
             | Operation::Delete(_)
             | Operation::DeleteIf(..) => {
                 let answer = &self.answer;

@@ -24,8 +24,8 @@ impl Model {
     pub(super) fn after(&self, operation: &Operation, answer: &Answer) -> Option<Self> {
         let (expected, after) = match operation {
             Operation::Add(draft) => self.add(draft, answer)?,
-            Operation::Replace(id, draft) | Operation::Amend(id, draft) => self.update(*id, draft),
-            Operation::AmendIf(id, revision, draft) => match self.stale(*id, *revision) {
+            Operation::Replace(id, draft) | Operation::Patch(id, draft) => self.update(*id, draft),
+            Operation::PatchIf(id, revision, draft) => match self.stale(*id, *revision) {
                 Some(answer) => (answer, self.clone()),
                 None => self.update(*id, draft),
             },

@@ -15,8 +15,8 @@ use crate::{
 pub(super) enum Operation {
     Add(Draft),
     Replace(RobotId, Draft),
-    Amend(RobotId, Draft),
-    AmendIf(RobotId, Revision, Draft),
+    Patch(RobotId, Draft),
+    PatchIf(RobotId, Revision, Draft),
     Delete(RobotId),
     DeleteIf(RobotId, Revision),
     Get(RobotId),
@@ -53,8 +53,8 @@ impl Operation {
         let result = match self.clone() {
             Self::Add(draft) => catalogue.add(draft).map(Answer::from),
             Self::Replace(id, draft) => catalogue.replace(id, draft).map(done),
-            Self::Amend(id, draft) => catalogue.amend(id, draft).map(done),
-            Self::AmendIf(id, revision, draft) => catalogue.amend_if(id, revision, draft).map(done),
+            Self::Patch(id, draft) => catalogue.patch(id, draft).map(done),
+            Self::PatchIf(id, revision, draft) => catalogue.patch_if(id, revision, draft).map(done),
             Self::Delete(id) => catalogue.delete(id).map(done),
             Self::DeleteIf(id, revision) => catalogue.delete_if(id, revision).map(done),
             Self::Get(id) => catalogue.get(id).map(Answer::from_iter),
@@ -89,8 +89,8 @@ impl Operation {
     fn target(&self) -> Option<RobotId> {
         match self {
             Self::Replace(id, _)
-            | Self::Amend(id, _)
-            | Self::AmendIf(id, ..)
+            | Self::Patch(id, _)
+            | Self::PatchIf(id, ..)
             | Self::Delete(id)
             | Self::DeleteIf(id, _)
             | Self::Get(id) => Some(*id),
@@ -131,10 +131,10 @@ impl fmt::Display for Operation {
         match self {
             Self::Add(draft) => write!(formatter, "add {}", Members(draft)),
             Self::Replace(id, draft) => write!(formatter, "replace {id} by {}", Members(draft)),
-            Self::Amend(id, draft) => write!(formatter, "amend {id} to {}", Members(draft)),
-            Self::AmendIf(id, revision, draft) => {
+            Self::Patch(id, draft) => write!(formatter, "patch {id} to {}", Members(draft)),
+            Self::PatchIf(id, revision, draft) => {
                 let members = Members(draft);
-                write!(formatter, "amend revision {revision} of {id} to {members}")
+                write!(formatter, "patch revision {revision} of {id} to {members}")
             }
             Self::Delete(id) => write!(formatter, "delete {id}"),
             Self::DeleteIf(id, revision) => {

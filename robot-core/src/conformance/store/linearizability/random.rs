@@ -17,8 +17,8 @@ pub(super) const NAMES: [&str; 3] = ["one", "two", "one two"];
 pub(super) enum Kind {
     Add,
     Replace,
-    Amend,
-    AmendIf,
+    Patch,
+    PatchIf,
     Delete,
     DeleteIf,
     Get,
@@ -94,10 +94,10 @@ impl Caller {
         match self.random.choose(kinds).copied().unwrap_or(Kind::Page) {
             Kind::Add => Operation::Add(self.draft()),
             Kind::Replace => Operation::Replace(self.id(), self.draft()),
-            Kind::Amend => Operation::Amend(self.id(), self.partial()),
-            Kind::AmendIf => {
+            Kind::Patch => Operation::Patch(self.id(), self.partial()),
+            Kind::PatchIf => {
                 let (id, revision) = self.state();
-                Operation::AmendIf(id, revision, self.partial())
+                Operation::PatchIf(id, revision, self.partial())
             }
             Kind::Delete => Operation::Delete(self.id()),
             Kind::DeleteIf => {

@@ -1,0 +1,131 @@
+//! A store with a seeded fault, to prove that each case can fail: a correct store in memory, of which
+//! one method is replaced.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Filter, PageRequest, Pending, Restoration, Result, Summary,
+    },
+    memory::MemoryCatalogue,
+    model::{Robot, RobotId},
+};
+
+/// What is replaced, and by what.
+#[derive(Clone, Copy)]
+pub(super) enum Fault {
+    None,
+    /// Executes a change.
+    Change(fn(&MemoryCatalogue, Change) -> Result<RobotId>),
+    /// A change starts when its result is awaited.
+    LateChange,
+    ApplyAll(fn(&MemoryCatalogue, Vec<Change>) -> Result<Vec<RobotId>>),
+    Get(fn(&MemoryCatalogue, RobotId) -> Option<Robot>),
+    Find(fn(&MemoryCatalogue, &str) -> Option<Robot>),
+    Page(fn(&MemoryCatalogue, PageRequest<'_>) -> Result<Vec<Robot>>),
+    /// The filter of pages, counts and summaries.
+    Filter(fn(&Filter) -> Filter),
+    /// The filter of counts and summaries.
+    CountFilter(fn(&Filter) -> Filter),
+    Restore(fn(&MemoryCatalogue, &Restoration) -> Result<()>),
+    LastId(fn(&MemoryCatalogue) -> Option<RobotId>),
+    /// The store that is found when it is opened.
+    Open(fn(&MemoryCatalogue) -> MemoryCatalogue),
+}
+
+/// What is kept while the store is closed.
+pub(super) type Disk = Arc<Mutex<Arc<MemoryCatalogue>>>;
+
+pub(super) struct FaultyStore {
+    store: Arc<MemoryCatalogue>,
+    fault: Fault,
+}
+
+impl FaultyStore {
+    pub(super) fn new(fault: Fault) -> Self {
+        Self::open(&Disk::default(), fault)
+    }
+
+    pub(super) fn open(disk: &Disk, fault: Fault) -> Self {
+        let mut kept = disk.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Fault::Open(open) = fault {
+            *kept = Arc::new(open(&kept));
+        }
+        let store = Arc::clone(&kept);
+        Self { store, fault }
+    }
+
+    fn counted(&self, filter: &Filter) -> Filter {
+        match self.fault {
+            Fault::CountFilter(change) | Fault::Filter(change) => change(filter),
+            _ => filter.clone(),
+        }
+    }
+}
+
+impl Catalogue for FaultyStore {
+    fn start(&self, change: Change) -> Pending<Result<RobotId>> {
+        match self.fault {
+            Fault::Change(apply) => Pending::ready(apply(&self.store, change)),
+            Fault::LateChange => {
+                let store = Arc::clone(&self.store);
+                Pending::awaited(async move { store.apply(change) })
+            }
+            _ => self.store.start(change),
+        }
+    }
+
+    fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
+        match self.fault {
+            Fault::Get(get) => Pending::ready(Ok(get(&self.store, id))),
+            _ => self.store.start_get(id),
+        }
+    }
+
+    fn find(&self, name: &str) -> Result<Option<Robot>> {
+        match self.fault {
+            Fault::Find(find) => Ok(find(&self.store, name)),
+            _ => self.store.find(name),
+        }
+    }
+
+    fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        match self.fault {
+            Fault::Page(page) => page(&self.store, request),
+            Fault::Filter(change) => {
+                let filter = &change(request.filter);
+                self.store.page(PageRequest { filter, ..request })
+            }
+            _ => self.store.page(request),
+        }
+    }
+
+    fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
+        match self.fault {
+            Fault::ApplyAll(apply) => apply(&self.store, changes),
+            _ => self.store.apply_all(changes),
+        }
+    }
+
+    fn restore(&self, restoration: &Restoration) -> Result<()> {
+        match self.fault {
+            Fault::Restore(restore) => restore(&self.store, restoration),
+            _ => self.store.restore(restoration),
+        }
+    }
+
+    fn last_id(&self) -> Result<Option<RobotId>> {
+        match self.fault {
+            Fault::LastId(last_id) => Ok(last_id(&self.store)),
+            _ => self.store.last_id(),
+        }
+    }
+
+    fn count(&self, filter: &Filter) -> Result<u64> {
+        self.store.count(&self.counted(filter))
+    }
+
+    fn summary(&self, filter: &Filter) -> Result<Summary> {
+        self.store.summary(&self.counted(filter))
+    }
+}
