@@ -101,8 +101,6 @@ add_files() {
     mkdir "$folder/man" "$folder/completions"
     cp robot-rocket/deploy/*.{service,timer,sysusers,env} CHANGELOG.md LICENSE-* "$folder"
     add_documents "$folder/docs"
-    # To undo migrations: see docs/install.md, "Roll back".
-    cp -r migrations "$folder"
     cp "$work/THIRD-PARTY-LICENCES" "$folder"
     help2man --no-info --section 8 --name 'REST server of the Robot Catalogue' \
         --manual 'Robot Catalogue' --output "$folder/man/robot-rocket.8" "$folder/programs/robot-rocket"
