@@ -32,9 +32,16 @@ fn exported() -> BTreeSet<String> {
     let https = Scrape::of(address);
     let (server, address) = server(folder.path(), &[]);
     assert_eq!(call(&server.client(), "GET", "/livez", "").status, 200);
-    wait_for("the request is counted", TIMEOUT, || {
+    // Threads of the server and of the store record these.
+    let recorded = [
+        "robots_http_requests_total",
+        "robots_store_commits_total",
+        "robots_sqlite_commit_start_time_seconds",
+    ];
+    wait_for("the first values are recorded", TIMEOUT, || {
         let scrape = Scrape::of(address);
-        scrape.names().contains(&"robots_http_requests_total")
+        let names = scrape.names();
+        recorded.iter().all(|name| names.contains(name))
     });
     let scrape = Scrape::of(address);
     let names = scrape.names().into_iter().chain(https.names());
