@@ -6,6 +6,7 @@
 
 mod errors;
 mod folded;
+mod locks;
 mod measuring;
 mod migrations;
 mod restore;

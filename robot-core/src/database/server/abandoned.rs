@@ -2,12 +2,14 @@
 
 use std::{
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        Arc, Mutex, MutexGuard, Weak,
         mpsc::{self, RecvTimeoutError},
     },
     thread,
     time::Duration,
 };
+
+use crate::database::locks::lock;
 
 /// There was no answer in time.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +77,7 @@ impl AbandonedThreads {
 
     /// No code panics while it holds the lock, so the value is consistent.
     fn tokens(&self) -> MutexGuard<'_, Vec<Weak<()>>> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.tokens)
     }
 }
 

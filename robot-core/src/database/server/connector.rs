@@ -3,7 +3,7 @@
 
 use std::{
     error::Error as StdError,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, Mutex, TryLockError},
     thread,
     time::{Duration, Instant},
 };
@@ -19,7 +19,10 @@ use super::{
 };
 use crate::{
     catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions, Preparation},
-    database::migrations::{self, MigrationError},
+    database::{
+        locks::lock,
+        migrations::{self, MigrationError},
+    },
     metrics::{CONNECTS, Counted, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
@@ -336,11 +339,6 @@ impl<B: Backend> Connection<B> {
     pub(super) fn note_answer(&mut self, started: Instant) {
         self.last_request = started;
     }
-}
-
-/// No code panics while it holds one of these locks, so the values are consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, feature = "postgres"))]

@@ -1,7 +1,7 @@
 //! The catalogue on a database server, for every backend.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -12,7 +12,7 @@ use super::{
     changes::{Changes, apply_all},
     connector::Connector,
     lookups::{Key, Lookups},
-    tasks::{Kind, Task, Tasks},
+    tasks::{Kind, Task, Tasks, Value},
     watchdog::Watchdog,
 };
 use crate::{
@@ -73,20 +73,17 @@ impl<B: Backend> ServerStore<B> {
         kind: Kind,
         statement: impl Fn(&mut B) -> Result<T, E> + Send + 'static,
     ) -> Result<T> {
-        let result = Arc::new(Mutex::new(None));
-        let kept = Arc::clone(&result);
-        let statement = move |connection: &mut B| {
-            let value = statement(connection).map_err(Into::into)?;
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
-            Ok(())
+        let statement = move |connection: &mut B| -> Result<Value, Failure> {
+            Ok(Box::new(statement(connection).map_err(Into::into)?))
         };
         let task = Task {
             kind,
             statement: Box::new(statement),
         };
-        self.tasks.submit(task).wait()?;
-        let value = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-        value.ok_or_else(|| Error::store("the statement has no result"))
+        let value = self.tasks.submit(task).wait()?.downcast();
+        value
+            .map(|value| *value)
+            .map_err(|_| Error::store("the statement has a result of another type"))
     }
 
     fn read_page<T: PageItem + Send + 'static>(

@@ -1,7 +1,7 @@
 //! Statements that are executed one at a time: pages, scans, and changes of many robots. They have connections of
 //! their own, so that they never delay look-ups and changes.
 
-use std::time::Duration;
+use std::{any::Any, time::Duration};
 
 use super::{
     backend::Backend,
@@ -22,13 +22,16 @@ pub(super) enum Kind {
     Write,
 }
 
-/// A statement, which may be executed several times, and keeps its result itself.
+/// A statement, which may be executed several times.
 pub(super) struct Task<B> {
     pub(super) kind: Kind,
     pub(super) statement: Statement<B>,
 }
 
-type Statement<B> = Box<dyn Fn(&mut B) -> Result<(), Failure> + Send>;
+type Statement<B> = Box<dyn Fn(&mut B) -> Result<Value, Failure> + Send>;
+
+/// The result of a statement, which has a type of its own.
+pub(super) type Value = Box<dyn Any + Send>;
 
 /// Statements with this timeout.
 pub(super) struct Tasks {
@@ -47,7 +50,7 @@ impl Tasks {
 
 impl<B: Backend> Work<B> for Tasks {
     type Item = Task<B>;
-    type Output = ();
+    type Output = Value;
 
     const QUEUE: &'static str = "tasks";
 
@@ -72,7 +75,7 @@ impl<B: Backend> Work<B> for Tasks {
         connection: &mut Connection<B>,
         tasks: &[Task<B>],
         _: Attempt,
-    ) -> Result<Vec<Result<()>>, Failure> {
+    ) -> Result<Vec<Result<Value>>, Failure> {
         let mut results = Vec::with_capacity(tasks.len());
         for task in tasks {
             let limits = Limits {
@@ -82,8 +85,7 @@ impl<B: Backend> Work<B> for Tasks {
                 plans: Plans::Any,
             };
             let connection = connection.limited(limits).map_err(Failure::unsent)?;
-            (task.statement)(connection)?;
-            results.push(Ok(()));
+            results.push(Ok((task.statement)(connection)?));
         }
         Ok(results)
     }

@@ -1,10 +1,6 @@
 //! The catalogue in an SQLite file.
 
-use std::{
-    fmt, mem,
-    sync::{Arc, PoisonError},
-    time::Instant,
-};
+use std::{fmt, mem, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
 use diesel::{Connection, SqliteConnection};
@@ -23,6 +19,7 @@ use crate::{
     },
     database::{
         folded::{self, FoldedCount},
+        locks::lock,
         migrations::{self, MigrationError, must_be_readable},
         schema::summary,
         search_index::ensure_search_index,
@@ -286,7 +283,7 @@ impl Catalogue for SqliteCatalogue {
         }
         let ids = Ids::default();
         self.submit(Work::All(changes, Arc::clone(&ids))).wait()?;
-        let mut ids = ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ids = lock(&ids);
         Ok(mem::take(&mut *ids))
     }
 

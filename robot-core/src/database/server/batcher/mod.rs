@@ -13,7 +13,7 @@ mod worker;
 mod worker_tests;
 
 use std::{
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     thread,
     time::{Duration, Instant},
 };
@@ -31,7 +31,10 @@ use super::{
 };
 use crate::{
     catalogue::{Error, Pending, Result},
-    database::measuring::{CommitMetrics, QueueMetrics, number, rejected, retries},
+    database::{
+        locks::lock,
+        measuring::{CommitMetrics, QueueMetrics, number, rejected, retries},
+    },
 };
 
 /// The capacity of a queue. Items beyond it are rejected. Lower values reject bursts that could be
@@ -238,7 +241,7 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
 impl<B: Backend, W: Work<B>> Shared<B, W> {
     /// No code panics while it holds the lock, so the state is consistent.
     fn state(&self) -> MutexGuard<'_, State<W::Item, W::Output>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn record_length(&self, state: &State<W::Item, W::Output>) {

@@ -9,7 +9,7 @@ use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{QueryResult, SqliteConnection};
 
 use super::{connection::Purpose, file::DatabaseFile, reader::Reader};
-use crate::database::sqlite::errors::classify;
+use crate::database::{locks::lock, sqlite::errors::classify};
 use crate::{
     catalogue::{Error, Result},
     metrics::{Counted, STORE_CONNECTIONS_BUSY, STORE_POOL_WAIT},
@@ -75,7 +75,7 @@ impl ReaderPool {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -5,13 +5,13 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard},
     time::Duration,
 };
 
 use ::metrics::Gauge;
 
-use crate::database::measuring::number;
+use crate::database::{locks::lock, measuring::number};
 
 /// The capacity of the queue. Writes beyond it are rejected: at some ten thousand writes per second,
 /// the last one would wait for a fraction of a second. Lower values reject bursts that could be
@@ -64,7 +64,7 @@ struct State<T> {
 
 impl<T> Queue<T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     fn close(&self) {

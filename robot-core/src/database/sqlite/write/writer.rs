@@ -7,7 +7,7 @@
 use std::{
     collections::HashMap,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex},
     thread::{self, JoinHandle},
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
@@ -26,6 +26,7 @@ use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
     database::{
         errors::wrap,
+        locks::lock,
         measuring::{CommitMetrics, QueueMetrics},
         restore::restore,
         schema::assigned,
@@ -150,7 +151,7 @@ impl Write {
             Work::All(changes, ids) => {
                 in_savepoint(connection, |connection| apply_all(connection, changes)).map(|all| {
                     let last = all.last().copied().ok_or_else(terminated);
-                    *ids.lock().unwrap_or_else(PoisonError::into_inner) = all;
+                    *lock(ids) = all;
                     last
                 })
             }
