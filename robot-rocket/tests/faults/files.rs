@@ -50,20 +50,11 @@ pub(crate) fn all_files_replaced_by_another_catalogue(run: &Run) {
     });
 }
 
-pub(crate) fn database_replaced_by_a_text_file(run: &Run) {
-    assert_promises_hold(run, |folder| {
-        let other = folder.join("other");
-        fs::write(&other, "no database at all\n".repeat(1000)).unwrap();
-        fs::rename(other, folder.join("robots.db")).unwrap();
-    });
-}
-
 pub(crate) fn database_truncated_to_nothing(run: &Run) {
-    assert_promises_hold(run, |folder| truncate(folder, |_| 0));
-}
-
-pub(crate) fn database_truncated_to_half(run: &Run) {
-    assert_promises_hold(run, |folder| truncate(folder, |length| length / 2));
+    assert_promises_hold(run, |folder| {
+        let file = File::options().write(true).open(folder.join("robots.db"));
+        file.unwrap().set_len(0).unwrap();
+    });
 }
 
 /// The files are deleted while the commit waits for the disk.
@@ -94,13 +85,6 @@ fn delete(folder: &Path, names: &[&str]) {
     for name in names {
         fs::remove_file(folder.join(name)).unwrap();
     }
-}
-
-fn truncate(folder: &Path, length: impl Fn(u64) -> u64) {
-    let path = folder.join("robots.db");
-    let file = File::options().write(true).open(path).unwrap();
-    let old = file.metadata().unwrap().len();
-    file.set_len(length(old)).unwrap();
 }
 
 /// Creates the file of another catalogue with one robot, to be moved.

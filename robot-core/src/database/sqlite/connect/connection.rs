@@ -9,7 +9,6 @@ use diesel::{
     QueryResult, RunQueryDsl, SqliteConnection,
     connection::SimpleConnection,
     dsl::sql,
-    sql_query,
     sql_types::{Bool, Text},
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -133,22 +132,13 @@ pub(crate) fn enable_wal(
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     // If several processes open a new file simultaneously, one of them can switch it. For the others
     // SQLite fails without waiting, since waiting could be a deadlock.
-    let mode = retry_while_locked(timeout, LOCK_PAUSE, || journal_mode(connection))?;
+    let mode = retry_while_locked(timeout, LOCK_PAUSE, || {
+        sql::<Text>("PRAGMA journal_mode = WAL").get_result::<String>(connection)
+    })?;
     if mode == "wal" {
         return Ok(());
     }
     Err(format!("its file system does not support SQLite's WAL (journal mode '{mode}')").into())
-}
-
-/// Requests the WAL, and returns the journal mode after that.
-fn journal_mode(connection: &mut SqliteConnection) -> QueryResult<String> {
-    #[derive(diesel::QueryableByName)]
-    struct Journal {
-        #[diesel(sql_type = Text)]
-        journal_mode: String,
-    }
-    let journal: Journal = sql_query("PRAGMA journal_mode = WAL").get_result(connection)?;
-    Ok(journal.journal_mode)
 }
 
 /// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for

@@ -6,7 +6,8 @@
 //! without locks (`immutable`), and checks after each query that no program has changed it.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -15,7 +16,7 @@ use diesel::{QueryResult, SqliteConnection};
 
 use super::{
     sidecars::{LOGS, SHARED_MEMORY, WAL},
-    wal::{OpenWal, Wal},
+    wal::Wal,
 };
 use crate::{
     catalogue::Error,
@@ -31,7 +32,10 @@ pub(crate) struct Reader {
     connection: SqliteConnection,
     /// The state that is read, if the connection has no locks.
     state: Option<Unlocked>,
-    wal: OpenWal,
+    wal: Wal,
+    /// The file of the WAL, once it was examined. SQLite neither deletes nor replaces it while the
+    /// connection is open, and examining an open file takes a third of the time of examining its path.
+    open_wal: Option<File>,
     /// Whether the page cache may have pages.
     was_used: bool,
 }
@@ -41,7 +45,8 @@ impl Reader {
         Self {
             connection,
             state,
-            wal: OpenWal::new(wal),
+            wal,
+            open_wal: None,
             was_used: false,
         }
     }
@@ -65,8 +70,17 @@ impl Reader {
     pub(crate) fn is_current(&mut self) -> bool {
         match &self.state {
             Some(state) => state.is_current(),
-            None => !self.was_used || !self.wal.is_empty(),
+            None => !self.was_used || !self.has_empty_wal(),
         }
+    }
+
+    /// See [`Wal::is_empty`].
+    fn has_empty_wal(&mut self) -> bool {
+        if self.open_wal.is_none() {
+            self.open_wal = File::open(self.wal.path()).ok();
+        }
+        let found = self.open_wal.as_ref().and_then(|wal| wal.metadata().ok());
+        found.is_some_and(|found| found.len() == 0)
     }
 
     pub(crate) fn connection(&mut self) -> &mut SqliteConnection {

@@ -1,7 +1,7 @@
 //! Write-ahead log (WAL) of a database: the file beside it, and its size.
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
 };
 
@@ -30,32 +30,13 @@ impl Wal {
         self.length() == Some(0)
     }
 
+    /// The path of the file.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The length of the file in bytes. `None` if it does not exist, or cannot be accessed: `Files` reports that.
     pub(crate) fn length(&self) -> Option<u64> {
         fs::metadata(&self.0).ok().map(|found| found.len())
-    }
-}
-
-/// The WAL of a connection that is open. SQLite neither deletes nor replaces the file meanwhile, so it
-/// is opened once: examining an open file takes a third of the time of examining its path.
-#[derive(Debug)]
-pub(crate) struct OpenWal {
-    wal: Wal,
-    /// `None` until it is examined, or while it does not exist.
-    file: Option<File>,
-}
-
-impl OpenWal {
-    pub(crate) fn new(wal: Wal) -> Self {
-        Self { wal, file: None }
-    }
-
-    /// See [`Wal::is_empty`]. The connection must have been used.
-    pub(crate) fn is_empty(&mut self) -> bool {
-        if self.file.is_none() {
-            self.file = File::open(&self.wal.0).ok();
-        }
-        let found = self.file.as_ref().and_then(|file| file.metadata().ok());
-        found.is_some_and(|found| found.len() == 0)
     }
 }
