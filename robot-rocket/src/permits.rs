@@ -118,12 +118,7 @@ impl BlockingPermits {
             Failure::Unavailable
         })?;
         let busy = Gauged::new(&SERVER.threads);
-        let thread = spawn_blocking(move || {
-            let outcome = work();
-            drop((permit, busy));
-            outcome
-        });
-        outcome(thread, request_id).await
+        outcome(spawn_blocking(holding((permit, busy), work)), request_id).await
     }
 
     /// As [`run`](Self::run), for work that waits for a client.
@@ -137,12 +132,7 @@ impl BlockingPermits {
             SERVER.no_slow_thread.increment(1);
             Failure::Unavailable
         })?;
-        let work = move || {
-            let outcome = work();
-            drop(slow);
-            outcome
-        };
-        self.run(request_id, work).await
+        self.run(request_id, holding(slow, work)).await
     }
 
     /// As [`run`](Self::run), for work that reads the whole catalogue. Half of the cores, at most, do such work,
@@ -157,12 +147,7 @@ impl BlockingPermits {
             SERVER.no_slow_thread.increment(1);
             return Err(Failure::Unavailable);
         };
-        let work = move || {
-            let outcome = work();
-            drop(costly);
-            outcome
-        };
-        self.run(request_id, work).await
+        self.run(request_id, holding(costly, work)).await
     }
 
     /// The pieces of a streamed body, each read when the client has received the previous one.
@@ -190,6 +175,15 @@ impl BlockingPermits {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
         outcome(self.queued.handle.spawn_blocking(work), request_id).await
+    }
+}
+
+/// Work that holds a permit until its end.
+fn holding<T>(permit: impl Send + 'static, work: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    move || {
+        let outcome = work();
+        drop(permit);
+        outcome
     }
 }
 

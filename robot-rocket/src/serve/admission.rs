@@ -6,7 +6,18 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use rocket::tokio::sync::Semaphore;
+
 use crate::{metrics::SERVER, rare_warning::RareWarning, settings::ConnectionLimits};
+
+/// Size of a head, in bytes, from which hyper's buffer is large: more than it has for usual heads, and never
+/// made smaller. The number of such connections is limited ([`LARGE_HEADS`]), and each ends after its
+/// response.
+pub(super) const LARGE_HEAD: usize = 16 * 1024;
+
+/// Number of connections that may receive, or answer, a large head at the same time; others wait. Higher, and
+/// clients that do not read take more memory, up to 256 KiB each.
+const LARGE_HEADS: usize = 64;
 
 static FULL: RareWarning = RareWarning::new();
 
@@ -14,6 +25,8 @@ static FULL: RareWarning = RareWarning::new();
 pub(super) struct Admission {
     total_limit: usize,
     address_limit: usize,
+    /// Permits of connections with large heads.
+    pub(super) large_heads: Arc<Semaphore>,
     counts: Mutex<Counts>,
 }
 
@@ -55,6 +68,7 @@ impl Admission {
         Arc::new(Self {
             total_limit: limits.connections,
             address_limit: limits.connections_per_address,
+            large_heads: Arc::new(Semaphore::new(LARGE_HEADS)),
             counts: Mutex::default(),
         })
     }
@@ -118,6 +132,7 @@ mod tests {
         Arc::new(Admission {
             total_limit: connections,
             address_limit: per_address,
+            large_heads: Arc::new(Semaphore::new(LARGE_HEADS)),
             counts: Mutex::default(),
         })
     }

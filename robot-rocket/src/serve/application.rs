@@ -6,7 +6,7 @@ use std::{
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::{Arc, OnceLock},
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -26,7 +26,7 @@ use rocket::{
 };
 
 use super::{
-    record::{Labels, RequestRecord},
+    record::{LabelSlot, Labels, RequestRecord},
     refusal::Refusal,
     request,
     response::Content,
@@ -50,9 +50,6 @@ pub(super) struct Application {
     client: Arc<Client>,
     routing: Routing,
 }
-
-/// Where a handler puts the labels of its request.
-pub(crate) type LabelSlot = Arc<OnceLock<Labels>>;
 
 /// Determines the sizes of bodies that know theirs only when asked, such as files, and records the routes of an
 /// application that record nothing themselves.

@@ -26,11 +26,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 #[cfg(feature = "tls")]
 use rocket::tokio::task::JoinSet;
-use rocket::{
-    Build, Rocket,
-    local::asynchronous::Client,
-    tokio::{net::TcpListener, sync::Semaphore},
-};
+use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
 
 use self::{
     accept::accept_until, admission::Admission, application::Application, server::Server,
@@ -125,7 +121,6 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let server = Arc::new(Server {
         application: Application::new(client),
         admission: Admission::new(&options.limits),
-        large_heads: Arc::new(Semaphore::new(stream::LARGE_HEADS)),
         limits: options.limits,
         #[cfg(feature = "tls")]
         certificates: options.certificates,

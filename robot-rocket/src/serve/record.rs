@@ -3,6 +3,7 @@
 use std::{
     borrow::Cow,
     net::{IpAddr, SocketAddr},
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
@@ -15,7 +16,6 @@ use robot_core::http::{Exchange, RequestId, TokenName};
 use rocket::Request;
 use tracing::field;
 
-use super::application::LabelSlot;
 use crate::metrics::{Completed, Gauged};
 #[cfg(feature = "otlp")]
 use crate::traces::RequestTrace;
@@ -37,6 +37,9 @@ pub(crate) struct Labels {
     /// The fingerprint of a token that is not known.
     unknown_token: Option<String>,
 }
+
+/// Where a handler puts the labels of its request.
+pub(super) type LabelSlot = Arc<OnceLock<Labels>>;
 
 impl Labels {
     pub(crate) fn of(exchange: &Exchange) -> Self {

@@ -10,19 +10,17 @@ use hyper::{
     http::request::Parts,
 };
 use robot_core::http::Body;
-use rocket::tokio::sync::Semaphore;
 
 #[cfg(feature = "tls")]
 use super::tls::Certificates;
 use super::{
     activity::{Activity, Answer},
-    admission::Admission,
+    admission::{Admission, LARGE_HEAD},
     application::Application,
     record::{Labels, RequestRecord},
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
     shutdown::Stopping,
-    stream::LARGE_HEAD,
 };
 use crate::{body::RequestBody, mounted::Mounted, settings::ConnectionLimits};
 
@@ -30,8 +28,6 @@ use crate::{body::RequestBody, mounted::Mounted, settings::ConnectionLimits};
 pub(super) struct Server {
     pub(super) application: Application,
     pub(super) admission: Arc<Admission>,
-    /// Permits of connections with large heads.
-    pub(super) large_heads: Arc<Semaphore>,
     pub(super) limits: ConnectionLimits,
     #[cfg(feature = "tls")]
     pub(super) certificates: Option<Certificates>,

@@ -18,21 +18,12 @@ use rocket::tokio::{
 use tokio_rustls::server::TlsStream;
 use tokio_util::sync::PollSemaphore;
 
-use super::{activity::Activity, server::Server};
+use super::{activity::Activity, admission::LARGE_HEAD, server::Server};
 use crate::metrics::SERVER;
 
 /// Maximum number of bytes in one read. With 8 KiB or more, hyper would double its buffer, up to the limit
 /// of heads, and keep it while the connection is open.
 const READ: usize = 4 * 1024;
-
-/// Size of a head, in bytes, from which hyper's buffer is large: more than it has for usual heads, and never
-/// made smaller. The number of such connections is limited ([`LARGE_HEADS`]), and each ends after its
-/// response.
-pub(super) const LARGE_HEAD: usize = 16 * 1024;
-
-/// Number of connections that may receive, or answer, a large head at the same time; others wait. Higher, and
-/// clients that do not read take more memory, up to 256 KiB each.
-pub(super) const LARGE_HEADS: usize = 64;
 
 /// The connection below a stream, with TLS or without.
 pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {
@@ -96,7 +87,7 @@ impl<'s, S> Stream<'s, S> {
         if self.activity.is_answering() {
             self.head = 0;
         } else if self.head >= LARGE_HEAD && self.permit.is_none() {
-            let semaphore = || PollSemaphore::new(Arc::clone(&self.server.large_heads));
+            let semaphore = || PollSemaphore::new(Arc::clone(&self.server.admission.large_heads));
             let waiting = self.waiting.get_or_insert_with(semaphore);
             self.permit = ready!(waiting.poll_acquire(context));
         }
