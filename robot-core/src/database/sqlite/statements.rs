@@ -1,7 +1,10 @@
 //! Statements in SQLite's dialect.
 
+use super::errors::is_disk_full;
 use crate::{
+    catalogue::Error,
     database::{
+        errors::wrap,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         statements::{Condition, Dialect, impl_statements},
     },
@@ -11,6 +14,7 @@ use diesel::{
     dsl::sql,
     prelude::*,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
+    result::Error as DieselError,
     sql_query,
     sql_types::{BigInt, Text},
     sqlite::Sqlite,
@@ -27,10 +31,11 @@ impl_statements!(SqliteConnection);
 
 impl Dialect for SqliteConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
-        diesel::insert_into(robots::table)
+        let id = diesel::insert_into(robots::table)
             .values(DraftRow::from(draft))
             .returning(robots::id)
-            .get_result(self)
+            .get_result(self);
+        id.map_err(|error| without_ids(self, error))
     }
 
     fn contains(text: &str) -> Condition<'_, Sqlite> {
@@ -66,7 +71,21 @@ pub(super) fn insert_free<'a>(
     let rows: Vec<_> = drafts.map(DraftRow::from).collect();
     let rows = serde_json::to_string(&rows)
         .map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
-    InsertFree { rows }.get_results(connection)
+    let inserted = InsertFree { rows }.get_results(connection);
+    inserted.map_err(|error| without_ids(connection, error))
+}
+
+/// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
+fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
+    let has_no_ids =
+        is_disk_full(&error) && connection.last_id().is_ok_and(|last| last == i64::MAX);
+    if has_no_ids {
+        wrap(Error::store(
+            "the greatest id possible was assigned, so that no robot can be added",
+        ))
+    } else {
+        error
+    }
 }
 
 /// The statement of [`insert_free`]. Its rows are passed as JSON, so that it is the same for any

@@ -6,7 +6,9 @@ use std::{
 };
 
 use diesel::connection::SimpleConnection;
-use robot_core::{CatalogueExt, Error, OpenError, OpenOptions, open};
+use robot_core::{
+    Catalogue, CatalogueExt, Change, Error, OpenError, OpenOptions, ValidDraft, open,
+};
 
 use crate::{
     backend::{Backend, Sqlite},
@@ -190,4 +192,24 @@ fn search_index_is_not_waited_for_beyond_the_timeout() {
     let catalogue = options.open(database.url()).unwrap();
     assert!(started.elapsed() < Duration::from_secs(30));
     assert!(catalogue.list().unwrap().is_empty());
+}
+
+#[test]
+fn robot_after_the_greatest_id_is_no_full_disk() {
+    let database = Sqlite::new();
+    let catalogue = database.open();
+    database.execute(&format!(
+        "INSERT INTO robots (id, name, type, year) VALUES ({}, 'last', 'droid', 1)",
+        i64::MAX
+    ));
+    let inserts = ["a", "b"].map(|name| Change::Insert(ValidDraft::new(draft(name)).unwrap()));
+    let alone = catalogue.apply(inserts[0].clone()).unwrap_err();
+    let together = catalogue.apply_all(inserts.to_vec()).unwrap_err();
+    for error in [alone, together] {
+        assert!(
+            matches!(&error, Error::Store(cause) if cause.to_string().contains("greatest id")),
+            "{error:?}"
+        );
+    }
+    assert_eq!(catalogue.list().unwrap().len(), 1);
 }
