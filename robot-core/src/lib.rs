@@ -107,10 +107,10 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, Direction, EarlierVersion, Error,
-    Filter, IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, Page, PageItem, PageRequest,
-    Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending, Place, Preparation,
-    Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort, SortKey, Summary,
+    CheckOutcome, CheckReport, Comparison, Condition, Cursor, CursorPlace, Direction,
+    EarlierVersion, Error, Filter, IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, Page,
+    PageItem, PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending,
+    Preparation, Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort, SortKey, Summary,
     SummaryGroup, redact,
 };
 pub use check::check;

@@ -176,14 +176,14 @@ pub struct ParseSortError;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
-    place: Place,
+    place: CursorPlace,
     direction: Direction,
 }
 
 /// What robots are compared by, and the values of the last robot before the page; `None` at the
 /// beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum CursorPlace {
     /// A name, or any other text.
     Name(Option<String>),
     /// A year, and the id of the robot.
@@ -204,9 +204,9 @@ impl Cursor {
     pub const fn start(sort: Sort) -> Self {
         Self {
             place: match sort.key {
-                SortKey::Name => Place::Name(None),
-                SortKey::Year => Place::Year(None),
-                SortKey::Id => Place::Id(None),
+                SortKey::Name => CursorPlace::Name(None),
+                SortKey::Year => CursorPlace::Year(None),
+                SortKey::Id => CursorPlace::Id(None),
             },
             direction: sort.direction,
         }
@@ -217,9 +217,9 @@ impl Cursor {
     pub fn after(sort: Sort, robot: &Robot) -> Self {
         Self {
             place: match sort.key {
-                SortKey::Name => Place::Name(Some(robot.name().to_owned())),
-                SortKey::Year => Place::Year(Some((robot.year(), robot.id()))),
-                SortKey::Id => Place::Id(Some(robot.id())),
+                SortKey::Name => CursorPlace::Name(Some(robot.name().to_owned())),
+                SortKey::Year => CursorPlace::Year(Some((robot.year(), robot.id()))),
+                SortKey::Id => CursorPlace::Id(Some(robot.id())),
             },
             direction: sort.direction,
         }
@@ -228,9 +228,9 @@ impl Cursor {
     /// The place after an entry, unless the order is by year, which an entry does not have.
     pub(crate) fn after_entry(sort: Sort, entry: &Entry) -> Option<Self> {
         let place = match sort.key {
-            SortKey::Name => Place::Name(Some(entry.name().to_owned())),
+            SortKey::Name => CursorPlace::Name(Some(entry.name().to_owned())),
             SortKey::Year => return None,
-            SortKey::Id => Place::Id(Some(entry.id())),
+            SortKey::Id => CursorPlace::Id(Some(entry.id())),
         };
         let direction = sort.direction;
         Some(Self { place, direction })
@@ -245,14 +245,14 @@ impl Cursor {
         let mut text = text.into();
         text.truncate(text.find('\0').unwrap_or(text.len()));
         Self {
-            place: Place::Name(Some(text)),
+            place: CursorPlace::Name(Some(text)),
             direction: Direction::Ascending,
         }
     }
 
     /// What robots are compared by, and where the page starts.
     #[must_use]
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &CursorPlace {
         &self.place
     }
 
@@ -266,9 +266,9 @@ impl Cursor {
     #[must_use]
     pub fn sort(&self) -> Sort {
         let key = match self.place {
-            Place::Name(_) => SortKey::Name,
-            Place::Year(_) => SortKey::Year,
-            Place::Id(_) => SortKey::Id,
+            CursorPlace::Name(_) => SortKey::Name,
+            CursorPlace::Year(_) => SortKey::Year,
+            CursorPlace::Id(_) => SortKey::Id,
         };
         Sort::new(key, self.direction)
     }
@@ -278,7 +278,7 @@ impl Cursor {
     pub fn is_start(&self) -> bool {
         matches!(
             self.place,
-            Place::Name(None) | Place::Year(None) | Place::Id(None)
+            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None)
         )
     }
 
@@ -286,10 +286,12 @@ impl Cursor {
     #[must_use]
     pub fn precedes(&self, robot: &Robot) -> bool {
         let ascending = match &self.place {
-            Place::Name(Some(name)) => name.as_str().cmp(robot.name()),
-            Place::Year(Some(place)) => place.cmp(&(robot.year(), robot.id())),
-            Place::Id(Some(id)) => id.cmp(&robot.id()),
-            Place::Name(None) | Place::Year(None) | Place::Id(None) => return true,
+            CursorPlace::Name(Some(name)) => name.as_str().cmp(robot.name()),
+            CursorPlace::Year(Some(place)) => place.cmp(&(robot.year(), robot.id())),
+            CursorPlace::Id(Some(id)) => id.cmp(&robot.id()),
+            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None) => {
+                return true;
+            }
         };
         self.direction.of(ascending).is_lt()
     }
@@ -297,7 +299,9 @@ impl Cursor {
     /// The text after which names follow in ascending order, which needs no further column.
     pub(crate) fn ascending_name(&self) -> Option<&str> {
         match (&self.place, self.direction) {
-            (Place::Name(name), Direction::Ascending) => Some(name.as_deref().unwrap_or_default()),
+            (CursorPlace::Name(name), Direction::Ascending) => {
+                Some(name.as_deref().unwrap_or_default())
+            }
             _ => None,
         }
     }
@@ -307,10 +311,10 @@ impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.sort())?;
         match &self.place {
-            Place::Name(Some(name)) => write!(formatter, ":{name}"),
-            Place::Year(Some((year, id))) => write!(formatter, ":{year}:{id}"),
-            Place::Id(Some(id)) => write!(formatter, ":{id}"),
-            Place::Name(None) | Place::Year(None) | Place::Id(None) => Ok(()),
+            CursorPlace::Name(Some(name)) => write!(formatter, ":{name}"),
+            CursorPlace::Year(Some((year, id))) => write!(formatter, ":{year}:{id}"),
+            CursorPlace::Id(Some(id)) => write!(formatter, ":{id}"),
+            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None) => Ok(()),
         }
     }
 }
@@ -330,13 +334,13 @@ impl FromStr for Cursor {
         let place = match sort.key {
             // No cursor contains NUL.
             SortKey::Name if place.contains('\0') => return Err(ParseCursorError),
-            SortKey::Name => Place::Name(Some(place.to_owned())),
+            SortKey::Name => CursorPlace::Name(Some(place.to_owned())),
             SortKey::Year => {
                 let (year, id) = place.split_once(':').ok_or(ParseCursorError)?;
                 let year = year.parse().map_err(|_| ParseCursorError)?;
-                Place::Year(Some((year, id.parse().map_err(|_| ParseCursorError)?)))
+                CursorPlace::Year(Some((year, id.parse().map_err(|_| ParseCursorError)?)))
             }
-            SortKey::Id => Place::Id(Some(place.parse().map_err(|_| ParseCursorError)?)),
+            SortKey::Id => CursorPlace::Id(Some(place.parse().map_err(|_| ParseCursorError)?)),
         };
         Ok(Self {
             place,

@@ -40,7 +40,7 @@ pub use backup::{Backup, BackupError};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
 pub use condition::{Comparison, Condition};
-pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort, SortKey};
+pub use cursor::{Cursor, CursorPlace, Direction, ParseCursorError, ParseSortError, Sort, SortKey};
 pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;

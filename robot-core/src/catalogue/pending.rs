@@ -25,9 +25,9 @@ pub type BlockingWork<T> = Box<dyn FnOnce() -> T + Send>;
 /// # }
 /// ```
 #[must_use = "blocking work does not start before `wait` or `resolve`"]
-pub struct Pending<T>(State<T>);
+pub struct Pending<T>(Progress<T>);
 
-enum State<T> {
+enum Progress<T> {
     Ready(T),
     /// Another thread computes it.
     Awaited(Pin<Box<dyn Future<Output = T> + Send>>),
@@ -42,7 +42,7 @@ impl<T> Pending<T> {
     /// assert_eq!(robot_core::Pending::ready(7).wait(), 7);
     /// ```
     pub fn ready(result: T) -> Self {
-        Self(State::Ready(result))
+        Self(Progress::Ready(result))
     }
 
     /// A result that another thread computes.
@@ -51,7 +51,7 @@ impl<T> Pending<T> {
     /// assert_eq!(robot_core::Pending::awaited(async { 7 }).wait(), 7);
     /// ```
     pub fn awaited(result: impl Future<Output = T> + Send + 'static) -> Self {
-        Self(State::Awaited(Box::pin(result)))
+        Self(Progress::Awaited(Box::pin(result)))
     }
 
     /// A result that takes work which may block its thread. The work starts when the result is
@@ -62,15 +62,15 @@ impl<T> Pending<T> {
     /// assert!(pending.wait().is_ok());
     /// ```
     pub fn blocking(work: impl FnOnce() -> T + Send + 'static) -> Self {
-        Self(State::Blocking(Box::new(work)))
+        Self(Progress::Blocking(Box::new(work)))
     }
 
     /// Returns the result; blocks the thread until it is available.
     pub fn wait(self) -> T {
         match self.0 {
-            State::Ready(result) => result,
-            State::Awaited(result) => pollster::block_on(result),
-            State::Blocking(work) => work(),
+            Progress::Ready(result) => result,
+            Progress::Awaited(result) => pollster::block_on(result),
+            Progress::Blocking(work) => work(),
         }
     }
 
@@ -83,9 +83,9 @@ impl<T> Pending<T> {
         F: Future<Output = Result<T, E>>,
     {
         match self.0 {
-            State::Ready(result) => Ok(result),
-            State::Awaited(result) => Ok(result.await),
-            State::Blocking(work) => spawn(work).await,
+            Progress::Ready(result) => Ok(result),
+            Progress::Awaited(result) => Ok(result.await),
+            Progress::Blocking(work) => spawn(work).await,
         }
     }
 
@@ -100,32 +100,32 @@ impl<T> Pending<T> {
         T: 'static,
     {
         match self.0 {
-            State::Ready(result) => Pending::ready(function(result)),
-            State::Awaited(result) => Pending::awaited(async { function(result.await) }),
-            State::Blocking(work) => Pending::blocking(|| function(work())),
+            Progress::Ready(result) => Pending::ready(function(result)),
+            Progress::Awaited(result) => Pending::awaited(async { function(result.await) }),
+            Progress::Blocking(work) => Pending::blocking(|| function(work())),
         }
     }
 
     /// Replaces work that has not started by what `wrap` makes of it.
     pub(crate) fn wrap_work(self, wrap: impl FnOnce(BlockingWork<T>) -> BlockingWork<T>) -> Self {
         match self.0 {
-            State::Blocking(work) => Self(State::Blocking(wrap(work))),
+            Progress::Blocking(work) => Self(Progress::Blocking(wrap(work))),
             started => Self(started),
         }
     }
 
     /// Whether dropping this discards the work: it has not started.
     pub(crate) fn is_unstarted(&self) -> bool {
-        matches!(self.0, State::Blocking(_))
+        matches!(self.0, Progress::Blocking(_))
     }
 }
 
 impl<T: fmt::Debug> fmt::Debug for Pending<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            State::Ready(result) => formatter.debug_tuple("Ready").field(result).finish(),
-            State::Awaited(_) => formatter.write_str("Awaited"),
-            State::Blocking(_) => formatter.write_str("Blocking"),
+            Progress::Ready(result) => formatter.debug_tuple("Ready").field(result).finish(),
+            Progress::Awaited(_) => formatter.write_str("Awaited"),
+            Progress::Blocking(_) => formatter.write_str("Blocking"),
         }
     }
 }

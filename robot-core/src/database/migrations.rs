@@ -36,8 +36,8 @@ pub(super) trait Migrate:
         &mut self,
         database: &str,
         timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure>;
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
+    ) -> Result<T, MigrationFailure>;
 }
 
 /// Why a database cannot be used. It was not changed.
@@ -87,7 +87,9 @@ pub(super) fn prepare<C: Migrate>(
         Preparation::EndCopy => {
             let table = "__diesel_schema_migrations";
             let unmark = format!("DELETE FROM {table} WHERE version = '{INCOMPLETE_COPY}'");
-            connection.batch_execute(&unmark).map_err(Failure::from)?;
+            connection
+                .batch_execute(&unmark)
+                .map_err(MigrationFailure::from)?;
             bring_up_to_date(connection, database)
         }
         Preparation::Revert(version) => {
@@ -102,7 +104,7 @@ pub(super) fn prepare<C: Migrate>(
 }
 
 /// Marks a catalogue without robots as the incomplete target of a copy.
-fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), Failure> {
+fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), MigrationFailure> {
     if connection
         .texts("SELECT name FROM robots LIMIT 1")?
         .is_empty()
@@ -115,7 +117,7 @@ fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), Failure> {
 }
 
 /// Reverts the migrations that a version does not have, the last one first.
-fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), Failure> {
+fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), MigrationFailure> {
     // Sorted: the last one first.
     for applied in connection.applied_migrations()? {
         if applied.to_string().as_str() > version.last_migration {
@@ -129,7 +131,7 @@ fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(),
 /// after some of them, and continues the next time.
 fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<(), MigrationError> {
     let state = match state(connection) {
-        Ok(State::Outdated { applied }) => migrate_exclusively(connection, database, applied),
+        Ok(SchemaState::Outdated { applied }) => migrate_exclusively(connection, database, applied),
         other => other,
     };
     usable(state).map(drop)
@@ -139,17 +141,17 @@ fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<()
 /// add are shown with their default values.
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     match usable(state(connection))? {
-        State::Outdated { applied: 0 } => Err(MigrationError::Failed("it is empty".into())),
+        SchemaState::Outdated { applied: 0 } => Err(MigrationError::Failed("it is empty".into())),
         _ => Ok(()),
     }
 }
 
 /// The state, unless it keeps this version from using the database.
-fn usable(state: Result<State, Failure>) -> Result<State, MigrationError> {
+fn usable(state: Result<SchemaState, MigrationFailure>) -> Result<SchemaState, MigrationError> {
     match state? {
-        State::IncompleteCopy => Err(MigrationError::IncompleteCopy),
-        State::TooNew(migration) => Err(MigrationError::TooNew(migration)),
-        State::Foreign => Err(MigrationError::Foreign),
+        SchemaState::IncompleteCopy => Err(MigrationError::IncompleteCopy),
+        SchemaState::TooNew(migration) => Err(MigrationError::TooNew(migration)),
+        SchemaState::Foreign => Err(MigrationError::Foreign),
         usable => Ok(usable),
     }
 }
@@ -159,7 +161,7 @@ fn migrate_exclusively<C: Migrate>(
     connection: &mut C,
     database: &str,
     mut applied: usize,
-) -> Result<State, Failure> {
+) -> Result<SchemaState, MigrationFailure> {
     loop {
         // One process migrates at a time, and the others find that nothing is left to do.
         let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
@@ -171,15 +173,15 @@ fn migrate_exclusively<C: Migrate>(
         // The lock does not span the nodes of a cluster: the migration of one node may fail because
         // another one has made progress.
         match state(connection) {
-            Ok(State::Current) => return Ok(State::Current),
-            Ok(State::Outdated { applied: now }) if now > applied => applied = now,
+            Ok(SchemaState::Current) => return Ok(SchemaState::Current),
+            Ok(SchemaState::Outdated { applied: now }) if now > applied => applied = now,
             _ => return Err(failure),
         }
     }
 }
 
 /// The state of a database relative to the migrations of this program.
-enum State {
+enum SchemaState {
     Current,
     /// So many of its migrations were applied.
     Outdated {
@@ -193,17 +195,17 @@ enum State {
     Foreign,
 }
 
-fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
+fn state<C: Migrate>(connection: &mut C) -> Result<SchemaState, MigrationFailure> {
     // Diesel would create its table of migrations in order to read it.
     let tables = connection.texts(C::TABLES)?;
     if tables.is_empty() {
-        return Ok(State::Outdated { applied: 0 });
+        return Ok(SchemaState::Outdated { applied: 0 });
     }
     if !tables
         .iter()
         .any(|name| name == "__diesel_schema_migrations")
     {
-        return Ok(State::Foreign);
+        return Ok(SchemaState::Foreign);
     }
     let known: Vec<Box<dyn Migration<C::Backend>>> = C::MIGRATIONS.migrations()?;
     let known: Vec<_> = known
@@ -215,11 +217,13 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
             // Every program that uses Diesel has a table of this name.
-            Some(unknown) if *unknown == INCOMPLETE_COPY.into() => State::IncompleteCopy,
-            Some(_) if !known.iter().any(|version| applied.contains(version)) => State::Foreign,
-            Some(unknown) => State::TooNew(unknown.to_string()),
-            None if known.iter().all(|version| applied.contains(version)) => State::Current,
-            None => State::Outdated {
+            Some(unknown) if *unknown == INCOMPLETE_COPY.into() => SchemaState::IncompleteCopy,
+            Some(_) if !known.iter().any(|version| applied.contains(version)) => {
+                SchemaState::Foreign
+            }
+            Some(unknown) => SchemaState::TooNew(unknown.to_string()),
+            None if known.iter().all(|version| applied.contains(version)) => SchemaState::Current,
+            None => SchemaState::Outdated {
                 applied: applied.len(),
             },
         },
@@ -227,9 +231,12 @@ fn state<C: Migrate>(connection: &mut C) -> Result<State, Failure> {
 }
 
 /// Runs the pending migrations, unless another process has, or a newer version.
-fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Failure> {
+fn migrate<C: Migrate>(
+    connection: &mut C,
+    database: &str,
+) -> Result<SchemaState, MigrationFailure> {
     match state(connection)? {
-        State::Outdated { .. } => {
+        SchemaState::Outdated { .. } => {
             // Not for a new database, where it takes no time.
             if connection.texts(C::TABLES)?.is_empty() {
                 tracing::info!("{database}: creating an empty catalogue");
@@ -240,28 +247,28 @@ fn migrate<C: Migrate>(connection: &mut C, database: &str) -> Result<State, Fail
                 );
             }
             connection.run_pending_migrations(C::MIGRATIONS)?;
-            Ok(State::Current)
+            Ok(SchemaState::Current)
         }
         other => Ok(other),
     }
 }
 
 /// Any failure, as a type that a transaction can end with.
-pub(super) struct Failure(pub(super) Box<dyn StdError + Send + Sync>);
+pub(super) struct MigrationFailure(pub(super) Box<dyn StdError + Send + Sync>);
 
-impl From<Failure> for MigrationError {
-    fn from(Failure(cause): Failure) -> Self {
+impl From<MigrationFailure> for MigrationError {
+    fn from(MigrationFailure(cause): MigrationFailure) -> Self {
         Self::Failed(cause)
     }
 }
 
-impl From<Box<dyn StdError + Send + Sync>> for Failure {
+impl From<Box<dyn StdError + Send + Sync>> for MigrationFailure {
     fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
         Self(cause)
     }
 }
 
-impl From<diesel::result::Error> for Failure {
+impl From<diesel::result::Error> for MigrationFailure {
     fn from(error: diesel::result::Error) -> Self {
         Self(error.into())
     }

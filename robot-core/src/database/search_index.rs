@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::migrations::{Failure, Migrate};
+use super::migrations::{Migrate, MigrationFailure};
 
 /// The search index of a backend.
 pub(super) trait SearchIndex: Migrate {
@@ -31,7 +31,7 @@ pub(super) fn ensure_search_index<C: SearchIndex>(
     match create_if_incomplete(connection, database, timeout) {
         Ok(true) => {}
         Ok(false) => warn::<C>(database, "the log of the database server has the cause"),
-        Err(Failure(cause)) => warn::<C>(database, &cause.to_string()),
+        Err(MigrationFailure(cause)) => warn::<C>(database, &cause.to_string()),
     }
 }
 
@@ -48,7 +48,7 @@ fn create_if_incomplete<C: SearchIndex>(
     connection: &mut C,
     database: &str,
     timeout: Duration,
-) -> Result<bool, Failure> {
+) -> Result<bool, MigrationFailure> {
     if is_complete(connection)? {
         return Ok(true);
     }
@@ -65,6 +65,6 @@ fn create_if_incomplete<C: SearchIndex>(
     is_complete(connection)
 }
 
-fn is_complete<C: SearchIndex>(connection: &mut C) -> Result<bool, Failure> {
+fn is_complete<C: SearchIndex>(connection: &mut C) -> Result<bool, MigrationFailure> {
     Ok(connection.texts(C::OBJECTS)?.len() == C::OBJECT_COUNT)
 }

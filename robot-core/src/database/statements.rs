@@ -156,7 +156,7 @@ macro_rules! impl_statements {
                 QueryResult, connection::DefaultLoadingMode, dsl::count_star, prelude::*,
             };
             use $crate::{
-                catalogue::{Direction, Filter, PageRequest, Place},
+                catalogue::{Direction, Filter, PageRequest, CursorPlace},
                 database::{
                     schema::{ChangedColumns, Row, entry, robot, robots},
                     statements::{
@@ -300,14 +300,14 @@ macro_rules! load_page {
 macro_rules! sorted {
     ($query:expr, $cursor:expr, $order:ident, $beyond:ident, $from:ident) => {
         match $cursor.place() {
-            Place::Name(after) => {
+            CursorPlace::Name(after) => {
                 let query = $query.order(robots::name.$order());
                 match after {
                     Some(name) => query.filter(robots::name.$beyond(name)),
                     None => query,
                 }
             }
-            Place::Year(after) => {
+            CursorPlace::Year(after) => {
                 let query = $query.order((robots::year.$order(), robots::id.$order()));
                 match after {
                     Some((year, id)) => query
@@ -316,7 +316,7 @@ macro_rules! sorted {
                     None => query,
                 }
             }
-            Place::Id(after) => {
+            CursorPlace::Id(after) => {
                 let query = $query.order(robots::id.$order());
                 match after {
                     Some(id) => query.filter(robots::id.$beyond(id.get())),

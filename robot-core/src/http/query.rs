@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Comparison, Condition, Cursor, Filter, ParseCursorError, ParseSortError, Place, Sort,
+        Comparison, Condition, Cursor, CursorPlace, Filter, ParseCursorError, ParseSortError, Sort,
     },
     model::{Field, Kind},
     transfer::{Format, RobotWriter},
@@ -240,7 +240,7 @@ impl Query {
         });
         let limit = self.limit.map(|limit| format!("limit={limit}"));
         let place = match end.place() {
-            Place::Name(Some(name)) if self.kept.is_empty() => {
+            CursorPlace::Name(Some(name)) if self.kept.is_empty() => {
                 format!("after={}", utf8_percent_encode(name, ENCODED))
             }
             _ => format!("cursor={}", utf8_percent_encode(&end.to_string(), ENCODED)),

@@ -26,7 +26,7 @@ use crate::{
     model::{
         Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
         ValidDraft, View, Visible,
-        draft_json::{self, DraftJsonError, Place},
+        draft_json::{self, DraftJsonError, TextPosition},
     },
 };
 
@@ -323,7 +323,7 @@ fn compare_and_change(
 }
 
 fn malformed(error: DraftJsonError) -> Failure {
-    let place = |Place { line, column }| format!("line {line}, column {column}");
+    let place = |TextPosition { line, column }| format!("line {line}, column {column}");
     Failure::Malformed(error.messages("The body", place))
 }
 

@@ -28,11 +28,11 @@ pub(crate) enum DraftJsonError {
     /// It is JSON, but not an object.
     NotAnObject,
     /// It is not JSON.
-    NotJson(Place),
+    NotJson(TextPosition),
     /// It ends in the middle of the object.
-    Truncated(Place),
+    Truncated(TextPosition),
     /// It has more text after the object.
-    Trailing(Place),
+    Trailing(TextPosition),
     /// It has this member twice.
     Repeated(String),
     /// Members have values of the wrong type: a message for each.
@@ -41,12 +41,12 @@ pub(crate) enum DraftJsonError {
 
 /// A place in a text, counted from 1, as the parser counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
-impl Place {
+impl TextPosition {
     fn of(error: &serde_json::Error) -> Self {
         Self {
             line: error.line(),
@@ -58,7 +58,7 @@ impl Place {
 impl DraftJsonError {
     /// The messages. The subject is the text, such as "The body"; `place` formats a position in
     /// it.
-    pub(crate) fn messages(self, subject: &str, place: fn(Place) -> String) -> Messages {
+    pub(crate) fn messages(self, subject: &str, place: fn(TextPosition) -> String) -> Messages {
         let message = match self {
             Self::Members(messages) => return messages,
             Self::NotUtf8(byte) => format!("{subject} is not UTF-8 (at byte {byte})"),
@@ -95,7 +95,7 @@ impl DraftJsonError {
 impl From<serde_json::Error> for DraftJsonError {
     /// Leaves out the parser's message, which is for programmers.
     fn from(error: serde_json::Error) -> Self {
-        let place = Place::of(&error);
+        let place = TextPosition::of(&error);
         match error.classify() {
             Category::Data => Self::NotAnObject,
             Category::Eof => Self::Truncated(place),
@@ -127,7 +127,7 @@ pub(crate) fn read_patch(bytes: &[u8]) -> Result<(Draft, Vec<Field>), DraftJsonE
     let mut members = Members::deserialize(&mut parser)?;
     parser
         .end()
-        .map_err(|error| DraftJsonError::Trailing(Place::of(&error)))?;
+        .map_err(|error| DraftJsonError::Trailing(TextPosition::of(&error)))?;
     if let Some(member) = members.repeated.take() {
         return Err(DraftJsonError::Repeated(member.into_owned()));
     }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     fn messages(body: &[u8]) -> Messages {
-        let place = |Place { line, column }| format!("line {line}, column {column}");
+        let place = |TextPosition { line, column }| format!("line {line}, column {column}");
         match read(body) {
             Ok(draft) => panic!("accepted as {draft:?}"),
             Err(error) => error.messages("The body", place),

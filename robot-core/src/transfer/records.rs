@@ -13,7 +13,7 @@ use super::{
     position::Position,
     record::{ParsedDraft, ReadError, Record},
 };
-use crate::model::draft_json::{self, DraftJsonError, Messages, Place};
+use crate::model::draft_json::{self, DraftJsonError, Messages, TextPosition};
 
 /// The records of an input, one at a time, in constant memory.
 ///
@@ -117,7 +117,7 @@ impl<R: Read> Records<R> {
 }
 
 fn messages(error: DraftJsonError) -> Messages {
-    error.messages("The record", |Place { column, .. }| {
+    error.messages("The record", |TextPosition { column, .. }| {
         format!("column {column}")
     })
 }

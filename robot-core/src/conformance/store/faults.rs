@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use super::{faulty_store::Fault, ok, valid};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Direction, Error, Filter, PageRequest, Place,
-        Restoration, Result,
+        Catalogue, CatalogueExt, Change, Cursor, CursorPlace, Direction, Error, Filter,
+        PageRequest, Restoration, Result,
     },
     memory::MemoryCatalogue,
     model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
@@ -478,8 +478,10 @@ const READS: &[Seeded] = &[
         "cursors need their robots",
         Fault::Page(|store, request| {
             let is_found = match request.cursor.place() {
-                Place::Name(Some(name)) => store.find(name)?.is_some(),
-                Place::Year(Some((_, id))) | Place::Id(Some(id)) => store.get(*id)?.is_some(),
+                CursorPlace::Name(Some(name)) => store.find(name)?.is_some(),
+                CursorPlace::Year(Some((_, id))) | CursorPlace::Id(Some(id)) => {
+                    store.get(*id)?.is_some()
+                }
                 _ => true,
             };
             let start = Cursor::start(request.cursor.sort());
@@ -511,7 +513,7 @@ const READS: &[Seeded] = &[
                 Direction::Descending => 1,
             };
             let cursor = match request.cursor.place() {
-                Place::Year(Some((year, _))) => {
+                CursorPlace::Year(Some((year, _))) => {
                     let text = format!("{}:{year}:{last}", request.cursor.sort());
                     text.parse().unwrap_or_default()
                 }

@@ -9,7 +9,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::{Backend, check_deadline},
-    batcher::{Attempt, Failure, Terms, Work, transaction},
+    batcher::{Attempt, BatchFailure, Terms, Work, transaction},
     connector::Connection,
     limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
@@ -43,7 +43,7 @@ impl<B: Backend> Work<B> for Changes {
         connection: &mut Connection<B>,
         changes: &[Change],
         attempt: Attempt,
-    ) -> Result<Vec<Result<RobotId>>, Failure> {
+    ) -> Result<Vec<Result<RobotId>>, BatchFailure> {
         let lock = self.timeout / LOCK_FACTOR;
         // In a batch, waits for several locks add up.
         let (limit, lock_seconds) = match attempt {
@@ -56,7 +56,7 @@ impl<B: Backend> Work<B> for Changes {
             lock_seconds,
             plans: Plans::Index,
         };
-        let connection = connection.limited(limits).map_err(Failure::unsent)?;
+        let connection = connection.limited(limits).map_err(BatchFailure::unsent)?;
         match changes {
             [change] => Ok(vec![connection.apply(change)?]),
             _ => apply_batch(connection, changes, Instant::now() + limit),
@@ -72,7 +72,7 @@ fn apply_batch<B: Backend>(
     connection: &mut B,
     changes: &[Change],
     deadline: Instant,
-) -> Result<Vec<Result<RobotId>>, Failure> {
+) -> Result<Vec<Result<RobotId>>, BatchFailure> {
     let groups = Groups::of(changes);
     let mut applied = if B::INSERTS_BY_ONE_STATEMENT && groups.are_only_inserts() {
         groups.apply(connection, deadline)?
@@ -87,7 +87,7 @@ pub(super) fn apply_all<B: Backend>(
     connection: &mut B,
     changes: &[Change],
     deadline: Instant,
-) -> Result<Vec<RobotId>, Failure> {
+) -> Result<Vec<RobotId>, BatchFailure> {
     let groups = Groups::of(changes);
     transaction(connection, |connection| {
         let mut applied = groups.apply(connection, deadline)?;

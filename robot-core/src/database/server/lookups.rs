@@ -6,7 +6,7 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, Failure, Terms, Work},
+    batcher::{Attempt, BatchFailure, Terms, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, whole_seconds},
 };
@@ -45,7 +45,7 @@ impl<B: Backend> Work<B> for Lookups {
         connection: &mut Connection<B>,
         keys: &[Key],
         _: Attempt,
-    ) -> Result<Vec<Result<Option<Robot>>>, Failure> {
+    ) -> Result<Vec<Result<Option<Robot>>>, BatchFailure> {
         let connection = connection.limited(Limits {
             statement: self.timeout,
             lock: self.timeout,

@@ -8,7 +8,7 @@ use std::{
 use super::{
     address::Address,
     backend::Backend,
-    batcher::{Batcher, Failure, transaction},
+    batcher::{BatchFailure, Batcher, transaction},
     changes::{Changes, apply_all},
     connector::Connector,
     lookups::{Key, Lookups},
@@ -68,12 +68,12 @@ impl<B: Backend> ServerStore<B> {
     }
 
     /// Executes a statement that is a transaction of its own.
-    fn execute<T: Send + 'static, E: Into<Failure>>(
+    fn execute<T: Send + 'static, E: Into<BatchFailure>>(
         &self,
         kind: Kind,
         statement: impl Fn(&mut B) -> Result<T, E> + Send + 'static,
     ) -> Result<T> {
-        let statement = move |connection: &mut B| -> Result<Value, Failure> {
+        let statement = move |connection: &mut B| -> Result<Value, BatchFailure> {
             Ok(Box::new(statement(connection).map_err(Into::into)?))
         };
         let task = Task {

@@ -5,7 +5,7 @@ use std::{any::Any, time::Duration};
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, Failure, Terms, Work},
+    batcher::{Attempt, BatchFailure, Terms, Work},
     connector::Connection,
     limits::{Limits, Plans, READ_MARGIN, SCAN_FACTOR, WRITE_MARGIN, whole_seconds},
 };
@@ -28,7 +28,7 @@ pub(super) struct Task<B> {
     pub(super) statement: Statement<B>,
 }
 
-type Statement<B> = Box<dyn Fn(&mut B) -> Result<Value, Failure> + Send>;
+type Statement<B> = Box<dyn Fn(&mut B) -> Result<Value, BatchFailure> + Send>;
 
 /// The result of a statement, which has a type of its own.
 pub(super) type Value = Box<dyn Any + Send>;
@@ -75,7 +75,7 @@ impl<B: Backend> Work<B> for Tasks {
         connection: &mut Connection<B>,
         tasks: &[Task<B>],
         _: Attempt,
-    ) -> Result<Vec<Result<Value>>, Failure> {
+    ) -> Result<Vec<Result<Value>>, BatchFailure> {
         let mut results = Vec::with_capacity(tasks.len());
         for task in tasks {
             let limits = Limits {
@@ -84,7 +84,7 @@ impl<B: Backend> Work<B> for Tasks {
                 lock_seconds: whole_seconds(self.timeout),
                 plans: Plans::Any,
             };
-            let connection = connection.limited(limits).map_err(Failure::unsent)?;
+            let connection = connection.limited(limits).map_err(BatchFailure::unsent)?;
             results.push(Ok((task.statement)(connection)?));
         }
         Ok(results)

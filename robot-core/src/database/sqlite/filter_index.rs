@@ -16,7 +16,7 @@ use diesel::{
 
 use super::search::is_one_of;
 use crate::{
-    catalogue::{Direction, Filter, PageRequest, Place, Sort},
+    catalogue::{CursorPlace, Direction, Filter, PageRequest, Sort},
     database::{
         schema::robots,
         statements::{Condition, CountQuery, Dialect, PageQuery, restricted, row_limit, sorted},

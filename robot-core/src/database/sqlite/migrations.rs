@@ -16,7 +16,7 @@ use super::{
     errors::is_locked,
 };
 use crate::database::{
-    migrations::{Failure, Migrate},
+    migrations::{Migrate, MigrationFailure},
     search_index::SearchIndex,
 };
 
@@ -44,8 +44,8 @@ impl Migrate for SqliteConnection {
         &mut self,
         database: &str,
         timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
+    ) -> Result<T, MigrationFailure> {
         begin(self, database, timeout)?;
         let result = work(self);
         if result.is_ok() {

@@ -6,7 +6,7 @@ use super::{
     checker::{check, outcomes, unclaimed_ids},
     event::Event,
     model::Model,
-    operation::{Answer, Operation},
+    operation::{CallResult, Operation},
     random::{Caller, Kind, NAMES, Random},
 };
 use crate::{
@@ -55,9 +55,9 @@ fn random_history(random: &mut Random, catalogue: &MemoryCatalogue) -> Vec<Event
             thread: 0,
             answer: match random.below(12) {
                 0 if !matches!(operation, Operation::Get(_) | Operation::Page(..)) => {
-                    Answer::Unknown
+                    CallResult::Unknown
                 }
-                1 => Answer::Unavailable,
+                1 => CallResult::Unavailable,
                 _ => answer,
             },
             operation,

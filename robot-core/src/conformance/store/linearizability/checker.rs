@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use super::{
     event::Event,
     model::Model,
-    operation::{Answer, Operation},
+    operation::{CallResult, Operation},
 };
 use crate::{
     conformance::store::valid,
@@ -86,17 +86,17 @@ pub(super) fn unclaimed_ids(start: &Model, events: &[Event]) -> HashSet<RobotId>
 }
 
 /// The answers that an operation may have had if it took effect.
-pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<Answer> {
+pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<CallResult> {
     match (&event.answer, &event.operation) {
-        (Answer::Unavailable, _) => Vec::new(),
+        (CallResult::Unavailable, _) => Vec::new(),
         // The new robot was read: no thread could have deleted it without its id, so the reads at
         // the end return it.
-        (Answer::Unknown, Operation::Add(draft)) => {
+        (CallResult::Unknown, Operation::Add(draft)) => {
             let draft = valid(draft.clone());
             let robots = unclaimed.iter().map(|id| draft.clone().with_id(*id));
-            robots.map(Answer::from).collect()
+            robots.map(CallResult::from).collect()
         }
-        (Answer::Unknown, _) => vec![Answer::Done],
+        (CallResult::Unknown, _) => vec![CallResult::Done],
         (answer, _) => vec![answer.clone()],
     }
 }
@@ -104,7 +104,7 @@ pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<Answe
 struct Search<'a> {
     events: &'a [Event],
     /// The outcomes of each event.
-    outcomes: Vec<Vec<Answer>>,
+    outcomes: Vec<Vec<CallResult>>,
     /// The catalogues from which the search has failed, by the operations before.
     dead_ends: HashMap<Set, Vec<Model>>,
     /// The current sequence.

@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicU64, Ordering},
 };
 
-use super::operation::{Answer, Operation};
+use super::operation::{CallResult, Operation};
 use crate::catalogue::Catalogue;
 
 /// A call by a thread.
@@ -13,7 +13,7 @@ use crate::catalogue::Catalogue;
 pub(super) struct Event {
     pub(super) thread: usize,
     pub(super) operation: Operation,
-    pub(super) answer: Answer,
+    pub(super) answer: CallResult,
     /// The times before the call and after its return, from one logical clock for all threads.
     pub(super) called: u64,
     pub(super) returned: u64,
@@ -50,7 +50,10 @@ impl Event {
             | Operation::Delete(_)
             | Operation::DeleteIf(..) => {
                 let answer = &self.answer;
-                matches!(answer, Answer::NameTaken | Answer::NotFound | Answer::Stale)
+                matches!(
+                    answer,
+                    CallResult::NameTaken | CallResult::NotFound | CallResult::Stale
+                )
             }
         }
     }

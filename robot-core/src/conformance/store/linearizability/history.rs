@@ -6,7 +6,7 @@ use super::{
     checker::{self, PartialOrder},
     event::Event,
     model::Model,
-    operation::{Answer, Listed},
+    operation::{CallResult, Listed},
 };
 
 /// The events of a round, and the catalogue before it.
@@ -27,7 +27,7 @@ impl History {
     /// The last events, up to `count`, with an unknown outcome. They may still be running, so they
     /// are added to the next history.
     pub(super) fn unfinished(&self, count: usize) -> Vec<Event> {
-        let is_unknown = |event: &&Event| event.answer == Answer::Unknown;
+        let is_unknown = |event: &&Event| event.answer == CallResult::Unknown;
         let mut unfinished: Vec<_> = self.events.iter().filter(is_unknown).cloned().collect();
         unfinished.drain(..unfinished.len().saturating_sub(count));
         for event in &mut unfinished {

@@ -30,7 +30,7 @@ use crate::{
 use event::Event;
 use history::History;
 use model::Model;
-use operation::{Answer, Operation};
+use operation::{CallResult, Operation};
 use random::{Caller, Kind, NAMES, Random};
 
 /// The minimum number of rounds.
@@ -195,7 +195,7 @@ fn outcome(history: &History, used: &mut HashSet<RobotId>) -> Result<Vec<Robot>,
         }
     }
     let last = history.events.last().map(|event| &event.answer);
-    let Some(Answer::Robots(robots)) = last else {
+    let Some(CallResult::Robots(robots)) = last else {
         return Err(format!("the last read failed.\n{history}"));
     };
     // The ids of inserts with an unknown outcome are known only now.

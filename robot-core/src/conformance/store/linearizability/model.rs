@@ -1,7 +1,7 @@
 //! Sequential model of a catalogue: a value that maps each operation to its answer and the next
 //! value.
 
-use super::operation::{Answer, Operation};
+use super::operation::{CallResult, Operation};
 use crate::{
     conformance::store::valid,
     model::{Draft, Revision, Robot, RobotId, ValidChanges},
@@ -21,7 +21,7 @@ impl Model {
     }
 
     /// The catalogue after an operation; `None` if the operation would have another answer.
-    pub(super) fn after(&self, operation: &Operation, answer: &Answer) -> Option<Self> {
+    pub(super) fn after(&self, operation: &Operation, answer: &CallResult) -> Option<Self> {
         let (expected, after) = match operation {
             Operation::Add(draft) => self.add(draft, answer)?,
             Operation::Replace(id, draft) | Operation::Patch(id, draft) => self.update(*id, draft),
@@ -45,18 +45,18 @@ impl Model {
     }
 
     /// Any id is valid, so it is that of the answer.
-    fn add(&self, draft: &Draft, answer: &Answer) -> Option<(Answer, Self)> {
+    fn add(&self, draft: &Draft, answer: &CallResult) -> Option<(CallResult, Self)> {
         let draft = valid(draft.clone());
         if self.0.iter().any(|robot| robot.name() == draft.name()) {
-            return Some((Answer::NameTaken, self.clone()));
+            return Some((CallResult::NameTaken, self.clone()));
         }
         let robot = draft.with_id(answer.robots().first()?.id());
-        Some((Answer::from(robot.clone()), self.with(&[robot])))
+        Some((CallResult::from(robot.clone()), self.with(&[robot])))
     }
 
-    fn update(&self, id: RobotId, draft: &Draft) -> (Answer, Self) {
+    fn update(&self, id: RobotId, draft: &Draft) -> (CallResult, Self) {
         let Some(robot) = self.0.iter().find(|robot| robot.id() == id) else {
-            return (Answer::NotFound, self.clone());
+            return (CallResult::NotFound, self.clone());
         };
         let changes = ValidChanges::new(draft.clone());
         let changed = changes
@@ -64,28 +64,28 @@ impl Model {
             .apply_to(robot);
         let others = self.without(id);
         if others.0.iter().any(|other| other.name() == changed.name()) {
-            return (Answer::NameTaken, self.clone());
+            return (CallResult::NameTaken, self.clone());
         }
-        (Answer::Done, others.with(&[changed]))
+        (CallResult::Done, others.with(&[changed]))
     }
 
     /// The answer to a change that expects another revision than the robot has.
-    fn stale(&self, id: RobotId, revision: Revision) -> Option<Answer> {
+    fn stale(&self, id: RobotId, revision: Revision) -> Option<CallResult> {
         let robot = self.0.iter().find(|robot| robot.id() == id)?;
-        (robot.revision() != revision).then_some(Answer::Stale)
+        (robot.revision() != revision).then_some(CallResult::Stale)
     }
 
-    fn delete(&self, id: RobotId) -> (Answer, Self) {
+    fn delete(&self, id: RobotId) -> (CallResult, Self) {
         let others = self.without(id);
         let answer = if others == *self {
-            Answer::NotFound
+            CallResult::NotFound
         } else {
-            Answer::Done
+            CallResult::Done
         };
         (answer, others)
     }
 
-    fn read(&self, wanted: impl Fn(&Robot) -> bool, limit: usize) -> (Answer, Self) {
+    fn read(&self, wanted: impl Fn(&Robot) -> bool, limit: usize) -> (CallResult, Self) {
         let found = self.0.iter().filter(|robot| wanted(robot)).take(limit);
         (found.cloned().collect(), self.clone())
     }

@@ -27,7 +27,7 @@ pub(super) enum Operation {
 
 /// What a call returned.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum CallResult {
     /// The robot that was added, or the robots that were read.
     Robots(Vec<Robot>),
     Done,
@@ -48,17 +48,17 @@ impl Operation {
         Self::Page(Filter::all(), Cursor::default(), 1000)
     }
 
-    pub(super) fn call(&self, catalogue: &dyn Catalogue) -> Answer {
-        let done = |()| Answer::Done;
+    pub(super) fn call(&self, catalogue: &dyn Catalogue) -> CallResult {
+        let done = |()| CallResult::Done;
         let result = match self.clone() {
-            Self::Add(draft) => catalogue.add(draft).map(Answer::from),
+            Self::Add(draft) => catalogue.add(draft).map(CallResult::from),
             Self::Replace(id, draft) => catalogue.replace(id, draft).map(done),
             Self::Patch(id, draft) => catalogue.patch(id, draft).map(done),
             Self::PatchIf(id, revision, draft) => catalogue.patch_if(id, revision, draft).map(done),
             Self::Delete(id) => catalogue.delete(id).map(done),
             Self::DeleteIf(id, revision) => catalogue.delete_if(id, revision).map(done),
-            Self::Get(id) => catalogue.get(id).map(Answer::from_iter),
-            Self::Find(name) => catalogue.find(name).map(Answer::from_iter),
+            Self::Get(id) => catalogue.get(id).map(CallResult::from_iter),
+            Self::Find(name) => catalogue.find(name).map(CallResult::from_iter),
             Self::Page(filter, cursor, limit) => {
                 let (filter, cursor) = (&filter, &cursor);
                 let request = PageRequest {
@@ -66,22 +66,22 @@ impl Operation {
                     cursor,
                     limit,
                 };
-                catalogue.page(request).map(Answer::Robots)
+                catalogue.page(request).map(CallResult::Robots)
             }
         };
         result.unwrap_or_else(|error| self.error_answer(&error))
     }
 
-    fn error_answer(&self, error: &Error) -> Answer {
+    fn error_answer(&self, error: &Error) -> CallResult {
         match error {
             Error::Rejected(broken) if broken.iter().eq([Violation::NAME_TAKEN]) => {
-                Answer::NameTaken
+                CallResult::NameTaken
             }
-            Error::NotFound(missing) if Some(*missing) == self.target() => Answer::NotFound,
-            Error::Stale(stale) if Some(*stale) == self.target() => Answer::Stale,
-            Error::Unavailable(_) | Error::DiskFull(_) => Answer::Unavailable,
-            Error::Unknown(_) => Answer::Unknown,
-            error => Answer::Failed(format!("{error:?}")),
+            Error::NotFound(missing) if Some(*missing) == self.target() => CallResult::NotFound,
+            Error::Stale(stale) if Some(*stale) == self.target() => CallResult::Stale,
+            Error::Unavailable(_) | Error::DiskFull(_) => CallResult::Unavailable,
+            Error::Unknown(_) => CallResult::Unknown,
+            error => CallResult::Failed(format!("{error:?}")),
         }
     }
 
@@ -99,7 +99,7 @@ impl Operation {
     }
 }
 
-impl Answer {
+impl CallResult {
     /// The robots of the answer, if it has any.
     pub(super) fn robots(&self) -> &[Robot] {
         match self {
@@ -114,13 +114,13 @@ impl Answer {
     }
 }
 
-impl From<Robot> for Answer {
+impl From<Robot> for CallResult {
     fn from(robot: Robot) -> Self {
         Self::Robots(vec![robot])
     }
 }
 
-impl FromIterator<Robot> for Answer {
+impl FromIterator<Robot> for CallResult {
     fn from_iter<I: IntoIterator<Item = Robot>>(robots: I) -> Self {
         Self::Robots(robots.into_iter().collect())
     }
@@ -155,7 +155,7 @@ impl fmt::Display for Operation {
     }
 }
 
-impl fmt::Display for Answer {
+impl fmt::Display for CallResult {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Robots(robots) => Listed(robots).fmt(formatter),

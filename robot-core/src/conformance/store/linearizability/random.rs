@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::operation::{Answer, Operation};
+use super::operation::{CallResult, Operation};
 use crate::{
     catalogue::{Cursor, Filter},
     model::{Draft, Revision, Robot, RobotId},
@@ -81,7 +81,7 @@ impl Caller {
         }
     }
 
-    pub(super) fn learn(&mut self, answer: &Answer) {
+    pub(super) fn learn(&mut self, answer: &CallResult) {
         for robot in answer.robots() {
             self.read.insert(robot.id(), robot.revision());
             if !self.known.contains(&robot.id()) {

@@ -22,7 +22,7 @@ use ::metrics::Counter;
 use diesel::{QueryResult, result::Error as DieselError};
 use futures_channel::oneshot;
 
-use self::state::{Caller, Job, State, Wake};
+use self::state::{BatcherState, Caller, Job, Wake};
 use super::{
     abandoned::NoAnswer,
     backend::Backend,
@@ -65,7 +65,7 @@ pub(super) trait Work<B>: Send + Sync + 'static {
         connection: &mut Connection<B>,
         items: &[Self::Item],
         attempt: Attempt,
-    ) -> Result<Vec<Result<Self::Output>>, Failure>;
+    ) -> Result<Vec<Result<Self::Output>>, BatchFailure>;
 }
 
 /// What limits the execution of an item. The items of a batch have equal terms.
@@ -81,13 +81,13 @@ pub(super) struct Terms {
 
 /// Why a batch failed. No item has taken effect, unless the connection was lost during a statement that
 /// is a transaction of its own, or during a commit.
-pub(super) struct Failure {
+pub(super) struct BatchFailure {
     error: DieselError,
     /// Whether the commit was not sent, so that no item has taken effect even if the connection was lost.
     is_uncommitted: bool,
 }
 
-impl Failure {
+impl BatchFailure {
     /// The failure of a statement before those of the items.
     pub(super) fn unsent(error: DieselError) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Failure {
     }
 }
 
-impl From<DieselError> for Failure {
+impl From<DieselError> for BatchFailure {
     fn from(error: DieselError) -> Self {
         Self {
             error,
@@ -111,14 +111,14 @@ impl From<DieselError> for Failure {
 pub(super) fn transaction<B: Backend, T>(
     connection: &mut B,
     statements: impl FnOnce(&mut B) -> QueryResult<T>,
-) -> Result<T, Failure> {
+) -> Result<T, BatchFailure> {
     let mut is_uncommitted = true;
     let result = connection.transaction(|connection| {
         let value = statements(connection)?;
         is_uncommitted = false;
         Ok(value)
     });
-    result.map_err(|error| Failure {
+    result.map_err(|error| BatchFailure {
         error,
         is_uncommitted,
     })
@@ -141,7 +141,7 @@ struct Shared<B: Backend, W: Work<B>> {
     work: W,
     connector: Arc<Connector<B>>,
     alarm: Arc<Alarm>,
-    state: Mutex<State<W::Item, W::Output>>,
+    state: Mutex<BatcherState<W::Item, W::Output>>,
     /// Wakes an idle worker.
     queued: Condvar,
     /// A worker has ended.
@@ -166,7 +166,7 @@ impl<B: Backend, W: Work<B>> Batcher<B, W> {
             work,
             connector: Arc::clone(connector),
             alarm: Arc::clone(alarm),
-            state: Mutex::new(State::new(connections, W::BATCH_LIMIT)),
+            state: Mutex::new(BatcherState::new(connections, W::BATCH_LIMIT)),
             queued: Condvar::new(),
             ended: Condvar::new(),
             metrics: QueueMetrics::new(W::QUEUE),
@@ -240,11 +240,11 @@ impl<B: Backend, W: Work<B>> Drop for Batcher<B, W> {
 
 impl<B: Backend, W: Work<B>> Shared<B, W> {
     /// No code panics while it holds the lock, so the state is consistent.
-    fn state(&self) -> MutexGuard<'_, State<W::Item, W::Output>> {
+    fn state(&self) -> MutexGuard<'_, BatcherState<W::Item, W::Output>> {
         lock(&self.state)
     }
 
-    fn record_length(&self, state: &State<W::Item, W::Output>) {
+    fn record_length(&self, state: &BatcherState<W::Item, W::Output>) {
         self.metrics.length.set(number(state.queue_length()));
     }
 
@@ -263,7 +263,7 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
     /// Wakes or starts a worker if there is something that it may execute now.
     fn wake_worker(
         self: &Arc<Self>,
-        mut state: MutexGuard<'_, State<W::Item, W::Output>>,
+        mut state: MutexGuard<'_, BatcherState<W::Item, W::Output>>,
         now: Instant,
     ) {
         match state.wake(now) {

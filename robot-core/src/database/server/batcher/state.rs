@@ -102,7 +102,7 @@ pub(super) enum Wake {
     New,
 }
 
-pub(super) struct State<I, O> {
+pub(super) struct BatcherState<I, O> {
     /// First attempts.
     queue: VecDeque<Job<I, O>>,
     /// Jobs of batches that failed, which are executed one by one.
@@ -120,7 +120,7 @@ pub(super) struct State<I, O> {
     batch_limit: usize,
 }
 
-impl<I, O> State<I, O> {
+impl<I, O> BatcherState<I, O> {
     pub(super) fn new(connections: usize, batch_limit: usize) -> Self {
         Self {
             queue: VecDeque::new(),

@@ -9,15 +9,15 @@ use futures_channel::oneshot;
 
 use super::{
     Attempt, Terms,
-    state::{Caller, Job, OVERLAP_DELAY, State, Turn, Wake},
+    state::{BatcherState, Caller, Job, OVERLAP_DELAY, Turn, Wake},
 };
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 
 const LIMIT: Duration = Duration::from_secs(3);
 
-fn state(connections: usize) -> State<u8, u8> {
-    State::new(connections, 3)
+fn state(connections: usize) -> BatcherState<u8, u8> {
+    BatcherState::new(connections, 3)
 }
 
 fn job(item: u8, now: Instant) -> Job<u8, u8> {
@@ -37,7 +37,7 @@ fn job(item: u8, now: Instant) -> Job<u8, u8> {
 }
 
 /// Begins a turn and executes its batch.
-fn begin(state: &mut State<u8, u8>, now: Instant) -> Option<(Turn, Vec<u8>)> {
+fn begin(state: &mut BatcherState<u8, u8>, now: Instant) -> Option<(Turn, Vec<u8>)> {
     let turn = state.begin_turn(now)?;
     let jobs = state.take_batch(turn);
     let items = state.begin_execution(turn, jobs, Weak::new(), now);
@@ -142,7 +142,7 @@ fn worker_that_exceeds_the_limit_is_abandoned_and_replaced() {
 
 #[test]
 fn one_worker_is_woken_at_a_time() {
-    let (mut state, now) = (State::<u8, u8>::new(2, 1), Instant::now());
+    let (mut state, now) = (BatcherState::<u8, u8>::new(2, 1), Instant::now());
     state.queue(job(0, now), Attempt::InBatch);
     state.queue(job(1, now), Attempt::InBatch);
     assert!(matches!(state.wake(now), Wake::New));

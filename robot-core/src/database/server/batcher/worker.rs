@@ -10,8 +10,8 @@ use std::{
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{
-    Attempt, Failure, Shared, Work, count,
-    state::{Caller, Job, State, Turn},
+    Attempt, BatchFailure, Shared, Work, count,
+    state::{BatcherState, Caller, Job, Turn},
 };
 use crate::{
     catalogue::{Error, Result},
@@ -156,7 +156,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
     /// Registers the jobs as a batch; `None` if there are none.
     fn batch(
         &self,
-        state: &mut State<W::Item, W::Output>,
+        state: &mut BatcherState<W::Item, W::Output>,
         turn: Turn,
         jobs: Vec<Job<W::Item, W::Output>>,
         now: Instant,
@@ -199,7 +199,7 @@ impl<B: Backend, W: Work<B>> Worker<'_, B, W> {
             connection.note_answer(started);
             self.connection = Some(connection);
         }
-        let Failure {
+        let BatchFailure {
             error,
             is_uncommitted,
         } = match result {

@@ -20,7 +20,7 @@ use diesel::{
     result::{DatabaseErrorKind, Error as DieselError},
 };
 
-use super::{Attempt, Batcher, CAPACITY, Failure, Terms, Work};
+use super::{Attempt, BatchFailure, Batcher, CAPACITY, Terms, Work};
 use crate::{
     catalogue::{Error, OpenOptions, Result},
     conformance::scratch_database,
@@ -40,7 +40,7 @@ struct Script {
     outcomes: Mutex<mpsc::Receiver<Outcome>>,
 }
 
-type Outcome = Box<dyn FnOnce() -> Result<(), Failure> + Send>;
+type Outcome = Box<dyn FnOnce() -> Result<(), BatchFailure> + Send>;
 
 impl Work<PgConnection> for Script {
     type Item = usize;
@@ -61,7 +61,7 @@ impl Work<PgConnection> for Script {
         _: &mut Connection<PgConnection>,
         items: &[usize],
         attempt: Attempt,
-    ) -> Result<Vec<Result<()>>, Failure> {
+    ) -> Result<Vec<Result<()>>, BatchFailure> {
         self.batches.send((items.to_owned(), attempt)).unwrap();
         let outcome = self.outcomes.lock().unwrap().recv_timeout(TIMEOUT);
         outcome.unwrap()()?;
@@ -104,7 +104,7 @@ impl Fixture {
     }
 
     /// Ends the execution of a batch.
-    fn end(&self, outcome: impl FnOnce() -> Result<(), Failure> + Send + 'static) {
+    fn end(&self, outcome: impl FnOnce() -> Result<(), BatchFailure> + Send + 'static) {
         self.outcomes.send(Box::new(outcome)).unwrap();
     }
 }
@@ -135,14 +135,14 @@ impl Recorder for Retries {
     }
 }
 
-fn failure(kind: DatabaseErrorKind, is_uncommitted: bool) -> Failure {
-    Failure {
+fn failure(kind: DatabaseErrorKind, is_uncommitted: bool) -> BatchFailure {
+    BatchFailure {
         error: DieselError::DatabaseError(kind, Box::new(String::new())),
         is_uncommitted,
     }
 }
 
-fn conflict() -> Result<(), Failure> {
+fn conflict() -> Result<(), BatchFailure> {
     Err(failure(DatabaseErrorKind::SerializationFailure, false))
 }
 

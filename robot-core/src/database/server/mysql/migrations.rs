@@ -8,7 +8,7 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
-    migrations::{Failure, Migrate},
+    migrations::{Migrate, MigrationFailure},
     server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
@@ -29,8 +29,8 @@ impl Migrate for MysqlConnection {
         &mut self,
         _: &str,
         timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
+    ) -> Result<T, MigrationFailure> {
         // Changes of tables are not transactional here, so that migrations must tolerate being run
         // again. The lock works among the processes on one server. The name of a lock is at most as
         // long as that of a database, hence the hash.
@@ -38,7 +38,7 @@ impl Migrate for MysqlConnection {
         let seconds = timeout.as_secs();
         let lock = format!("SELECT CAST(GET_LOCK({LOCK}, {seconds}) AS CHAR)");
         if self.texts(&lock)? != ["1"] {
-            return Err(Failure(MIGRATING.into()));
+            return Err(MigrationFailure(MIGRATING.into()));
         }
         let result = work(self);
         self.batch_execute(&format!("DO RELEASE_LOCK({LOCK})"))?;

@@ -14,7 +14,7 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
-    migrations::{Failure, Migrate},
+    migrations::{Migrate, MigrationFailure},
     search_index::SearchIndex,
     server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
@@ -35,8 +35,8 @@ impl Migrate for PgConnection {
         &mut self,
         _: &str,
         timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
+    ) -> Result<T, MigrationFailure> {
         /// A number that no other program is likely to use.
         const KEY: i64 = 0x726f_626f_7473;
         let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
@@ -44,7 +44,7 @@ impl Migrate for PgConnection {
             let started = Instant::now();
             while !sql::<Bool>(&lock).get_result(connection)? {
                 if started.elapsed() > timeout {
-                    return Err(Failure(MIGRATING.into()));
+                    return Err(MigrationFailure(MIGRATING.into()));
                 }
                 thread::sleep(Duration::from_millis(20));
             }

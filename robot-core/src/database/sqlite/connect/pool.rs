@@ -18,13 +18,13 @@ use crate::{
 /// A pool of reading connections.
 pub(crate) struct ReaderPool {
     file: DatabaseFile,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     available: Condvar,
     busy: Gauge,
     wait: Histogram,
 }
 
-struct State {
+struct PoolState {
     idle: Vec<Reader>,
     /// The number of connections that may still be used.
     free: u32,
@@ -35,7 +35,7 @@ impl ReaderPool {
     pub(crate) fn new(file: &DatabaseFile, connections: u32) -> Self {
         Self {
             file: file.clone(),
-            state: Mutex::new(State {
+            state: Mutex::new(PoolState {
                 idle: Vec::new(),
                 free: connections,
             }),
@@ -74,7 +74,7 @@ impl ReaderPool {
         Ok((Permit(self), state.idle.pop()))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PoolState> {
         lock(&self.state)
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The cause of a failure.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Backs up the database of a URL to a file, until `next` breaks.
 pub(crate) fn backup(
@@ -30,7 +30,7 @@ pub(crate) fn backup(
     let database = DatabaseFile::from_url(url, options)?;
     database.must_exist()?;
     database.pin()?;
-    let failed = |cause: Failure| BackupError::Failed {
+    let failed = |cause: BoxedError| BackupError::Failed {
         file: file.to_owned(),
         cause: cause.into(),
     };
@@ -66,7 +66,7 @@ fn create(
     if existing == Existing::Keep && !own.contains(file) && fs::symlink_metadata(file).is_ok() {
         return Err(BackupError::Exists(file.to_owned()));
     }
-    let failed = |cause: Failure| BackupError::Failed {
+    let failed = |cause: BoxedError| BackupError::Failed {
         file: file.to_owned(),
         cause: cause.into(),
     };
@@ -95,7 +95,7 @@ pub(crate) fn copy(
     mut connection: Reader,
     path: &str,
     next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
-) -> Result<Option<Result<u64, BackupError>>, Failure> {
+) -> Result<Option<Result<u64, BackupError>>, BoxedError> {
     let (database, of_thread) = (database.clone(), path.to_owned());
     let copied = run_while("robot-backup", next, move || {
         let copied = connection

@@ -33,7 +33,7 @@ const TARGET_BATCH: usize = 16;
 /// Creates a queue, whose length is recorded.
 pub(crate) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
     let queue = Arc::new(Queue {
-        state: Mutex::new(State {
+        state: Mutex::new(QueueState {
             items: VecDeque::new(),
             awaited: usize::MAX,
             is_closed: false,
@@ -49,12 +49,12 @@ pub(crate) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
 }
 
 struct Queue<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<QueueState<T>>,
     arrived: Condvar,
     length: Gauge,
 }
 
-struct State<T> {
+struct QueueState<T> {
     items: VecDeque<T>,
     /// The number of items that wakes the receiver.
     awaited: usize,
@@ -63,7 +63,7 @@ struct State<T> {
 }
 
 impl<T> Queue<T> {
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<T>> {
         lock(&self.state)
     }
 
@@ -76,7 +76,7 @@ impl<T> Queue<T> {
     /// number of items.
     fn wait_for(&self, count: usize, limit: Duration) -> usize {
         let mut state = self.state();
-        let is_waiting = |state: &mut State<T>| state.items.len() < count && !state.is_closed;
+        let is_waiting = |state: &mut QueueState<T>| state.items.len() < count && !state.is_closed;
         state.awaited = count;
         state = self
             .arrived
