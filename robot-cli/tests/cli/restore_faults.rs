@@ -88,6 +88,9 @@ fn recover(folder: &Path) {
     if folder.join("robots.db").exists() {
         return;
     }
+    let create =
+        OpenOptions::new().open(&format!("sqlite://{}", folder.join("robots.db").display()));
+    assert!(create.is_err(), "an empty catalogue hides the loss");
     for suffix in ["", "-wal"] {
         let old = folder.join(format!("robots.db.replaced-1{suffix}"));
         let _ = fs::rename(old, folder.join(format!("robots.db{suffix}")));
@@ -250,18 +253,19 @@ fn catalogue_created_during_a_restore_is_kept() {
     assert_eq!(count(&sandbox, "robots.db"), 1);
 }
 
-/// SQLite would delete the WAL.
+/// An empty catalogue would hide the loss, and SQLite would delete the WAL.
 #[test]
-fn wal_without_its_file_is_kept() {
-    let sandbox = crashed();
-    // What a process that is killed leaves behind.
-    let file = |name| sandbox.path().join(name);
-    fs::rename(file("robots.db"), file("robots.db.replaced-1")).unwrap();
-    let error = sandbox.stderr(&["add", "Robby", "--type=droid", "--year=1956"], 1);
-    assert!(
-        error.contains("put the file back beside its WAL"),
-        "{error}"
-    );
-    fs::rename(file("robots.db.replaced-1"), file("robots.db")).unwrap();
-    assert_eq!(count(&sandbox, "robots.db"), 4);
+fn no_catalogue_is_created_in_place_of_a_lost_one() {
+    for (renamed, remedy) in [
+        ("robots.db.replaced-1", "rename the file '.replaced-'"),
+        ("elsewhere.db", "put the file back beside its WAL"),
+    ] {
+        let sandbox = crashed();
+        let file = |name| sandbox.path().join(name);
+        fs::rename(file("robots.db"), file(renamed)).unwrap();
+        let error = sandbox.stderr(&["add", "Robby", "--type=droid", "--year=1956"], 1);
+        assert!(error.contains(remedy), "{error}");
+        fs::rename(file(renamed), file("robots.db")).unwrap();
+        assert_eq!(count(&sandbox, "robots.db"), 4);
+    }
 }

@@ -120,15 +120,25 @@ impl DatabaseFile {
         ))
     }
 
-    /// Fails if there is a WAL without the file. SQLite would delete it.
+    /// Fails if the file is missing, but there is a WAL of it, which SQLite would delete, or the file that
+    /// an interrupted restoration has renamed.
     pub(crate) fn must_not_be_lost(&self) -> Result<(), OpenError> {
-        if self.path().exists() || length(&with_suffix(&self.resolved, WAL)) == 0 {
+        if self.path().exists() {
+            return Ok(());
+        }
+        if with_suffix(&self.resolved, ".replaced-1").exists() {
+            return Err(self.unusable(
+                "it is missing, and beside it is a catalogue that a restoration has replaced".into(),
+                "restore the backup again, or rename the file '.replaced-' with the highest number. Move \
+                 the files '.replaced-' away to begin an empty catalogue",
+            ));
+        }
+        if length(&with_suffix(&self.resolved, WAL)) == 0 {
             return Ok(());
         }
         Err(self.unusable(
             "it is missing, and its WAL (the file '-wal') has changes of it".into(),
-            "put the file back beside its WAL; after an interrupted restoration, it is the file \
-             '.replaced-' with the highest number. Delete the WAL to begin an empty catalogue",
+            "put the file back beside its WAL. Delete the WAL to begin an empty catalogue",
         ))
     }
 
