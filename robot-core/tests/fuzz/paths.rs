@@ -124,7 +124,7 @@ proptest! {
             }
             Place::Description => {
                 prop_assert_eq!(status, 200);
-                prop_assert!(answer.body.starts_with("{\"openapi\":\"3.1.0\""), "{}", answer.body);
+                prop_assert!(answer.body.contains("\"openapi\":\"3.1.0\""));
             }
             Place::Export => {
                 prop_assert_eq!(status, 200);
