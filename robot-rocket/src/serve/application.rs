@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use futures_util::stream;
+use futures_util::{FutureExt, future::Fuse, stream};
 use hyper::{
     HeaderMap, Response, StatusCode,
     header::{HeaderName, HeaderValue},
@@ -137,7 +137,7 @@ enum Part {
 /// A request that is dispatched, and the parts of its response. Rocket's response borrows from the request, so
 /// that it cannot leave the future.
 struct Dispatched {
-    producer: Pin<Box<dyn Future<Output = ()> + Send>>,
+    producer: Fuse<Pin<Box<dyn Future<Output = ()> + Send>>>,
     parts: mpsc::Receiver<Part>,
 }
 
@@ -148,7 +148,7 @@ impl Dispatched {
             ready @ Poll::Ready(_) => return ready,
         }
         // If it ends, the receiver says so.
-        let _ = self.producer.as_mut().poll(context);
+        let _ = self.producer.poll_unpin(context);
         self.parts.poll_recv(context)
     }
 }
@@ -162,7 +162,7 @@ async fn respond(
     labels: LabelSlot,
 ) -> Response<Content> {
     let (sender, parts) = mpsc::channel(1);
-    let producer = Box::pin(async move {
+    let producer: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
         let mut local = request::local(&client, &head, remote);
         drop(head);
         local.set_body(body);
@@ -170,7 +170,10 @@ async fn respond(
         let response = local.dispatch().await;
         produce(response, sender).await;
     });
-    let mut dispatched = Dispatched { producer, parts };
+    let mut dispatched = Dispatched {
+        producer: producer.fuse(),
+        parts,
+    };
     let Some(Part::Head(head, size)) = poll_fn(|context| dispatched.poll_next(context)).await
     else {
         return Response::new(Content::Whole(Bytes::new()));

@@ -10,7 +10,6 @@ use percent_encoding::percent_decode_str;
 use rocket::{Orbit, Rocket, Route, data::ByteUnit};
 
 use crate::{
-    health,
     mounted::{Catalogues, Mounted},
     routes,
 };
@@ -83,7 +82,7 @@ impl OtherRoute {
             method: route.method.as_str().to_owned(),
             start: normalized(start).into_owned(),
             has_parameters: start.len() < path.len(),
-            reads_body: route.rank < health::RANK,
+            reads_body: route.method.supports_payload(),
         })
     }
 
@@ -92,7 +91,7 @@ impl OtherRoute {
         // Rocket answers `HEAD` by `GET`, and a field of a form may change the method.
         self.method == method
             || head.method == Method::HEAD && self.method == "GET"
-            || head.method == Method::POST && self.method != "GET" && is_form(head)
+            || head.method == Method::POST && self.reads_body && is_form(head)
     }
 
     /// Whether a normalized path may be one of this route.

@@ -1,7 +1,8 @@
 //! What all connections of a server share, and the answer to each request.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, panic::AssertUnwindSafe, sync::Arc};
 
+use futures_util::FutureExt;
 use http_body_util::BodyDataStream;
 use hyper::{
     Method, Request, Response,
@@ -9,7 +10,7 @@ use hyper::{
     header::{CONNECTION, HeaderValue},
     http::request::Parts,
 };
-use robot_core::http::Body;
+use robot_core::http::{Body, Failure};
 
 #[cfg(feature = "tls")]
 use super::tls::Certificates;
@@ -78,7 +79,10 @@ async fn answer_by_catalogue(
     let exchange = mounted.api.receive(head);
     record.set_request_id(exchange.request_id());
     record.set_labels(Labels::of(&exchange));
-    let response = mounted.answer(&exchange, body).await;
+    let answer = AssertUnwindSafe(mounted.answer(&exchange, body)).catch_unwind();
+    let response = answer
+        .await
+        .unwrap_or_else(|_| exchange.reject(Failure::Internal));
     response.map(|body| match body {
         Body::Whole(bytes) => Content::Whole(bytes.into()),
         Body::Streamed(chunks) => {

@@ -125,6 +125,8 @@ impl<'s, S> Stream<'s, S> {
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(count)) = written {
             SERVER.sent.increment(count as u64);
+            // The next head begins after this response.
+            self.head = 0;
         }
         self.written(context, written)
     }

@@ -88,6 +88,21 @@ fn connections_beyond_the_limit_are_rejected_with_503() {
     admitted_ones.iter_mut().for_each(assert_served);
 }
 
+/// More connections than may hold a large head, each with more bytes of heads than a small one has.
+#[test]
+fn kept_connections_serve_any_number_of_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(&folder, &[]);
+    let target = format!("/api/robots/1?_={}", "x".repeat(2000));
+    let mut connections: Vec<_> = (0..80).map(|_| connection(&server, "")).collect();
+    for stream in &mut connections {
+        for _ in 0..10 {
+            let answer = ask(stream, "GET", &target, "");
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        }
+    }
+}
+
 #[test]
 fn many_rejected_connections_disturb_no_others() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use robot_core::conformance::Client;
 
 use crate::{
     Server, call, draft,
-    process::{assert_failed, exchange, fail, output_of_failure},
+    process::{assert_failed, connection, exchange, fail, output_of_failure, read},
 };
 
 #[test]
@@ -150,6 +150,23 @@ fn files_outside_the_folder_are_not_served() {
         call(&server.client(), "GET", "/inside.txt", "").text(),
         "open"
     );
+}
+
+/// `curl -d` sends the type of a form.
+#[test]
+fn forms_reach_the_catalogue_beside_static_files() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("files")).unwrap();
+    let settings = [("DATABASE_URL", "memory:"), ("ROCKET_STATIC_DIR", "files")];
+    let server = Server::start(folder.path(), &settings);
+    let body = draft("R2-D2");
+    let length = body.len();
+    let sent = format!(
+        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    let answer = read(connection(&server, &sent));
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
 }
 
 #[test]
