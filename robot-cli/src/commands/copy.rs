@@ -69,6 +69,12 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
         interrupt.control_flow()
     });
     drop(display);
+    drop(target);
+    let end_copy = || context.options.clone().end_copy().open(to);
+    if let Err(CopyError::NotEmpty) = &copied {
+        // Another program has added robots since the mark was made.
+        end_copy()?;
+    }
     let digest = copied.map_err(|error| match error {
         CopyError::NotEmpty => Failure::TargetNotEmpty,
         error => Failure::CopyIncomplete {
@@ -80,8 +86,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
             },
         },
     })?;
-    drop(target);
-    context.options.clone().end_copy().open(to)?;
+    end_copy()?;
     let CatalogueDigest {
         robots: count,
         checksum,

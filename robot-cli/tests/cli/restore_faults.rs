@@ -257,7 +257,10 @@ fn catalogue_created_during_a_restore_is_kept() {
 #[test]
 fn no_catalogue_is_created_in_place_of_a_lost_one() {
     for (renamed, remedy) in [
-        ("robots.db.replaced-1", "rename the file '.replaced-'"),
+        (
+            "robots.db.replaced-1",
+            "rename the newest file '.replaced-'",
+        ),
         ("elsewhere.db", "put the file back beside its WAL"),
     ] {
         let sandbox = crashed();

@@ -129,8 +129,8 @@ impl DatabaseFile {
         if with_suffix(&self.resolved, ".replaced-1").exists() {
             return Err(self.unusable(
                 "it is missing, and beside it is a catalogue that a restoration has replaced".into(),
-                "restore the backup again, or rename the file '.replaced-' with the highest number. Move \
-                 the files '.replaced-' away to begin an empty catalogue",
+                "restore the backup again, or rename the newest file '.replaced-' and, if there is one, \
+                 its WAL ('.replaced-N-wal' to '-wal'). Move all of them away to begin an empty catalogue",
             ));
         }
         if length(&with_suffix(&self.resolved, WAL)) == 0 {

@@ -7,7 +7,7 @@
 
 use std::{
     sync::{
-        Mutex,
+        Mutex, TryLockError,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -82,7 +82,11 @@ impl InlineReads {
             return None;
         }
         let index = THREAD.with(|thread| thread.checked_rem(self.connections.len()))?;
-        let mut slot = self.connections[index].try_lock().ok()?;
+        let mut slot = match self.connections[index].try_lock() {
+            Err(TryLockError::WouldBlock) => return None,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Ok(slot) => slot,
+        };
         let started = Instant::now();
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
         let known = slot.take();
