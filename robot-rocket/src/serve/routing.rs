@@ -10,6 +10,7 @@ use percent_encoding::percent_decode_str;
 use rocket::{Orbit, Rocket, Route, data::ByteUnit};
 
 use crate::{
+    health,
     mounted::{Catalogues, Mounted},
     routes,
 };
@@ -38,6 +39,8 @@ struct OtherRoute {
     /// The path up to its first parameter, decoded and without empty segments.
     start: Vec<u8>,
     has_parameters: bool,
+    /// Whether it is a route of an application. The other routes of this crate, which come after those, read no
+    /// bodies.
     reads_body: bool,
 }
 
@@ -82,7 +85,7 @@ impl OtherRoute {
             method: route.method.as_str().to_owned(),
             start: normalized(start).into_owned(),
             has_parameters: start.len() < path.len(),
-            reads_body: route.method.supports_payload(),
+            reads_body: route.rank < health::RANK,
         })
     }
 
@@ -91,7 +94,9 @@ impl OtherRoute {
         // Rocket answers `HEAD` by `GET`, and a field of a form may change the method.
         self.method == method
             || head.method == Method::HEAD && self.method == "GET"
-            || head.method == Method::POST && self.reads_body && is_form(head)
+            || head.method == Method::POST
+                && !matches!(self.method.as_str(), "GET" | "HEAD")
+                && is_form(head)
     }
 
     /// Whether a normalized path may be one of this route.
