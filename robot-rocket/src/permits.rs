@@ -40,8 +40,8 @@ pub(crate) struct BlockingPermits {
 /// slow clients could take the threads of the other requests.
 const THREADS_PER_SLOW: usize = 32;
 
-/// How long costly work waits for its turn. Shorter, and clients are rejected who would be served soon; longer, and
-/// they wait for longer when it is in vain.
+/// How long costly work waits for its permit. Shorter, and clients are rejected that would be served soon; longer,
+/// and a client that is rejected in the end has waited for longer.
 const COSTLY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The number of blocking threads for each thread that continues a response. With a smaller number,
