@@ -6,11 +6,10 @@ use std::{
     io,
     net::SocketAddr,
     process::ExitCode,
-    sync::{Arc, mpsc},
+    sync::{Arc, LazyLock, mpsc},
     thread,
 };
 
-use libtest_mimic::Arguments;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 use robot_core::conformance::scratch_database;
 use robot_core::{
@@ -18,24 +17,19 @@ use robot_core::{
     conformance::{
         Answer, Call, Client, Configuration, Framing, Pace, Service, Store, Suite, TcpClient,
     },
-    http::Behaviour,
 };
 use robot_rocket::{ServeOptions, Settings, mount, serve};
-use rocket::{Build, Config, Orbit, Rocket, Shutdown, fairing::AdHoc, figment::Figment};
+use rocket::{Build, Config, Orbit, Rocket, fairing::AdHoc};
 
-use described::{Descriptions, Watched};
+use described::Descriptions;
 
 mod described;
-
-/// The service that is compared with its description.
-const WATCHED: &str = "rocket_memory";
 
 fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder().parse_filters("off").init();
-    let descriptions = Arc::new(Descriptions::default());
     let suite = Suite::new()
-        .http(WATCHED, memory(), watched(&descriptions))
+        .http("rocket_memory", memory(), watched)
         .http("rocket_under_a_base", memory(), under_a_base)
         .http("rocket_launch", memory(), launched_by_rocket);
     #[cfg(feature = "sqlite")]
@@ -44,53 +38,14 @@ fn main() -> ExitCode {
     let suite = suite.http("rocket_postgres", postgres(), at_the_root);
     #[cfg(feature = "mysql")]
     let suite = suite.http("rocket_mysql", mysql(), at_the_root);
-    let result = suite.run();
-    let missing = if runs_all(WATCHED) {
-        described::produce_the_rest(&descriptions, serve_with)
-    } else {
-        Vec::new()
-    };
-    if missing.is_empty() {
-        return result;
-    }
-    eprintln!(
-        "described, but produced by no exchange:\n{}",
-        missing.join("\n")
-    );
-    ExitCode::FAILURE
-}
-
-/// Whether the command line selects all cases of a service.
-fn runs_all(service: &str) -> bool {
-    let arguments = Arguments::from_args();
-    let filter = arguments.filter.as_deref();
-    filter.is_none_or(|filter| filter == service) && arguments.skip.is_empty() && !arguments.list
+    suite.run()
 }
 
 /// A server at the root, whose answers are compared with its description.
-fn watched(
-    descriptions: &Arc<Descriptions>,
-) -> impl Fn(Arc<dyn Catalogue>, Configuration) -> Watched<Service<TcpClient>> + Send + Sync + 'static
-{
-    let descriptions = Arc::clone(descriptions);
-    move |catalogue, configuration| {
-        let client = start("/", catalogue, configuration, serve_bound);
-        descriptions.watch(client, configuration)
-    }
-}
-
-/// A server with these settings.
-fn serve_with(figment: Figment, behaviour: Behaviour) -> (SocketAddr, Box<dyn FnOnce()>) {
-    let mut settings = Settings::default();
-    settings.behaviour = behaviour;
-    let (address, shutdown) = listen(
-        figment,
-        "/",
-        Arc::new(MemoryCatalogue::new()),
-        &settings,
-        serve_bound,
-    );
-    (address, Box::new(move || shutdown.notify()))
+fn watched(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
+    static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(Descriptions::default);
+    let client = start("/", catalogue, configuration, serve_bound);
+    DESCRIPTIONS.watch(client, configuration)
 }
 
 fn memory() -> Store {
@@ -159,7 +114,7 @@ fn launch(rocket: Rocket<Build>) {
     }
 }
 
-/// Starts the routes on a free port.
+/// Starts the routes on a free port. Returns when the service accepts connections.
 fn start(
     base: &'static str,
     catalogue: Arc<dyn Catalogue>,
@@ -169,24 +124,9 @@ fn start(
     let mut settings = Settings::default();
     settings.behaviour = configuration.behaviour;
     settings.body_deadline = configuration.body_deadline;
-    let (address, shutdown) = listen(Config::figment(), base, catalogue, &settings, run);
-    let client = TcpClient::new(address).under(base.trim_end_matches('/'));
-    Service::new(client, move || {
-        shutdown.notify();
-    })
-}
-
-/// Starts the routes on a free port. Returns when the service accepts connections.
-fn listen(
-    figment: Figment,
-    base: &str,
-    catalogue: Arc<dyn Catalogue>,
-    settings: &Settings,
-    run: impl FnOnce(Rocket<Build>) + Send + 'static,
-) -> (SocketAddr, Shutdown) {
-    let figment = figment.merge(("port", 0)).merge(("workers", 2));
+    let figment = Config::figment().merge(("port", 0)).merge(("workers", 2));
     let (ready, listening) = mpsc::channel();
-    let rocket = mount(rocket::custom(figment), base, catalogue, settings).attach(
+    let rocket = mount(rocket::custom(figment), base, catalogue, &settings).attach(
         AdHoc::on_liftoff("ready", move |rocket: &Rocket<Orbit>| {
             let address = SocketAddr::new(rocket.config().address, rocket.config().port);
             let sent = ready.send((address, rocket.shutdown()));
@@ -194,5 +134,9 @@ fn listen(
         }),
     );
     thread::spawn(|| run(rocket));
-    listening.recv().unwrap_or_else(|error| panic!("{error}"))
+    let (address, shutdown) = listening.recv().unwrap_or_else(|error| panic!("{error}"));
+    let client = TcpClient::new(address).under(base.trim_end_matches('/'));
+    Service::new(client, move || {
+        shutdown.notify();
+    })
 }

@@ -1,10 +1,6 @@
-//! Comparison of a service with its description (`/openapi.json`), in both directions.
-//!
-//! Every exchange of the conformance cases must agree with the document. What no exchange of the cases
-//! has produced, those in `extras` have to produce: the document must have nothing else.
+//! Comparison of all exchanges of the conformance cases with the description of the API.
 
 mod document;
-mod extras;
 mod schema;
 
 use std::{
@@ -18,30 +14,28 @@ use robot_core::{
 };
 
 use document::Document;
-pub(crate) use extras::produce_the_rest;
 
 /// Number of bytes from which a reply is not requested again. Greater, and long lists slow down the cases.
 const REPEATED: usize = 10_000;
 
-/// The documents of both behaviours, and what the exchanges have produced of them.
+/// The documents of both behaviours.
 #[derive(Default)]
 pub(crate) struct Descriptions([OnceLock<Arc<Document>>; 2]);
 
 impl Descriptions {
-    /// A client that compares each exchange with the document of its service.
+    /// A client of an empty catalogue that compares each exchange with the document of its service.
     pub(crate) fn watch<C: Client>(&self, client: C, configuration: Configuration) -> Watched<C> {
-        let document = self.of(configuration.behaviour, &client);
-        Watched { client, document }
-    }
-
-    fn of(&self, behaviour: Behaviour, client: &dyn Client) -> Arc<Document> {
         let Self([a, b]) = self;
-        let document = if behaviour == Behaviour::A { a } else { b };
-        Arc::clone(document.get_or_init(|| {
-            let answer = client.send(&call("GET", "/openapi.json", &[], b""));
+        let is_a = configuration.behaviour == Behaviour::A;
+        let document = (if is_a { a } else { b }).get_or_init(|| {
+            let answer = client.send(&call("GET", "/openapi.json", &[]));
             let answer = answer.unwrap_or_else(|error| panic!("{error}"));
-            Arc::new(Document::new(&answer.body))
-        }))
+            let document = Document::new(&answer.body);
+            document.check_parameters(&client);
+            Arc::new(document)
+        });
+        let document = Arc::clone(document);
+        Watched { client, document }
     }
 }
 
@@ -65,15 +59,21 @@ impl<C: Client> Client for Watched<C> {
 impl<C: Client> Watched<C> {
     /// Sends a `GET` again, as a `HEAD` and for JSON, and a change that has stored nothing for JSON.
     fn repeat(&self, call: &Call, answer: &Answer) -> io::Result<()> {
-        let repeated = if call.method == "GET" {
+        let mut repeated = Vec::new();
+        let is_get = call.method == "GET";
+        if is_get {
             let mut head = call.clone();
             "HEAD".clone_into(&mut head.method);
-            vec![head, preferring_json(call)]
-        } else if answer.status >= 400 && !answer.text().contains("\"data\":") {
-            vec![preferring_json(call)]
-        } else {
-            Vec::new()
-        };
+            repeated.push(head);
+        }
+        if is_get || answer.status >= 400 && !answer.text().contains("\"data\":") {
+            let mut json = call.clone();
+            json.headers
+                .retain(|(name, _)| !name.eq_ignore_ascii_case("accept"));
+            json.headers
+                .push(("accept".to_owned(), "application/json".to_owned()));
+            repeated.push(json);
+        }
         for call in repeated {
             let answer = self.client.send(&call)?;
             self.document.check(&call, &answer);
@@ -82,22 +82,13 @@ impl<C: Client> Watched<C> {
     }
 }
 
-fn preferring_json(call: &Call) -> Call {
-    let mut call = call.clone();
-    call.headers
-        .retain(|(name, _)| !name.eq_ignore_ascii_case("accept"));
-    call.headers
-        .push(("accept".to_owned(), "application/json".to_owned()));
-    call
-}
-
-fn call(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Call {
+fn call(method: &str, target: &str, headers: &[(&str, &str)]) -> Call {
     let headers = headers.iter();
     let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Call {
         method: method.to_owned(),
         target: target.to_owned(),
         headers: headers.collect(),
-        body: body.to_owned(),
+        body: Vec::new(),
     }
 }
