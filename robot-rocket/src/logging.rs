@@ -54,9 +54,7 @@ pub(crate) fn start(figment: &Figment) -> Log {
         writer,
     };
     let lines = fmt::layer().with_writer(move || lines.clone());
-    // A wrong format is reported with the other settings.
-    let lines: Box<dyn Layer<_> + Send + Sync> = match LogFormat::read(figment).unwrap_or_default()
-    {
+    let lines: Box<dyn Layer<_> + Send + Sync> = match LogFormat::read(figment) {
         LogFormat::Text => lines.with_ansi(is_colourful()).boxed(),
         LogFormat::Json => lines
             .json()

@@ -108,7 +108,7 @@ fn main() -> ExitCode {
     let figment = robot_rocket::figment();
     let log = logging::start(&figment);
     let is_start = !check && ready.is_none();
-    let is_json = LogFormat::read(&figment).is_ok_and(|format| format == LogFormat::Json);
+    let is_json = LogFormat::read(&figment) == LogFormat::Json;
     let result = if check {
         check_settings(&figment)
     } else if let Some(url) = ready {

@@ -2,21 +2,21 @@
 
 use std::{
     fs,
-    net::IpAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use robot_core::{
     StoreFiles,
-    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, Permission, StreamLimits},
+    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, StreamLimits},
 };
-use rocket::figment::{
-    Figment,
-    value::{Value, magic::RelativePathBuf},
-};
+use rocket::figment::{Figment, value::magic::RelativePathBuf};
 
-use super::{SettingsError, reader::Reader, tokens};
+use super::{
+    SettingsError,
+    access::{access, network},
+    reader::Reader,
+};
 
 /// The settings of a mounted catalogue.
 ///
@@ -171,63 +171,4 @@ fn static_dir(reader: &mut Reader<'_>) -> Option<PathBuf> {
         ));
     }
     Some(path)
-}
-
-/// The address that the application listens on, unless it is a loopback address. Rocket rejects an
-/// invalid one.
-fn network(reader: &Reader<'_>) -> Option<IpAddr> {
-    let address: IpAddr = reader.figment.extract_inner("address").ok()?;
-    (!address.is_loopback()).then_some(address)
-}
-
-/// The permission without a token.
-enum Anonymous {
-    Everything,
-    Reads,
-    Nothing,
-}
-
-fn anonymous(reader: &mut Reader<'_>) -> Option<Anonymous> {
-    let value: Value = reader.get("allow_anonymous")?;
-    match (value.to_bool(), value.as_str()) {
-        (Some(true), _) => Some(Anonymous::Everything),
-        (Some(false), _) => Some(Anonymous::Nothing),
-        (None, Some("read")) => Some(Anonymous::Reads),
-        (None, _) => {
-            reader.wrong("allow_anonymous", &value);
-            None
-        }
-    }
-}
-
-fn access(reader: &mut Reader<'_>) -> Access {
-    let before = reader.problems();
-    let tokens = tokens::read(reader);
-    let anonymous = anonymous(reader);
-    if reader.problems() > before {
-        return Access::default();
-    }
-    let network = network(reader);
-    let problem = match (anonymous, tokens.is_empty(), network) {
-        (Some(Anonymous::Everything), true, _) | (None, true, None) => return Access::default(),
-        (Some(Anonymous::Reads), ..) => return Access::new(tokens, Some(Permission::Read)),
-        (Some(Anonymous::Nothing) | None, false, _) => return Access::new(tokens, None),
-        (Some(Anonymous::Everything), false, _) => {
-            "with allow_anonymous = true the api_tokens have no effect; remove one of the settings, \
-             or set allow_anonymous = \"read\" to require tokens only for writes"
-                .to_owned()
-        }
-        (Some(Anonymous::Nothing), true, _) => {
-            "allow_anonymous = false without api_tokens rejects every request; create a token with \
-             'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it prints"
-                .to_owned()
-        }
-        (None, true, Some(address)) => format!(
-            "on {address} every client that reaches this machine could change the robots; create a \
-             token with 'robot-cli token new' and set ROCKET_API_TOKENS to the entry that it \
-             prints, or allow it with ROCKET_ALLOW_ANONYMOUS=true (or read, only for reads)"
-        ),
-    };
-    reader.problem(problem);
-    Access::default()
 }

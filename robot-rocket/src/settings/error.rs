@@ -70,26 +70,25 @@ impl From<figment::Error> for SettingsError {
     }
 }
 
-/// The message about a configuration that cannot be read, without lines of the file, which may have secrets.
+/// The message about a configuration that cannot be read. It is only the first line of the cause, because
+/// the parser shows a line of the file next, which may have a password.
 pub(super) fn unreadable(error: &figment::Error) -> String {
     let text = error.to_string();
-    // Rocket takes a key above all tables of Rocket.toml for a table.
-    let misplaced = text
-        .contains("expected a map")
-        .then_some("; in Rocket.toml, settings stand below a line [default]");
     let first = text.lines().next().unwrap_or_default();
-    if !first.starts_with("TOML parse error") {
-        let lines: Vec<_> = text.lines().map(str::trim).collect();
-        return lines.join(" ") + misplaced.unwrap_or_default();
+    // Rocket takes a key above all tables of Rocket.toml for a table.
+    if text.contains("expected a map") {
+        return format!("{first}; in Rocket.toml, settings stand below a line [default]");
     }
-    // The parser shows a line of the file, which may have a password.
+    if !first.starts_with("TOML parse error") {
+        return first.to_owned();
+    }
     let metadata = error.metadata.as_ref();
     let source = metadata.and_then(|metadata| metadata.source.as_ref());
     let file = source.map_or_else(String::new, |file| format!(" in {file}"));
-    let remedy = misplaced.unwrap_or(
-        "; write NAME = VALUE, each name once, and texts in quotation marks, as in behaviour = \"A\"",
-    );
-    format!("{first}{file}{remedy}")
+    format!(
+        "{first}{file}; write NAME = VALUE, each name once, and texts in quotation marks, as in \
+         behaviour = \"A\""
+    )
 }
 
 /// The message about a value that does not have the form of its setting.
@@ -102,7 +101,7 @@ pub(super) fn wrong_value(figment: &Figment, name: &str, value: &Value) -> Strin
         other => format!(", not {}", scalar(&other)),
     };
     let metadata = figment.get_metadata(value.tag());
-    let place = place(metadata, figment.profile(), &[name.to_owned()]);
+    let place = place(metadata, figment.profile(), &[name]);
     let expected = keys::expected(name).unwrap_or("valid");
     format!("{place} must be {expected}{found}")
 }
@@ -120,7 +119,7 @@ pub(super) fn scalar(value: &Actual) -> String {
 }
 
 /// The place of a setting as its author wrote it: the name of a variable, or a key and its file.
-pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[String]) -> String {
+pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[&str]) -> String {
     let key = path.join(".");
     match metadata.map(|metadata| (metadata, &metadata.source)) {
         Some((_, Some(source))) if source.file_path().is_some() => format!("{key} in {source}"),

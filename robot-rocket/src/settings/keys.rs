@@ -54,6 +54,18 @@ pub(super) fn expected(name: &str) -> Option<&'static str> {
     keys.find_map(|(key, expected)| (*key == name).then_some(*expected))
 }
 
+/// The members of a setting that is a table; `None` if it is none.
+#[cfg(feature = "server")]
+pub(super) fn members(name: &str) -> Option<Vec<&'static str>> {
+    let members = match name {
+        "limits" => "bytes data-form file form json msgpack string",
+        "shutdown" => "ctrlc force grace mercy signals",
+        "tls" => "certs ciphers key mutual prefer_server_cipher_order",
+        _ => return None,
+    };
+    Some(members.split(' ').collect())
+}
+
 #[cfg(test)]
 mod tests {
     use rocket::Config;

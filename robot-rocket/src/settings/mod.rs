@@ -1,11 +1,10 @@
 //! Settings, read from Rocket's configuration: `Rocket.toml` and `ROCKET_*`.
 
+mod access;
 mod catalogue;
 mod connections;
 mod error;
 mod keys;
-#[cfg(feature = "server")]
-mod log_format;
 #[cfg(feature = "server")]
 mod names;
 mod reader;
@@ -16,7 +15,6 @@ mod server;
 mod store;
 #[cfg(feature = "tls")]
 pub(crate) mod tls;
-mod tokens;
 #[cfg(any(feature = "otlp", feature = "server"))]
 pub(crate) mod traces;
 
@@ -35,11 +33,9 @@ pub(crate) use catalogue::store_in_static_dir;
 pub use connections::ConnectionLimits;
 pub use error::SettingsError;
 #[cfg(feature = "server")]
-pub use log_format::LogFormat;
-#[cfg(feature = "server")]
 pub use report::SettingsTable;
 #[cfg(feature = "server")]
-pub use server::ServerSettings;
+pub use server::{LogFormat, ServerSettings};
 pub use store::{database_url, open_options};
 
 /// Rocket's configuration, from the same sources as [`Config::figment`], but with other defaults: for

@@ -5,13 +5,10 @@
 
 use std::env;
 
-use rocket::{
-    Config,
-    figment::{
-        self, Profile, Provider,
-        providers::{Env, Format, Toml},
-        value::{Dict, Value},
-    },
+use rocket::figment::{
+    Profile, Provider,
+    providers::{Env, Format, Toml},
+    value::{Dict, Value},
 };
 use strsim::damerau_levenshtein;
 use tracing_subscriber::filter::Directive;
@@ -27,33 +24,34 @@ const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"]
 /// Checks the names of all settings, of all profiles.
 pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
     check_file(reader);
-    let known = known();
     for (profile, settings) in reader.figment.data()? {
         check_profile(reader, &profile, &settings);
-        check_settings(reader, &profile, &mut Vec::new(), &settings, &known);
+        for (name, value) in &settings {
+            check_name(reader, &profile, name, value);
+        }
     }
     check_selected_profile(reader);
     check_variables(reader);
     Ok(())
 }
 
-/// All settings, with the settings within them.
-fn known() -> Dict {
-    let names = keys::ALL.iter().map(|(name, _)| (*name).to_owned());
-    let mut known: Dict = names.map(|name| (name, Value::from(""))).collect();
-    known.extend(members(&Value::serialize(Config::default())));
-    #[cfg(feature = "tls")]
-    {
-        let tls = rocket::config::TlsConfig::from_bytes(&[], &[]);
-        let tls = members(&Value::serialize(tls));
-        known.insert(Config::TLS.to_owned(), tls.into());
+/// Checks the name of a setting, and those of its members if it is a table.
+fn check_name(reader: &mut Reader<'_>, profile: &Profile, name: &str, value: &Value) {
+    if keys::expected(name).is_none() {
+        return report(reader, profile, &[name], value, suggestion(name));
     }
-    known
-}
-
-fn members(value: &Result<Value, figment::Error>) -> Dict {
-    let members = value.as_ref().ok().and_then(Value::as_dict);
-    members.cloned().unwrap_or_default()
+    let (Some(members), Some(known)) = (value.as_dict(), keys::members(name)) else {
+        return;
+    };
+    for (member, value) in members {
+        // The limit `file/jpeg` is a part of the limit `file`.
+        let first = member.split('/').next().unwrap_or(member);
+        if !known.contains(&first) {
+            let similar = similar(first, known.clone());
+            let suggestion = similar.map(|similar| format!("{name}.{similar}"));
+            report(reader, profile, &[name, member], value, suggestion);
+        }
+    }
 }
 
 /// Rocket ignores `ROCKET_CONFIG` if there is no such file.
@@ -80,42 +78,36 @@ fn check_variables(reader: &mut Reader<'_>) {
     }
     let filter = env::var("RUST_LOG").unwrap_or_default();
     for level in filter.split(',').filter(|level| !level.is_empty()) {
-        if level.parse::<Directive>().is_err() {
-            reader.warning(format!(
-                "'{level}' of RUST_LOG is ignored; write a level, such as info, or MODULE=LEVEL"
-            ));
-        } else if !LOG_LEVELS.contains(&level.to_lowercase().as_str())
-            && let Some(known) = similar(level, LOG_LEVELS)
+        let problem = if level.parse::<Directive>().is_err() {
+            "is ignored; write a level, such as info, or MODULE=LEVEL".to_owned()
+        } else if let Some(known) = similar(level, LOG_LEVELS)
+            && !level.eq_ignore_ascii_case(known)
         {
-            reader.warning(format!(
-                "'{level}' of RUST_LOG is not a level; did you mean {known}?"
-            ));
-        }
+            format!("is not a level; did you mean {known}?")
+        } else {
+            continue;
+        };
+        reader.warning(format!("'{level}' of RUST_LOG {problem}"));
     }
 }
 
 /// A table `[tls]` is a profile to Rocket, not the setting `tls`.
 fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict) {
     let name = profile.as_str().as_str();
-    let figment = reader.figment;
-    if profile == figment.profile() || PROFILES.contains(&name) {
+    if profile == reader.figment.profile() || PROFILES.contains(&name) {
         return;
     }
-    let value = settings.values().next();
-    let metadata = value.and_then(|value| figment.get_metadata(value.tag()));
-    let source = metadata.and_then(|metadata| metadata.source.as_ref());
-    let file = source.map_or_else(|| "Rocket.toml".to_owned(), ToString::to_string);
-    if keys::expected(name).is_some() {
-        reader.problem(format!(
-            "[{name}] in {file} has no effect, because settings stand below a profile; write \
-             [default.{name}]"
-        ));
+    let problem = if keys::expected(name).is_some() {
+        format!("has no effect, because settings stand below a profile; write [default.{name}]")
     } else if let Some(similar) = similar(name, PROFILES) {
-        reader.problem(format!(
-            "[{name}] in {file} is not the selected profile, so it has no effect; did you \
-             mean [{similar}]?"
-        ));
-    }
+        format!("is not the selected profile, so it has no effect; did you mean [{similar}]?")
+    } else {
+        return;
+    };
+    let value = settings.values().next();
+    let metadata = value.and_then(|value| reader.figment.get_metadata(value.tag()));
+    let place = place(metadata, profile, &[&format!("[{name}]")]);
+    reader.problem(format!("{place} {problem}"));
 }
 
 /// A profile that no file has selects nothing.
@@ -137,71 +129,42 @@ fn check_selected_profile(reader: &mut Reader<'_>) {
     }
 }
 
-/// Checks the names in a table, and in the tables within it.
-fn check_settings(
-    reader: &mut Reader<'_>,
-    profile: &Profile,
-    path: &mut Vec<String>,
-    settings: &Dict,
-    known: &Dict,
-) {
-    for (name, value) in settings {
-        path.push(name.clone());
-        // The limit `file/jpeg` is a part of the limit `file`.
-        let first = name.split('/').next().unwrap_or(name);
-        match (known.get(first), value.as_dict()) {
-            (Some(Value::Dict(_, known)), Some(settings)) => {
-                check_settings(reader, profile, path, settings, known);
-            }
-            (Some(_), _) => {}
-            (None, _) => report(reader, profile, path, value, known),
-        }
-        path.pop();
-    }
-}
-
-/// Reports a name that is not among the known ones of its table.
+/// Reports a name that is not a setting: it is an error if it is similar to one.
 fn report(
     reader: &mut Reader<'_>,
     profile: &Profile,
-    path: &[String],
+    path: &[&str],
     value: &Value,
-    known: &Dict,
+    suggestion: Option<String>,
 ) {
-    let metadata = reader.figment.get_metadata(value.tag());
-    let place = place(metadata, profile, path);
-    // A problem with this variable is reported by `check_file`.
-    if place == "ROCKET_CONFIG" {
-        return;
+    let place = place(reader.figment.get_metadata(value.tag()), profile, path);
+    match suggestion {
+        // A problem with this variable is reported by `check_file`.
+        _ if place == "ROCKET_CONFIG" => {}
+        None => reader.warning(format!("{place} is not a setting, and has no effect")),
+        Some(mut name) => {
+            if place.starts_with("ROCKET_") {
+                let end = name.find('=').unwrap_or(name.len());
+                name[..end].make_ascii_uppercase();
+                name.insert_str(0, "ROCKET_");
+            }
+            reader.problem(format!("{place} is not a setting; did you mean {name}?"));
+        }
     }
-    let Some((name, example)) = suggestion(path, known) else {
-        let warning = format!("{place} is not a setting, and has no effect");
-        return reader.warning(warning);
-    };
-    let name = if place.starts_with("ROCKET_") {
-        format!("ROCKET_{}", name.to_uppercase())
-    } else {
-        name
-    };
-    reader.problem(format!(
-        "{place} is not a setting; did you mean {name}{example}?"
-    ));
 }
 
-/// What a name probably stands for: the path of a setting, and an example of its value if that is a
-/// table.
-fn suggestion(path: &[String], known: &Dict) -> Option<(String, String)> {
-    let (name, tables) = path.split_last()?;
-    if tables.is_empty()
-        && let Some((table, _)) = name.split_once(['_', '-'])
-        && let table = table.to_lowercase()
-        && let Some((_, example)) = keys::expected(&table).and_then(|it| it.split_once("as in {"))
+/// The setting that a name probably stands for. `tls_certs` stands for a member of the table `tls`.
+fn suggestion(name: &str) -> Option<String> {
+    let lowercase = name.to_lowercase();
+    let table = lowercase.split(['_', '-']).next().unwrap_or_default();
+    if table.len() < name.len()
+        && keys::members(table).is_some()
+        && let Some((_, example)) = keys::expected(table)?.split_once("as in ")
     {
-        return Some((table, format!("={{{example}")));
+        return Some(format!("{table}={example}"));
     }
-    let name = name.split('/').next().unwrap_or(name);
-    let similar = similar(name, known.keys().map(String::as_str))?.to_owned();
-    Some(([tables, &[similar]].concat().join("."), String::new()))
+    let names = keys::ALL.iter().map(|(name, _)| *name);
+    similar(name, names).map(str::to_owned)
 }
 
 /// The greatest distance of a misspelt name. Greater, and names that belong to other programs, such as
@@ -248,23 +211,9 @@ mod tests {
             ("dir", None),
             ("env", None),
         ] {
-            let suggestion = suggestion(&[name.to_owned()], &known());
-            let suggestion = suggestion.map(|(name, _)| name);
-            assert_eq!(suggestion.as_deref(), suggested, "{name}");
-        }
-    }
-
-    #[test]
-    fn known_settings_include_those_in_tables() {
-        let known = known();
-        for (table, name) in [
-            ("shutdown", "grace"),
-            ("limits", "data-form"),
-            ("tls", "certs"),
-        ] {
-            let members = known.get(table).and_then(Value::as_dict);
-            let is_known = members.is_some_and(|members| members.contains_key(name));
-            assert_eq!(is_known, table != "tls" || cfg!(feature = "tls"), "{table}");
+            let suggestion = suggestion(name);
+            let suggestion = suggestion.as_deref().and_then(|it| it.split('=').next());
+            assert_eq!(suggestion, suggested, "{name}");
         }
     }
 }

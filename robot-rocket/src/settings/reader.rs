@@ -78,19 +78,18 @@ impl<'a> Reader<'a> {
     {
         let texts = self.get::<Texts>(name)?.into_vec();
         let variable = name.to_uppercase();
-        let (mut values, mut is_valid) = (Vec::new(), true);
-        for text in texts {
-            match text.parse() {
-                Ok(value) => values.push(value),
-                Err(error) => {
-                    is_valid = false;
-                    self.problem(format!(
-                        "{name}: {error} (set them with ROCKET_{variable} or in Rocket.toml)"
-                    ));
-                }
+        let before = self.problems();
+        let values = texts.iter().filter_map(|text| match text.parse() {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.problem(format!(
+                    "{name}: {error} (set them with ROCKET_{variable} or in Rocket.toml)"
+                ));
+                None
             }
-        }
-        is_valid.then_some(values)
+        });
+        let values = values.collect();
+        (self.problems() == before).then_some(values)
     }
 
     /// Returns the settings, or the problems if there are any.

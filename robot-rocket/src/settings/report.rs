@@ -36,12 +36,11 @@ impl SettingsTable {
     /// parts that the table shows are compared.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<&str> {
-        let has_same = |[name, value, _]: &&[String; 3]| {
+        let differing = self.0.iter().filter(|row| {
             let mut others = other.0.iter();
-            others.any(|[other_name, other_value, _]| other_name == name && other_value == value)
-        };
-        let differing = self.0.iter().filter(|row| !has_same(row));
-        differing.map(|[name, ..]| name.as_str()).collect()
+            !others.any(|other| other[..2] == row[..2])
+        });
+        differing.map(|row| row[0].as_str()).collect()
     }
 
     /// The settings that were read from a figment.
@@ -55,24 +54,18 @@ impl SettingsTable {
             };
             Some([name.to_owned(), value, origin])
         });
-        Self(rows.chain([log_level(), traces()]).collect())
+        let log_level = env::var("RUST_LOG").ok();
+        let log_level = log_level.map(|it| (it.escape_debug().to_string(), "RUST_LOG".to_owned()));
+        let others = [
+            ("RUST_LOG", log_level, "warn, and info for reloads"),
+            ("traces", shown_collector(), "none"),
+        ];
+        let others = others.map(|(name, shown, default)| {
+            let (value, origin) = shown.unwrap_or((default.to_owned(), "default".to_owned()));
+            [name.to_owned(), value, origin]
+        });
+        Self(rows.chain(others).collect())
     }
-}
-
-/// The row of `RUST_LOG`, which `robot-rocket` reads.
-fn log_level() -> [String; 3] {
-    let (value, origin) = match env::var("RUST_LOG") {
-        Ok(value) => (value.escape_debug().to_string(), "RUST_LOG"),
-        Err(_) => ("warn, and info for reloads".to_owned(), "default"),
-    };
-    ["RUST_LOG".to_owned(), value, origin.to_owned()]
-}
-
-/// The row of the collector of traces, without its path and query, which may have secrets.
-fn traces() -> [String; 3] {
-    let (value, origin) =
-        shown_collector().unwrap_or_else(|| ("none".to_owned(), "default".to_owned()));
-    ["traces".to_owned(), value, origin]
 }
 
 impl fmt::Display for SettingsTable {
@@ -109,7 +102,7 @@ fn default(name: &str, settings: &ServerSettings) -> Option<String> {
         "write_timeout" => seconds(limits.write_timeout),
         "import_minimum_rate" => catalogue.stream_limits.minimum_rate.to_string(),
         "import_timeout" => seconds(catalogue.stream_limits.timeout),
-        "log_format" => settings.log_format.to_string(),
+        "log_format" => format!("{:?}", settings.log_format).to_lowercase(),
         "max_connections" => limits.connections.to_string(),
         "max_connections_per_address" => limits.connections_per_address.to_string(),
         "allowed_origins" | "api_tokens" | "api_tokens_file" | "metrics_address" | "static_dir"
@@ -121,21 +114,18 @@ fn default(name: &str, settings: &ServerSettings) -> Option<String> {
 /// The value without secrets.
 fn shown(name: &str, value: &Value) -> String {
     match name {
-        "api_tokens" => tokens(value),
+        "api_tokens" => {
+            let texts = value.deserialize().map(Texts::into_vec).unwrap_or_default();
+            let tokens = texts.iter().map(|text| match text.parse::<AccessToken>() {
+                Ok(token) => format!("{token:?}"),
+                Err(_) => "(invalid)".to_owned(),
+            });
+            tokens.collect::<Vec<_>>().join(", ")
+        }
         "database_url" => redact(value.as_str().unwrap_or_default()),
-        "tls" => plain(value),
-        _ if keys::SECRETS.contains(&name) => "(not shown)".to_owned(),
+        "secret_key" => "(not shown)".to_owned(),
         _ => plain(value),
     }
-}
-
-fn tokens(value: &Value) -> String {
-    let texts = value.deserialize().map(Texts::into_vec).unwrap_or_default();
-    let tokens = texts.iter().map(|text| match text.parse::<AccessToken>() {
-        Ok(token) => format!("{token:?}"),
-        Err(_) => "(invalid)".to_owned(),
-    });
-    tokens.collect::<Vec<_>>().join(", ")
 }
 
 fn plain(value: &Value) -> String {
@@ -163,13 +153,14 @@ fn origin(name: &str, value: &Value, figment: &Figment) -> String {
     let metadata = figment.get_metadata(value.tag());
     let file = metadata.and_then(|metadata| metadata.source.as_ref()?.file_path());
     if let Some(file) = file {
-        let selected = figment.profile();
-        let profile = value.tag().profile().unwrap_or_else(|| selected.clone());
+        let profile = value.tag().profile();
+        let profile = profile.unwrap_or_else(|| figment.profile().clone());
         return format!("{} [{profile}]", file.display());
     }
-    let is_variable = metadata.is_some_and(|metadata| metadata.name.contains("environment"));
-    if is_variable {
-        return place(metadata, &Profile::Default, &[name.to_owned()]);
+    match metadata {
+        Some(variable) if variable.name.contains("environment") => {
+            place(metadata, &Profile::Default, &[name])
+        }
+        _ => "default".to_owned(),
     }
-    "default".to_owned()
 }

@@ -16,9 +16,10 @@ use rocket::{
         Figment,
         value::{Dict, magic::RelativePathBuf},
     },
+    serde::Deserialize,
 };
 
-use super::{ConnectionLimits, LogFormat, Settings, SettingsError, names, reader::Reader, store};
+use super::{ConnectionLimits, Settings, SettingsError, names, reader::Reader, store};
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
 ///
@@ -96,6 +97,32 @@ impl ServerSettings {
             warnings: std::mem::take(&mut reader.warnings),
         };
         reader.finish(settings)
+    }
+}
+
+/// The format of the log (`log_format`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(crate = "rocket::serde", rename_all = "lowercase")]
+pub enum LogFormat {
+    /// Lines for people, in colours on a terminal.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+impl LogFormat {
+    /// Reads the setting. A wrong value, which [`ServerSettings::read`] reports, counts as none.
+    ///
+    /// ```
+    /// use robot_rocket::LogFormat;
+    ///
+    /// let figment = rocket::Config::figment().merge(("log_format", "json"));
+    /// assert_eq!(LogFormat::read(&figment), LogFormat::Json);
+    /// ```
+    #[must_use]
+    pub fn read(figment: &Figment) -> Self {
+        figment.extract_inner("log_format").unwrap_or_default()
     }
 }
 

@@ -7,12 +7,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rocket::{
-    Either,
-    config::{CipherSuite, TlsConfig},
-};
+use rocket::{Either, config::TlsConfig};
 use rustls::{
-    Error as TlsError, ServerConfig, SupportedCipherSuite,
+    Error as TlsError, ServerConfig,
     crypto::{CryptoProvider, ring},
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
 };
@@ -21,6 +18,11 @@ use x509_cert::{
     der::Decode,
     time::{Time, Validity},
 };
+
+/// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
+/// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
+/// of 90 days.
+const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// The certificate and the key of a server.
 pub(crate) struct Identity {
@@ -40,18 +42,43 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
                 .to_owned(),
         );
     }
-    let certificates = Source::read("tls.certs", "certificate", tls.certs())?;
-    let key = Source::read("tls.key", "key", tls.key())?;
-    let chain = certificates.certificates()?;
-    let validity = chain.first().and_then(validity);
-    let private_key = key.private_key()?;
+    let (origin, certificates) = content("certificate", "tls.certs", tls.certs())?;
+    let (key_origin, key) = content("key", "tls.key", tls.key())?;
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&certificates).collect();
+    let chain = chain.unwrap_or_default();
+    let Some(first) = chain.first() else {
+        return Err(is_not_pem(&origin, "certificate", "CERTIFICATE"));
+    };
+    let validity = Certificate::from_der(first).ok();
+    let validity = validity.map(|certificate| *certificate.tbs_certificate().validity());
+    let private_key = PrivateKeyDer::from_pem_slice(&key).map_err(|_| {
+        if String::from_utf8_lossy(&key).contains("ENCRYPTED") {
+            return format!(
+                "{key_origin} is protected by a password, which this server cannot ask for; decrypt \
+                 it with 'openssl pkey -in FILE -out NEW_FILE'"
+            );
+        }
+        is_not_pem(&key_origin, "private key", "PRIVATE KEY")
+    })?;
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider(tls)))
         .with_safe_default_protocol_versions()
         .and_then(|builder| {
             let builder = builder.with_no_client_auth();
             builder.with_single_cert(chain, private_key)
         })
-        .map_err(|error| explain(&error, &certificates, &key))?;
+        .map_err(|error| match error {
+            TlsError::InconsistentKeys(_) => format!(
+                "{key_origin} does not belong to {origin}, which must begin with the certificate of \
+                 this key"
+            ),
+            TlsError::InvalidCertificate(_) => {
+                format!("{origin} is damaged; copy it again, or have it issued again")
+            }
+            other => format!(
+                "{origin} and {key_origin} cannot be used for HTTPS ({other}); create a key with \
+                 RSA, ECDSA or Ed25519, and a certificate for it"
+            ),
+        })?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.ignore_client_order = tls.prefer_server_cipher_order();
     // Clients continue a session without a full handshake.
@@ -61,19 +88,49 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
     Ok(Identity {
         config: Arc::new(config),
         validity,
-        origin: format!("{} of {}", certificates.name, certificates.setting),
+        origin,
     })
 }
 
-fn validity(certificate: &CertificateDer<'_>) -> Option<Validity> {
-    let certificate = Certificate::from_der(certificate).ok()?;
-    Some(*certificate.tbs_certificate().validity())
+/// The file of a setting for messages, and its content, which may be in the setting itself.
+fn content(
+    what: &str,
+    setting: &str,
+    value: Either<impl AsRef<Path>, &[u8]>,
+) -> Result<(String, Vec<u8>), String> {
+    let path = match value {
+        Either::Left(path) => path,
+        Either::Right(content) => {
+            return Ok((format!("the {what} of {setting}"), content.to_vec()));
+        }
+    };
+    let origin = format!("the {what} file '{}' of {setting}", path.as_ref().display());
+    match fs::read(path) {
+        Ok(content) => Ok((origin, content)),
+        Err(cause) => Err(format!(
+            "{origin} cannot be read: {cause}; correct the path, or the permissions of the file"
+        )),
+    }
 }
 
-/// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
-/// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
-/// of 90 days.
-const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
+fn is_not_pem(origin: &str, what: &str, label: &str) -> String {
+    format!(
+        "{origin} has no valid {what} in PEM format; it must have a line '-----BEGIN {label}-----'"
+    )
+}
+
+/// The cryptography, with the cipher suites of the setting in its order.
+fn provider(tls: &TlsConfig) -> CryptoProvider {
+    let mut provider = ring::default_provider();
+    // Both have the names of the registry of cipher suites, but rustls calls those of TLS 1.3 `TLS13_`.
+    let suites = tls.ciphers().filter_map(|wanted| {
+        let wanted = format!("{wanted:?}");
+        let mut all = provider.cipher_suites.iter();
+        all.find(|suite| format!("{:?}", suite.suite()).replacen("TLS13_", "TLS_", 1) == wanted)
+    });
+    provider.cipher_suites = suites.copied().collect();
+    provider
+}
 
 impl Identity {
     /// The end of the certificate, from the beginning of 1970.
@@ -89,13 +146,9 @@ impl Identity {
     /// A warning if the certificate is not valid, or expires soon.
     pub(crate) fn validity_warning(&self) -> Option<String> {
         self.invalidity().or_else(|| {
-            let end = self.validity?.not_after;
-            let expires_soon = time_until(end)? <= RENEWAL_PERIOD;
-            expires_soon.then(|| {
-                format!(
-                    "{} expires at {end}; renew it, and send SIGHUP to the server",
-                    self.origin
-                )
+            let (origin, end) = (&self.origin, self.validity?.not_after);
+            (time_until(end)? <= RENEWAL_PERIOD).then(|| {
+                format!("{origin} expires at {end}; renew it, and send SIGHUP to the server")
             })
         })
     }
@@ -121,110 +174,6 @@ fn invalidity(validity: Validity) -> Option<String> {
 fn time_until(time: Time) -> Option<Duration> {
     let time = SystemTime::UNIX_EPOCH + time.to_unix_duration();
     time.duration_since(SystemTime::now()).ok()
-}
-
-/// The cryptography, with the cipher suites of the setting in its order.
-fn provider(tls: &TlsConfig) -> CryptoProvider {
-    let mut provider = ring::default_provider();
-    let all = provider.cipher_suites;
-    provider.cipher_suites = tls
-        .ciphers()
-        .filter_map(|wanted| all.iter().find(|suite| is_same(suite, wanted)))
-        .copied()
-        .collect();
-    provider
-}
-
-/// Both have the names of the registry of cipher suites; rustls calls those of TLS 1.3 `TLS13_`.
-fn is_same(suite: &SupportedCipherSuite, wanted: CipherSuite) -> bool {
-    let name = format!("{:?}", suite.suite());
-    name.replacen("TLS13_", "TLS_", 1) == format!("{wanted:?}")
-}
-
-/// A file of the setting, or its content.
-struct Source {
-    setting: &'static str,
-    /// The file for messages.
-    name: String,
-    content: Vec<u8>,
-}
-
-impl Source {
-    fn read(
-        setting: &'static str,
-        what: &str,
-        value: Either<impl AsRef<Path>, &[u8]>,
-    ) -> Result<Self, String> {
-        let (name, content) = match value {
-            Either::Left(path) => {
-                let name = format!("the {what} file '{}'", path.as_ref().display());
-                let content = fs::read(path).map_err(|cause| {
-                    format!(
-                        "{name} of {setting} cannot be read: {cause}; correct the path, or the \
-                         permissions of the file"
-                    )
-                })?;
-                (name, content)
-            }
-            Either::Right(content) => (format!("the {what}"), content.to_vec()),
-        };
-        Ok(Self {
-            setting,
-            name,
-            content,
-        })
-    }
-
-    fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, String> {
-        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&self.content).collect();
-        match chain {
-            Ok(chain) if !chain.is_empty() => Ok(chain),
-            _ => Err(self.is_not_pem("certificate", "-----BEGIN CERTIFICATE-----")),
-        }
-    }
-
-    fn private_key(&self) -> Result<PrivateKeyDer<'static>, String> {
-        PrivateKeyDer::from_pem_slice(&self.content).map_err(|_| {
-            if contains(&self.content, b"ENCRYPTED") {
-                format!(
-                    "{} of {} is protected by a password, which this server cannot ask for; \
-                     decrypt it with 'openssl pkey -in FILE -out NEW_FILE'",
-                    self.name, self.setting
-                )
-            } else {
-                self.is_not_pem("private key", "-----BEGIN PRIVATE KEY-----")
-            }
-        })
-    }
-
-    fn is_not_pem(&self, what: &str, begin: &str) -> String {
-        format!(
-            "{} of {} has no valid {what} in PEM format; it must have a line '{begin}'",
-            self.name, self.setting
-        )
-    }
-}
-
-fn contains(content: &[u8], words: &[u8]) -> bool {
-    content.windows(words.len()).any(|window| window == words)
-}
-
-fn explain(error: &TlsError, certificates: &Source, key: &Source) -> String {
-    match error {
-        TlsError::InconsistentKeys(_) => format!(
-            "{} of {} does not belong to {}; {} must begin with the certificate of this key",
-            key.name, key.setting, certificates.name, certificates.setting
-        ),
-        TlsError::InvalidCertificate(_) => format!(
-            "{} of {} is damaged; copy it again, or have it issued again",
-            certificates.name, certificates.setting
-        ),
-        other => format!(
-            "{} and {} cannot be used for HTTPS ({other}); create a key with RSA, ECDSA \
-             or Ed25519, and a certificate for it",
-            certificates.name, key.name
-        ),
-    }
 }
 
 #[cfg(test)]

@@ -152,14 +152,14 @@ fn contradictory_settings_are_named() {
         (&[("ROCKET_API_TOKENS", &same_token)], "'ci' twice"),
         (&[("ROCKET_API_TOKENS", &wrong_name)], "1 to 32 characters"),
         // An environment variable that expands to nothing.
-        (&[("ROCKET_API_TOKENS", "")], "api_tokens is empty"),
-        (&[("ROCKET_API_TOKENS", " , ")], "api_tokens is empty"),
+        (&[("ROCKET_API_TOKENS", "")], "api_tokens has no token"),
+        (&[("ROCKET_API_TOKENS", " , ")], "api_tokens has no token"),
         (
             &[
                 ("ROCKET_API_TOKENS", ""),
                 ("ROCKET_ALLOW_ANONYMOUS", "read"),
             ],
-            "api_tokens is empty",
+            "api_tokens has no token",
         ),
         (
             &[("ROCKET_ALLOW_ANONYMOUS", "false")],

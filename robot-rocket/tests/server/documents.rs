@@ -57,7 +57,7 @@ fn default_of(setting: &str) -> String {
         "ROCKET_PORT" => config.port.to_string(),
         "ROCKET_BEHAVIOUR" => Behaviour::default().to_string(),
         "ROCKET_DATABASE_TIMEOUT" => OpenOptions::new().get_timeout().as_secs().to_string(),
-        "ROCKET_LOG_FORMAT" => LogFormat::default().to_string(),
+        "ROCKET_LOG_FORMAT" => format!("{:?}", LogFormat::default()).to_lowercase(),
         "ROCKET_SLOW_STATEMENT" => {
             let limit = OpenOptions::new().get_slow_statement();
             limit.as_millis().to_string()

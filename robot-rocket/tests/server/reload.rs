@@ -24,7 +24,11 @@ fn entry(name: &str) -> String {
 
 fn write_tokens(folder: &Path, names: &[&str]) {
     let lines: Vec<_> = names.iter().map(|name| entry(name)).collect();
-    fs::write(folder.join("tokens"), lines.join("\n")).unwrap();
+    fs::write(
+        folder.join("tokens"),
+        format!("# names\r\n\n {}", lines.join("\r\n")),
+    )
+    .unwrap();
 }
 
 /// Sends SIGHUP, and waits until the log has one more line with these words.
