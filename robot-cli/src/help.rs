@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use clap::{ArgMatches, Command, CommandFactory, error::ErrorKind};
+use clap::{ArgMatches, Command, CommandFactory};
 
 use crate::arguments::Arguments;
 
@@ -102,13 +102,13 @@ fn with_compact_help(command: Command) -> Command {
         .mut_subcommands(with_compact_help)
 }
 
-/// An error in the command line, with the usage of the command that was called.
-pub(crate) fn usage_error(matches: &ArgMatches, message: &str) -> clap::Error {
+/// Adds the usage of the command that was called to an error.
+pub(crate) fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Error {
     let mut command = command();
     let called = matches.subcommand_name().unwrap_or_default();
     match command.find_subcommand_mut(called) {
-        Some(called) => called.error(ErrorKind::ValueValidation, message),
-        None => command.error(ErrorKind::ValueValidation, message),
+        Some(called) => error.format(called),
+        None => error.format(&mut command),
     }
 }
 

@@ -43,17 +43,22 @@ pub(crate) struct Interrupt {
 
 impl Interrupt {
     /// Registers the signal handlers.
-    pub(crate) fn register() -> io::Result<Self> {
+    pub(crate) fn register() -> Result<Self, Failure> {
         let interrupt = Self::default();
+        interrupt.add_handlers().map_err(not_handled)?;
+        Ok(interrupt)
+    }
+
+    fn add_handlers(&self) -> io::Result<()> {
         for signal in [SIGINT, SIGTERM] {
             let status = i32::from(SIGNAL_STATUS) + signal;
             // Before the handler that sets the flag, so that only the second signal terminates.
-            flag::register_conditional_shutdown(signal, status, Arc::clone(&interrupt.is_set))?;
-            flag::register(signal, Arc::clone(&interrupt.is_set))?;
+            flag::register_conditional_shutdown(signal, status, Arc::clone(&self.is_set))?;
+            flag::register(signal, Arc::clone(&self.is_set))?;
             let number = usize::try_from(signal).unwrap_or_default();
-            flag::register_usize(signal, Arc::clone(&interrupt.signal), number)?;
+            flag::register_usize(signal, Arc::clone(&self.signal), number)?;
         }
-        Ok(interrupt)
+        Ok(())
     }
 
     /// Whether a signal has arrived.
@@ -79,7 +84,7 @@ impl Interrupt {
     /// Prints what became of a command that a signal stopped.
     pub(crate) fn stopped(&self, message: &str) -> Failure {
         let _ = writeln!(io::stderr(), "Stopped{message}");
-        Failure::Interrupted(self.status())
+        Failure::printed(None, self.status())
     }
 
     /// A reader of the same bytes that returns an error after a signal, even if the source blocks:
@@ -87,17 +92,24 @@ impl Interrupt {
     pub(crate) fn reader(
         &self,
         source: impl Read + Send + 'static,
-    ) -> io::Result<InterruptibleReader> {
+    ) -> Result<InterruptibleReader, Failure> {
         let (sender, chunks) = mpsc::sync_channel(QUEUED_CHUNKS);
         thread::Builder::new()
             .name("robot-input".to_owned())
-            .spawn(move || read_ahead(source, &sender))?;
+            .spawn(move || read_ahead(source, &sender))
+            .map_err(not_handled)?;
         Ok(InterruptibleReader {
             interrupt: self.clone(),
             chunks,
             chunk: Cursor::default(),
         })
     }
+}
+
+fn not_handled(cause: io::Error) -> Failure {
+    Failure::new(format_args!(
+        "cannot handle Ctrl-C: {cause}; run the command again"
+    ))
 }
 
 /// Sends chunks until the end of the source, an error, or the end of the receiver.
@@ -159,7 +171,8 @@ mod tests {
         let mut read = Vec::new();
         let source = io::Cursor::new(bytes.clone());
         Interrupt::default()
-            .reader(source)?
+            .reader(source)
+            .unwrap()
             .read_to_end(&mut read)?;
         assert!(read == bytes);
         Ok(())
@@ -169,7 +182,7 @@ mod tests {
     fn blocked_read_returns_error_after_interrupt() -> io::Result<()> {
         let interrupt = Interrupt::default();
         let (input, held_open) = io::pipe()?;
-        let mut reader = interrupt.reader(input)?;
+        let mut reader = interrupt.reader(input).unwrap();
         interrupt.is_set.store(true, Ordering::Relaxed);
         assert!(reader.read(&mut [0; 8]).is_err());
         drop(held_open);

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     logging::start();
     let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
-            Failure::Usage(message) => help::usage_error(&matches, &message).into(),
+            Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
             failure => failure,
         })
     });
@@ -83,7 +83,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let context = &mut context;
     // A shell may have redirected the output to the catalogue.
     if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
-        return Err(Failure::OwnFile("standard output".to_owned()));
+        return Err(Failure::own_file("standard output"));
     }
     match arguments.command {
         Command::Add(args) => add::run(args, context),

@@ -44,9 +44,9 @@ pub(crate) fn print_pages(
     }
     let mut printer = Printer::new(format, fields);
     for page in pages {
-        printer.print(&page?, output).map_err(Failure::Output)?;
+        printer.print(&page?, output).map_err(Failure::output)?;
     }
-    printer.finish(output).map_err(Failure::Output)
+    printer.finish(output).map_err(Failure::output)
 }
 
 /// Prints the result of a command that is not about single robots, and flushes: a text, or its members as a

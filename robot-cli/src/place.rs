@@ -40,15 +40,14 @@ impl Place {
     ) -> Result<Option<transfer::Format>, Failure> {
         match (option, self) {
             (Some(format), _) => match format.of_files() {
-                None => Err(Failure::Usage(
-                    "a table cannot be imported or exported; use --format csv, json or ndjson"
-                        .to_owned(),
+                None => Err(Failure::usage(
+                    "a table cannot be imported or exported; use --format csv, json or ndjson",
                 )),
                 format => Ok(format),
             },
             (None, Self::Standard) => Ok(None),
             (None, Self::File(path)) => match transfer::Format::of_path(path) {
-                None => Err(Failure::Usage(format!(
+                None => Err(Failure::usage(format_args!(
                     "the name of '{self}' does not end in .csv, .json or .ndjson; add --format \
                      csv, json or ndjson"
                 ))),

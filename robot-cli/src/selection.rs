@@ -173,7 +173,7 @@ impl SelectionArgs {
             let count = catalogue.count(&filter)?;
             return writeln!(context.output, "{count}")
                 .and_then(|()| context.output.flush())
-                .map_err(Failure::Output);
+                .map_err(Failure::output);
         }
         let pages = Pages::new(catalogue, filter).sorted(self.sort);
         let (fields, format) = (self.fields.0.clone(), context.print_format());

@@ -18,5 +18,5 @@ pub(crate) fn run(args: AddArgs, context: &mut Context<'_>) -> Result<(), Failur
     let robot = context.open()?.add(args.robot.0)?;
     let fields = Field::DEFAULT.to_vec();
     output::print_robot(&robot, fields, context.print_format(), context.output)
-        .map_err(Failure::ChangeNotShown)
+        .map_err(Failure::change_not_shown)
 }

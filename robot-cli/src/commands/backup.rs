@@ -41,7 +41,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
     } else {
         Existing::Keep
     };
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "backing up");
     let backup = context
         .options
@@ -71,5 +71,5 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         ("robots", count.into()),
         ("bytes", bytes.into()),
     ];
-    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
+    print_result(&text, &members, context).map_err(Failure::change_not_shown)
 }

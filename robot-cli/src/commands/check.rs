@@ -24,6 +24,9 @@ Examples:
 The file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be
 checked.";
 
+/// The exit status if a check failed.
+const PROBLEMS_STATUS: u8 = 3;
+
 /// Arguments of `check`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,11 +35,11 @@ pub(crate) struct CheckArgs {}
 /// Checks the catalogue and prints the outcome of each check.
 pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     if context.database == "memory:" {
-        return Err(Failure::Usage(
-            "a catalogue in memory is empty at the start; check a file or a server".to_owned(),
+        return Err(Failure::usage(
+            "a catalogue in memory is empty at the start; check a file or a server",
         ));
     }
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |_, robots| {
         if robots > 0 {
@@ -51,9 +54,14 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
         _ => interrupt.stopped("; the check is incomplete"),
     })?;
     let printed = print(&report, context.print_format(), context.output);
-    let not_printed = printed.err().map(Failure::Output);
-    let problems = (!report.is_passed()).then_some(Failure::ProblemsFound);
-    Failure::combine(not_printed.into_iter().chain(problems).collect())
+    let not_printed = printed.err().map(Failure::output);
+    let problems = (!report.is_passed()).then(|| {
+        Failure::with_status(
+            PROBLEMS_STATUS,
+            "problems were found; restore a backup, or see 'Damaged catalogue' in the operations document",
+        )
+    });
+    Failure::combine(not_printed.into_iter().chain(problems))
 }
 
 /// Result and findings of a check, as programs get them.

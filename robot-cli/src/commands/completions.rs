@@ -49,7 +49,7 @@ pub(crate) fn run(
         .output
         .write_all(script(shell, command).as_bytes())
         .and_then(|()| context.output.flush())
-        .map_err(Failure::Output)
+        .map_err(Failure::output)
 }
 
 fn script(shell: aot::Shell, mut command: Command) -> String {

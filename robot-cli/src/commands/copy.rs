@@ -1,7 +1,5 @@
 //! `copy`: all robots of a catalogue, with their ids, to another store.
 
-use std::process::ExitCode;
-
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
     StoreFiles, redact,
@@ -40,8 +38,8 @@ pub(crate) fn reject_database_option(matches: &ArgMatches) -> Result<(), Failure
     if matches.value_source("database") != Some(ValueSource::CommandLine) {
         return Ok(());
     }
-    Err(Failure::Usage(
-        "copy does not use --database; use --from URL and --to URL".to_owned(),
+    Err(Failure::usage(
+        "copy does not use --database; use --from URL and --to URL",
     ))
 }
 
@@ -57,9 +55,11 @@ fn parse_persistent(text: &str) -> Result<String, &'static str> {
 pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let CopyArgs { from, to } = args;
     if is_same_catalogue(from, to) {
-        return Err(Failure::SameCatalogue);
+        return Err(Failure::new(
+            "--from and --to are the same catalogue; choose another one for --to",
+        ));
     }
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     // A backup of an older version is not migrated.
     let source = context.options.clone().unchanged().open(from)?;
     let target = context.options.clone().begin_copy().open(to)?;
@@ -76,15 +76,20 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
         end_copy()?;
     }
     let digest = copied.map_err(|error| match error {
-        CopyError::NotEmpty => Failure::TargetNotEmpty,
-        error => Failure::CopyIncomplete {
-            reason: reason(&error),
-            remedy: remedy(to),
-            status: match error {
-                CopyError::Cancelled { .. } => interrupt.status().into(),
-                _ => ExitCode::FAILURE,
-            },
-        },
+        CopyError::NotEmpty => Failure::new("the target is not empty; choose an empty one"),
+        error => {
+            let status = match error {
+                CopyError::Cancelled { .. } => interrupt.status(),
+                _ => 1,
+            };
+            let (reason, remedy) = (reason(&error), remedy(to));
+            Failure::with_status(
+                status,
+                format_args!(
+                    "{reason}; the target is incomplete. To start over, {remedy}, and copy again"
+                ),
+            )
+        }
     })?;
     end_copy()?;
     let CatalogueDigest {
@@ -97,7 +102,7 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     );
     let checksum = checksum.to_string();
     let members = [("robots", count.into()), ("checksum", checksum.into())];
-    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
+    print_result(&text, &members, context).map_err(Failure::change_not_shown)
 }
 
 /// Why the copy is incomplete.

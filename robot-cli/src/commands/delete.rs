@@ -16,6 +16,7 @@ use crate::{
     failure::Failure,
     format::Format,
     id::{IdArgument, parse_id},
+    progress::robot_count,
     table::Table,
     terminal::{self, Screen},
 };
@@ -46,21 +47,20 @@ const MAX_SHOWN: usize = 20;
 pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let needs_confirmation = !args.yes && args.ids.iter().any(|id| *id != args.ids[0]);
     if needs_confirmation && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-        return Err(Failure::Usage(
+        return Err(Failure::usage(
             "deleting several robots needs confirmation, and there is no terminal; \
-             nothing was deleted. Add --yes to delete them"
-                .to_owned(),
+             nothing was deleted. Add --yes to delete them",
         ));
     }
     let catalogue = context.open_existing()?;
     if needs_confirmation && !is_confirmed(&catalogue, &args.ids)? {
-        return Err(Failure::NotConfirmed);
+        return Err(Failure::plain(vec!["Nothing was deleted.".to_owned()]));
     }
     let (deleted, mut failures) = delete_all(args.ids, |id| catalogue.delete(id));
     if context.print_format() == Format::Table
         && let Err(error) = print_deleted(&deleted, context.output)
     {
-        failures.push(Failure::ChangeNotShown(error));
+        failures.push(Failure::change_not_shown(error));
     }
     Failure::combine(failures)
 }
@@ -74,24 +74,25 @@ fn delete_all(
     let mut failures = Vec::new();
     let is_one = ids.len() == 1;
     for id in ids {
-        let result = id.assignable().and_then(|id| match delete(id) {
-            Ok(()) => Ok(id),
-            Err(error @ Error::NotFound(_)) => Err(error.into()),
-            Err(error) if is_one => Err(error.into()),
-            Err(cause) => Err(Failure::DeletionStopped {
-                id,
-                deleted: deleted.len().try_into().unwrap_or(u64::MAX),
-                cause,
-            }),
-        });
-        match result {
-            Ok(id) => deleted.push(id),
-            Err(failure) => {
-                let is_missing = failure.is_missing_robot();
-                failures.push(failure);
-                if !is_missing {
-                    break;
-                }
+        let id = match id {
+            Ok(id) => id,
+            Err(digits) => {
+                failures.push(Failure::no_robot(digits));
+                continue;
+            }
+        };
+        match delete(id) {
+            Ok(()) => deleted.push(id),
+            Err(error @ Error::NotFound(_)) => failures.push(error.into()),
+            Err(error) if is_one => failures.push(error.into()),
+            Err(error) => {
+                failures.push(Failure::new(format_args!(
+                    "{}; deleted {} before robot {id}, and none after it. Check the database and its \
+                     disk before you delete the rest",
+                    error.with_cause(),
+                    robot_count(deleted.len().try_into().unwrap_or(u64::MAX))
+                )));
+                break;
             }
         }
     }
@@ -110,7 +111,7 @@ fn is_confirmed(catalogue: &dyn Catalogue, ids: &[IdArgument]) -> Result<bool, F
     let mut seen = HashSet::new();
     let mut robots = Vec::new();
     for id in ids {
-        if let IdArgument::Assignable(id) = *id
+        if let Ok(id) = *id
             && seen.insert(id)
             && let Some(robot) = catalogue.get(id)?
         {
@@ -150,13 +151,15 @@ mod tests {
             _ => panic!("{id} was not to be deleted"),
         });
         assert_eq!(deleted.iter().map(|id| id.get()).collect::<Vec<_>>(), [1]);
-        let messages: Vec<_> = failures.iter().map(ToString::to_string).collect();
+        let Err(failure) = Failure::combine(failures) else {
+            panic!("there is no failure");
+        };
         assert_eq!(
-            messages,
+            failure.plain_lines(),
             [
-                "No robot has the id 2",
-                "The store failed: disk I/O error; deleted 1 robot before robot 3, and none after \
-                 it. Check the database and its disk before you delete the rest",
+                "error: No robot has the id 2",
+                "error: The store failed: disk I/O error; deleted 1 robot before robot 3, and none \
+                 after it. Check the database and its disk before you delete the rest",
             ]
         );
     }

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsString,
+    fmt::Display,
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
@@ -70,8 +71,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         .format(context.format)?
         .unwrap_or(transfer::Format::Ndjson);
     if args.spreadsheet && format != transfer::Format::Csv {
-        return Err(Failure::Usage(
-            "--spreadsheet is only for CSV; add --format csv".to_owned(),
+        return Err(Failure::usage(
+            "--spreadsheet is only for CSV; add --format csv",
         ));
     }
     let Place::File(path) = &place else {
@@ -82,17 +83,10 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     } else {
         to_file(args, format, path, context)
     };
-    let count = robot_count(written.map_err(|failure| match failure {
-        Failure::Output(cause) => Failure::NotExported {
-            file: name(path),
-            is_special: is_special(path),
-            cause,
-        },
-        failure => failure,
-    })?);
+    let count = robot_count(written?);
     writeln!(context.output, "Exported {count} to {}.", name(path))
         .and_then(|()| context.output.flush())
-        .map_err(Failure::ChangeNotShown)
+        .map_err(Failure::change_not_shown)
 }
 
 /// Prints the robots. Ctrl-C terminates the process, as with other programs that print.
@@ -106,7 +100,7 @@ fn to_standard_output(
         export.progress = Progress::hidden();
     }
     export
-        .write(context.output, &Interrupt::default())
+        .write(context.output, &Interrupt::default(), Failure::output)
         .map(drop)
 }
 
@@ -118,9 +112,10 @@ fn to_special_file(
     path: &Path,
     context: &Context<'_>,
 ) -> Result<u64, Failure> {
+    let failure = |cause| not_exported(path, cause, "the output may be incomplete");
     let file = File::options().write(true).open(path);
-    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(Failure::Output)?);
-    Export::new(args, format, context)?.write(&mut buffer, &Interrupt::default())
+    let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
+    Export::new(args, format, context)?.write(&mut buffer, &Interrupt::default(), failure)
 }
 
 /// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
@@ -131,19 +126,20 @@ fn to_file(
     context: &Context<'_>,
 ) -> Result<u64, Failure> {
     // Before the temporary file exists, so that Ctrl-C never leaves it behind.
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     let failure = |error| match error {
-        OutputError::OfCatalogue => Failure::OwnFile(format!("'{}'", name(path))),
-        OutputError::NotSynced(cause) => Failure::ExportNotSynced {
-            file: name(path),
-            cause,
-        },
-        OutputError::Io(cause) => Failure::Output(cause),
-        error => Failure::Output(io::Error::other(error)),
+        OutputError::OfCatalogue => Failure::own_file(format_args!("'{}'", name(path))),
+        OutputError::NotSynced(cause) => Failure::new(format_args!(
+            "'{}' is complete, but its folder cannot be synced: {cause}; check the disk, and run the \
+             command again",
+            name(path)
+        )),
+        error => not_exported(path, error, "no file was changed"),
     };
     let mut file = OutputFile::create(path, &context.files()).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
-    let count = Export::new(args, format, context)?.write(&mut buffer, &interrupt)?;
+    let count = Export::new(args, format, context)?
+        .write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
     drop(buffer);
     if interrupt.is_set() {
         let count = robot_count(count);
@@ -151,6 +147,14 @@ fn to_file(
     }
     file.finish(Existing::Replace).map_err(failure)?;
     Ok(count)
+}
+
+fn not_exported(path: &Path, cause: impl Display, outcome: &str) -> Failure {
+    Failure::new(format_args!(
+        "cannot write '{}': {cause}; {outcome}. Free disk space or choose another path, and run the \
+         command again",
+        name(path)
+    ))
 }
 
 /// Whether a path leads to a device, a pipe or a socket.
@@ -191,19 +195,24 @@ impl Export {
     }
 
     /// Writes and flushes all robots, or until Ctrl-C, and returns their number.
-    fn write(mut self, output: &mut dyn Write, interrupt: &Interrupt) -> Result<u64, Failure> {
+    fn write(
+        mut self,
+        output: &mut dyn Write,
+        interrupt: &Interrupt,
+        failure: impl Fn(io::Error) -> Failure,
+    ) -> Result<u64, Failure> {
         let mut count: u64 = 0;
         for page in self.pages {
             let page = page?;
-            self.writer.write(&page, output).map_err(Failure::Output)?;
+            self.writer.write(&page, output).map_err(&failure)?;
             count = count.saturating_add(page.len().try_into().unwrap_or(u64::MAX));
             self.progress.update(count, count, "exported");
             if interrupt.is_set() {
                 return Ok(count);
             }
         }
-        self.writer.finish(output).map_err(Failure::Output)?;
-        output.flush().map_err(Failure::Output)?;
+        let finished = self.writer.finish(output).and_then(|()| output.flush());
+        finished.map_err(failure)?;
         Ok(count)
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct GetArgs {
 /// Prints the robot.
 pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open_existing()?;
-    let id = args.id.assignable()?;
+    let id = args.id.map_err(Failure::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
     output::print_robot(
         &robot,
@@ -34,5 +34,5 @@ pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failur
         context.print_format(),
         context.output,
     )
-    .map_err(Failure::Output)
+    .map_err(Failure::output)
 }

@@ -29,30 +29,30 @@ use crate::{
 /// The number of records between two updates of the progress bar.
 const PROGRESS_INTERVAL: u64 = 256;
 
+const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
+
 /// Imports the records and prints a summary. The catalogue is opened, and perhaps created, only
 /// if the input can be opened.
 pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let place = Place::new(&args.file);
     let format = place.format(context.format)?.ok_or_else(|| {
-        Failure::Usage(
-            "the format of standard input is unknown; add --format csv, json or ndjson".to_owned(),
-        )
+        Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
     // To read a file of the database would drop the locks that SQLite has on it in this process.
     if let Place::File(path) = &place
         && context.files().contains(path)
     {
-        return Err(Failure::OwnFile(format!("'{place}'")));
+        return Err(Failure::own_file(format_args!("'{place}'")));
     }
     let (input, length) = open_input(&place).map_err(|cause| not_read(&place, cause))?;
     let catalogue = open_catalogue(args, context)?;
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     let bytes_read = Arc::new(AtomicU64::new(0));
     let input = CountingReader {
         input,
         count: Arc::clone(&bytes_read),
     };
-    let reader = interrupt.reader(input).map_err(Failure::Signals)?;
+    let reader = interrupt.reader(input)?;
     let records = Records::new(reader, format);
     let mut import = Import {
         args,
@@ -112,10 +112,9 @@ fn open_input(place: &Place) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> 
 }
 
 fn not_read(place: &Place, cause: io::Error) -> Failure {
-    Failure::Input {
-        place: place.to_string(),
-        cause,
-    }
+    Failure::new(format_args!(
+        "cannot read '{place}': {cause}; check that it is a file that you may read"
+    ))
 }
 
 /// State of a running import.
@@ -245,16 +244,17 @@ impl Import<'_> {
         if !(self.args.atomic && self.is_unknown) {
             let printed = writeln!(output, "{}", sentence(&self.summary, self.args))
                 .and_then(|()| output.flush());
-            failures.extend(printed.err().map(Failure::ChangeNotShown));
+            failures.extend(printed.err().map(Failure::change_not_shown));
         }
         match self.stop {
             Some(cause) => {
                 failures.push(stopped_at(self.position, self.args, &self.summary, cause));
             }
-            None if self.summary.failed > 0 => failures.push(Failure::Records {
-                has_name_conflict: self.has_name_conflict
-                    && self.args.on_conflict == OnConflict::Fail,
-            }),
+            None if self.summary.failed > 0 => {
+                let is_avoidable =
+                    self.has_name_conflict && self.args.on_conflict == OnConflict::Fail;
+                failures.push(Failure::printed(is_avoidable.then_some(CONFLICT_HINT), 1));
+            }
             None => {}
         }
         Failure::combine(failures)
@@ -279,11 +279,11 @@ fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: C
         Cause::File => format!("Fix {position} and {again}{skip}"),
         Cause::System => format!("Fix the cause and {again}{skip}"),
     };
-    Failure::StoppedAt {
-        position,
-        rest: if args.dry_run { "checked" } else { "stored" },
-        remedy,
-    }
+    let rest = if args.dry_run { "checked" } else { "stored" };
+    let unit = position.unit();
+    Failure::new(format_args!(
+        "stopped at {position}; later {unit}s were not {rest}. {remedy}"
+    ))
 }
 
 /// The messages of an error, with its cause if the store failed.

@@ -38,25 +38,26 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let output = &mut *context.output;
     let Some(directory) = &args.directory else {
-        let page = page(command).map_err(Failure::Output)?;
+        let page = page(command).map_err(Failure::output)?;
         let printed = output.write_all(&page).and_then(|()| output.flush());
-        return printed.map_err(Failure::Output);
+        return printed.map_err(Failure::output);
     };
     // A page is written completely even after Ctrl-C.
-    let _interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let _interrupt = Interrupt::register()?;
     let catalogue = StoreFiles::of_url(&context.database);
-    let pages =
-        write_pages(command, directory, &catalogue).map_err(|cause| Failure::ManualNotWritten {
-            directory: directory.clone(),
-            cause,
-        })?;
+    let pages = write_pages(command, directory, &catalogue).map_err(|cause| {
+        Failure::new(format_args!(
+            "cannot write the manual to '{}': {cause}; choose a directory that you may write to",
+            directory.display()
+        ))
+    })?;
     writeln!(
         output,
         "Wrote {pages} pages; read the first with: man -l {}",
         directory.join("robot-cli.1").display()
     )
     .and_then(|()| output.flush())
-    .map_err(Failure::Output)
+    .map_err(Failure::output)
 }
 
 /// Writes the pages of a command and its subcommands, and returns their number.

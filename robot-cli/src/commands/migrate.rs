@@ -25,19 +25,18 @@ pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), F
     let database = redact(&context.database);
     if !args.yes {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return Err(Failure::Usage(
+            return Err(Failure::usage(
                 "migrating needs confirmation, and there is no terminal; nothing was changed. Add \
-                 --yes to migrate"
-                    .to_owned(),
+                 --yes to migrate",
             ));
         }
         if !is_confirmed(&format!("Revert the tables of {database}?")).unwrap_or(false) {
-            return Err(Failure::NotConfirmed);
+            return Err(Failure::plain(vec!["Nothing was changed.".to_owned()]));
         }
     }
     let options = context.options.clone().must_exist().revert_to(args.to);
     options.open(&context.database)?;
     writeln!(context.output, "Migrated {database}.")
         .and_then(|()| context.output.flush())
-        .map_err(Failure::ChangeNotShown)
+        .map_err(Failure::change_not_shown)
 }

@@ -46,10 +46,9 @@ pub(crate) fn require_named_catalogue(
     if is_named || !args.replace {
         return Ok(());
     }
-    Err(Failure::Usage(
+    Err(Failure::usage(
         "--replace requires the name of the catalogue; for the one in this directory, add --database \
-         sqlite://robots.db"
-            .to_owned(),
+         sqlite://robots.db",
     ))
 }
 
@@ -60,7 +59,7 @@ pub(crate) fn run(args: &RestoreArgs, context: &mut Context<'_>) -> Result<(), F
     } else {
         Existing::Keep
     };
-    let interrupt = Interrupt::register().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::register()?;
     let progress = Progress::new(None, "restoring");
     let restored =
         context
@@ -102,5 +101,5 @@ pub(crate) fn run(args: &RestoreArgs, context: &mut Context<'_>) -> Result<(), F
         ("bytes", bytes.into()),
         ("replaced", replaced.into()),
     ];
-    print_result(&text, &members, context).map_err(Failure::ChangeNotShown)
+    print_result(&text, &members, context).map_err(Failure::change_not_shown)
 }

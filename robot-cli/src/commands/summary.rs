@@ -20,7 +20,7 @@ pub(crate) struct SummaryArgs {
 /// Prints the summary.
 pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let summary = context.open_existing()?.summary(&args.filter.filter())?;
-    print(&summary, context.print_format(), context.output).map_err(Failure::Output)
+    print(&summary, context.print_format(), context.output).map_err(Failure::output)
 }
 
 fn print(summary: &Summary, format: Format, output: &mut dyn Write) -> io::Result<()> {

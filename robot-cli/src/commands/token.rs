@@ -2,8 +2,6 @@
 //!
 //! A client sends the token. The configuration of the server contains only its hash.
 
-use std::io;
-
 use clap::{Subcommand, ValueEnum};
 use robot_core::http::{self, AccessToken, TokenName};
 
@@ -77,12 +75,16 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     );
     let token = token.to_string();
     let members = [("token", text.into()), ("api_token", token.into())];
-    print_result(&shown, &members, context).map_err(Failure::Output)
+    print_result(&shown, &members, context).map_err(Failure::output)
 }
 
 /// The prefix and 32 random bytes.
 fn random_token() -> Result<String, Failure> {
     let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).map_err(|error| Failure::NoRandomness(io::Error::from(error)))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Failure::new(format_args!(
+            "cannot create a token, because the system returns no random numbers: {error}; try again"
+        ))
+    })?;
     Ok(format!("{PREFIX}{}", hex::encode(bytes)))
 }

@@ -35,18 +35,18 @@ pub(crate) struct UpdateArgs {
 /// Changes the robot and prints it.
 pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open_existing()?;
-    let id = args.id.assignable()?;
+    let id = args.id.map_err(Failure::no_robot)?;
     match args.if_revision {
         Some(revision) => catalogue.patch_if(id, revision, args.changes.0)?,
         None => catalogue.patch(id, args.changes.0)?,
     }
     // From here on the change is stored, so every failure has to say so.
-    let not_shown = |error| Failure::ChangeNotShown(io::Error::other(error));
+    let not_shown = |error| Failure::change_not_shown(io::Error::other(error));
     let robot = catalogue
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)))
         .map_err(not_shown)?;
     let fields = Field::DEFAULT.to_vec();
     output::print_robot(&robot, fields, context.print_format(), context.output)
-        .map_err(Failure::ChangeNotShown)
+        .map_err(Failure::change_not_shown)
 }
