@@ -81,6 +81,7 @@ impl Failure {
     }
 
     /// The output is incomplete. A closed pipe is no failure: the reader closed it.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(crate) fn output(cause: io::Error) -> Self {
         if cause.kind() == io::ErrorKind::BrokenPipe {
             return Self::printed(None, 0);
@@ -92,6 +93,7 @@ impl Failure {
     }
 
     /// The change is stored, but its result cannot be printed.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(crate) fn change_not_shown(cause: io::Error) -> Self {
         if cause.kind() == io::ErrorKind::BrokenPipe {
             return Self::printed(None, 0);

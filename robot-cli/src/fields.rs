@@ -4,26 +4,16 @@
 //! The rules about their values are in `robot-core`, so that all interfaces report violations with
 //! the same messages.
 
-use std::{fmt, str::FromStr};
-
 use clap::{Arg, ArgGroup, ArgMatches, Command};
-use robot_core::{Draft, Field, Kind, ParseFieldsError, Value};
+use robot_core::{Draft, Field, Kind, Value};
 
-/// Arguments that are made from the definition of the fields.
-pub(crate) trait FieldArguments {
-    /// Adds the arguments to a command.
-    fn add_to(command: Command) -> Command;
-
-    /// The values of the arguments.
-    fn read(matches: &ArgMatches) -> Self;
-}
-
-/// Makes the arguments usable with `#[command(flatten)]`.
+/// Implements [`clap::Args`] for a type of arguments that are made from the definition of the fields:
+/// its `add_to` adds them to a command, and `read` returns their values.
 macro_rules! impl_args {
     ($($type:ty),+) => {
         $(impl clap::FromArgMatches for $type {
             fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-                Ok(<Self as $crate::fields::FieldArguments>::read(matches))
+                Ok(Self::read(matches))
             }
 
             fn update_from_arg_matches(
@@ -37,7 +27,7 @@ macro_rules! impl_args {
 
         impl clap::Args for $type {
             fn augment_args(command: clap::Command) -> clap::Command {
-                <Self as $crate::fields::FieldArguments>::add_to(command)
+                Self::add_to(command)
             }
 
             fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -58,7 +48,7 @@ pub(crate) struct Changes(pub(crate) Draft);
 
 impl_args!(NewRobot, Changes);
 
-impl FieldArguments for NewRobot {
+impl NewRobot {
     fn add_to(command: Command) -> Command {
         let arguments = Field::SETTABLE.iter().map(|field| {
             let argument = argument(*field)
@@ -79,7 +69,7 @@ impl FieldArguments for NewRobot {
     }
 }
 
-impl FieldArguments for Changes {
+impl Changes {
     fn add_to(command: Command) -> Command {
         let arguments = Field::SETTABLE.iter().map(|field| {
             let hint = match field.kind() {
@@ -158,26 +148,5 @@ pub(crate) fn fields_help() -> String {
     )
 }
 
-/// A value of `--fields`.
-#[derive(Debug, Clone)]
-pub(crate) struct FieldList(pub(crate) Vec<Field>);
-
-impl Default for FieldList {
-    fn default() -> Self {
-        Self(Field::DEFAULT.to_vec())
-    }
-}
-
-impl FromStr for FieldList {
-    type Err = ParseFieldsError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Field::list(text).map(Self)
-    }
-}
-
-impl fmt::Display for FieldList {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&Field::names(&self.0))
-    }
-}
+/// The value of `--fields`. The name hides from clap that it is a list, because it is one argument.
+pub(crate) type FieldList = Vec<Field>;

@@ -8,8 +8,8 @@ use clap::{ArgMatches, Command, CommandFactory};
 
 use crate::arguments::Arguments;
 
-/// Headings in the list of commands. Commands that are not named here are listed under [`OTHER`].
-const GROUPS: [(&str, &[&str]); 3] = [
+/// Headings in the list of commands.
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Read", &["list", "search", "get", "summary"]),
     ("Change", &["add", "update", "delete"]),
     (
@@ -18,9 +18,8 @@ const GROUPS: [(&str, &[&str]); 3] = [
             "import", "export", "copy", "backup", "restore", "check", "migrate",
         ],
     ),
+    ("Other", &["token", "completions", "manual", "help"]),
 ];
-
-const OTHER: &str = "Other";
 
 /// Layout of the help of a command. The description is in `before_help`.
 const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
@@ -114,36 +113,24 @@ pub(crate) fn with_usage(error: clap::Error, matches: &ArgMatches) -> clap::Erro
 
 /// All commands, one line each, under the heading of their group.
 fn list_of_commands(command: &Command) -> String {
-    let is_grouped = |name| GROUPS.iter().any(|(_, names)| names.contains(&name));
-    let mut list = String::new();
-    for (group, names) in GROUPS {
-        let members = names
-            .iter()
-            .filter_map(|name| command.find_subcommand(name));
-        write_group(&mut list, command, group, &members.collect::<Vec<_>>());
-    }
-    let others = command
-        .get_subcommands()
-        .filter(|other| !is_grouped(other.get_name()) && !other.is_hide_set());
-    write_group(&mut list, command, OTHER, &others.collect::<Vec<_>>());
-    list
-}
-
-fn write_group(list: &mut String, command: &Command, group: &str, members: &[&Command]) {
-    let names = command
-        .get_subcommands()
-        .map(|member| member.get_name().len());
-    let width = names.max().unwrap_or_default();
+    let names = GROUPS.iter().flat_map(|(_, names)| *names);
+    let width = names.map(|name| name.len()).max().unwrap_or_default();
     let style = command.get_styles().get_literal();
+    let mut list = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(list, "{}", heading(command, group));
-    for member in members {
-        let name = member.get_name();
-        let about = member.get_about().map(ToString::to_string);
-        let about = about.unwrap_or_default();
-        let _ = writeln!(list, "  {style}{name:width$}{style:#}  {about}");
+    for (group, names) in GROUPS {
+        let _ = writeln!(list, "{}", heading(command, group));
+        for name in names {
+            let member = command.find_subcommand(name);
+            let about = member
+                .and_then(Command::get_about)
+                .cloned()
+                .unwrap_or_default();
+            let _ = writeln!(list, "  {style}{name:width$}{style:#}  {about}");
+        }
+        list.push('\n');
     }
-    list.push('\n');
+    list
 }
 
 fn heading(command: &Command, text: &str) -> String {

@@ -106,6 +106,7 @@ impl Interrupt {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn not_handled(cause: io::Error) -> Failure {
     Failure::new(format_args!(
         "cannot handle Ctrl-C: {cause}; run the command again"

@@ -32,22 +32,14 @@ use std::{
 use clap::{ArgMatches, FromArgMatches};
 use robot_core::OpenOptions;
 
-use crate::{
-    arguments::{Arguments, Command},
-    commands::{
-        add, backup, check, completions, copy, delete, export, get, import, list, manual, migrate,
-        restore, search, summary, token, update,
-    },
-    context::Context,
-    failure::Failure,
-};
+use crate::{arguments::Arguments, context::Context, failure::Failure};
 
 fn main() -> ExitCode {
     logging::start();
     let outcome = parse().map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            failure => failure,
+            failure @ Failure::Reported { .. } => failure,
         })
     });
     match outcome {
@@ -85,29 +77,5 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     if cfg!(unix) && context.files().contains(Path::new("/dev/stdout")) {
         return Err(Failure::own_file("standard output"));
     }
-    match arguments.command {
-        Command::Add(args) => add::run(args, context),
-        Command::List(args) => list::run(&args, context),
-        Command::Search(args) => search::run(&args, context),
-        Command::Get(args) => get::run(args, context),
-        Command::Summary(args) => summary::run(&args, context),
-        Command::Update(args) => update::run(args, context),
-        Command::Delete(args) => delete::run(args, context),
-        Command::Import(args) => import::run(&args, context),
-        Command::Export(args) => export::run(&args, context),
-        Command::Copy(args) => {
-            copy::reject_database_option(matches)?;
-            copy::run(&args, context)
-        }
-        Command::Backup(args) => backup::run(args, context),
-        Command::Restore(args) => {
-            restore::require_named_catalogue(&args, matches)?;
-            restore::run(&args, context)
-        }
-        Command::Check(_) => check::run(context),
-        Command::Migrate(args) => migrate::run(&args, context),
-        Command::Token(command) => token::run(command, context),
-        Command::Completions(args) => completions::run(&args, help::command(), context),
-        Command::Manual(args) => manual::run(&args, &help::command(), context),
-    }
+    arguments.command.run(matches, context)
 }

@@ -12,71 +12,72 @@ use serde_json::Value;
 
 use crate::{context::Context, failure::Failure, format::Format, table::Table, terminal::Screen};
 
-/// Prints fields of one robot, and flushes.
-pub(crate) fn print_robot(
-    robot: &Robot,
-    fields: Vec<Field>,
-    format: Format,
-    output: &mut dyn Write,
-) -> io::Result<()> {
-    // One robot is one object, with no array around it.
-    let is_array = format == Format::Json;
-    let mut printer = Printer::new(if is_array { Format::Ndjson } else { format }, fields);
-    printer.print(slice::from_ref(robot), output)?;
-    printer.finish(output)
-}
+impl Context<'_> {
+    /// Prints a text, and flushes.
+    pub(crate) fn print(&mut self, text: &str) -> io::Result<()> {
+        self.output.write_all(text.as_bytes())?;
+        self.output.flush()
+    }
 
-/// Prints fields of the robots of pages, and flushes. If there are none, the hint replaces a table, on
-/// standard error; the other formats have an empty result.
-pub(crate) fn print_pages(
-    pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
-    fields: Vec<Field>,
-    format: Format,
-    hint: Option<&str>,
-    output: &mut dyn Write,
-) -> Result<(), Failure> {
-    let mut pages = pages.peekable();
-    if format == Format::Table && pages.peek().is_none() {
-        if let Some(hint) = hint {
-            let _ = writeln!(io::stderr(), "{hint}");
-        }
-        return Ok(());
+    /// Prints fields of one robot, and flushes.
+    pub(crate) fn print_robot(&mut self, robot: &Robot, fields: &[Field]) -> io::Result<()> {
+        let format = match self.print_format() {
+            // One robot is one object, with no array around it.
+            Format::Json => Format::Ndjson,
+            format => format,
+        };
+        let mut printer = Printer::new(format, fields);
+        printer.print(slice::from_ref(robot), self.output)?;
+        printer.finish(self.output)
     }
-    let mut printer = Printer::new(format, fields);
-    for page in pages {
-        printer.print(&page?, output).map_err(Failure::output)?;
-    }
-    printer.finish(output).map_err(Failure::output)
-}
 
-/// Prints the result of a command that is not about single robots, and flushes: a text, or its members as a
-/// JSON object or a row of CSV.
-pub(crate) fn print_result(
-    text: &str,
-    members: &[(&str, Value)],
-    context: &mut Context<'_>,
-) -> io::Result<()> {
-    let format = context.print_format();
-    let output = &mut *context.output;
-    match format {
-        Format::Table => writeln!(output, "{text}")?,
-        Format::Json | Format::Ndjson => {
-            let members = members.iter().cloned();
-            let members = members.map(|(name, value)| (name.to_owned(), value));
-            writeln!(output, "{}", Value::Object(members.collect()))?;
+    /// Prints fields of the robots of pages, and flushes. If there are none, the hint replaces a table, on
+    /// standard error; the other formats have an empty result.
+    pub(crate) fn print_pages(
+        &mut self,
+        pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
+        fields: &[Field],
+        hint: Option<&str>,
+    ) -> Result<(), Failure> {
+        let mut pages = pages.peekable();
+        if self.print_format() == Format::Table && pages.peek().is_none() {
+            if let Some(hint) = hint {
+                let _ = writeln!(io::stderr(), "{hint}");
+            }
+            return Ok(());
         }
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut *output);
-            writer.write_record(members.iter().map(|(name, _)| name))?;
-            writer.write_record(members.iter().map(|(_, value)| match value {
-                Value::Null => String::new(),
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            }))?;
-            writer.flush()?;
+        let mut printer = Printer::new(self.print_format(), fields);
+        for page in pages {
+            printer
+                .print(&page?, self.output)
+                .map_err(Failure::output)?;
         }
+        printer.finish(self.output).map_err(Failure::output)
     }
-    output.flush()
+
+    /// Prints the result of a command that is not about single robots, and flushes: a text, or its members
+    /// as a JSON object or a row of CSV.
+    pub(crate) fn print_result(&mut self, text: &str, members: &[(&str, Value)]) -> io::Result<()> {
+        match self.print_format() {
+            Format::Table => writeln!(self.output, "{text}")?,
+            Format::Json | Format::Ndjson => {
+                let members = members.iter().cloned();
+                let members = members.map(|(name, value)| (name.to_owned(), value));
+                writeln!(self.output, "{}", Value::Object(members.collect()))?;
+            }
+            Format::Csv => {
+                let mut writer = csv::Writer::from_writer(&mut *self.output);
+                writer.write_record(members.iter().map(|(name, _)| name))?;
+                writer.write_record(members.iter().map(|(_, value)| match value {
+                    Value::Null => String::new(),
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
+                }))?;
+                writer.flush()?;
+            }
+        }
+        self.output.flush()
+    }
 }
 
 /// Prints robots page by page.
@@ -86,10 +87,10 @@ enum Printer {
 }
 
 impl Printer {
-    fn new(format: Format, fields: Vec<Field>) -> Self {
+    fn new(format: Format, fields: &[Field]) -> Self {
         match format.of_files() {
-            None => Self::Table(Table::new(Screen::of_standard_output()).fields(fields)),
-            Some(format) => Self::File(RobotWriter::new(format).fields(fields)),
+            None => Self::Table(Table::new(Screen::of_standard_output(), fields)),
+            Some(format) => Self::File(RobotWriter::new(format).fields(fields.to_vec())),
         }
     }
 

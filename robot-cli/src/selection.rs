@@ -3,13 +3,12 @@
 use std::iter;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, builder::TypedValueParser};
-use robot_core::{Comparison, Condition, Filter, Pages, ParseSortError, Sort, Value};
+use robot_core::{Comparison, Condition, Field, Filter, Pages, ParseSortError, Sort, Value};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldArguments, FieldList, fields_help, impl_args, requirement, value_name},
-    output,
+    fields::{FieldList, fields_help, impl_args, requirement, value_name},
 };
 
 const HEADING: &str = "Selection";
@@ -20,7 +19,7 @@ struct FilterArgs(Vec<(&'static Condition, Value<'static>)>);
 
 impl_args!(FilterArgs);
 
-impl FieldArguments for FilterArgs {
+impl FilterArgs {
     fn add_to(command: Command) -> Command {
         command.args(conditions().map(|condition| {
             let field = condition.field();
@@ -149,7 +148,8 @@ pub(crate) struct SelectionArgs {
         help = fields_help(),
         help_heading = HEADING,
         value_name = "FIELDS",
-        default_value_t
+        default_value = Field::names(Field::DEFAULT),
+        value_parser = Field::list
     )]
     fields: FieldList,
 }
@@ -171,15 +171,11 @@ impl SelectionArgs {
         let (catalogue, filter) = (context.open_existing()?, self.filter.filter(names));
         if self.count {
             let count = catalogue.count(&filter)?;
-            return writeln!(context.output, "{count}")
-                .and_then(|()| context.output.flush())
-                .map_err(Failure::output);
+            let printed = context.print(&format!("{count}\n"));
+            return printed.map_err(Failure::output);
         }
+        let mut missing = self.limit.unwrap_or(usize::MAX);
         let pages = Pages::new(catalogue, filter).sorted(self.sort);
-        let (fields, format) = (self.fields.0.clone(), context.print_format());
-        let Some(mut missing) = self.limit else {
-            return output::print_pages(pages, fields, format, hint, context.output);
-        };
         let mut pages = pages.page_size(missing.min(PAGE_SIZE));
         let pages = iter::from_fn(|| {
             if missing == 0 {
@@ -192,7 +188,7 @@ impl SelectionArgs {
             });
             Some(page)
         });
-        output::print_pages(pages, fields, format, hint, context.output)
+        context.print_pages(pages, &self.fields, hint)
     }
 }
 

@@ -30,18 +30,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    pub(crate) fn new(screen: Screen) -> Self {
+    /// A table of these fields, in this order.
+    pub(crate) fn new(screen: Screen, fields: &[Field]) -> Self {
         Self {
-            fields: Field::DEFAULT.to_vec(),
+            fields: fields.to_vec(),
             screen,
             widths: Vec::new(),
         }
-    }
-
-    /// Prints only these fields, in this order.
-    pub(crate) fn fields(mut self, fields: Vec<Field>) -> Self {
-        self.fields = fields;
-        self
     }
 
     /// Prints a page.
@@ -195,7 +190,7 @@ mod tests {
 
     #[test]
     fn columns_grow_with_later_pages_and_never_shrink() -> Result<(), Box<dyn std::error::Error>> {
-        let mut table = Table::new(Screen::default());
+        let mut table = Table::new(Screen::default(), Field::DEFAULT);
         let mut output = Vec::new();
         for (id, name) in [
             (1, "R2"),
@@ -240,7 +235,7 @@ mod tests {
             is_colored: false,
             width: Some(30),
         };
-        let mut table = Table::new(screen);
+        let mut table = Table::new(screen, Field::DEFAULT);
         let mut output = Vec::new();
         for id in [1, 1_000_000] {
             let id = RobotId::new(id).ok_or("not positive")?;

@@ -10,7 +10,6 @@ use crate::{
     context::Context,
     failure::Failure,
     interrupt::Interrupt,
-    output::print_result,
     printable::printable,
     progress::{Progress, robot_count},
 };
@@ -71,5 +70,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         ("robots", count.into()),
         ("bytes", bytes.into()),
     ];
-    print_result(&text, &members, context).map_err(Failure::change_not_shown)
+    context
+        .print_result(&text, &members)
+        .map_err(Failure::change_not_shown)
 }

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use clap::Args;
 use robot_core::{Check, CheckError, CheckOutcome, CheckReport};
 use serde_json::json;
 
@@ -15,7 +14,7 @@ use crate::{
     progress::{Progress, robot_count},
 };
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   robot-cli check                                Check ./robots.db, also while a server uses it
   robot-cli check --database sqlite://copy.db    Check a backup
@@ -26,11 +25,6 @@ checked.";
 
 /// The exit status if a check failed.
 const PROBLEMS_STATUS: u8 = 3;
-
-/// Arguments of `check`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct CheckArgs {}
 
 /// Checks the catalogue and prints the outcome of each check.
 pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {

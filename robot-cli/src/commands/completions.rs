@@ -45,11 +45,8 @@ pub(crate) fn run(
         Shell::Zsh => aot::Shell::Zsh,
         Shell::Fish => aot::Shell::Fish,
     };
-    context
-        .output
-        .write_all(script(shell, command).as_bytes())
-        .and_then(|()| context.output.flush())
-        .map_err(Failure::output)
+    let printed = context.print(&script(shell, command));
+    printed.map_err(Failure::output)
 }
 
 fn script(shell: aot::Shell, mut command: Command) -> String {

@@ -10,7 +10,6 @@ use crate::{
     context::Context,
     failure::Failure,
     interrupt::Interrupt,
-    output::print_result,
     progress::{Progress, robot_count},
 };
 
@@ -32,17 +31,6 @@ pub(crate) struct CopyArgs {
     to: String,
 }
 
-/// Rejects `--database`, which would have no effect. The environment variable is for other
-/// commands and is ignored.
-pub(crate) fn reject_database_option(matches: &ArgMatches) -> Result<(), Failure> {
-    if matches.value_source("database") != Some(ValueSource::CommandLine) {
-        return Ok(());
-    }
-    Err(Failure::usage(
-        "copy does not use --database; use --from URL and --to URL",
-    ))
-}
-
 /// Parses the URL of a catalogue that outlives the process.
 fn parse_persistent(text: &str) -> Result<String, &'static str> {
     if text == "memory:" {
@@ -52,7 +40,17 @@ fn parse_persistent(text: &str) -> Result<String, &'static str> {
 }
 
 /// Copies the catalogue and prints its digest.
-pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(
+    args: &CopyArgs,
+    matches: &ArgMatches,
+    context: &mut Context<'_>,
+) -> Result<(), Failure> {
+    // The environment variable is for other commands, and is ignored.
+    if matches.value_source("database") == Some(ValueSource::CommandLine) {
+        return Err(Failure::usage(
+            "copy does not use --database; use --from URL and --to URL",
+        ));
+    }
     let CopyArgs { from, to } = args;
     if is_same_catalogue(from, to) {
         return Err(Failure::new(
@@ -102,7 +100,9 @@ pub(crate) fn run(args: &CopyArgs, context: &mut Context<'_>) -> Result<(), Fail
     );
     let checksum = checksum.to_string();
     let members = [("robots", count.into()), ("checksum", checksum.into())];
-    print_result(&text, &members, context).map_err(Failure::change_not_shown)
+    context
+        .print_result(&text, &members)
+        .map_err(Failure::change_not_shown)
 }
 
 /// Why the copy is incomplete.

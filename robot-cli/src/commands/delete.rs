@@ -9,7 +9,7 @@ use std::{
 };
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Error, Robot, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Error, Field, Robot, RobotId};
 
 use crate::{
     context::Context,
@@ -126,7 +126,7 @@ fn is_confirmed(catalogue: &dyn Catalogue, ids: &[IdArgument]) -> Result<bool, F
 fn ask(robots: &[Robot]) -> io::Result<bool> {
     let mut terminal = io::stderr().lock();
     let shown = &robots[..robots.len().min(MAX_SHOWN)];
-    Table::new(Screen::of_standard_error()).print(shown, &mut terminal)?;
+    Table::new(Screen::of_standard_error(), Field::DEFAULT).print(shown, &mut terminal)?;
     if robots.len() > shown.len() {
         writeln!(terminal, "… and {} more", robots.len() - shown.len())?;
     }

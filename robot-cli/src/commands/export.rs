@@ -21,7 +21,7 @@ use crate::{
 };
 use clap::Args;
 use robot_core::{
-    Catalogue, Existing, OutputError, OutputFile, Pages,
+    Catalogue, Existing, Field, OutputError, OutputFile, Pages,
     transfer::{self, RobotWriter},
 };
 
@@ -38,7 +38,12 @@ pub(crate) struct ExportArgs {
     filter: TextFilterArgs,
 
     /// Fields in this order; an import requires name, type and year
-    #[arg(long, value_name = "FIELDS", default_value_t)]
+    #[arg(
+        long,
+        value_name = "FIELDS",
+        default_value = Field::names(Field::DEFAULT),
+        value_parser = Field::list
+    )]
     fields: FieldList,
 
     /// Write an apostrophe before names that a spreadsheet would interpret as formulas; only for
@@ -84,9 +89,8 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         to_file(args, format, path, context)
     };
     let count = robot_count(written?);
-    writeln!(context.output, "Exported {count} to {}.", name(path))
-        .and_then(|()| context.output.flush())
-        .map_err(Failure::change_not_shown)
+    let printed = context.print(&format!("Exported {count} to {}.\n", name(path)));
+    printed.map_err(Failure::change_not_shown)
 }
 
 /// Prints the robots. Ctrl-C terminates the process, as with other programs that print.
@@ -182,7 +186,7 @@ impl Export {
     ) -> Result<Self, Failure> {
         let progress = Progress::new(None, "exporting");
         let catalogue = context.open_existing()?;
-        let writer = RobotWriter::new(format).fields(args.fields.0.clone());
+        let writer = RobotWriter::new(format).fields(args.fields.clone());
         Ok(Self {
             pages: Pages::new(catalogue, args.filter.filter()),
             writer: if args.spreadsheet {

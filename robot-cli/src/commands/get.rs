@@ -1,14 +1,13 @@
 //! `get`: one robot by its id.
 
 use clap::Args;
-use robot_core::{CatalogueExt, Error};
+use robot_core::{CatalogueExt, Error, Field};
 
 use crate::{
     context::Context,
     failure::Failure,
     fields::{FieldList, fields_help},
     id::{IdArgument, parse_id},
-    output,
 };
 
 /// Arguments of `get`.
@@ -19,7 +18,13 @@ pub(crate) struct GetArgs {
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
     id: IdArgument,
 
-    #[arg(long, help = fields_help(), value_name = "FIELDS", default_value_t)]
+    #[arg(
+        long,
+        help = fields_help(),
+        value_name = "FIELDS",
+        default_value = Field::names(Field::DEFAULT),
+        value_parser = Field::list
+    )]
     fields: FieldList,
 }
 
@@ -28,11 +33,6 @@ pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failur
     let catalogue = context.open_existing()?;
     let id = args.id.map_err(Failure::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    output::print_robot(
-        &robot,
-        args.fields.0,
-        context.print_format(),
-        context.output,
-    )
-    .map_err(Failure::output)
+    let printed = context.print_robot(&robot, &args.fields);
+    printed.map_err(Failure::output)
 }

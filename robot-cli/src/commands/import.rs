@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     {
         return Err(Failure::own_file(format_args!("'{place}'")));
     }
-    let (input, length) = open_input(&place).map_err(|cause| not_read(&place, cause))?;
+    let (input, length) = open_input(&place).map_err(|cause| not_read(&place, &cause))?;
     let catalogue = open_catalogue(args, context)?;
     let interrupt = Interrupt::register()?;
     let bytes_read = Arc::new(AtomicU64::new(0));
@@ -111,7 +111,7 @@ fn open_input(place: &Place) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> 
     Ok((Box::new(file), length))
 }
 
-fn not_read(place: &Place, cause: io::Error) -> Failure {
+fn not_read(place: &Place, cause: &io::Error) -> Failure {
     Failure::new(format_args!(
         "cannot read '{place}': {cause}; check that it is a file that you may read"
     ))
@@ -187,7 +187,7 @@ impl Import<'_> {
         }
         match error {
             ImportError::Unreadable(ReadError::Input { cause, .. }) => {
-                self.input_failure = Some(not_read(self.place, cause));
+                self.input_failure = Some(not_read(self.place, &cause));
             }
             error => {
                 self.progress.suspend(|| {

@@ -1,6 +1,5 @@
 //! `list`: all robots, or those of a filter.
 
-use clap::Args;
 use robot_core::Filter;
 
 use crate::{context::Context, failure::Failure, selection::SelectionArgs};
@@ -9,28 +8,15 @@ const EMPTY: &str = "No robots yet. Add one with: robot-cli add R2-D2 --type dro
 
 const NO_MATCH: &str = "No robot is of these types and years. List all robots with: robot-cli list";
 
-const EXAMPLES: &str = "\
+pub(super) const EXAMPLES: &str = "\
 Examples:
   robot-cli list --format json
   robot-cli list --type droid --year-from 1970 --year-to 1979
   robot-cli list --sort=-year --limit 10                         The newest robots
   robot-cli list --type droid --count";
 
-/// Arguments of `list`.
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct ListArgs {
-    #[command(flatten)]
-    selection: SelectionArgs,
-}
-
 /// Prints the robots.
-pub(crate) fn run(args: &ListArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    print(&args.selection, context)
-}
-
-/// Prints the robots of a selection.
-pub(crate) fn print(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let hint = if selection.has_filter() {
         NO_MATCH
     } else {

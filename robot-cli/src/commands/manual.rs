@@ -36,10 +36,9 @@ pub(crate) fn run(
     command: &Command,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let output = &mut *context.output;
     let Some(directory) = &args.directory else {
         let page = page(command).map_err(Failure::output)?;
-        let printed = output.write_all(&page).and_then(|()| output.flush());
+        let printed = context.print(&String::from_utf8_lossy(&page));
         return printed.map_err(Failure::output);
     };
     // A page is written completely even after Ctrl-C.
@@ -51,13 +50,11 @@ pub(crate) fn run(
             directory.display()
         ))
     })?;
-    writeln!(
-        output,
-        "Wrote {pages} pages; read the first with: man -l {}",
+    let printed = context.print(&format!(
+        "Wrote {pages} pages; read the first with: man -l {}\n",
         directory.join("robot-cli.1").display()
-    )
-    .and_then(|()| output.flush())
-    .map_err(Failure::output)
+    ));
+    printed.map_err(Failure::output)
 }
 
 /// Writes the pages of a command and its subcommands, and returns their number.
@@ -114,57 +111,27 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
 /// lines are preformatted, other lines are filled.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
-    let mut previous = Line::Text;
+    let mut is_preformatted = false;
     for line in text.lines() {
-        let kind = Line::of(line);
-        match (previous, kind) {
-            (Line::Indented, Line::Indented) => {}
-            (_, Line::Indented) => {
-                roff.control("nf", []);
-            }
-            (Line::Indented, _) => {
-                roff.control("fi", []);
-            }
-            _ => {}
+        let is_indented = line.starts_with(' ');
+        if is_indented != is_preformatted {
+            roff.control(if is_indented { "nf" } else { "fi" }, []);
+            is_preformatted = is_indented;
         }
-        match kind {
-            Line::Heading => {
-                let heading = line.trim_end_matches(':').to_uppercase();
-                roff.control("SH", [heading.as_str()]);
+        match line.strip_suffix(':') {
+            Some(heading) if !is_indented => {
+                roff.control("SH", [heading.to_uppercase().as_str()]);
             }
-            Line::Blank => {
+            _ if line.is_empty() => {
                 roff.control("PP", []);
             }
-            Line::Indented | Line::Text => {
+            _ => {
                 roff.text([roman(line)]);
             }
         }
-        previous = kind;
     }
-    if previous == Line::Indented {
+    if is_preformatted {
         roff.control("fi", []);
     }
     roff
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
-    Heading,
-    Indented,
-    Blank,
-    Text,
-}
-
-impl Line {
-    fn of(line: &str) -> Self {
-        if line.is_empty() {
-            Self::Blank
-        } else if line.starts_with(' ') {
-            Self::Indented
-        } else if line.ends_with(':') {
-            Self::Heading
-        } else {
-            Self::Text
-        }
-    }
 }

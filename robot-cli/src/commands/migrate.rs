@@ -36,7 +36,6 @@ pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), F
     }
     let options = context.options.clone().must_exist().revert_to(args.to);
     options.open(&context.database)?;
-    writeln!(context.output, "Migrated {database}.")
-        .and_then(|()| context.output.flush())
-        .map_err(Failure::change_not_shown)
+    let printed = context.print(&format!("Migrated {database}.\n"));
+    printed.map_err(Failure::change_not_shown)
 }

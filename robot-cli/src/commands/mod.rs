@@ -1,20 +1,150 @@
 //! Commands, one module each, two for `import`: the arguments, and a `run` function.
 
-pub(crate) mod add;
-pub(crate) mod backup;
-pub(crate) mod check;
-pub(crate) mod completions;
-pub(crate) mod copy;
-pub(crate) mod delete;
-pub(crate) mod export;
-pub(crate) mod get;
-pub(crate) mod import;
-pub(crate) mod import_arguments;
-pub(crate) mod list;
-pub(crate) mod manual;
-pub(crate) mod migrate;
-pub(crate) mod restore;
-pub(crate) mod search;
-pub(crate) mod summary;
-pub(crate) mod token;
-pub(crate) mod update;
+mod add;
+mod backup;
+mod check;
+mod completions;
+mod copy;
+mod delete;
+mod export;
+mod get;
+mod import;
+mod import_arguments;
+mod list;
+mod manual;
+mod migrate;
+mod restore;
+mod search;
+mod summary;
+mod token;
+mod update;
+
+use clap::{ArgMatches, Subcommand};
+
+use crate::{
+    context::Context,
+    failure::Failure,
+    fields::NewRobot,
+    help,
+    selection::{SelectionArgs, TextFilterArgs},
+};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Add a robot and print it with its id
+    ///
+    /// If the robot violates rules, all of them are reported on standard error, one per line, and
+    /// nothing is added.
+    #[command(after_help = "Example:\n  robot-cli add R2-D2 --type droid --year 1977")]
+    Add(NewRobot),
+
+    /// Print all robots, or those of some types and years, sorted by name
+    #[command(after_help = list::EXAMPLES)]
+    List(SelectionArgs),
+
+    /// Print the robots whose names contain a text, sorted by name
+    ///
+    /// The search is case-sensitive without --ignore-case, and has no wildcards: % and * match only
+    /// themselves.
+    Search(search::SearchArgs),
+
+    /// Print one robot
+    Get(get::GetArgs),
+
+    /// Print how many robots there are of each type and decade
+    #[command(after_help = summary::EXAMPLES)]
+    Summary(TextFilterArgs),
+
+    /// Change a robot and print it
+    ///
+    /// At least one of the options for fields is required. The other fields keep their values.
+    Update(update::UpdateArgs),
+
+    /// Delete robots
+    ///
+    /// If some ids do not exist, the other robots are deleted, the missing ids are reported on
+    /// standard error, and the exit status is 1. Deleting several robots needs confirmation: on a
+    /// terminal the command shows them and asks, elsewhere it requires --yes.
+    Delete(delete::DeleteArgs),
+
+    /// Add robots from a file or standard input
+    Import(import_arguments::ImportArgs),
+
+    /// Write robots to a file or standard output
+    Export(export::ExportArgs),
+
+    /// Copy a catalogue to another store, with all ids
+    ///
+    /// The target must be empty. Afterwards both catalogues are read again and compared by their
+    /// number of robots and a checksum: the SHA-256 of the output of "list --format ndjson". Stop
+    /// all writers of the source first. New robots in the target get ids that were never used in
+    /// the source. The options --from and --to replace --database.
+    Copy(copy::CopyArgs),
+
+    /// Back up the catalogue file while it is in use
+    ///
+    /// The backup is a consistent snapshot that includes all acknowledged writes. It is checked
+    /// and synced, and renamed into place when complete. The command supports SQLite only; use
+    /// the tools of the database server for other stores.
+    Backup(backup::BackupArgs),
+
+    /// Restore the catalogue file from a backup
+    ///
+    /// The backup is checked as by "check", and copied; the copy is checked and synced, and renamed
+    /// into place when complete. The backup is not changed. With --replace, the command fails while
+    /// another program uses the catalogue, and keeps the file that it replaces, with its WAL, as
+    /// robots.db.replaced-1, or with the next free number.
+    Restore(restore::RestoreArgs),
+
+    /// Check the catalogue for damage
+    ///
+    /// Prints the result of each check: the integrity of an SQLite file and its search index, the
+    /// rules of all robots, the order of their names, the last id, and the number of names and robots.
+    /// An SQLite file is not changed, and may be in use.
+    #[command(after_help = check::EXAMPLES)]
+    Check,
+
+    /// Revert the tables of the catalogue to those of an earlier version
+    ///
+    /// Run it with the newer version, while no other program uses the catalogue, and after a backup; then
+    /// use the earlier version. The newer one migrates the tables again when it opens the catalogue.
+    Migrate(migrate::MigrateArgs),
+
+    /// Create access tokens for the server
+    #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]
+    Token(token::TokenCommand),
+
+    /// Print a shell completion script
+    Completions(completions::CompletionsArgs),
+
+    /// Print the manual, or write one page per command to a directory
+    Manual(manual::ManualArgs),
+}
+
+impl Command {
+    pub(crate) fn run(
+        self,
+        matches: &ArgMatches,
+        context: &mut Context<'_>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Add(robot) => add::run(robot, context),
+            Self::List(selection) => list::run(&selection, context),
+            Self::Search(args) => search::run(&args, context),
+            Self::Get(args) => get::run(args, context),
+            Self::Summary(filter) => summary::run(&filter, context),
+            Self::Update(args) => update::run(args, context),
+            Self::Delete(args) => delete::run(args, context),
+            Self::Import(args) => import::run(&args, context),
+            Self::Export(args) => export::run(&args, context),
+            Self::Copy(args) => copy::run(&args, matches, context),
+            Self::Backup(args) => backup::run(args, context),
+            Self::Restore(args) => restore::run(&args, matches, context),
+            Self::Check => check::run(context),
+            Self::Migrate(args) => migrate::run(&args, context),
+            Self::Token(command) => token::run(command, context),
+            Self::Completions(args) => completions::run(&args, help::command(), context),
+            Self::Manual(args) => manual::run(&args, &help::command(), context),
+        }
+    }
+}

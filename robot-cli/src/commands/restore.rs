@@ -10,7 +10,6 @@ use crate::{
     context::Context,
     failure::Failure,
     interrupt::Interrupt,
-    output::print_result,
     printable::printable,
     progress::{Progress, robot_count},
 };
@@ -36,24 +35,19 @@ pub(crate) struct RestoreArgs {
     replace: bool,
 }
 
-/// Rejects the replacement of a catalogue that the user has not named, such as the one in a wrong
-/// directory.
-pub(crate) fn require_named_catalogue(
+/// Restores the backup and prints what the catalogue contains.
+pub(crate) fn run(
     args: &RestoreArgs,
     matches: &ArgMatches,
+    context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let is_named = matches.value_source("database") != Some(ValueSource::DefaultValue);
-    if is_named || !args.replace {
-        return Ok(());
+    // The user has to name it: the working directory may be a wrong one.
+    if args.replace && matches.value_source("database") == Some(ValueSource::DefaultValue) {
+        return Err(Failure::usage(
+            "--replace requires the name of the catalogue; for the one in this directory, add \
+             --database sqlite://robots.db",
+        ));
     }
-    Err(Failure::usage(
-        "--replace requires the name of the catalogue; for the one in this directory, add --database \
-         sqlite://robots.db",
-    ))
-}
-
-/// Restores the backup and prints what the catalogue contains.
-pub(crate) fn run(args: &RestoreArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let existing = if args.replace {
         Existing::Replace
     } else {
@@ -101,5 +95,7 @@ pub(crate) fn run(args: &RestoreArgs, context: &mut Context<'_>) -> Result<(), F
         ("bytes", bytes.into()),
         ("replaced", replaced.into()),
     ];
-    print_result(&text, &members, context).map_err(Failure::change_not_shown)
+    context
+        .print_result(&text, &members)
+        .map_err(Failure::change_not_shown)
 }

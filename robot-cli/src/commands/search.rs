@@ -39,7 +39,7 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
         selection,
     } = args;
     if text.is_empty() {
-        return list::print(selection, context);
+        return list::run(selection, context);
     }
     let condition = if selection.has_filter() {
         ", and is of these types and years"

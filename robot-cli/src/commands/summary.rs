@@ -2,24 +2,19 @@
 
 use std::io::{self, Write};
 
-use clap::Args;
 use robot_core::Summary;
 
 use crate::{context::Context, failure::Failure, format::Format, selection::TextFilterArgs};
 
-/// Arguments of `summary`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  robot-cli summary\n  robot-cli summary --type droid --format csv\n  robot-cli summary --containing r2 --ignore-case"
-)]
-pub(crate) struct SummaryArgs {
-    #[command(flatten)]
-    filter: TextFilterArgs,
-}
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  robot-cli summary
+  robot-cli summary --type droid --format csv
+  robot-cli summary --containing r2 --ignore-case";
 
 /// Prints the summary.
-pub(crate) fn run(args: &SummaryArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let summary = context.open_existing()?.summary(&args.filter.filter())?;
+pub(crate) fn run(filter: &TextFilterArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let summary = context.open_existing()?.summary(&filter.filter())?;
     print(&summary, context.print_format(), context.output).map_err(Failure::output)
 }
 

@@ -5,7 +5,7 @@
 use clap::{Subcommand, ValueEnum};
 use robot_core::http::{self, AccessToken, TokenName};
 
-use crate::{context::Context, failure::Failure, output::print_result};
+use crate::{context::Context, failure::Failure};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +75,9 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
     );
     let token = token.to_string();
     let members = [("token", text.into()), ("api_token", token.into())];
-    print_result(&shown, &members, context).map_err(Failure::output)
+    context
+        .print_result(&shown, &members)
+        .map_err(Failure::output)
 }
 
 /// The prefix and 32 random bytes.

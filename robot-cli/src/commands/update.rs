@@ -10,7 +10,6 @@ use crate::{
     failure::Failure,
     fields::{Changes, update_usage},
     id::{IdArgument, parse_id},
-    output,
 };
 
 /// Arguments of `update`.
@@ -46,7 +45,6 @@ pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Fai
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)))
         .map_err(not_shown)?;
-    let fields = Field::DEFAULT.to_vec();
-    output::print_robot(&robot, fields, context.print_format(), context.output)
-        .map_err(Failure::change_not_shown)
+    let printed = context.print_robot(&robot, Field::DEFAULT);
+    printed.map_err(Failure::change_not_shown)
 }
