@@ -21,8 +21,8 @@ mod server {
     mod documents;
     mod files;
     mod framing;
+    mod heads;
     mod health;
-    mod hosts;
     mod imports;
     mod links;
     mod log;
@@ -38,7 +38,6 @@ mod server {
     pub(crate) mod proxy;
     mod read_only;
     mod readme;
-    mod refusals;
     #[cfg(unix)]
     mod reload;
     mod request_metrics;
@@ -51,7 +50,6 @@ mod server {
     mod traces;
     #[cfg(not(feature = "otlp"))]
     mod traces_without_feature;
-    mod unusual_requests;
     mod wrong_settings;
 }
 
@@ -61,7 +59,7 @@ use server::{proxy, slow_disk};
 #[cfg(feature = "tls")]
 use support::certificates;
 use support::{
-    calls::{add_long_list, call, draft, names},
+    calls::{call, draft, send},
     process::{self, Server},
     scrape, strace,
 };

@@ -20,8 +20,7 @@ const STOP_LIMIT: Duration = Duration::from_secs(15);
 pub(crate) fn every_fault_keeps_acknowledged_writes(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
         let database = DatabaseServer::new(kind);
-        let folder = tempfile::tempdir().unwrap();
-        let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
+        let start = || Server::sqlite(&[("DATABASE_URL", &database.url)]);
         let server = start();
         let workload = Workload::start(&server, Ledger::default(), random);
         workload.wait_until_served();

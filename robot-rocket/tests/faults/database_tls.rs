@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    calls::{call, draft, names},
     certificates::run as openssl,
     database_server::{DatabaseServer, Kind},
     options::Run,
@@ -129,9 +128,9 @@ pub(crate) fn trusted_certificate_is_accepted(_: &Run, kind: Kind) {
     let database = Database::new(kind);
     let url = database.url(database.host(), &database.authority.parameters(kind));
     let server = database.start(&url);
-    let answer = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let answer = server.add("R2-D2");
     assert_eq!(answer.status, 201, "{}", answer.text());
-    assert_eq!(names(&server), ["R2-D2"]);
+    assert_eq!(server.names(), ["R2-D2"]);
 }
 
 pub(crate) fn certificate_of_another_authority_is_refused(_: &Run, kind: Kind) {
@@ -177,9 +176,9 @@ pub(crate) fn database_that_loses_tls_is_not_used(_: &Run, kind: Kind) {
     let database = Database::new(kind);
     let url = database.url(database.host(), &database.authority.parameters(kind));
     let server = database.start(&url);
-    assert_eq!(names(&server), [""; 0]);
+    assert_eq!(server.names(), [""; 0]);
     database.server.drop_tls();
-    let answer = call(&server.client(), "GET", "/api/robots", "");
+    let answer = server.get("/api/robots");
     assert_eq!(answer.status, 503, "{}", answer.text());
     let (_, log) = server.stop("TERM");
     assert!(log.contains(remedy(kind)), "{log}");

@@ -3,7 +3,6 @@
 use std::{process::Output, thread};
 
 use crate::{
-    calls::call,
     database_server::{Kind, authority},
     options::Run,
     process::{Server, fail},
@@ -42,7 +41,7 @@ fn output(url: &str, level: &str, authority: &str) -> String {
         Ok(server) => {
             let greeting = server.greeting.clone();
             assert!(greeting.contains(&format!("://{authority}/")), "{greeting}");
-            assert_unavailable(&call(&server.client(), "GET", "/api/robots", ""));
+            assert_unavailable(&server.get("/api/robots"));
             let (status, log) = server.stop("TERM");
             assert!(status.success(), "{status}");
             assert!(log.contains(authority), "{log}");

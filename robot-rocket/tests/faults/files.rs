@@ -62,7 +62,7 @@ pub(crate) fn files_deleted_during_a_commit(run: &Run) {
     run.repeat(1, |_| {
         let folder = tempfile::tempdir().unwrap();
         let server = Server::start(folder.path(), &[]);
-        let first = call(&server.client(), "POST", "/api/robots", &draft("first"));
+        let first = server.add("first");
         assert_eq!(first.status, 201, "{}", first.text());
         let wal = folder.path().join(FILES[1]);
         let length = || fs::metadata(&wal).unwrap().len();
@@ -124,7 +124,7 @@ fn violations_after(
     fault(folder);
     let moment = Instant::now();
     workload.wait_for_calls(6);
-    let unknown = call(&server.client(), "GET", "/nowhere", "");
+    let unknown = server.get("/nowhere");
     assert_eq!(unknown.status, 404, "{}", unknown.text());
     let ledger = workload.stop();
     let (status, log) = server.stop(signal);

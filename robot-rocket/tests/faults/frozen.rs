@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    calls::{call, draft},
+    calls::draft,
     database_server::{DatabaseServer, Kind},
     options::Run,
     process::{Server, TIMEOUT, wait_for},
@@ -60,7 +60,7 @@ pub(crate) fn frozen_database_blocks_no_other_requests(run: &Run, kind: Kind) {
         let took = wait_until_available(&server);
         println!("{kind:?}: available {took:?} after the freeze");
         wait_until_writable(&server, &ledger);
-        assert_eq!(call(&server.client(), "GET", "/readyz", "").status, 200);
+        assert_eq!(server.get("/readyz").status, 200);
         assert_eq!(Scrape::of(metrics).value("robots_ready"), 1);
         assert_eq!(crowd(&server, &ledger).not_done, 0);
         let mut ledger = ledger.into_inner().unwrap();
@@ -200,9 +200,9 @@ fn assert_health_without_database(server: &Server) {
     thread::scope(|scope| {
         for _ in 0..10 {
             scope.spawn(|| {
-                let live = call(&server.client(), "GET", "/livez", "");
+                let live = server.get("/livez");
                 assert_eq!(live.status, 200);
-                let ready = call(&server.client(), "GET", "/readyz", "");
+                let ready = server.get("/readyz");
                 assert_eq!(ready.status, 503);
                 assert!(
                     ready.text().starts_with("the database "),
@@ -222,7 +222,7 @@ fn assert_served_without_database(server: &Server) {
         ("PATCH", "/api/robots", "", 405),
         ("POST", "/api/robots", "no JSON", 400),
     ] {
-        let answer = call(&server.client(), method, target, body);
+        let answer = server.call(method, target, body);
         assert_eq!(answer.status, status, "{method} {target}");
     }
 }
@@ -254,7 +254,7 @@ pub(crate) fn server_starts_and_stops_while_database_is_frozen(run: &Run, kind: 
         stop_with_requests_in_progress(old);
         let server = start(folder.path(), &database, free_address());
         let asked = Instant::now();
-        assert_unavailable(&call(&server.client(), "GET", "/api/robots", ""));
+        assert_unavailable(&server.get("/api/robots"));
         assert!(asked.elapsed() < READ_LIMIT, "{:?}", asked.elapsed());
         database.resume();
         let took = wait_until_available(&server);

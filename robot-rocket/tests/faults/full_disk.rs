@@ -6,7 +6,7 @@ use fastrand::Rng;
 use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
 
 use crate::{
-    calls::{call, draft, names},
+    calls::{call, draft},
     disk::{Disk, with_small_disk},
     options::Run,
     process::Server,
@@ -74,14 +74,14 @@ pub(crate) fn full_disk_stops_an_import_with_503(run: &Run) {
             writeln!(file, "{number:0>200},droid,{number}").unwrap();
         }
         let target = "/api/robots/import?format=csv";
-        let answer = call(&server.client(), "POST", target, &file);
+        let answer = server.call("POST", target, &file);
         assert_eq!(answer.status, 503, "{}", answer.text());
         let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
         assert_eq!(body["status"], "ERROR");
         let count = |name: &str| usize::try_from(body["data"][name].as_u64().unwrap()).unwrap();
         let (added, failed, not_tried) = (count("added"), count("failed"), count("not_tried"));
         assert_eq!((added + failed + not_tried, failed), (RECORDS, 1), "{body}");
-        assert_eq!(names(&server).len(), added);
+        assert_eq!(server.names().len(), added);
         let message = body["messages"][0].as_str().unwrap();
         assert!(
             message.starts_with("line ") && message.ends_with(MESSAGE),
@@ -105,7 +105,7 @@ pub(crate) fn full_disk_stops_an_import_with_503(run: &Run) {
 pub(crate) fn full_disk_accepts_changes_that_need_no_space(run: &Run) {
     with_small_disk(run, SIZE, |disk| {
         let server = Server::start(disk.path(), &[]);
-        let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+        let added = server.add("R2-D2");
         assert_eq!(added.status, 201);
         // Its pages are in the file then.
         let (status, log) = server.stop("TERM");

@@ -9,7 +9,6 @@ use std::{
 };
 
 use crate::{
-    calls::{call, names},
     options::Run,
     process::{Server, command},
     workload::{Ledger, Outcome, Workload, send},
@@ -61,11 +60,10 @@ pub(crate) fn kill_during_an_atomic_import_leaves_all_or_none(run: &Run) {
         }
         file
     };
-    let folder = tempfile::tempdir().unwrap();
-    let start = || Server::start(folder.path(), &[]);
+    let start = || Server::sqlite(&[]);
     let server = start();
     let begin = Instant::now();
-    let answer = call(&server.client(), "POST", TARGET, &file("first"));
+    let answer = server.call("POST", TARGET, &file("first"));
     assert_eq!(answer.status, 200, "{}", answer.text());
     let duration = begin.elapsed();
     server.stop("KILL");
@@ -79,7 +77,7 @@ pub(crate) fn kill_during_an_atomic_import_leaves_all_or_none(run: &Run) {
         thread::sleep(duration.mul_f64(1.2 * random.f64()));
         server.stop("KILL");
         let outcome = import.join().unwrap();
-        let found = names(&start()).len();
+        let found = start().names().len();
         let added = found.checked_sub(stored).unwrap();
         println!("{}: {added} robots, {outcome:?}", run.name);
         match outcome {

@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 use tempfile::TempDir;
 
 use crate::{
-    calls::{call, draft, names},
+    calls::draft,
     database_server::Kind,
     options::Run,
     process::{Server, wait_for},
@@ -45,16 +45,16 @@ impl Fixture {
     /// Asserts that no rejected write was stored.
     fn assert_unchanged(&self) {
         let target = "/api/robots/1?fields=name,year";
-        let robot = call(&self.server.client(), "GET", target, "");
+        let robot = self.server.get(target);
         let unchanged = r#"{"status":"FOUND","data":{"name":"locked","year":1977}}"#;
         assert_eq!(robot.text(), unchanged);
-        assert!(!names(&self.server).contains(&"pending".to_owned()));
+        assert!(!self.server.names().contains(&"pending".to_owned()));
     }
 }
 
 #[track_caller]
 fn assert_status(server: &Server, method: &str, target: &str, body: &str, status: u16) {
-    let answer = call(&server.client(), method, target, body);
+    let answer = server.call(method, target, body);
     let text = answer.text();
     assert_eq!(answer.status, status, "{method} {target} {body}: {text}");
 }
@@ -67,7 +67,7 @@ fn assert_locked(server: &Server, locked: &[(&str, &str, String)], others: impl 
             .iter()
             .map(|(method, target, body)| {
                 scope.spawn(move || {
-                    let answer = call(&server.client(), method, target, body);
+                    let answer = server.call(method, target, body);
                     assert_unavailable(&answer);
                 })
             })
@@ -140,7 +140,7 @@ pub(crate) fn writes_to_a_locked_robot_do_not_block_reads(_: &Run, kind: Kind) {
 
 pub(crate) fn locked_table_rejects_every_call(_: &Run, kind: Kind) {
     let mut fixture = Fixture::new(kind);
-    let before = names(&fixture.server);
+    let before = fixture.server.names();
     (fixture.other)(match kind {
         Kind::Postgres => "BEGIN; LOCK TABLE robots IN ACCESS EXCLUSIVE MODE",
         Kind::Mariadb => "SET SESSION TRANSACTION READ WRITE; LOCK TABLES robots WRITE",
@@ -157,6 +157,6 @@ pub(crate) fn locked_table_rejects_every_call(_: &Run, kind: Kind) {
     assert_locked(&server, &locked, || {});
     drop(other);
     wait_until_available(&server);
-    assert_eq!(names(&server), before);
+    assert_eq!(server.names(), before);
     assert_status(&server, "POST", "/api/robots", &draft("after"), 201);
 }

@@ -19,7 +19,6 @@ use diesel::{
 use robot_core::{CatalogueExt, Draft};
 
 use crate::{
-    calls::names,
     options::Run,
     process::{Server, command},
 };
@@ -180,7 +179,7 @@ pub(crate) fn servers_wait_for_a_long_migration(run: &Run) {
             migrating.batch_execute("ROLLBACK").unwrap();
             for server in servers {
                 let server = server.join().unwrap();
-                assert_eq!(names(&server).len(), 297);
+                assert_eq!(server.names().len(), 297);
                 let (status, log) = server.stop("TERM");
                 assert!(status.success(), "{status}");
                 assert!(

@@ -61,8 +61,7 @@ pub(crate) fn busy_pooler_without_sessions_is_refused(_: &Run) {
 
 pub(crate) fn pooler_with_sessions_serves_all_calls(run: &Run) {
     let (_servers, [url]) = poolers(["session"]);
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", &url)]);
+    let server = Server::sqlite(&[("DATABASE_URL", &url)]);
     let mut ledger = Ledger::default();
     run.repeat(1, |random| {
         let workload = Workload::start(&server, mem::take(&mut ledger), random);

@@ -8,7 +8,7 @@ use std::{
 use robot_core::conformance::Answer;
 
 use crate::{
-    calls::{call, draft},
+    calls::draft,
     database_server::{DatabaseServer, Kind},
     options::Run,
     process::{Server, wait_for},
@@ -22,8 +22,7 @@ pub(crate) fn server_starts_before_its_database(run: &Run, kind: Kind) {
     run.repeat(1, |_| {
         let database = DatabaseServer::new(kind);
         database.stop();
-        let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
+        let server = Server::sqlite(&[("DATABASE_URL", &database.url)]);
         assert_every_call_is_unavailable(&server);
         database.start();
         let took = wait_until_available(&server);
@@ -57,7 +56,7 @@ fn assert_every_call_is_unavailable(server: &Server) {
         ] {
             scope.spawn(move || {
                 let sent = Instant::now();
-                assert_unavailable(&call(&server.client(), method, target, &draft("early")));
+                assert_unavailable(&server.call(method, target, &draft("early")));
                 let took = sent.elapsed();
                 assert!(took < ANSWER_LIMIT, "{method} {target}: {took:?}");
             });
@@ -66,7 +65,7 @@ fn assert_every_call_is_unavailable(server: &Server) {
 }
 
 fn add(server: &Server, name: &str) -> Answer {
-    let answer = call(&server.client(), "POST", "/api/robots", &draft(name));
+    let answer = server.add(name);
     assert_eq!(answer.status, 201, "{name}: {}", answer.text());
     answer
 }
@@ -81,8 +80,7 @@ fn id_of(answer: &Answer) -> u64 {
 pub(crate) fn restart_while_idle_is_not_noticed(run: &Run, kind: Kind) {
     run.repeat(1, |_| {
         let database = DatabaseServer::new(kind);
-        let folder = tempfile::tempdir().unwrap();
-        let server = Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
+        let server = Server::sqlite(&[("DATABASE_URL", &database.url)]);
         let mut last = 0;
         for (end, name) in [
             (DatabaseServer::stop as fn(&DatabaseServer), "stop"),
@@ -90,7 +88,7 @@ pub(crate) fn restart_while_idle_is_not_noticed(run: &Run, kind: Kind) {
         ] {
             last = add_many(&server, &format!("before a {name}"), last);
             let newest = format!("/api/robots/{last}");
-            assert_eq!(call(&server.client(), "DELETE", &newest, "").status, 200);
+            assert_eq!(server.call("DELETE", &newest, "").status, 200);
             end(&database);
             database.start();
             // A connection that was used within the last second is not validated.

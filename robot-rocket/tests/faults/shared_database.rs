@@ -12,8 +12,7 @@ use crate::{
 pub(crate) fn servers_on_one_database_agree(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
         let database = DatabaseServer::new(kind);
-        let folder = tempfile::tempdir().unwrap();
-        let start = || Server::start(folder.path(), &[("DATABASE_URL", &database.url)]);
+        let start = || Server::sqlite(&[("DATABASE_URL", &database.url)]);
         // Both find a database without tables.
         let (one, other) = thread::scope(|scope| {
             let one = scope.spawn(start);

@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     options::Run,
-    process::{Server, connection, wait_for},
+    process::{Server, wait_for},
     workload::{Interval, Ledger, Outcome, Robot, Workload, Write, added_id},
 };
 
@@ -90,7 +90,7 @@ fn begin(server: &Server, robot: &Robot) -> (TcpStream, String) {
          Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
         body.len()
     );
-    let mut stream = connection(server, &head);
+    let mut stream = server.connect(&head);
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
     assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");

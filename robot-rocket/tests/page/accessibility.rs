@@ -35,11 +35,11 @@ impl Visit {
     /// Changes the robot that is being edited as another client, and saves it here.
     fn overtake_edit(&self) {
         let target = "/api/robots?fields=id,name,type,year";
-        let robots = call(&self.client(), "GET", target, "");
+        let robots = self.get(target);
         let robots: Vec<Value> = serde_json::from_slice(&robots.body).unwrap();
         for robot in robots {
             let path = format!("/api/robots/{}", robot["id"].as_str().unwrap());
-            let answer = call(&self.client(), "PUT", &path, &robot.to_string());
+            let answer = self.call("PUT", &path, &robot.to_string());
             assert_eq!(answer.status, 200, "{}", answer.text());
         }
         self.run("document.querySelector('.edited .main').click()");

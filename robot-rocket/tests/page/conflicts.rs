@@ -16,7 +16,7 @@ impl Visit {
     /// Changes robot 1 as another client.
     fn change(&self, name: &str, kind: &str, year: &str) {
         let draft = format!(r#"{{"name":"{name}","type":"{kind}","year":{year}}}"#);
-        let answer = call(&self.client(), "PUT", "/api/robots/1", &draft);
+        let answer = self.call("PUT", "/api/robots/1", &draft);
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 

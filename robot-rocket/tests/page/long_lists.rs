@@ -108,7 +108,7 @@ fn deleted_pages_are_left_out_and_loading_ends() {
     });
     // In each page before the window, one robot stays, or none.
     for id in (1..=1500).filter(|id| *id != 150 && *id != 950) {
-        let answer = call(&visit.client(), "DELETE", &format!("/api/robots/{id}"), "");
+        let answer = visit.call("DELETE", &format!("/api/robots/{id}"), "");
         assert_eq!(answer.status, 200);
     }
     visit.run(

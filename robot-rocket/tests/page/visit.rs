@@ -112,7 +112,7 @@ impl Visit {
     pub(crate) fn add(&self, name: &str, kind: &str, year: &str) {
         let name = Value::from(name);
         let draft = format!(r#"{{"name":{name},"type":"{kind}","year":{year}}}"#);
-        let answer = call(&self.client(), "POST", "/api/robots", &draft);
+        let answer = self.call("POST", "/api/robots", &draft);
         assert_eq!(answer.status, 201, "{}", answer.text());
     }
 
@@ -251,7 +251,7 @@ impl Visit {
     /// Deletes a robot as another client.
     #[track_caller]
     pub(crate) fn delete(&self, id: u32) {
-        let answer = call(&self.client(), "DELETE", &format!("/api/robots/{id}"), "");
+        let answer = self.call("DELETE", &format!("/api/robots/{id}"), "");
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
@@ -272,7 +272,7 @@ impl Visit {
     /// The robots in the catalogue, as JSON.
     pub(crate) fn stored(&self) -> String {
         let target = "/api/robots?fields=name,type,year";
-        call(&self.client(), "GET", target, "").text()
+        self.get(target).text()
     }
 }
 

@@ -73,14 +73,13 @@ fn network_access_requires_a_setting() {
 
 #[test]
 fn tokens_grant_their_permission_only() {
-    let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
     for settings in [
         &[MEMORY, ("ROCKET_API_TOKENS", &tokens)][..],
         &[MEMORY, ("ROCKET_API_TOKENS", &tokens), ANYWHERE],
     ] {
-        let server = Server::start(folder.path(), settings);
-        let refused = call(&server.client(), "GET", "/api/robots", "");
+        let server = Server::sqlite(settings);
+        let refused = server.get("/api/robots");
         assert_eq!(refused.status, 401);
         assert_eq!(
             refused.header("www-authenticate"),
@@ -212,16 +211,12 @@ fn allowed_origins_may_write() {
 
 #[test]
 fn bodies_and_tokens_are_not_logged() {
-    let folder = tempfile::tempdir().unwrap();
     let tokens = tokens();
-    let server = Server::start(
-        folder.path(),
-        &[
-            ("ROCKET_API_TOKENS", &tokens),
-            ("ROCKET_LOG_LEVEL", "debug"),
-            ("RUST_LOG", "trace"),
-        ],
-    );
+    let server = Server::sqlite(&[
+        ("ROCKET_API_TOKENS", &tokens),
+        ("ROCKET_LOG_LEVEL", "debug"),
+        ("RUST_LOG", "trace"),
+    ]);
     let credentials = format!("Bearer {WRITER}");
     for body in [r#"{"name":"Secret","type":"droid","year":1}"#, "{Secret"] {
         let call = Call {

@@ -9,9 +9,9 @@ use std::{
 };
 
 use crate::{
-    Server, call, draft, names,
+    Server, draft,
     process::{
-        TIMEOUT, ask, assert_failed, connection, cpu_time, open_files, read_to_end, wait_for,
+        TIMEOUT, ask, assert_failed, assert_status, cpu_time, open_files, read_to_end, wait_for,
     },
     scrape::{self, Scrape, free_address},
 };
@@ -19,19 +19,15 @@ use crate::{
 /// Rejected connections are answered without waiting for a time limit, which are all 60 seconds.
 const AT_ONCE: Duration = Duration::from_secs(15);
 
-fn server(folder: &tempfile::TempDir, settings: &[(&str, &str)]) -> Server {
-    let common = [
-        ("DATABASE_URL", "memory:"),
-        ("ROCKET_HEADER_TIMEOUT", "60"),
-        ("ROCKET_KEEP_ALIVE", "60"),
-    ];
-    Server::start(folder.path(), &[&common, settings].concat())
+fn server(settings: &[(&str, &str)]) -> Server {
+    let common = [("ROCKET_HEADER_TIMEOUT", "60"), ("ROCKET_KEEP_ALIVE", "60")];
+    Server::with(&[&common, settings].concat())
 }
 
 #[track_caller]
 fn assert_served(stream: &mut TcpStream) {
     let answer = ask(stream, "GET", "/api/robots/1", "");
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert_status(&answer, 200);
 }
 
 /// Asserts that the server rejects a connection, on which this is sent.
@@ -70,9 +66,8 @@ fn admitted(address: SocketAddr) -> TcpStream {
 #[test]
 fn connections_beyond_the_limit_are_rejected_with_503() {
     const LIMIT: usize = 5;
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", &LIMIT.to_string())]);
-    let mut admitted_ones: Vec<_> = (0..LIMIT).map(|_| connection(&server, "")).collect();
+    let server = server(&[("ROCKET_MAX_CONNECTIONS", &LIMIT.to_string())]);
+    let mut admitted_ones: Vec<_> = (0..LIMIT).map(|_| server.connect("")).collect();
     admitted_ones.iter_mut().for_each(assert_served);
     for sent in [
         "",
@@ -80,7 +75,7 @@ fn connections_beyond_the_limit_are_rejected_with_503() {
         "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: 44\r\n\r\n{",
         "no request",
     ] {
-        assert_rejected(&connection(&server, ""), sent);
+        assert_rejected(&server.connect(""), sent);
         admitted_ones.iter_mut().for_each(assert_served);
     }
     drop(admitted_ones.pop());
@@ -91,29 +86,27 @@ fn connections_beyond_the_limit_are_rejected_with_503() {
 /// More connections than may hold a large head, each with more bytes of heads than a small one has.
 #[test]
 fn kept_connections_serve_any_number_of_requests() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[]);
+    let server = server(&[]);
     let target = format!("/api/robots/1?_={}", "x".repeat(2000));
-    let mut connections: Vec<_> = (0..80).map(|_| connection(&server, "")).collect();
+    let mut connections: Vec<_> = (0..80).map(|_| server.connect("")).collect();
     for stream in &mut connections {
         for _ in 0..10 {
             let answer = ask(stream, "GET", &target, "");
-            assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+            assert_status(&answer, 200);
         }
     }
 }
 
 #[test]
 fn many_rejected_connections_disturb_no_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", "2")]);
-    let mut early = connection(&server, "");
-    let mut other = connection(&server, "");
+    let server = server(&[("ROCKET_MAX_CONNECTIONS", "2")]);
+    let mut early = server.connect("");
+    let mut other = server.connect("");
     assert_served(&mut early);
     assert_served(&mut other);
     let before = open_files(&server);
     // More than are answered at the same time.
-    let rejected: Vec<_> = (0..500).map(|_| connection(&server, "")).collect();
+    let rejected: Vec<_> = (0..500).map(|_| server.connect("")).collect();
     for _ in 0..100 {
         assert_served(&mut early);
         let extra = open_files(&server).saturating_sub(before);
@@ -154,17 +147,13 @@ fn own_address() -> SocketAddr {
 fn connections_of_one_address_are_limited() {
     let own = own_address();
     let metrics = free_address();
-    let folder = tempfile::tempdir().unwrap();
     let address = if own.is_ipv4() { "0.0.0.0" } else { "::" };
-    let server = server(
-        &folder,
-        &[
-            ("ROCKET_ADDRESS", address),
-            ("ROCKET_ALLOW_ANONYMOUS", "true"),
-            ("ROCKET_MAX_CONNECTIONS_PER_ADDRESS", "2"),
-            ("ROCKET_METRICS_ADDRESS", &metrics.to_string()),
-        ],
-    );
+    let server = server(&[
+        ("ROCKET_ADDRESS", address),
+        ("ROCKET_ALLOW_ANONYMOUS", "true"),
+        ("ROCKET_MAX_CONNECTIONS_PER_ADDRESS", "2"),
+        ("ROCKET_METRICS_ADDRESS", &metrics.to_string()),
+    ]);
     let port = server.address().port();
     let remote = SocketAddr::new(own.ip(), port);
     let local = SocketAddr::new([127, 0, 0, 1].into(), port);
@@ -189,20 +178,19 @@ fn connections_of_one_address_are_limited() {
 
 #[test]
 fn connections_beyond_the_file_limit_wait_idle() {
-    let folder = tempfile::tempdir().unwrap();
     let settings = [("ROCKET_HEADER_TIMEOUT", "60"), ("ROCKET_KEEP_ALIVE", "60")];
-    let (server, metrics) = scrape::server(folder.path(), &settings);
-    let mut early = connection(&server, "");
+    let (server, metrics) = scrape::server(&settings);
+    let mut early = server.connect("");
     let added = ask(&mut early, "POST", "/api/robots", &draft("first"));
-    assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+    assert_status(&added, 201);
     // This opens the connection to the database for lists.
-    assert_eq!(names(&server), ["first"]);
+    assert_eq!(server.names(), ["first"]);
     let limited = Command::new("prlimit")
         .args(["--nofile=64:64", "--pid", &server.id().to_string()])
         .status()
         .unwrap_or_else(|error| panic!("cannot run prlimit (Debian package util-linux): {error}"));
     assert!(limited.success());
-    let idle: Vec<_> = (0..100).map(|_| connection(&server, "")).collect();
+    let idle: Vec<_> = (0..100).map(|_| server.connect("")).collect();
     wait_for("the limit of open files is reached", TIMEOUT, || {
         open_files(&server) >= 64
     });
@@ -218,17 +206,17 @@ fn connections_beyond_the_file_limit_wait_idle() {
             "/api/robots",
             &draft(&number.to_string()),
         );
-        assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+        assert_status(&added, 201);
         assert_served(&mut early);
         let list = ask(&mut early, "GET", "/api/robots", "");
         assert!(list.contains(&format!("\"{number}\"")), "{list}");
     }
     drop(idle);
-    let mut late = connection(&server, "");
+    let mut late = server.connect("");
     assert_served(&mut late);
-    assert_eq!(names(&server).len(), 10);
+    assert_eq!(server.names().len(), 10);
     assert!(Scrape::of(metrics).value("robots_http_accept_failures_total") > 0);
-    let deleted = call(&server.client(), "DELETE", "/api/robots/1", "");
+    let deleted = server.call("DELETE", "/api/robots/1", "");
     assert_eq!(deleted.status, 200);
     let (_, log) = server.stop("TERM");
     assert!(log.contains("allow more open files (ulimit -n)"), "{log}");

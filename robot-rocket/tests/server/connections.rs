@@ -7,13 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use socket2::SockRef;
-use tempfile::TempDir;
-
 use crate::{
-    Server, add_long_list, draft, names,
-    process::{TIMEOUT, answer, ask, assert_failed, connection, open_files, read_to_end, wait_for},
+    Server,
+    process::{TIMEOUT, ask, assert_status, open_files, read_to_end, wait_for},
 };
+use socket2::SockRef;
 
 /// Time limits of one second end earlier than this, and the default limits later.
 const SOON: Duration = Duration::from_secs(4);
@@ -29,13 +27,11 @@ const LAST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: c
 const END_OF_LIST: &str = "]\r\n0\r\n\r\n";
 
 /// A server with these time limits in seconds.
-fn server(folder: &TempDir, header_timeout: &str, keep_alive: &str) -> Server {
-    let settings = [
-        ("DATABASE_URL", "memory:"),
+fn server(header_timeout: &str, keep_alive: &str) -> Server {
+    Server::with(&[
         ("ROCKET_HEADER_TIMEOUT", header_timeout),
         ("ROCKET_KEEP_ALIVE", keep_alive),
-    ];
-    Server::start(folder.path(), &settings)
+    ])
 }
 
 /// Asserts that the server closes the connection after a second, without an answer.
@@ -49,17 +45,15 @@ fn assert_closed_after_a_second(stream: &TcpStream, started: Instant) {
 
 #[test]
 fn silent_connection_is_closed_after_header_timeout() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, "1", "60");
+    let server = server("1", "60");
     let started = Instant::now();
-    assert_closed_after_a_second(&connection(&server, ""), started);
+    assert_closed_after_a_second(&server.connect(""), started);
 }
 
 #[test]
 fn trickled_head_is_closed_after_header_timeout() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, "1", "60");
-    let mut stream = connection(&server, "");
+    let server = server("1", "60");
+    let mut stream = server.connect("");
     // The first byte starts the time limit of the head.
     thread::sleep(Duration::from_millis(300));
     let started = Instant::now();
@@ -76,8 +70,8 @@ fn trickled_head_is_closed_after_header_timeout() {
         });
         assert_closed_after_a_second(&stream, started);
         // The time limit applies to the second request as well.
-        stream = connection(&server, "");
-        assert!(ask(&mut stream, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+        stream = server.connect("");
+        assert_status(&ask(&mut stream, "GET", "/api/robots/1", ""), 200);
         stream.write_all(b"GET /").unwrap();
         assert_closed_after_a_second(&stream, Instant::now());
     });
@@ -85,14 +79,13 @@ fn trickled_head_is_closed_after_header_timeout() {
 
 #[test]
 fn heads_in_pieces_are_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, "60", "60");
+    let server = server("60", "60");
     let long = format!(
         "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nX-Filler: {}\r\n\r\n",
         "x".repeat(10_000)
     );
     for (head, size) in [(LIST, 1), (LIST, 7), (&long, 1000)] {
-        let mut stream = connection(&server, "\r\n");
+        let mut stream = server.connect("\r\n");
         for piece in format!("{head}{LAST}").as_bytes().chunks(size) {
             stream.write_all(piece).unwrap();
             thread::sleep(Duration::from_millis(5));
@@ -104,16 +97,15 @@ fn heads_in_pieces_are_answered() {
 
 #[test]
 fn idle_connection_is_closed_after_keep_alive() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, "60", "1");
-    let (mut used, mut idle) = (connection(&server, ""), connection(&server, ""));
-    assert!(ask(&mut idle, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+    let server = server("60", "1");
+    let (mut used, mut idle) = (server.connect(""), server.connect(""));
+    assert_status(&ask(&mut idle, "GET", "/api/robots/1", ""), 200);
     let started = Instant::now();
     thread::scope(|scope| {
         scope.spawn(|| assert_closed_after_a_second(&idle, started));
         while started.elapsed() < 2 * ONE_SECOND {
             thread::sleep(Duration::from_millis(100));
-            assert!(ask(&mut used, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+            assert_status(&ask(&mut used, "GET", "/api/robots/1", ""), 200);
         }
     });
     assert_closed_after_a_second(&used, Instant::now());
@@ -121,27 +113,24 @@ fn idle_connection_is_closed_after_keep_alive() {
 
 #[test]
 fn keep_alive_0_closes_after_one_response() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, "60", "0");
-    let (received, elapsed) = read_to_end(&connection(&server, &LIST.repeat(2)));
+    let server = server("60", "0");
+    let (received, elapsed) = read_to_end(&server.connect(&LIST.repeat(2)));
     assert!(elapsed < SOON, "{elapsed:?}");
     assert_eq!(received.matches("HTTP/1.1 200 OK").count(), 1, "{received}");
     let lower = received.to_ascii_lowercase();
     assert!(lower.contains("\r\nconnection: close\r\n"), "{received}");
 }
 
-fn server_with_long_list(folder: &TempDir) -> Server {
-    let settings = [("DATABASE_URL", "memory:"), ("ROCKET_WRITE_TIMEOUT", "1")];
-    let server = Server::start(folder.path(), &settings);
-    add_long_list(&server);
+fn server_with_long_list() -> Server {
+    let server = Server::with(&[("ROCKET_WRITE_TIMEOUT", "1")]);
+    server.add_long_list();
     server
 }
 
 #[test]
 fn client_that_stops_reading_is_disconnected() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server_with_long_list(&folder);
-    let streams: Vec<_> = (0..20).map(|_| connection(&server, LIST)).collect();
+    let server = server_with_long_list();
+    let streams: Vec<_> = (0..20).map(|_| server.connect(LIST)).collect();
     for stream in &streams {
         wait_for("the list begins", TIMEOUT, || {
             stream.peek(&mut [0]).unwrap() > 0
@@ -160,9 +149,8 @@ fn client_that_stops_reading_is_disconnected() {
 #[test]
 fn slow_reader_gets_the_whole_list() {
     const PIECE: usize = 16 * 1024;
-    let folder = tempfile::tempdir().unwrap();
-    let server = server_with_long_list(&folder);
-    let mut stream = connection(&server, "");
+    let server = server_with_long_list();
+    let mut stream = server.connect("");
     // Otherwise, the system would accept much of the list.
     SockRef::from(&stream).set_recv_buffer_size(PIECE).unwrap();
     stream.write_all(LAST.as_bytes()).unwrap();
@@ -178,43 +166,4 @@ fn slow_reader_gets_the_whole_list() {
         .unwrap();
     stream.read_to_end(&mut list).unwrap();
     assert!(list.ends_with(END_OF_LIST.as_bytes()));
-}
-
-/// Sends the head of a request without its body, and asserts that it is rejected after ten seconds.
-fn assert_body_times_out(server: &Server, line: &str, framing: &str) {
-    let what = format!("{line} {framing}");
-    let sent = format!("{line} HTTP/1.1\r\nHost: localhost\r\n{framing}\r\n\r\n");
-    let started = Instant::now();
-    let (received, _) = read_to_end(&connection(server, &sent));
-    assert_failed(&received, 408, &what);
-    let elapsed = started.elapsed();
-    assert!(elapsed > Duration::from_secs(9), "{what}: {elapsed:?}");
-    assert!(elapsed < Duration::from_secs(25), "{what}: {elapsed:?}");
-}
-
-#[test]
-fn body_that_never_starts_is_rejected_with_408() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = &server(&folder, "30", "30");
-    thread::scope(|scope| {
-        for line in [
-            "POST /api/robots",
-            "PUT /api/robots/1",
-            "POST /api/robots/import?format=csv",
-        ] {
-            for framing in ["Content-Length: 44", "Transfer-Encoding: chunked"] {
-                scope.spawn(move || assert_body_times_out(server, line, framing));
-            }
-        }
-        let late = draft("late");
-        let length = late.len();
-        let head = format!(
-            "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n"
-        );
-        let mut stream = connection(server, &head);
-        thread::sleep(SOON);
-        stream.write_all(late.as_bytes()).unwrap();
-        assert!(answer(&mut stream).starts_with("HTTP/1.1 201 "));
-    });
-    assert_eq!(names(server), ["late"]);
 }

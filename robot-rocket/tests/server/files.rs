@@ -11,7 +11,7 @@ use robot_core::conformance::Client;
 
 use crate::{
     Server, call, draft,
-    process::{assert_failed, connection, exchange, fail, output_of_failure, read},
+    process::{assert_failed, assert_status, fail, output_of_failure, read},
 };
 
 #[test]
@@ -50,7 +50,7 @@ fn existing_file_takes_precedence_over_routes() {
             "p {}",
         ),
     ] {
-        let answer = call(&server.client(), "GET", target, "");
+        let answer = server.get(target);
         assert_eq!(
             (answer.status, answer.text().as_str()),
             (200, text),
@@ -62,37 +62,25 @@ fn existing_file_takes_precedence_over_routes() {
             "{target}"
         );
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
-        let head = call(&server.client(), "HEAD", target, "");
+        let head = server.call("HEAD", target, "");
         assert_eq!((head.status, head.body.len()), (200, 0), "{target}");
         assert_eq!(
             head.header("content-length"),
             Some(text.len().to_string().as_str())
         );
     }
-    assert_eq!(
-        call(&server.client(), "GET", "/api/robots/1", "").text(),
-        "a file"
-    );
-    assert_eq!(
-        call(&server.client(), "GET", "/api/robots/search/x%20y", "").text(),
-        "a search"
-    );
+    assert_eq!(server.get("/api/robots/1").text(), "a file");
+    assert_eq!(server.get("/api/robots/search/x%20y").text(), "a search");
     // Routes handle other methods, and paths without a file.
+    assert_eq!(server.call("DELETE", "/api/robots/1", "").status, 404);
+    assert_eq!(server.get("/api/robots").text(), "[]");
     assert_eq!(
-        call(&server.client(), "DELETE", "/api/robots/1", "").status,
-        404
-    );
-    assert_eq!(
-        call(&server.client(), "GET", "/api/robots", "").text(),
-        "[]"
-    );
-    assert_eq!(
-        call(&server.client(), "GET", "/api/robots/2", "").text(),
+        server.get("/api/robots/2").text(),
         r#"{"status":"NOT-FOUND"}"#
     );
-    assert_eq!(call(&server.client(), "POST", "/style.css", "").status, 404);
+    assert_eq!(server.call("POST", "/style.css", "").status, 404);
     for target in ["/missing", "/sub%20folder", "/api", "/style.css/"] {
-        let answer = call(&server.client(), "GET", target, "");
+        let answer = server.get(target);
         assert_eq!(answer.status, 404, "{target}");
         assert!(
             answer.text().starts_with(r#"{"status":"ERROR""#),
@@ -138,7 +126,7 @@ fn files_outside_the_folder_are_not_served() {
         "/up/",
         "/etc/passwd",
     ] {
-        let answer = call(&server.client(), "GET", target, "");
+        let answer = server.get(target);
         assert!(
             !answer.text().contains("secret\n") && answer.text() != "secret",
             "{target}: {}",
@@ -146,10 +134,7 @@ fn files_outside_the_folder_are_not_served() {
         );
         assert_eq!(answer.status, 404, "{target}: {}", answer.text());
     }
-    assert_eq!(
-        call(&server.client(), "GET", "/inside.txt", "").text(),
-        "open"
-    );
+    assert_eq!(server.get("/inside.txt").text(), "open");
 }
 
 /// `curl -d` sends the type of a form.
@@ -165,8 +150,8 @@ fn forms_reach_the_catalogue_beside_static_files() {
         "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
          Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
     );
-    let answer = read(connection(&server, &sent));
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let answer = read(server.connect(&sent));
+    assert_status(&answer, 201);
 }
 
 #[test]
@@ -321,7 +306,7 @@ fn special_files_are_not_served_and_do_not_block() {
         &format!("/{}", "a".repeat(300)),
         &format!("/{}", "a/".repeat(10_000)),
     ] {
-        let answer = call(&server.client(), "GET", target, "");
+        let answer = server.get(target);
         assert_eq!(answer.status, 404, "{target}: {}", answer.text());
         assert!(
             answer.text().starts_with(r#"{"status":"ERROR""#),
@@ -341,7 +326,7 @@ fn foreign_host_is_served_no_file() {
     );
     let ask = |headers: &str| {
         let sent = format!("GET /page.html HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n");
-        exchange(server.address(), sent.as_bytes())
+        server.exchange(sent.as_bytes())
     };
     assert_failed(&ask("Host: evil.example"), 421, "a foreign host");
     // Unsupported headers are ignored.

@@ -1,56 +1,49 @@
-//! Message framing: broken chunks, contradictory lengths, requests inside bodies.
+//! Bodies and their ends, as bytes on a connection.
 
-use crate::{
-    Server, call, draft, names,
-    process::{assert_failed, cut_off, exchange},
+use std::{
+    io::{Read, Write},
+    net::Shutdown,
+    thread,
+    time::Duration,
 };
 
-const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
+use crate::{
+    Server, draft,
+    process::{answer, ask, assert_failed, assert_status, read_to_end},
+};
+
+const LOCAL: &str = "Host: localhost\r\n";
+
+const CHUNKED: &str = "Host: localhost\r\nTransfer-Encoding: chunked\r\n";
+
+const GET: &str = "GET /api/robots/1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+const LIST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /// A request after which the server closes the connection.
 const LAST: &str = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
-/// A request after which the server closes the connection.
-fn request(line: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n{body}")
-        .into_bytes()
+/// A request whose body is sent as it is.
+fn request(line: &str, headers: &str, body: &str) -> String {
+    format!("{line} HTTP/1.1\r\nConnection: close\r\n{headers}\r\n{body}")
 }
 
 fn length(body: &str) -> String {
     format!("Content-Length: {}\r\n", body.len())
 }
 
-/// A body in chunks of this size.
-fn chunks(body: &str, size: usize) -> String {
-    let mut chunked: Vec<_> = body
-        .as_bytes()
-        .chunks(size)
-        .map(|chunk| {
-            format!(
-                "{:X}\r\n{}\r\n",
-                chunk.len(),
-                String::from_utf8_lossy(chunk)
-            )
-        })
-        .collect();
-    chunked.push("0\r\n\r\n".to_owned());
-    chunked.concat()
-}
-
-fn server(folder: &tempfile::TempDir) -> Server {
-    Server::start(folder.path(), &[("DATABASE_URL", "memory:")])
+/// A body in one chunk.
+fn chunk(body: &str) -> String {
+    format!("{:X}\r\n{body}\r\n0\r\n\r\n", body.len())
 }
 
 #[test]
 fn truncated_chunks_change_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
-    call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
-    let whole = draft("C-3PO");
-    let size = whole.len();
+    let server = Server::memory();
+    server.add("R2-D2");
+    let whole = chunk(&draft("C-3PO"));
     for body in [
         "",
-        "\r\n",
         "zz\r\n",
         "-1\r\n",
         "+2\r\n{}\r\n0\r\n\r\n",
@@ -59,25 +52,20 @@ fn truncated_chunks_change_nothing() {
         "ffffffffffffffff\r\n{}",
         "2\r\n{}0\r\n\r\n",
         "2\r\n{}",
-        "5\r\n{}",
         "2\r\n{}\r\n",
-        "2\r\n{}\r\n0",
         "0\r\n",
-        "0\r\nno trailer\r\n\r\n",
-        "e\r\n{\"name\":\"C-3P",
-        &format!("{size:x}\r\n{whole}"),
-        &format!("{size:x}\r\n{whole}\r\n"),
-        &format!("{size:x}\r\n{whole}\r\n0\r\n"),
-        &format!("{size:x}\r\n{whole}0\r\n\r\n"),
-        &format!("{size:x}\r\n{whole}\r\nzz\r\n\r\n"),
-        &format!("{size:x}\r\n{whole}\r\n0\r\nno trailer\r\n\r\n"),
+        &whole[..whole.len() - 2],
+        &whole[..whole.len() - 5],
+        &whole.replace("\r\n0\r\n", "0\r\n"),
+        &whole.replace("\r\n0\r\n", "\r\nzz\r\n"),
+        &whole.replace("\r\n0\r\n", "\r\n0\r\nno trailer\r\n"),
     ] {
         for line in [
             "DELETE /api/robots/1",
             "PUT /api/robots/1",
             "POST /api/robots",
         ] {
-            let answer = cut_off(server.address(), &request(line, CHUNKED, body));
+            let answer = server.cut_off(request(line, CHUNKED, body));
             assert_failed(&answer, 400, &format!("{line} {body:?}"));
             assert!(
                 answer.contains("The body ended early"),
@@ -85,152 +73,184 @@ fn truncated_chunks_change_nothing() {
             );
         }
     }
-    assert_eq!(names(&server), ["R2-D2"]);
-    let answer = exchange(
-        server.address(),
-        &request("DELETE /api/robots/1", CHUNKED, "2\r\n{}\r\n0\r\n\r\n"),
+    assert_eq!(server.names(), ["R2-D2"]);
+    // Extensions and trailers are ignored.
+    let body = "02;a=b;c=\"d\"\r\n{}\r\n000\r\nHost: evil\r\nContent-Length: 1\r\n\r\n";
+    assert_status(
+        &server.exchange(request("DELETE /api/robots/1", CHUNKED, body)),
+        200,
     );
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    assert_eq!(names(&server), [""; 0]);
-}
-
-#[test]
-fn chunks_are_joined_up_to_the_limit() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
-    let padded = |name: &str, length: usize| {
-        let draft = draft(name);
-        let blanks = " ".repeat(length - draft.len());
-        draft + &blanks
-    };
-    for (name, body) in [
-        ("bytes", chunks(&draft("bytes"), 1)),
-        (
-            "extensions",
-            chunks(&draft("extensions"), 7).replace("7\r\n", "07;a=b;c=\"d\"\r\n"),
-        ),
-        (
-            "trailers",
-            chunks(&draft("trailers"), 9).replace(
-                "\r\n0\r\n",
-                "\r\n000\r\nHost: evil\r\nContent-Length: 1\r\n",
-            ),
-        ),
-        ("longest", chunks(&padded("longest", 65_536), 4000)),
-    ] {
-        let answer = exchange(
-            server.address(),
-            &request("POST /api/robots", CHUNKED, &body),
-        );
-        assert!(answer.starts_with("HTTP/1.1 201 "), "{name}: {answer}");
-    }
-    for (size, chunk) in [(65_537, 4000), (65_537, 65_537), (1_000_000, 100)] {
-        let body = chunks(&padded("too long", size), chunk);
-        let answer = exchange(
-            server.address(),
-            &request("POST /api/robots", CHUNKED, &body),
-        );
-        assert_failed(&answer, 413, &size.to_string());
-    }
-    assert_eq!(
-        names(&server),
-        ["bytes", "extensions", "longest", "trailers"]
-    );
+    assert_eq!(server.names(), [""; 0]);
 }
 
 #[test]
 fn invalid_or_conflicting_lengths_are_rejected() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
-    let body = draft("x");
-    let true_length = body.len();
-    for headers in [
-        "Content-Length: +44\r\n",
-        "Content-Length: -1\r\n",
-        "Content-Length: 0x2c\r\n",
-        "Content-Length: \r\n",
-        "Content-Length: 44 44\r\n",
-        "Content-Length: 44.0\r\n",
-        "Content-Length: 1e1\r\n",
-        "Content-Length: ٤٤\r\n",
-        "Content-Length: 18446744073709551616\r\n",
-        "Content-Length: 99999999999999999999999999999\r\n",
-        "Content-Length : 44\r\n",
-        "Transfer-Encoding: identity\r\n",
-        "Transfer-Encoding: chunked, identity\r\n",
-        "Transfer-Encoding: xchunked\r\n",
-        "Transfer-Encoding: \u{b}chunked\r\n",
-        "Transfer-Encoding : chunked\r\n",
-        &format!("Content-Length: {true_length}\r\nContent-Length: 5\r\n"),
-        &format!("Content-Length: {true_length}, 5\r\n"),
+    let server = Server::memory();
+    for header in [
+        "Content-Length: +44",
+        "Content-Length: -1",
+        "Content-Length: 0x2c",
+        "Content-Length: ",
+        "Content-Length: 44 44",
+        "Content-Length: 44.0",
+        "Content-Length: ٤٤",
+        "Content-Length: 18446744073709551616",
+        "Content-Length : 44",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: xchunked",
+        "Transfer-Encoding: \u{b}chunked",
+        "Transfer-Encoding : chunked",
+        "Content-Length: 42\r\nContent-Length: 5",
+        "Content-Length: 42, 5",
     ] {
-        let sent = request("POST /api/robots", headers, &body);
-        let answer = exchange(server.address(), &sent);
-        assert!(answer.starts_with("HTTP/1.1 4"), "{headers:?}: {answer}");
+        let headers = format!("{LOCAL}{header}\r\n");
+        let answer = server.exchange(request("POST /api/robots", &headers, &draft("x")));
+        assert!(answer.starts_with("HTTP/1.1 4"), "{header}: {answer}");
     }
-    assert_eq!(names(&server), [""; 0]);
+    assert_eq!(server.names(), [""; 0]);
 }
 
 #[test]
 fn request_in_a_rejected_body_is_not_executed() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
+    let server = Server::memory();
     let body = draft("smuggled");
     let hidden = format!(
-        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{}\r\n{body}",
+        "POST /api/robots HTTP/1.1\r\n{LOCAL}{}\r\n{body}",
         length(&body)
     );
     let large = hidden.repeat(70_000 / hidden.len() + 1);
-    let ends_early = format!("Content-Length: 5\r\n{CHUNKED}");
-    for (headers, sent) in [
+    let chunked = "Transfer-Encoding: chunked\r\n".to_owned();
+    for (framing, sent) in [
         (length(&hidden), hidden.clone()),
         (length(&large), large.clone()),
-        (CHUNKED.to_owned(), chunks(&hidden, 50)),
-        (CHUNKED.to_owned(), chunks(&large, large.len())),
+        (chunked.clone(), chunk(&hidden)),
+        (chunked.clone(), chunk(&large)),
         // With both headers the chunks count, and nothing after them.
-        (ends_early, format!("0\r\n\r\n{hidden}")),
+        (
+            format!("Content-Length: 5\r\n{chunked}"),
+            format!("0\r\n\r\n{hidden}"),
+        ),
     ] {
-        for (line, rejected) in [
-            ("POST /nothing HTTP/1.1\r\nHost: localhost", "HTTP/1.1 404 "),
-            (
-                "POST /api/robots HTTP/1.1\r\nHost: evil.example",
-                "HTTP/1.1 421 ",
-            ),
-            (
-                "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example",
-                "HTTP/1.1 403 ",
-            ),
-            (
-                "BREW /api/robots HTTP/1.1\r\nHost: localhost",
-                "HTTP/1.1 405 ",
-            ),
-            ("GET /nothing HTTP/1.1\r\nHost: localhost", "HTTP/1.1 404 "),
+        for (line, headers, status) in [
+            ("POST /nothing", "", 404),
+            ("POST /api/robots", "Host: evil.example\r\n", 421),
+            ("POST /api/robots", "Origin: http://evil.example\r\n", 403),
+            ("BREW /api/robots", "", 405),
+            ("GET /nothing", "", 404),
         ] {
-            let sent = format!("{line}\r\n{headers}\r\n{sent}{LAST}");
-            let answer = exchange(server.address(), sent.as_bytes());
-            assert!(answer.starts_with(rejected), "{line}: {answer}");
-            assert_eq!(names(&server), [""; 0], "{line} {headers}: {answer}");
+            let host = if status == 421 { "" } else { LOCAL };
+            let sent = format!("{line} HTTP/1.1\r\n{host}{headers}{framing}\r\n{sent}{LAST}");
+            let answer = server.exchange(sent);
+            assert_status(&answer, status);
+            assert_eq!(server.names(), [""; 0], "{line} {framing}: {answer}");
         }
     }
 }
 
 #[test]
 fn hundred_pipelined_requests_are_answered_in_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
-    let mut sent: Vec<_> = (1..=100)
-        .map(|number| draft(&format!("{number:03}")))
-        .map(|body| {
-            let length = length(&body);
-            format!("POST /api/robots HTTP/1.1\r\nHost: localhost\r\n{length}\r\n{body}")
-        })
-        .collect();
-    sent.push(LAST.to_owned());
-    let answer = exchange(server.address(), sent.concat().as_bytes());
-    let ids: Vec<usize> = answer
-        .match_indices("1977,\"id\":\"")
-        .filter_map(|(at, start)| answer[at + start.len()..].split('"').next()?.parse().ok())
-        .collect();
-    assert_eq!(ids, (1..=100).collect::<Vec<_>>());
-    assert_eq!(names(&server).len(), 100);
+    let server = Server::memory();
+    let bodies = (1..=100).map(|number| draft(&format!("{number:03}")));
+    let requests = bodies.map(|body| {
+        let length = length(&body);
+        format!("POST /api/robots HTTP/1.1\r\n{LOCAL}{length}\r\n{body}")
+    });
+    let answer = server.exchange(requests.collect::<String>() + LAST);
+    let ids = answer.split("1977,\"id\":\"").skip(1);
+    let ids = ids.map(|rest| rest.split('"').next().unwrap().to_owned());
+    assert!(ids.eq((1..=100).map(|id| id.to_string())), "{answer}");
+}
+
+#[test]
+fn unreadable_head_after_a_request_is_rejected() {
+    let server = Server::memory();
+    for pause in [Duration::ZERO, Duration::from_millis(200)] {
+        let mut stream = server.connect(GET);
+        thread::sleep(pause);
+        stream.write_all(b"garbage\r\n\r\n").unwrap();
+        assert_status(&answer(&mut stream), 200);
+        assert_failed(&read_to_end(&stream).0, 400, "garbage");
+    }
+    // The list is not read meanwhile.
+    server.add_long_list();
+    let stream = server.connect(&format!("{LIST}garbage\r\n\r\n"));
+    thread::sleep(Duration::from_secs(2));
+    let (received, _) = read_to_end(&stream);
+    let (list, rejected) = received.split_at(received.rfind("HTTP/1.1 ").unwrap());
+    assert!(list.ends_with("]\r\n0\r\n\r\n"));
+    assert_failed(rejected, 400, "garbage");
+}
+
+#[test]
+fn client_that_still_sends_gets_the_413() {
+    let server = Server::memory();
+    let body = "x".repeat(16 * 1024 * 1024);
+    for framing in [
+        format!("Content-Length: {}\r\n\r\n", body.len()),
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}\r\n", body.len()),
+    ] {
+        let mut stream = server.connect(&format!("POST /api/robots HTTP/1.1\r\n{LOCAL}{framing}"));
+        // The connection would be reset if the server did not read the rest.
+        stream.write_all(body.as_bytes()).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_failed(&read_to_end(&stream).0, 413, &framing);
+    }
+}
+
+#[test]
+fn expectation_is_met_only_if_the_body_is_read() {
+    let server = Server::memory();
+    let body = draft("R2-D2");
+    let expecting = |length: usize| {
+        server.connect(&format!(
+            "POST /api/robots HTTP/1.1\r\n{LOCAL}Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
+        ))
+    };
+    let mut stream = expecting(body.len());
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    stream.write_all(body.as_bytes()).unwrap();
+    assert_status(&answer(&mut stream), 201);
+    assert_status(&ask(&mut stream, "GET", "/api/robots/1", ""), 200);
+    assert_failed(&answer(&mut expecting(1_000_000)), 413, "a large body");
+    assert_eq!(server.names(), ["R2-D2"]);
+}
+
+/// The server answers without waiting for the rest of the body, and says that it closes the connection.
+#[test]
+fn known_answers_do_not_wait_for_the_body() {
+    let server = Server::memory();
+    let expect = "Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n";
+    let long = "Host: localhost\r\nContent-Length: 70000\r\n";
+    let foreign = "Host: evil.example\r\nExpect: 100-continue\r\nContent-Length: 5\r\n";
+    let coding = "Host: localhost\r\nTransfer-Encoding: gzip, chunked\r\n";
+    for (line, headers, status) in [
+        ("POST /api/nothing", expect, 404),
+        ("DELETE /api/robots", expect, 405),
+        ("POST /", expect, 405),
+        ("POST /api/robots", foreign, 421),
+        ("POST /api/robots", long, 413),
+        ("POST /api/robots/import", long, 400),
+        ("POST /api/robots", coding, 501),
+    ] {
+        let received = server.exchange(format!("{line} HTTP/1.1\r\n{headers}\r\n"));
+        assert_failed(&received, status, line);
+        assert!(
+            received.contains("\r\nconnection: close\r\n"),
+            "{line}: {received}"
+        );
+    }
+}
+
+#[test]
+fn client_that_closes_its_sending_side_gets_answers() {
+    let server = Server::memory();
+    let answers = server.cut_off([GET, LIST, GET].concat());
+    assert_eq!(answers.matches("HTTP/1.1 200 OK").count(), 3, "{answers}");
+    server.add_long_list();
+    assert!(server.cut_off(LIST).ends_with("]\r\n0\r\n\r\n"));
+    assert_eq!(server.cut_off(""), "");
+    assert_eq!(server.cut_off("GET /api"), "");
 }

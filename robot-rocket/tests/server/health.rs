@@ -14,25 +14,24 @@ use std::{
 use crate::certificates::write_certificate;
 use crate::{
     Server, call,
-    process::{command, connection, read},
+    process::{command, read},
 };
 
 const CHECKS: [(&str, &str); 2] = [("/livez", "alive\n"), ("/readyz", "ready\n")];
 
 #[test]
 fn checks_accept_every_host_and_need_no_token() {
-    let folder = tempfile::tempdir().unwrap();
     let entry = format!("write:sha256:{}", "0".repeat(64));
     let settings = [
         ("DATABASE_URL", "memory:"),
         ("ROCKET_API_TOKENS", entry.as_str()),
         ("ROCKET_ALLOW_ANONYMOUS", "false"),
     ];
-    let server = Server::start(folder.path(), &settings);
-    assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 401);
+    let server = Server::sqlite(&settings);
+    assert_eq!(server.get("/api/robots").status, 401);
     for (path, text) in CHECKS {
         let head = format!("GET {path} HTTP/1.1\r\nHost: 10.1.2.3\r\nConnection: close\r\n\r\n");
-        let answer = read(connection(&server, &head));
+        let answer = read(server.connect(&head));
         assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
         assert!(answer.ends_with(&format!("\r\n\r\n{text}")), "{answer}");
     }
@@ -40,8 +39,7 @@ fn checks_accept_every_host_and_need_no_token() {
 
 #[test]
 fn checks_are_not_cached_and_only_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     let client = server.client();
     for (path, text) in CHECKS {
         for (method, status, body) in [
@@ -71,7 +69,7 @@ fn static_files_do_not_replace_checks() {
     let settings = [("DATABASE_URL", "memory:"), ("ROCKET_STATIC_DIR", "files")];
     let server = Server::start(folder.path(), &settings);
     for (path, text) in CHECKS {
-        assert_eq!(call(&server.client(), "GET", path, "").text(), text);
+        assert_eq!(server.get(path).text(), text);
     }
 }
 

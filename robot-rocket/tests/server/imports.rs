@@ -9,22 +9,17 @@ use std::{
 use robot_core::http::BODY_DEADLINE;
 
 use crate::{
-    Server, call, draft, names,
-    process::{TIMEOUT, assert_failed, connection, cut_off, read, wait_for},
+    Server,
+    process::{TIMEOUT, assert_failed, read, wait_for},
     scrape::{self, Scrape},
 };
 
 const HEAD: &str =
     "POST /api/robots/import?format=csv HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
 
-fn server(folder: &tempfile::TempDir) -> Server {
-    Server::start(folder.path(), &[("ROCKET_WORKERS", "2")])
-}
-
 #[test]
 fn truncated_import_stores_no_partial_record() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
+    let server = Server::sqlite(&[("ROCKET_WORKERS", "2")]);
     let file = "name,type,year\nR2-D2,droid,1977\nC-3PO,droid,1";
     for framing in [
         "Content-Length: 1000\r\n\r\n".to_owned(),
@@ -32,43 +27,41 @@ fn truncated_import_stores_no_partial_record() {
     ] {
         let request = format!("{HEAD}{framing}{file}");
         // There may be no answer, since the client has closed its side.
-        let answer = cut_off(server.address(), request.as_bytes());
+        let answer = server.cut_off(request.as_bytes());
         assert!(!answer.contains("\"added\":2"), "{answer}");
     }
-    let is_there = || names(&server) == ["R2-D2"];
+    let is_there = || server.names() == ["R2-D2"];
     wait_for("the robot of the complete line", TIMEOUT, is_there);
     thread::sleep(Duration::from_millis(200));
-    assert_eq!(names(&server), ["R2-D2"]);
+    assert_eq!(server.names(), ["R2-D2"]);
 }
 
 #[test]
 fn import_truncated_in_its_first_bytes_returns_400() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
+    let server = Server::sqlite(&[("ROCKET_WORKERS", "2")]);
     let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type");
-    let answer = cut_off(server.address(), request.as_bytes());
+    let answer = server.cut_off(request.as_bytes());
     assert_failed(&answer, 400, "a body of a few bytes");
 }
 
 #[test]
 fn slow_import_succeeds_and_stalled_import_times_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
+    let server = Server::sqlite(&[("ROCKET_WORKERS", "2")]);
     let length = "Content-Length: 1000\r\n\r\n";
     let start = "name,type,year\n";
     let records = ["R2-D2,droid,1977\n", "C-3PO,droid,1977\n"];
     let whole = start.len() + records.concat().len();
     let head = format!("{HEAD}Content-Length: {whole}\r\n\r\n");
-    let mut slow = connection(&server, &format!("{head}{start}"));
-    let stalled = connection(&server, &format!("{HEAD}{length}{start}only,droid"));
-    let stalled_later = connection(&server, &format!("{HEAD}{length}{start}BB-8,droid,2015\n"));
+    let mut slow = server.connect(&format!("{head}{start}"));
+    let stalled = server.connect(&format!("{HEAD}{length}{start}only,droid"));
+    let stalled_later = server.connect(&format!("{HEAD}{length}{start}BB-8,droid,2015\n"));
     let started = Instant::now();
     for record in records {
         thread::sleep(BODY_DEADLINE * 3 / 5);
         slow.write_all(record.as_bytes()).unwrap();
     }
     // Other clients are served meanwhile.
-    let answer = call(&server.client(), "POST", "/api/robots", &draft("quick"));
+    let answer = server.add("quick");
     assert_eq!(answer.status, 201);
     let answer = read(slow);
     assert!(started.elapsed() > BODY_DEADLINE);
@@ -86,19 +79,16 @@ fn slow_import_succeeds_and_stalled_import_times_out() {
         ),
         "{answer}"
     );
-    assert_eq!(names(&server), ["BB-8", "C-3PO", "R2-D2", "quick"]);
+    assert_eq!(server.names(), ["BB-8", "C-3PO", "R2-D2", "quick"]);
 }
 
 #[test]
 fn import_announced_as_too_large_returns_413() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder);
+    let server = Server::sqlite(&[("ROCKET_WORKERS", "2")]);
     for (query, length) in [("", 1_u64 << 31), ("&dry_run=true", 1 << 27)] {
         let head = HEAD.replace("=csv", &format!("=csv{query}"));
-        let answer = cut_off(
-            server.address(),
-            format!("{head}Content-Length: {length}\r\n\r\nname,type,year\n").as_bytes(),
-        );
+        let answer = server
+            .cut_off(format!("{head}Content-Length: {length}\r\n\r\nname,type,year\n").as_bytes());
         assert_failed(&answer, 413, "a body of gigabytes");
     }
 }
@@ -106,25 +96,21 @@ fn import_announced_as_too_large_returns_413() {
 #[test]
 fn stalled_imports_leave_threads_for_others() {
     const THREADS: usize = 8;
-    let folder = tempfile::tempdir().unwrap();
-    let (server, metrics) = scrape::server(
-        folder.path(),
-        &[
-            ("DATABASE_URL", "memory:"),
-            ("ROCKET_MAX_BLOCKING", &THREADS.to_string()),
-        ],
-    );
+    let (server, metrics) = scrape::server(&[
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_MAX_BLOCKING", &THREADS.to_string()),
+    ]);
     let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type,year\n");
     let slow: Vec<_> = (0..THREADS)
         .map(|_| {
-            let connection = connection(&server, &request);
+            let connection = server.connect(&request);
             thread::sleep(Duration::from_millis(50));
             connection
         })
         .collect();
     // Lists need threads, too.
     for _ in 0..3 {
-        assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 200);
+        assert_eq!(server.get("/api/robots").status, 200);
     }
     let mut answers: Vec<_> = slow.into_iter().map(read).collect();
     // The first one times out; the others are rejected.
@@ -139,16 +125,15 @@ fn stalled_imports_leave_threads_for_others() {
 
 #[test]
 fn trickled_imports_time_out_and_free_their_threads() {
-    let folder = tempfile::tempdir().unwrap();
     // Threads for two imports.
-    let server = Server::start(folder.path(), &[("ROCKET_MAX_BLOCKING", "64")]);
+    let server = Server::sqlite(&[("ROCKET_MAX_BLOCKING", "64")]);
     let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type,year\n");
-    let mut slow = [(); 2].map(|()| connection(&server, &request));
+    let mut slow = [(); 2].map(|()| server.connect(&request));
     thread::sleep(Duration::from_millis(300));
     let import = |name: &str| {
         let file = format!("name,type,year\n{name},droid,1977\n");
         let target = "/api/robots/import?format=csv";
-        call(&server.client(), "POST", target, &file).status
+        server.call("POST", target, &file).status
     };
     assert_eq!(import("too early"), 503);
     // Each byte arrives in time, but they are too few.
@@ -168,19 +153,18 @@ fn trickled_imports_time_out_and_free_their_threads() {
             "an import with a byte every two seconds",
         );
     }
-    assert_eq!(names(&server), ["in time"]);
+    assert_eq!(server.names(), ["in time"]);
 }
 
 #[test]
 fn import_longer_than_the_timeout_returns_408() {
-    let folder = tempfile::tempdir().unwrap();
     let settings = [
         ("ROCKET_IMPORT_TIMEOUT", "3"),
         ("ROCKET_IMPORT_MINIMUM_RATE", "0"),
     ];
-    let server = Server::start(folder.path(), &settings);
+    let server = Server::sqlite(&settings);
     let request = format!("{HEAD}Content-Length: 1000\r\n\r\nname,type,year\n");
-    let mut slow = connection(&server, &request);
+    let mut slow = server.connect(&request);
     for number in 0..6 {
         thread::sleep(Duration::from_secs(1));
         // The server may have closed it.

@@ -12,8 +12,8 @@ use robot_core::conformance::{Answer, Call, Client, TcpClient};
 use serde_json::Value;
 
 use crate::{
-    Server, add_long_list, call, draft,
-    process::{TIMEOUT, ask, command, connection, fail, output_of_failure, read, wait_for},
+    Server, call, draft,
+    process::{TIMEOUT, ask, command, fail, output_of_failure, read, wait_for},
     scrape::{Scrape, free_address},
     strace::Injection,
 };
@@ -52,8 +52,7 @@ fn send(client: &TcpClient, method: &str, target: &str, headers: &[(&str, &str)]
 
 #[test]
 fn every_request_is_logged_with_its_route() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[IN_MEMORY, JSON[0], JSON[1]]);
+    let server = Server::with(&[JSON[0], JSON[1]]);
     let client = server.client();
     let requests = [
         ("POST", "/api/robots", "/api/robots", 201),
@@ -106,9 +105,8 @@ fn request_is_logged_with_id_token_and_address_of_the_client() {
     const TEXT: &str = "robots_for_the_test";
     let token = robot_core::http::AccessToken::of(TEXT, robot_core::http::Permission::Write);
     let token = token.named("ci".parse().unwrap()).to_string();
-    let folder = tempfile::tempdir().unwrap();
     let tokens = ("ROCKET_API_TOKENS", token.as_str());
-    let server = Server::start(folder.path(), &[IN_MEMORY, JSON[0], JSON[1], tokens]);
+    let server = Server::with(&[JSON[0], JSON[1], tokens]);
     let credentials = format!("Bearer {TEXT}");
     let headers = [
         ("Authorization", credentials.as_str()),
@@ -144,12 +142,8 @@ fn request_is_logged_with_id_token_and_address_of_the_client() {
 
 #[test]
 fn client_of_a_dual_stack_socket_is_logged_with_its_own_address() {
-    let folder = tempfile::tempdir().unwrap();
     let all = [("ROCKET_ADDRESS", "::"), ("ROCKET_ALLOW_ANONYMOUS", "true")];
-    let server = Server::start(
-        folder.path(),
-        &[IN_MEMORY, JSON[0], JSON[1], all[0], all[1]],
-    );
+    let server = Server::with(&[JSON[0], JSON[1], all[0], all[1]]);
     let loopback = SocketAddr::from(([127, 0, 0, 1], server.address().port()));
     assert_eq!(
         call(&TcpClient::new(loopback), "GET", "/livez", "").status,
@@ -160,16 +154,15 @@ fn client_of_a_dual_stack_socket_is_logged_with_its_own_address() {
 
 #[test]
 fn refused_requests_and_connections_are_logged() {
-    let folder = tempfile::tempdir().unwrap();
     let one = ("ROCKET_MAX_CONNECTIONS", "1");
-    let server = Server::start(folder.path(), &[IN_MEMORY, JSON[0], JSON[1], one]);
-    let mut first = connection(&server, "");
+    let server = Server::with(&[JSON[0], JSON[1], one]);
+    let mut first = server.connect("");
     assert!(ask(&mut first, "GET", "/livez", "").contains(" 200 "));
     let request = "GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
-    assert!(read(connection(&server, request)).contains(" 503 "));
+    assert!(read(server.connect(request)).contains(" 503 "));
     drop(first);
     wait_for("the connection has ended", TIMEOUT, || {
-        read(connection(&server, "nonsense\r\n\r\n")).contains(" 400 ")
+        read(server.connect("nonsense\r\n\r\n")).contains(" 400 ")
     });
     let statuses = || -> Vec<Value> {
         let log = server.log();
@@ -186,27 +179,22 @@ fn refused_requests_and_connections_are_logged() {
 
 #[test]
 fn request_whose_response_is_not_read_is_logged_as_aborted() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[IN_MEMORY, JSON[0], JSON[1]]);
-    add_long_list(&server);
-    drop(connection(
-        &server,
-        "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    ));
+    let server = Server::with(&[JSON[0], JSON[1]]);
+    server.add_long_list();
+    drop(server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     let lines = lines(&server, "request aborted", 1);
     assert_eq!(lines[0]["route"], "/api/robots");
 }
 
 #[test]
 fn errors_of_the_store_are_logged_with_the_id_of_the_request() {
-    let folder = tempfile::tempdir().unwrap();
     // Nothing listens on this port.
     let url = (
         "DATABASE_URL",
         "postgres://robots:secret@127.0.0.1:1/robots",
     );
-    let server = Server::start(folder.path(), &[url, JSON[0]]);
-    let answer = call(&server.client(), "GET", "/api/robots/1", "");
+    let server = Server::sqlite(&[url, JSON[0]]);
+    let answer = server.get("/api/robots/1");
     assert_eq!(answer.status, 503);
     let lines = lines(&server, "the store is unavailable", 1);
     assert_eq!(
@@ -222,7 +210,7 @@ fn slow_statements_are_logged_without_their_values() {
     let folder = tempfile::tempdir().unwrap();
     let every = ("ROCKET_SLOW_STATEMENT", "0");
     let server = Server::start(folder.path(), &[JSON[0], every]);
-    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let added = server.add("R2-D2");
     assert_eq!(added.status, 201);
     lines(&server, "slow statement: INSERT INTO `robots`", 1);
     let (_, log) = server.stop("TERM");
@@ -235,7 +223,7 @@ fn slow_statements_are_logged_without_their_values() {
         "fdatasync",
         "delay_enter=1500000",
     );
-    let added = call(&server.client(), "POST", "/api/robots", &draft("C-3PO"));
+    let added = server.add("C-3PO");
     assert_eq!(added.status, 201);
     drop(slow);
     let lines = lines(&server, "slow statement: COMMIT", 1);
@@ -276,13 +264,13 @@ fn wait_for_the_write_lock_is_a_slow_statement() {
 fn text_is_the_default_format_and_warnings_the_default_level() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[IN_MEMORY]);
-    call(&server.client(), "GET", "/api/robots", "");
+    server.get("/api/robots");
     assert_eq!(server.stop("TERM").1, "");
     let server = Server::start(
         folder.path(),
         &[IN_MEMORY, ("RUST_LOG", "robot_rocket=info")],
     );
-    call(&server.client(), "GET", "/api/robots", "");
+    server.get("/api/robots");
     let (_, log) = server.stop("TERM");
     let line = log.lines().find(|line| line.contains("route=/api/robots "));
     assert!(line.is_some_and(|line| line.contains(" INFO ")), "{log}");
@@ -291,10 +279,9 @@ fn text_is_the_default_format_and_warnings_the_default_level() {
 
 #[test]
 fn warnings_are_logged_with_an_empty_or_mistyped_filter() {
-    let folder = tempfile::tempdir().unwrap();
     for filter in ["", "wran", "=", "wran,robot_rocket=infos"] {
         let unknown = ("ROCKET_ROBOTS", "1");
-        let server = Server::start(folder.path(), &[IN_MEMORY, unknown, ("RUST_LOG", filter)]);
+        let server = Server::with(&[unknown, ("RUST_LOG", filter)]);
         let (_, log) = server.stop("TERM");
         assert!(
             log.contains(" WARN ") && log.contains("ROCKET_ROBOTS"),

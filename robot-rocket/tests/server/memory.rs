@@ -6,7 +6,7 @@ use robot_core::conformance::{Call, Client};
 
 use crate::{
     Server,
-    process::{connection, cpu_time, wait_for},
+    process::{cpu_time, wait_for},
 };
 
 const CONNECTIONS: usize = 64;
@@ -36,14 +36,13 @@ fn wait_until_idle(server: &Server) {
 
 #[test]
 fn silent_readers_use_bounded_memory_per_connection() {
-    let folder = tempfile::tempdir().unwrap();
     let settings = [
         ("ROCKET_DATABASE_TIMEOUT", "60"),
         // The page caches of more connections would count as memory of the clients.
         ("ROCKET_DATABASE_CONNECTIONS", "2"),
         ("RUST_LOG", "off"),
     ];
-    let server = Server::start(folder.path(), &settings);
+    let server = Server::sqlite(&settings);
     let mut robots = String::new();
     for number in 0..30_000 {
         writeln!(
@@ -71,9 +70,7 @@ fn silent_readers_use_bounded_memory_per_connection() {
         " ".repeat(64_000)
     );
     for request in [lists.clone(), large_head + &lists, body] {
-        let connections: Vec<_> = (0..CONNECTIONS)
-            .map(|_| connection(&server, &request))
-            .collect();
+        let connections: Vec<_> = (0..CONNECTIONS).map(|_| server.connect(&request)).collect();
         wait_until_idle(&server);
         let used = resident(&server).saturating_sub(before) / connections.len();
         assert!(used <= LIMIT_KIB, "{used} KiB per connection");

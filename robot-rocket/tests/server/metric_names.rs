@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    call,
     certificates::write_certificate,
     process::{TIMEOUT, wait_for},
-    scrape::{Scrape, server},
+    scrape::{Scrape, server, server_in},
 };
 
 const DASHBOARD: &str = include_str!("../../deploy/grafana-dashboard.json");
@@ -28,10 +27,10 @@ fn exported() -> BTreeSet<String> {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     write_certificate(&path("chain.pem"), &path("key.pem"));
     let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
-    let (_https, address) = server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    let (_https, address) = server_in(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
     let https = Scrape::of(address);
-    let (server, address) = server(folder.path(), &[]);
-    assert_eq!(call(&server.client(), "GET", "/livez", "").status, 200);
+    let (server, address) = server(&[]);
+    assert_eq!(server.get("/livez").status, 200);
     // Threads of the server and of the store record these.
     let recorded = [
         "robots_http_requests_total",

@@ -13,8 +13,8 @@ use robot_core::{
 };
 
 use crate::{
-    Server, call, draft,
-    process::{TIMEOUT, connection, wait_for},
+    Server, call,
+    process::{TIMEOUT, wait_for},
     scrape::{self, Scrape},
     slow_disk::slow_reads,
 };
@@ -26,13 +26,13 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
     let folder = tempfile::tempdir().unwrap();
     drop({
         let server = Server::start(folder.path(), &[]);
-        call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+        server.add("R2-D2");
         server
     });
-    let (server, metrics) = scrape::server(
+    let (server, metrics) = scrape::server_in(
         folder.path(),
         &[
-            ("ROCKET_MAX_BLOCKING", &THREADS.to_string()),
+            ("ROCKET_MAX_BLOCKING", &*THREADS.to_string()),
             ("ROCKET_DATABASE_TIMEOUT", "60"),
         ],
     );
@@ -62,7 +62,7 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
             0,
             "a list was rejected late, or the disk was not slow"
         );
-        let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
+        let answer = server.call("OPTIONS", "/api/robots", "");
         assert_eq!(answer.status, 204);
         let scrape = Scrape::of(metrics);
         for (sample, count) in [
@@ -80,7 +80,7 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
         drop(slow);
     });
     assert_eq!(listed.load(Ordering::SeqCst), THREADS);
-    assert_eq!(call(&server.client(), "GET", "/api/robots", "").status, 200);
+    assert_eq!(server.get("/api/robots").status, 200);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn lists_in_progress_keep_their_threads() {
         &[("ROCKET_MAX_BLOCKING", &THREADS.to_string())],
     );
     let ask = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    let begun: Vec<_> = (0..THREADS).map(|_| connection(&server, ask)).collect();
+    let begun: Vec<_> = (0..THREADS).map(|_| server.connect(ask)).collect();
     for stream in &begun {
         wait_for("the beginning of a list", TIMEOUT, || {
             stream.peek(&mut [0]).unwrap() > 0
@@ -122,11 +122,11 @@ fn lists_in_progress_keep_their_threads() {
         // A page that none of the lists has read yet, and that is in no cache.
         let page = "/api/robots?limit=1&after=99";
         let ask = ask.replace("/api/robots", page);
-        let others: Vec<_> = (0..=THREADS).map(|_| connection(&server, &ask)).collect();
+        let others: Vec<_> = (0..=THREADS).map(|_| server.connect(&ask)).collect();
         wait_for("one of them is rejected", TIMEOUT, || {
             others.iter().any(is_answered)
         });
-        assert_eq!(call(&server.client(), "GET", page, "").status, 503);
+        assert_eq!(server.get(page).status, 503);
         assert_eq!(complete.load(Ordering::SeqCst), 0, "a list did not wait");
         drop(slow);
     });

@@ -7,10 +7,7 @@ use robot_core::{
     conformance::{Answer, Call, Client},
 };
 
-use crate::{
-    Server, call,
-    process::{assert_failed, exchange},
-};
+use crate::{Server, call, process::assert_failed};
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
 
@@ -37,8 +34,7 @@ fn paths(text: &str) -> Vec<String> {
 
 #[test]
 fn page_has_the_definition_of_the_fields() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[MEMORY]);
+    let server = Server::memory();
     let definition = get(&server, "/page/definition.js", &[]).text();
     let choices = serde_json::json!({ "choices": Field::TYPE.choices() }).to_string();
     assert!(
@@ -53,8 +49,7 @@ fn page_has_the_definition_of_the_fields() {
 
 #[test]
 fn page_and_every_file_it_names_are_served() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[MEMORY]);
+    let server = Server::memory();
     let page = get(&server, "/?q=R2", &[]);
     assert_eq!(page.status, 200);
     assert!(page.text().starts_with("<!doctype html>"));
@@ -73,7 +68,7 @@ fn page_and_every_file_it_names_are_served() {
         // The page preloads every module that others import.
         let imported = paths(&file.text());
         assert!(imported.iter().all(|each| named.contains(each)), "{path}");
-        let head = call(&server.client(), "HEAD", path, "");
+        let head = server.call("HEAD", path, "");
         assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-length"), file.header("content-length"));
     }
@@ -81,8 +76,7 @@ fn page_and_every_file_it_names_are_served() {
 
 #[test]
 fn page_loads_nothing_from_other_origins() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[MEMORY]);
+    let server = Server::memory();
     let page = get(&server, "/", &[]);
     let policy = page.header("content-security-policy").unwrap();
     for part in [
@@ -103,8 +97,7 @@ fn page_loads_nothing_from_other_origins() {
 
 #[test]
 fn page_is_revalidated_by_its_etag() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[MEMORY]);
+    let server = Server::memory();
     let page = get(&server, "/", &[]);
     assert_eq!(page.header("cache-control"), Some("no-cache"));
     let tag = page.header("etag").unwrap();
@@ -114,7 +107,7 @@ fn page_is_revalidated_by_its_etag() {
         let sent = format!(
             "GET / HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {known}\r\nConnection: close\r\n\r\n"
         );
-        let answer = exchange(server.address(), sent.as_bytes());
+        let answer = server.exchange(sent.as_bytes());
         assert!(answer.starts_with("HTTP/1.1 304 "), "{known}: {answer}");
         assert!(
             answer.contains(tag) && answer.ends_with("\r\n\r\n"),
@@ -127,8 +120,7 @@ fn page_is_revalidated_by_its_etag() {
 
 #[test]
 fn page_allows_only_reads_and_no_other_paths() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[MEMORY]);
+    let server = Server::memory();
     let client = server.client();
     for path in ["/", "/page/app.js"] {
         for method in ["POST", "PUT", "DELETE", "PATCH", "TRACE"] {
@@ -174,13 +166,12 @@ fn static_file_replaces_a_file_of_the_page() {
 
 #[test]
 fn page_rejects_foreign_hosts_and_needs_no_token() {
-    let folder = tempfile::tempdir().unwrap();
     let token = format!("write:sha256:{}", "0".repeat(64));
-    let server = Server::start(folder.path(), &[MEMORY, ("ROCKET_API_TOKENS", &token)]);
+    let server = Server::with(&[("ROCKET_API_TOKENS", &token)]);
     for path in ["/", "/page/app.js"] {
         let sent =
             format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
-        assert_failed(&exchange(server.address(), sent.as_bytes()), 421, path);
+        assert_failed(&server.exchange(sent.as_bytes()), 421, path);
         assert_eq!(get(&server, path, &[]).status, 200, "{path}");
     }
     assert_eq!(get(&server, "/api/robots", &[]).status, 401);

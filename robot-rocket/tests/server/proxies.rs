@@ -1,4 +1,4 @@
-//! Reverse proxies with the configuration files in `deploy/`. `./test.sh release` runs these tests.
+//! The server behind the reverse proxies whose configurations are in `deploy`.
 
 use std::{
     io::{self, Read, Write},
@@ -11,16 +11,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use robot_core::{
-    CatalogueExt, Draft,
-    conformance::{Answer, Call, Client as _, TcpClient},
-};
+use robot_core::conformance::{Answer, TcpClient};
 
 use crate::{
-    Server, call, draft, names,
+    Server, call, draft,
     process::{TIMEOUT, assert_failed, exchange, wait_for},
     proxy::{KINDS, Kind, Proxy, free_port},
+    send,
 };
+
+const LOCAL: &str = "Host: localhost\r\n";
 
 /// The parts of an answer that the contract fixes.
 fn essence(answer: &Answer) -> (u16, String, [Option<&str>; 6]) {
@@ -42,14 +42,13 @@ fn essence(answer: &Answer) -> (u16, String, [Option<&str>; 6]) {
 const TAKEN: &str = r#"{"name":"a/b","type":"droid","year":1}"#;
 
 /// Calls that change nothing.
-const CALLS: [(&str, &str); 27] = [
+const CALLS: [(&str, &str); 22] = [
     ("GET /api/robots", ""),
     ("HEAD /api/robots/1", ""),
     ("OPTIONS /api/robots", ""),
     ("GET /api/robots?limit=2&fields=name,id", ""),
     ("GET /api/robots/search/a?limit=1&after=a%2520%2Fb", ""),
     ("GET /api/robots/search/a%2Fb", ""),
-    ("GET /api/robots/search/a%2fb", ""),
     ("GET /api/robots/search/a%252Fb", ""),
     ("GET /api/robots/search/%2F%2F", ""),
     ("GET /api/robots/search/%2E%2E%2Fx", ""),
@@ -57,17 +56,13 @@ const CALLS: [(&str, &str); 27] = [
     ("GET /api/robots/search/a+b", ""),
     ("GET /api/robots/search/%C3%A9", ""),
     ("GET /api/robots/search/%FF", ""),
-    ("GET /api/robots/search/", ""),
     ("GET /api/robots/search//", ""),
     ("GET //api/robots", ""),
-    ("GET /api/./robots", ""),
     ("GET /api/x/../robots", ""),
     ("GET /nothing", ""),
     ("PATCH /api/robots", "{}"),
     ("BREW /api/robots", ""),
     ("POST /api/robots", TAKEN),
-    ("POST /api/robots", "{"),
-    ("PUT /api/robots/1", TAKEN),
     ("PUT /api/robots/9999", TAKEN),
     ("DELETE /api/robots/9999", ""),
 ];
@@ -75,26 +70,20 @@ const CALLS: [(&str, &str); 27] = [
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn proxies_forward_answers_unchanged() {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite://{}/robots.db", folder.path().display());
-    let catalogue = robot_core::open(&url).unwrap();
-    let names = ["a/b", "a%2Fb", "a+b", "..", "../x", "é", "<b>", "//"];
-    // More than one page of the list.
-    let many = (0..2100).map(|number| format!("RX-{number:04}"));
-    for name in names.into_iter().map(str::to_owned).chain(many) {
-        catalogue.add(Draft::new(name, "droid", 1)).unwrap();
+    let server = Server::memory();
+    server.add_long_list();
+    for name in ["a/b", "a%2Fb", "a+b", "..", "../x", "é", "<b>", "//"] {
+        assert_eq!(server.add(name).status, 201);
     }
-    let server = Server::start(folder.path(), &[]);
     for kind in KINDS {
         let proxy = Proxy::start(kind, server.address(), &[]);
         for (line, body) in CALLS {
             let (method, target) = line.split_once(' ').unwrap();
-            let direct = call(&server.client(), method, target, body);
-            let passed = call(&proxy.client(), method, target, body);
+            let direct = server.call(method, target, body);
+            let passed = proxy.call(method, target, body);
             assert_eq!(essence(&passed), essence(&direct), "{kind:?}: {line}");
         }
-        let new = draft(&format!("{kind:?}"));
-        let added = call(&proxy.client(), "POST", "/api/robots", &new);
+        let added = proxy.call("POST", "/api/robots", &draft(&format!("{kind:?}")));
         assert_eq!(added.status, 201, "{}", added.text());
     }
 }
@@ -102,43 +91,29 @@ fn proxies_forward_answers_unchanged() {
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn proxies_forward_headers_unchanged() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     for kind in KINDS {
         let proxy = Proxy::start(kind, server.address(), &[]);
-        let port = proxy.port;
-        for (headers, start) in [
+        let host = format!("localhost:{}", proxy.port);
+        for (host, headers, status) in [
+            (&*host, format!("Origin: http://{host}\r\n"), 409),
+            (&host, "Origin: http://localhost:1\r\n".to_owned(), 403),
             (
-                format!("localhost:{port}\r\nOrigin: http://localhost:{port}"),
-                "HTTP/1.1 409 ",
+                "localhost",
+                "Sec-Fetch-Site: cross-site\r\n".to_owned(),
+                403,
             ),
-            (
-                format!("localhost:{port}\r\nOrigin: http://localhost:1"),
-                "HTTP/1.1 403 ",
-            ),
-            (
-                "localhost\r\nOrigin: https://evil.example".to_owned(),
-                "HTTP/1.1 403 ",
-            ),
-            (
-                "localhost\r\nSec-Fetch-Site: cross-site".to_owned(),
-                "HTTP/1.1 403 ",
-            ),
-            ("evil.example".to_owned(), "HTTP/1.1 421 "),
+            ("evil.example", String::new(), 421),
         ] {
-            let sent = format!(
-                "POST /api/robots HTTP/1.1\r\nHost: {headers}\r\nConnection: close\r\n\
-                 Content-Length: 2\r\n\r\n{{}}"
-            );
-            let answer = exchange(proxy.address(), sent.as_bytes());
-            assert!(answer.starts_with(start), "{kind:?}: {headers}: {answer}");
+            let headers = format!("Host: {host}\r\n{headers}");
+            let answer = proxy.ask("POST /api/robots", &headers, "{}");
+            assert_failed(&answer, status, &format!("{kind:?}: {headers}"));
         }
-        let sent = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-                    Accept: application/json\r\n\r\n";
-        let answer = exchange(proxy.address(), sent.as_bytes()).to_lowercase();
+        let json = format!("{LOCAL}Accept: application/json\r\n");
+        let answer = proxy.ask("GET /api/robots", &json, "").to_lowercase();
         assert!(
             answer.contains("content-type: application/json"),
-            "{kind:?}: {answer}"
+            "{answer}"
         );
     }
 }
@@ -146,29 +121,16 @@ fn proxies_forward_headers_unchanged() {
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn endless_headers_time_out_and_block_no_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     for kind in KINDS {
         let limit = match kind {
             Kind::Nginx => ("client_header_timeout 10s", "client_header_timeout 1s"),
             Kind::Haproxy => ("timeout http-request 10s", "timeout http-request 1s"),
         };
         let proxy = Proxy::start(kind, server.address(), &[limit]);
-        let slow: Vec<_> = (0..30)
-            .map(|_| {
-                let mut stream = TcpStream::connect(proxy.address()).unwrap();
-                stream
-                    .write_all(b"GET /api/robots HTTP/1.1\r\nHost: localhost\r\nX: ")
-                    .unwrap();
-                thread::spawn(move || trickle(stream))
-            })
-            .collect();
-        let answer = call(&proxy.client(), "GET", "/api/robots", "");
-        assert_eq!(
-            (answer.status, answer.text().as_str()),
-            (200, "[]"),
-            "{kind:?}"
-        );
+        let address = proxy.address();
+        let slow = [(); 30].map(|()| thread::spawn(move || trickle(address)));
+        assert_eq!(proxy.call("GET", "/api/robots", "").text(), "[]");
         for trickling in slow {
             let lasted = trickling.join().unwrap();
             assert!(lasted < Duration::from_secs(9), "{kind:?}: {lasted:?}");
@@ -176,15 +138,17 @@ fn endless_headers_time_out_and_block_no_others() {
     }
 }
 
-/// Sends byte after byte until the proxy closes the connection; how long that took.
-fn trickle(mut stream: TcpStream) -> Duration {
+/// Sends byte after byte of a head until the proxy closes the connection; how long that took.
+fn trickle(address: std::net::SocketAddr) -> Duration {
     let started = Instant::now();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let pause = Duration::from_millis(100);
+    stream.set_read_timeout(Some(pause)).unwrap();
     stream
-        .set_read_timeout(Some(Duration::from_millis(100)))
+        .write_all(b"GET /api/robots HTTP/1.1\r\nX: ")
         .unwrap();
-    let mut piece = [0; 4096];
     while started.elapsed() < TIMEOUT {
-        match stream.read(&mut piece) {
+        match stream.read(&mut [0; 4096]) {
             Ok(1..) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Ok(0) | Err(_) => break,
@@ -199,52 +163,34 @@ fn trickle(mut stream: TcpStream) -> Duration {
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn oversized_body_returns_413_with_our_message() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
-    let padded = |length: usize| format!("{}{}", draft("x"), " ".repeat(length - draft("x").len()));
-    let expected = call(&server.client(), "POST", "/api/robots", &padded(65_537));
-    let head = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
-    let large = padded(200_000);
+    let server = Server::memory();
+    let padded = |name: &str, length: usize| draft(name) + &" ".repeat(length - draft(name).len());
+    let too_long = padded("x", 65_537);
+    let expected = server.call("POST", "/api/robots", &too_long);
+    let head = format!("POST /api/robots HTTP/1.1\r\n{LOCAL}Connection: close\r\n");
+    let large = padded("x", 200_000);
     for kind in KINDS {
         let proxy = Proxy::start(kind, server.address(), &[]);
         for sent in [
-            format!("{head}Content-Length: 65537\r\n\r\n{}", padded(65_537)),
-            format!(
-                "{head}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{large}\r\n0\r\n\r\n",
-                large.len()
-            ),
+            format!("{head}Content-Length: 65537\r\n\r\n{too_long}"),
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n30D40\r\n{large}\r\n0\r\n\r\n"),
             format!("{head}Content-Length: 1000000000\r\n\r\n{{"),
         ] {
             let answer = exchange(proxy.address(), sent.as_bytes());
             assert_failed(&answer, 413, &format!("{kind:?}"));
             assert!(answer.ends_with(&expected.text()), "{kind:?}: {answer}");
         }
-        assert_eq!(names(&server), [""; 0], "{kind:?}");
-        let longest = call(&proxy.client(), "POST", "/api/robots", &padded(65_536));
+        let longest = padded(&format!("{kind:?}"), 65_536);
+        let longest = proxy.call("POST", "/api/robots", &longest);
         assert_eq!(longest.status, 201, "{kind:?}: {}", longest.text());
-        assert_eq!(
-            call(
-                &proxy.client(),
-                "DELETE",
-                &format!("/api/robots/{}", id(&longest)),
-                ""
-            )
-            .status,
-            200
-        );
     }
-}
-
-fn id(answer: &Answer) -> String {
-    let body: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
-    body["data"]["id"].as_str().unwrap().to_owned()
+    assert_eq!(server.names().len(), KINDS.len());
 }
 
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn idle_connections_at_the_limit_block_no_others() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     for kind in KINDS {
         let proxy = Proxy::start(kind, server.address(), &[]);
         // HAProxy closes connections beyond its limit, some of them while they connect.
@@ -252,19 +198,16 @@ fn idle_connections_at_the_limit_block_no_others() {
             .filter_map(|_| TcpStream::connect(proxy.address()).ok())
             .collect();
         assert!(idle.len() >= 64, "{kind:?}: {}", idle.len());
+        let other = TcpClient::new(proxy.other_address());
         for number in 0..5 {
-            let added = call(
-                &proxy.other_client(),
-                "POST",
-                "/api/robots",
-                &draft(&format!("{kind:?} {number}")),
-            );
+            let draft = draft(&format!("{kind:?} {number}"));
+            let added = call(&other, "POST", "/api/robots", &draft);
             assert_eq!(added.status, 201, "{kind:?}: {}", added.text());
         }
         drop(idle);
         wait_for("the first client is served again", TIMEOUT, || {
-            let request = b"GET /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-            exchange(proxy.address(), request).starts_with("HTTP/1.1 404 ")
+            let answer = proxy.ask("GET /nothing", LOCAL, "");
+            answer.starts_with("HTTP/1.1 404 ")
         });
     }
 }
@@ -272,26 +215,17 @@ fn idle_connections_at_the_limit_block_no_others() {
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn unreachable_server_returns_an_error_of_the_contract() {
-    for kind in KINDS {
+    for (kind, status) in [(Kind::Nginx, 502), (Kind::Haproxy, 503)] {
         let proxy = Proxy::start(kind, (Ipv4Addr::LOCALHOST, free_port()).into(), &[]);
-        let request = b"GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-        let status = match kind {
-            Kind::Nginx => 502,
-            Kind::Haproxy => 503,
-        };
-        assert_failed(
-            &exchange(proxy.address(), request),
-            status,
-            &format!("{kind:?}"),
-        );
+        let answer = proxy.ask("GET /api/robots", LOCAL, "");
+        assert_failed(&answer, status, &format!("{kind:?}"));
     }
 }
 
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn missing_body_times_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     let sent = "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{\"na";
     for kind in KINDS {
         let limit = match kind {
@@ -315,53 +249,44 @@ fn missing_body_times_out() {
 fn break_after_one(listener: TcpListener) -> Arc<AtomicUsize> {
     let received = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&received);
-    // The thread ends with the test process.
+    // The threads end with the test process.
     thread::spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
+        while let Ok((mut stream, _)) = listener.accept() {
             let counted = Arc::clone(&counted);
-            thread::spawn(move || answer_one(stream, &counted));
+            thread::spawn(move || {
+                while let Ok(1..) = stream.read(&mut [0; 4096]) {
+                    if counted.fetch_add(1, Ordering::SeqCst) > 0 {
+                        return;
+                    }
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]";
+                    stream.write_all(answer).unwrap();
+                }
+            });
         }
     });
     received
 }
 
-fn answer_one(mut stream: TcpStream, received: &AtomicUsize) {
-    while let Ok(1..) = stream.read(&mut [0; 4096]) {
-        if received.fetch_add(1, Ordering::SeqCst) > 0 {
-            return;
-        }
-        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]";
-        stream.write_all(answer).unwrap();
-    }
-}
-
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn write_with_unknown_outcome_is_not_retried() {
-    for (kind, line) in KINDS.into_iter().flat_map(|kind| {
-        [
+    for kind in KINDS {
+        for line in [
             "POST /api/robots",
             "PUT /api/robots/1",
             "DELETE /api/robots/1",
-        ]
-        .map(|line| (kind, line))
-    }) {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let proxy = Proxy::start(kind, listener.local_addr().unwrap(), &[]);
-        let received = break_after_one(listener);
-        // The proxy keeps this connection for the next request.
-        assert_eq!(call(&proxy.client(), "GET", "/api/robots", "").text(), "[]");
-        for number in 2..=4 {
-            let body = draft("x");
-            let sent = format!(
-                "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-                 Content-Length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            let answer = exchange(proxy.address(), sent.as_bytes());
-            assert_failed(&answer, 502, &format!("{kind:?} {line}"));
-            assert!(answer.contains("unknown"), "{kind:?} {line}: {answer}");
-            assert_eq!(received.load(Ordering::SeqCst), number, "{kind:?} {line}");
+        ] {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let proxy = Proxy::start(kind, listener.local_addr().unwrap(), &[]);
+            let received = break_after_one(listener);
+            // The proxy keeps this connection for the next request.
+            assert_eq!(proxy.call("GET", "/api/robots", "").text(), "[]");
+            for number in 2..=4 {
+                let answer = proxy.ask(line, LOCAL, &draft("x"));
+                assert_failed(&answer, 502, &format!("{kind:?} {line}"));
+                assert!(answer.contains("unknown"), "{kind:?} {line}: {answer}");
+                assert_eq!(received.load(Ordering::SeqCst), number, "{kind:?} {line}");
+            }
         }
     }
 }
@@ -370,56 +295,22 @@ fn write_with_unknown_outcome_is_not_retried() {
 #[test]
 #[ignore = "needs nginx and HAProxy; ./test.sh release runs it"]
 fn tags_that_nginx_weakens_are_accepted() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[("DATABASE_URL", "memory:")]);
+    let server = Server::memory();
     let gzip = "server_tokens off; gzip on; gzip_min_length 1; gzip_proxied any;";
-    let proxy = Proxy::start(
-        Kind::Nginx,
-        server.address(),
-        &[("server_tokens off;", gzip)],
-    );
-    let client = proxy.client();
-    let path = "/api/robots/1";
-    send(&client, "POST", "/api/robots", &[], &draft("R2-D2"));
-    let read = send(&client, "GET", path, &[("Accept-Encoding", "gzip")], "");
+    let changes = [("server_tokens off;", gzip)];
+    let proxy = Proxy::start(Kind::Nginx, server.address(), &changes);
+    let send = |method: &str, headers: &[(&str, &str)], body: &str| {
+        send(&proxy.client(), method, "/api/robots/1", headers, body)
+    };
+    server.add("R2-D2");
+    let encoding = ("Accept-Encoding", "gzip");
+    let read = send("GET", &[encoding], "");
     assert_eq!(read.header("content-encoding"), Some("gzip"));
     assert_eq!(read.header("etag"), Some("W/\"1\""));
-    let weak = ("If-None-Match", "W/\"1\"");
-    let headers = [("Accept-Encoding", "gzip"), weak];
-    let cached = send(&client, "GET", path, &headers, "");
+    let cached = send("GET", &[encoding, ("If-None-Match", "W/\"1\"")], "");
     assert_eq!((cached.status, cached.body.len()), (304, 0));
     let weak = [("If-Match", "W/\"1\"")];
-    let body = draft("C-3PO");
-    assert_eq!(send(&client, "PUT", path, &weak, &body).status, 200);
-    for method in ["PUT", "DELETE"] {
-        assert_eq!(send(&client, method, path, &weak, &body).status, 412);
+    for (method, status) in [("PUT", 200), ("PUT", 412), ("DELETE", 412)] {
+        assert_eq!(send(method, &weak, &draft("C-3PO")).status, status);
     }
-    let patch = [
-        ("If-Match", "W/\"2\""),
-        ("Content-Type", "application/merge-patch+json"),
-    ];
-    let patched = send(&client, "PATCH", path, &patch, r#"{"year":5}"#);
-    assert_eq!(
-        (patched.status, patched.header("etag")),
-        (200, Some("\"3\""))
-    );
-}
-
-fn send(
-    client: &TcpClient,
-    method: &str,
-    target: &str,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> Answer {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    client
-        .send(&Call {
-            method: method.to_owned(),
-            target: target.to_owned(),
-            headers: headers.collect(),
-            body: body.into(),
-        })
-        .unwrap()
 }

@@ -7,10 +7,13 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use robot_core::conformance::TcpClient;
+use robot_core::conformance::{Answer, TcpClient};
 use tempfile::TempDir;
 
-use crate::process::{TIMEOUT, wait_for};
+use crate::{
+    call,
+    process::{TIMEOUT, exchange, wait_for},
+};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
@@ -71,8 +74,17 @@ impl Proxy {
         TcpClient::new(self.address())
     }
 
-    pub(crate) fn other_client(&self) -> TcpClient {
-        TcpClient::new(self.other_address())
+    pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> Answer {
+        call(&self.client(), method, target, body)
+    }
+
+    /// Sends a request on a connection of its own.
+    pub(crate) fn ask(&self, line: &str, headers: &str, body: &str) -> String {
+        let length = body.len();
+        let sent = format!(
+            "{line} HTTP/1.1\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        );
+        exchange(self.address(), sent.as_bytes())
     }
 }
 

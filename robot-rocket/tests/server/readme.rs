@@ -1,6 +1,6 @@
 //! The curl commands in the README, and the answers that it shows.
 
-use crate::{Server, call};
+use crate::Server;
 
 const README: &str = include_str!("../../../README.md");
 
@@ -37,13 +37,12 @@ fn send(server: &Server, command: &str) -> String {
                 .clone_into(&mut target),
         }
     }
-    call(&server.client(), &method, &target, &body).text()
+    server.call(&method, &target, &body).text()
 }
 
 #[test]
 fn readme_tour_shows_the_real_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(folder.path(), &[]);
+    let server = Server::sqlite(&[]);
     let tour: Vec<_> = README
         .split("\n$ ")
         .skip(1)

@@ -6,7 +6,7 @@ use robot_core::http::{AccessToken, Permission};
 
 use crate::{
     Server,
-    process::{TIMEOUT, answer, ask, connection, fail, output_of_failure, wait_for},
+    process::{TIMEOUT, answer, ask, fail, output_of_failure, wait_for},
     scrape::{self, Scrape},
 };
 
@@ -53,7 +53,7 @@ fn revoked_token_is_rejected_on_an_open_connection() {
     let folder = tempfile::tempdir().unwrap();
     write_tokens(folder.path(), &["ci", "laptop"]);
     let server = Server::start(folder.path(), &[MEMORY, FILE, LOG]);
-    let mut stream = connection(&server, "");
+    let mut stream = server.connect("");
     for token in ["ci", "laptop"] {
         assert_eq!(list(&mut stream, token), "HTTP/1.1 200 OK");
     }
@@ -88,7 +88,7 @@ fn wrong_configuration_is_refused_at_a_reload() {
     let folder = tempfile::tempdir().unwrap();
     write_tokens(folder.path(), &["ci"]);
     let server = Server::start(folder.path(), &[MEMORY, FILE]);
-    let mut stream = connection(&server, "");
+    let mut stream = server.connect("");
     let (tokens, rocket) = (
         folder.path().join("tokens"),
         folder.path().join("Rocket.toml"),
@@ -130,7 +130,7 @@ fn wrong_configuration_is_refused_at_a_reload() {
 fn reloads_are_counted_and_logged_by_default() {
     let folder = tempfile::tempdir().unwrap();
     write_tokens(folder.path(), &["ci"]);
-    let (server, metrics) = scrape::server(folder.path(), &[MEMORY, FILE]);
+    let (server, metrics) = scrape::server_in(folder.path(), &[MEMORY, FILE]);
     let counts = || {
         let scrape = Scrape::of(metrics);
         let count = |result| scrape.value(&format!("robots_reloads_total{{result=\"{result}\"}}"));
@@ -162,7 +162,7 @@ fn reload_names_settings_that_need_a_restart() {
     };
     write("old", "");
     let server = Server::start(folder.path(), &[MEMORY, LOG]);
-    let mut stream = connection(&server, "");
+    let mut stream = server.connect("");
     assert_eq!(list(&mut stream, "old"), "HTTP/1.1 200 OK");
     write("new", "behaviour = \"B\"\n");
     reload(
@@ -182,7 +182,7 @@ fn reload_never_opens_the_server_to_everyone() {
     for address in ["127.0.0.1", "0.0.0.0"] {
         write(&format!("[default]\naddress = \"{address}\"\n{token}"));
         let server = Server::start(folder.path(), &[MEMORY, LOG]);
-        let mut stream = connection(&server, "");
+        let mut stream = server.connect("");
         // As for a later start on the loopback address.
         write("[default]\naddress = \"127.0.0.1\"\n");
         reload(&server, REFUSED);
@@ -196,9 +196,8 @@ fn reload_never_opens_the_server_to_everyone() {
 
 #[test]
 fn tokens_of_the_environment_are_not_called_reloaded() {
-    let folder = tempfile::tempdir().unwrap();
     let token = entry("ci");
-    let server = Server::start(folder.path(), &[MEMORY, LOG, ("ROCKET_API_TOKENS", &token)]);
+    let server = Server::with(&[LOG, ("ROCKET_API_TOKENS", &token)]);
     reload(&server, "but not the tokens of ROCKET_API_TOKENS");
     assert!(!server.log().contains(RELOADED), "{}", server.log());
 }
@@ -207,7 +206,7 @@ fn tokens_of_the_environment_are_not_called_reloaded() {
 fn hangup_without_tokens_keeps_the_server_running() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[MEMORY, LOG]);
-    let mut stream = connection(&server, "");
+    let mut stream = server.connect("");
     for _ in 0..3 {
         reload(&server, RELOADED);
         let listed = ask(&mut stream, "GET", "/api/robots", "");

@@ -7,24 +7,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tempfile::TempDir;
-
 use crate::{
-    Server, add_long_list, draft, names,
-    process::{TIMEOUT, answer, ask, connection, wait_for},
+    Server, draft,
+    process::{TIMEOUT, answer, ask, assert_status, wait_for},
 };
 
 /// A stop without requests takes less than this, and one that waits for the grace period more.
 const AT_ONCE: Duration = Duration::from_millis(2500);
 
 /// The default settings, except that clients may be silent for longer.
-fn server(folder: &TempDir, settings: &[(&str, &str)]) -> Server {
+fn server(settings: &[(&str, &str)]) -> Server {
     let common = [
         ("ROCKET_HEADER_TIMEOUT", "60"),
         ("ROCKET_KEEP_ALIVE", "60"),
         ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}"),
     ];
-    Server::start(folder.path(), &[&common, settings].concat())
+    Server::with(&[&common, settings].concat())
 }
 
 /// Stops the server, which must succeed, and returns how long that took and the log.
@@ -38,8 +36,7 @@ fn stop(server: Server) -> (Duration, String) {
 #[test]
 fn shutdown_is_logged_with_its_cause() {
     for signal in ["TERM", "INT"] {
-        let folder = tempfile::tempdir().unwrap();
-        let (status, log) = server(&folder, &[("RUST_LOG", "info")]).stop(signal);
+        let (status, log) = server(&[("RUST_LOG", "info")]).stop(signal);
         assert!(status.success(), "{status}: {log}");
         let beginning = format!("shutting down, because SIG{signal} was received\n");
         let (_, end) = log
@@ -51,21 +48,18 @@ fn shutdown_is_logged_with_its_cause() {
 
 #[test]
 fn stop_closes_connections_without_requests_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[]);
-    let silent: Vec<_> = (0..20).map(|_| connection(&server, "")).collect();
-    let partial: Vec<_> = (0..20).map(|_| connection(&server, "GET /api")).collect();
+    let server = server(&[]);
+    let silent: Vec<_> = (0..20).map(|_| server.connect("")).collect();
+    let partial: Vec<_> = (0..20).map(|_| server.connect("GET /api")).collect();
     let used = |sent: &str| {
-        let mut stream = connection(&server, "");
-        assert!(ask(&mut stream, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
+        let mut stream = server.connect("");
+        assert_status(&ask(&mut stream, "GET", "/api/robots/1", ""), 200);
         stream.write_all(sent.as_bytes()).unwrap();
         stream
     };
     let idle: Vec<_> = (0..20).map(|_| used("")).collect();
     let idle_partial: Vec<_> = (0..20).map(|_| used("POST /api/robots HTTP/1.1")).collect();
-    let refused: Vec<_> = (0..5)
-        .map(|_| connection(&server, "garbage\r\n\r\n"))
-        .collect();
+    let refused: Vec<_> = (0..5).map(|_| server.connect("garbage\r\n\r\n")).collect();
     let (elapsed, log) = stop(server);
     assert!(elapsed < AT_ONCE, "{elapsed:?}");
     assert_eq!(log, "");
@@ -74,11 +68,10 @@ fn stop_closes_connections_without_requests_at_once() {
 
 #[test]
 fn stop_closes_rejected_connections_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[("ROCKET_MAX_CONNECTIONS", "1")]);
-    let mut admitted = connection(&server, "");
-    assert!(ask(&mut admitted, "GET", "/api/robots/1", "").starts_with("HTTP/1.1 200 "));
-    let rejected: Vec<_> = (0..20).map(|_| connection(&server, "")).collect();
+    let server = server(&[("ROCKET_MAX_CONNECTIONS", "1")]);
+    let mut admitted = server.connect("");
+    assert_status(&ask(&mut admitted, "GET", "/api/robots/1", ""), 200);
+    let rejected: Vec<_> = (0..20).map(|_| server.connect("")).collect();
     for stream in &rejected {
         wait_for("an answer", TIMEOUT, || stream.peek(&mut [0]).unwrap() > 0);
     }
@@ -95,7 +88,7 @@ fn begin(server: &Server, body: &str) -> TcpStream {
         "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\
          Expect: 100-continue\r\n\r\n"
     );
-    let mut stream = connection(server, &head);
+    let mut stream = server.connect(&head);
     let mut interim = [0; 25];
     stream.read_exact(&mut interim).unwrap();
     assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
@@ -104,8 +97,7 @@ fn begin(server: &Server, body: &str) -> TcpStream {
 
 #[test]
 fn stop_finishes_requests_in_progress() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[]);
+    let server = server(&[]);
     let body = draft("in progress");
     let mut stream = begin(&server, &body);
     let address = server.address();
@@ -117,22 +109,19 @@ fn stop_finishes_requests_in_progress() {
     thread::sleep(Duration::from_millis(500));
     stream.write_all(body.as_bytes()).unwrap();
     let added = answer(&mut stream);
-    assert!(added.starts_with("HTTP/1.1 201 "), "{added}");
+    assert_status(&added, 201);
     let lower = added.to_ascii_lowercase();
     assert!(lower.contains("\r\nconnection: close\r\n"), "{added}");
     let (_, log) = stopping.join().unwrap();
     assert_eq!(log, "");
-    let server = Server::start(folder.path(), &[]);
-    assert_eq!(names(&server), ["in progress"]);
 }
 
 #[test]
 fn stop_finishes_a_list_in_progress() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[("DATABASE_URL", "memory:")]);
-    add_long_list(&server);
+    let server = server(&[]);
+    server.add_long_list();
     let list = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    let mut stream = connection(&server, list);
+    let mut stream = server.connect(list);
     wait_for("the list begins", TIMEOUT, || {
         stream.peek(&mut [0]).unwrap() > 0
     });
@@ -147,8 +136,7 @@ fn stop_finishes_a_list_in_progress() {
 
 #[test]
 fn stop_aborts_requests_that_take_too_long() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder, &[("ROCKET_SHUTDOWN", "{grace=1,mercy=1}")]);
+    let server = server(&[("ROCKET_SHUTDOWN", "{grace=1,mercy=1}")]);
     let stream = begin(&server, &draft("in progress"));
     let (elapsed, log) = stop(server);
     assert!(elapsed > Duration::from_millis(1800), "{elapsed:?}");
@@ -159,6 +147,4 @@ fn stop_aborts_requests_that_take_too_long() {
         "{log}"
     );
     drop(stream);
-    let server = Server::start(folder.path(), &[]);
-    assert_eq!(names(&server), [""; 0]);
 }

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     Server, call, draft,
-    process::{TIMEOUT, connection, wait_for},
+    process::{TIMEOUT, wait_for},
     scrape::{self, Scrape},
     strace::Injection,
 };
@@ -33,12 +33,7 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
     let ids: Vec<String> = {
         let server = Server::start(folder.path(), &[]);
         let add = |number| {
-            let answer = call(
-                &server.client(),
-                "POST",
-                "/api/robots",
-                &draft(&format!("{number}")),
-            );
+            let answer = server.add(&format!("{number}"));
             answer.text().split('"').nth_back(1).unwrap().to_owned()
         };
         (0..8).map(add).collect()
@@ -58,7 +53,7 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
         }
         thread::sleep(Duration::from_millis(500));
         for _ in 0..50 {
-            let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
+            let answer = server.call("OPTIONS", "/api/robots", "");
             assert_eq!(answer.status, 204);
         }
         assert_eq!(
@@ -74,14 +69,9 @@ fn read_while_the_disk_is_slow(settings: &[(&str, &str)]) {
 #[test]
 fn store_that_does_not_answer_is_logged_once() {
     let folder = tempfile::tempdir().unwrap();
-    call(
-        &Server::start(folder.path(), &[]).client(),
-        "POST",
-        "/api/robots",
-        &draft("R2-D2"),
-    );
+    Server::start(folder.path(), &[]).add("R2-D2");
     let server = Server::start(folder.path(), &[]);
-    let ready = || call(&server.client(), "GET", "/readyz", "");
+    let ready = || server.get("/readyz");
     let slow = slow_reads(&server);
     for _ in 0..2 {
         let answer = ready();
@@ -102,8 +92,7 @@ fn store_that_does_not_answer_is_logged_once() {
 
 #[test]
 fn commit_that_hangs_is_measured() {
-    let folder = tempfile::tempdir().unwrap();
-    let (server, metrics) = scrape::server(folder.path(), &[]);
+    let (server, metrics) = scrape::server(&[]);
     let start = || Scrape::of(metrics).value("robots_sqlite_commit_start_time_seconds");
     assert_eq!(start(), 0);
     let hanging = Injection::into(&server, &[], "fdatasync", "delay_enter=60000000");
@@ -120,13 +109,13 @@ fn commit_that_hangs_is_measured() {
 fn read_that_waits_for_the_disk_blocks_no_connections() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]);
-    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let added = server.add("R2-D2");
     assert_eq!(added.status, 201);
     drop(server);
     let server = Server::start(folder.path(), &[("ROCKET_WORKERS", "2")]);
     // The connection is open and its worker idle before the disk becomes slow.
     let request = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-    let mut reader = connection(&server, &request("/nothing"));
+    let mut reader = server.connect(&request("/nothing"));
     let mut answer = [0; 4096];
     assert!(reader.read(&mut answer).unwrap() > 0);
     let slow = slow_reads(&server);
@@ -135,7 +124,7 @@ fn read_that_waits_for_the_disk_blocks_no_connections() {
         .unwrap();
     thread::sleep(Duration::from_millis(300));
     for _ in 0..20 {
-        let answer = call(&server.client(), "OPTIONS", "/api/robots", "");
+        let answer = server.call("OPTIONS", "/api/robots", "");
         assert_eq!(answer.status, 204);
     }
     reader.set_nonblocking(true).unwrap();

@@ -3,7 +3,7 @@
 use std::{fs, net::TcpListener, process::Command};
 
 use crate::{
-    Server, call, draft, names,
+    Server,
     process::{command, fail, output_of_failure},
 };
 
@@ -20,7 +20,7 @@ fn default_start_creates_a_database() {
         )
     );
     assert!(address.ip().is_loopback());
-    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let added = server.add("R2-D2");
     assert_eq!(
         (added.status, added.text().as_str()),
         (
@@ -36,14 +36,14 @@ fn restart_finds_every_robot() {
     let folder = tempfile::tempdir().unwrap();
     for signal in ["TERM", "INT", "KILL"] {
         let server = Server::start(folder.path(), &[]);
-        let added = call(&server.client(), "POST", "/api/robots", &draft(signal));
+        let added = server.add(signal);
         assert_eq!(added.status, 201);
         let (status, log) = server.stop(signal);
         assert_eq!(status.success(), signal != "KILL", "{signal}: {status}");
         assert_eq!(log, "", "{signal}");
     }
     assert_eq!(
-        names(&Server::start(folder.path(), &[])),
+        Server::start(folder.path(), &[]).names(),
         ["INT", "KILL", "TERM"]
     );
 }
@@ -69,9 +69,9 @@ fn settings_are_read_from_the_environment() {
         "{}",
         server.greeting
     );
-    let added = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let added = server.add("R2-D2");
     assert_eq!(added.status, 200);
-    let refused = call(&server.client(), "POST", "/api/robots", &draft("R2-D2"));
+    let refused = server.add("R2-D2");
     assert_eq!(refused.status, 500);
     assert!(!folder.path().join("robots.db").exists());
 }

@@ -13,7 +13,7 @@ use crate::{
     Server,
     certificates::{run, write_certificate},
     draft,
-    process::{TIMEOUT, connection, fail, output_of_failure, read_to_end, wait_for},
+    process::{TIMEOUT, assert_status, fail, output_of_failure, read_to_end, wait_for},
     scrape::{self, Scrape, free_address},
 };
 
@@ -66,8 +66,8 @@ fn incomplete_handshake_ends_after_header_timeout() {
     let settings = [("ROCKET_HEADER_TIMEOUT", "1"), ("ROCKET_KEEP_ALIVE", "60")];
     let server = https(&folder, &settings);
     let started = Instant::now();
-    let silent = connection(&server, "");
-    let mut half = connection(&server, "");
+    let silent = server.connect("");
+    let mut half = server.connect("");
     half.write_all(HALF_HELLO).unwrap();
     assert_eq!(get(&folder, &server, &[]), "[]");
     for stream in [silent, half] {
@@ -84,12 +84,7 @@ fn plaintext_disturbs_no_other_connections() {
     let folder = tempfile::tempdir().unwrap();
     let server = https(&folder, &[]);
     let plain: Vec<_> = (0..50)
-        .map(|_| {
-            connection(
-                &server,
-                "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
-            )
-        })
+        .map(|_| server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n"))
         .collect();
     assert_eq!(get(&folder, &server, &[]), "[]");
     for stream in plain {
@@ -104,9 +99,9 @@ fn plaintext_disturbs_no_other_connections() {
 fn rejected_connections_get_503_over_https() {
     let folder = tempfile::tempdir().unwrap();
     let server = https(&folder, &[("ROCKET_MAX_CONNECTIONS", "1")]);
-    let only = connection(&server, "");
+    let only = server.connect("");
     let answer = get(&folder, &server, &["--include"]);
-    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert_status(&answer, 503);
     assert!(answer.contains("too many connections"), "{answer}");
     drop(only);
     wait_for("a connection is admitted", TIMEOUT, || {
@@ -122,8 +117,8 @@ fn stop_ends_incomplete_handshakes_at_once() {
         ("ROCKET_SHUTDOWN", "{grace=4,mercy=2}"),
     ];
     let server = https(&folder, &settings);
-    let silent = connection(&server, "");
-    let mut half = connection(&server, "");
+    let silent = server.connect("");
+    let mut half = server.connect("");
     half.write_all(HALF_HELLO).unwrap();
     // The server accepts connections in their order.
     assert_eq!(get(&folder, &server, &[]), "[]");
@@ -290,7 +285,7 @@ fn expiry_of_the_certificate_is_a_metric() {
     write_certificate(&path("chain.pem"), &path("key.pem"));
     set_days(&path("chain.pem"), &path("key.pem"), 30);
     let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
-    let (server, address) = scrape::server(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    let (server, address) = scrape::server_in(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
     let days = || {
         let expiry = Scrape::of(address).value("robots_tls_certificate_expiry_time_seconds");
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();

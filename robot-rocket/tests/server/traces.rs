@@ -12,11 +12,11 @@ use opentelemetry_proto::tonic::trace::v1::{span::SpanKind, status::StatusCode};
 use robot_core::http::{AccessToken, Permission};
 
 use crate::{
-    Server, add_long_list, call,
+    Server, call,
     certificates::write_certificate,
     collector::{Collector, answer, texts},
     draft,
-    process::{TIMEOUT, command, connection, exchange, wait_for},
+    process::{TIMEOUT, assert_status, command, wait_for},
 };
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
@@ -39,12 +39,11 @@ fn send(server: &Server, request: &str, headers: &str, body: &str) -> String {
         "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\
          {headers}\r\n{body}"
     );
-    exchange(server.address(), sent.as_bytes())
+    server.exchange(sent.as_bytes())
 }
 
 #[test]
 fn span_has_the_attributes_of_its_request() {
-    let folder = tempfile::tempdir().unwrap();
     let token = AccessToken::of("robots_writer", Permission::Write);
     let token = token.named("ci".parse().unwrap()).to_string();
     let collector = Collector::start();
@@ -57,7 +56,7 @@ fn span_has_the_attributes_of_its_request() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2"),
         ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test"),
     ];
-    let server = Server::start(folder.path(), &settings);
+    let server = Server::sqlite(&settings);
     let headers = format!(
         "Authorization: Bearer robots_writer\r\nX-Request-Id: of-the-client\r\n\
          X-Real-IP: 192.0.2.7\r\ntraceparent: 00-{TRACE}-{PARENT}-01\r\n"
@@ -68,7 +67,7 @@ fn span_has_the_attributes_of_its_request() {
         &headers,
         &draft("R2-D2"),
     );
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    assert_status(&answer, 201);
     send(&server, "GET /api/robots/search/R2", &headers, "");
     send(&server, "BREW /R2", "", "");
     // The end sends them.
@@ -139,14 +138,11 @@ fn failed_and_aborted_requests_are_errors() {
     // Nothing listens on this port.
     let database = ("DATABASE_URL", "postgres://127.0.0.1:1/robots");
     let server = Server::start(folder.path(), &[database, SOON, endpoint(&url)]);
-    call(&server.client(), "GET", "/api/robots/1", "");
-    call(&server.client(), "GET", "/R2-D2", "");
+    server.get("/api/robots/1");
+    server.get("/R2-D2");
     let server = Server::start(folder.path(), &[MEMORY, SOON, endpoint(&url)]);
-    add_long_list(&server);
-    drop(connection(
-        &server,
-        "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    ));
+    server.add_long_list();
+    drop(server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     for (name, error) in [
         ("GET /api/robots/{id}", Some("503")),
         ("GET", None),
@@ -170,10 +166,9 @@ fn failed_and_aborted_requests_are_errors() {
 
 #[test]
 fn requests_that_the_client_does_not_sample_are_not_exported() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start();
     let url = collector.url();
-    let server = Server::start(folder.path(), &[MEMORY, endpoint(&url)]);
+    let server = Server::with(&[endpoint(&url)]);
     for (target, flags) in [("/livez", "00"), ("/readyz", "01")] {
         let headers = format!("traceparent: 00-{TRACE}-{PARENT}-{flags}\r\n");
         send(&server, &format!("GET {target}"), &headers, "");
@@ -186,16 +181,15 @@ fn requests_that_the_client_does_not_sample_are_not_exported() {
 
 #[test]
 fn long_trace_state_is_ignored() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start();
     let url = collector.url();
-    let server = Server::start(folder.path(), &[MEMORY, endpoint(&url)]);
+    let server = Server::with(&[endpoint(&url)]);
     for length in [100, 100_000] {
         let state = "x".repeat(length);
         let headers =
             format!("traceparent: 00-{TRACE}-{PARENT}-01\r\ntracestate: vendor={state}\r\n");
         let answer = send(&server, "GET /livez", &headers, "");
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        assert_status(&answer, 200);
     }
     server.stop("TERM");
     let lengths: Vec<_> = collector
@@ -208,14 +202,13 @@ fn long_trace_state_is_ignored() {
 
 #[test]
 fn hanging_collector_delays_neither_requests_nor_shutdown() {
-    let folder = tempfile::tempdir().unwrap();
     // The system accepts connections, and nothing answers.
     let collector = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", collector.local_addr().unwrap());
     let forever = ("OTEL_EXPORTER_OTLP_TIMEOUT", "3600000");
     let small = ("OTEL_BSP_MAX_QUEUE_SIZE", "10");
     let settings = [MEMORY, SOON, forever, small, endpoint(&url)];
-    let server = Server::start(folder.path(), &settings);
+    let server = Server::sqlite(&settings);
     let client = server.client();
     let request = || assert_eq!(call(&client, "GET", "/livez", "").status, 200);
     request();
@@ -235,21 +228,19 @@ fn hanging_collector_delays_neither_requests_nor_shutdown() {
 
 #[test]
 fn absent_collector_delays_neither_requests_nor_shutdown() {
-    let folder = tempfile::tempdir().unwrap();
     // Nothing listens on this port.
     let url = "http://127.0.0.1:1";
-    let server = Server::start(folder.path(), &[MEMORY, SOON, endpoint(url)]);
-    assert_eq!(call(&server.client(), "GET", "/livez", "").status, 200);
+    let server = Server::with(&[SOON, endpoint(url)]);
+    assert_eq!(server.get("/livez").status, 200);
     let words = "traces are lost: http://127.0.0.1:1 cannot be reached: Connection refused";
     wait_for(words, TIMEOUT, || server.log().contains(words));
-    assert_eq!(call(&server.client(), "GET", "/livez", "").status, 200);
+    assert_eq!(server.get("/livez").status, 200);
     let (status, log) = server.stop("TERM");
     assert!(status.success(), "{log}");
 }
 
 #[test]
 fn outage_of_the_collector_is_logged_once_and_its_end() {
-    let folder = tempfile::tempdir().unwrap();
     let failures = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&failures);
     let is_up = Arc::new(AtomicBool::new(false));
@@ -262,15 +253,15 @@ fn outage_of_the_collector_is_logged_once_and_its_end() {
         None
     });
     let url = collector.url();
-    let server = Server::start(folder.path(), &[MEMORY, SOON, INFO, endpoint(&url)]);
+    let server = Server::with(&[SOON, INFO, endpoint(&url)]);
     wait_for("failures", TIMEOUT, || {
-        call(&server.client(), "GET", "/livez", "");
+        server.get("/livez");
         failures.load(Ordering::SeqCst) >= 5
     });
     is_up.store(true, Ordering::SeqCst);
     let words = format!("traces are sent to {url} again");
     wait_for(&words, TIMEOUT, || {
-        call(&server.client(), "GET", "/livez", "");
+        server.get("/livez");
         server.log().contains(&words)
     });
     let log = server.log();
@@ -293,7 +284,7 @@ fn collector_is_reached_by_https_if_its_certificate_is_trusted() {
         let certificate = ("OTEL_EXPORTER_OTLP_CERTIFICATE", file);
         let settings = [MEMORY, SOON, INFO, certificate, endpoint(&url)];
         let server = Server::start(folder.path(), &settings);
-        call(&server.client(), "GET", "/livez", "");
+        server.get("/livez");
         if is_trusted {
             assert_eq!(collector.spans(1).len(), 1);
         } else {
@@ -357,7 +348,6 @@ fn wrong_variables_are_reported_without_their_values() {
 
 #[test]
 fn nothing_is_exported_unless_it_is_requested() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start();
     let url = collector.url();
     for variables in [
@@ -367,8 +357,8 @@ fn nothing_is_exported_unless_it_is_requested() {
         vec![endpoint(&url), ("OTEL_TRACES_EXPORTER", "none")],
     ] {
         let settings = [&[MEMORY, INFO][..], &variables].concat();
-        let server = Server::start(folder.path(), &settings);
-        call(&server.client(), "GET", "/livez", "");
+        let server = Server::sqlite(&settings);
+        server.get("/livez");
         let (_, log) = server.stop("TERM");
         assert!(!log.contains("traces are sent"), "{variables:?}: {log}");
     }

@@ -231,9 +231,8 @@ fn other_unknown_name_is_a_warning() {
 
 #[test]
 fn misspelt_variable_without_the_prefix_is_a_warning() {
-    let folder = tempfile::tempdir().unwrap();
     let settings = [("DATABSE_URL", "memory:"), ("RUST_LOG", "wran,inof")];
-    let server = Server::start(folder.path(), &settings);
+    let server = Server::sqlite(&settings);
     let (_, log) = server.stop("TERM");
     for words in [
         "DATABSE_URL is not a setting; did you mean DATABASE_URL?",

@@ -6,45 +6,66 @@ use robot_core::conformance::{Answer, Call, Client};
 
 use crate::process::Server;
 
-/// Sends a call without headers.
-pub(crate) fn call(client: &dyn Client, method: &str, target: &str, body: &str) -> Answer {
+/// Sends a call.
+pub(crate) fn send(
+    client: &dyn Client,
+    method: &str,
+    target: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let headers = headers.iter();
+    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     let call = Call {
         method: method.to_owned(),
         target: target.to_owned(),
-        headers: Vec::new(),
+        headers: headers.collect(),
         body: body.as_bytes().to_vec(),
     };
     client
         .send(&call)
-        .unwrap_or_else(|error| panic!("{method} {target} {body}: {error}"))
+        .unwrap_or_else(|error| panic!("{method} {target} {body:.200}: {error}"))
+}
+
+/// Sends a call without headers.
+pub(crate) fn call(client: &dyn Client, method: &str, target: &str, body: &str) -> Answer {
+    send(client, method, target, &[], body)
 }
 
 pub(crate) fn draft(name: &str) -> String {
     serde_json::json!({"name": name, "type": "droid", "year": 1977}).to_string()
 }
 
-/// The names of all robots.
-pub(crate) fn names(server: &Server) -> Vec<String> {
-    let answer = call(&server.client(), "GET", "/api/robots", "");
-    let robots: Vec<serde_json::Value> = serde_json::from_slice(&answer.body).unwrap();
-    robots
-        .iter()
-        .map(|robot| robot["name"].as_str().unwrap().to_owned())
-        .collect()
-}
-
-/// Adds 20,000 robots, whose list has 20 MB: more than the buffers of a connection take.
-pub(crate) fn add_long_list(server: &Server) {
-    let long = "🤖".repeat(240);
-    let mut robots = String::new();
-    for number in 0..20_000 {
-        writeln!(
-            robots,
-            r#"{{"name":"{number:05} {long}","type":"droid","year":1}}"#
-        )
-        .unwrap();
+impl Server {
+    pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> Answer {
+        call(&self.client(), method, target, body)
     }
-    let target = "/api/robots/import?format=ndjson";
-    let answer = call(&server.client(), "POST", target, &robots);
-    assert_eq!(answer.status, 200, "{}", answer.text());
+
+    pub(crate) fn get(&self, target: &str) -> Answer {
+        self.call("GET", target, "")
+    }
+
+    /// Adds a robot, which may be rejected.
+    pub(crate) fn add(&self, name: &str) -> Answer {
+        self.call("POST", "/api/robots", &draft(name))
+    }
+
+    /// The names of all robots.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let robots = self.get("/api/robots");
+        let robots: Vec<serde_json::Value> = serde_json::from_slice(&robots.body).unwrap();
+        let names = robots.iter().map(|robot| robot["name"].as_str());
+        names.map(|name| name.unwrap().to_owned()).collect()
+    }
+
+    /// Adds 20,000 robots, whose list has 20 MB: more than the buffers of a connection take.
+    pub(crate) fn add_long_list(&self) {
+        let long = "🤖".repeat(240);
+        let mut robots = "name,type,year\n".to_owned();
+        for number in 0..20_000 {
+            writeln!(robots, "{number:05} {long},droid,1").unwrap();
+        }
+        let answer = self.call("POST", "/api/robots/import?format=csv", &robots);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
 }

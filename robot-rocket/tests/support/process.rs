@@ -13,6 +13,7 @@ use std::{
 };
 
 use robot_core::conformance::TcpClient;
+use tempfile::TempDir;
 
 /// How long a test waits for an event before it fails. Generous: nothing is measured with it.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,6 +22,8 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct Server {
     process: Process,
     address: SocketAddr,
+    /// Its working directory, unless it belongs to the test. Removed after the end of the process.
+    folder: Option<TempDir>,
     /// The line that it prints when it listens.
     pub(crate) greeting: String,
 }
@@ -71,6 +74,24 @@ pub(crate) fn output_of_failure(output: &Output) -> String {
 }
 
 impl Server {
+    /// A server over a store in memory.
+    pub(crate) fn memory() -> Self {
+        Self::with(&[])
+    }
+
+    /// A server over a store in memory, unless the settings name another.
+    pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
+        Self::sqlite(&[&[("DATABASE_URL", "memory:")], settings].concat())
+    }
+
+    /// A server over a new database, unless the settings name another store, in a folder of its own.
+    pub(crate) fn sqlite(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Self::start(folder.path(), settings);
+        server.folder = Some(folder);
+        server
+    }
+
     /// Runs a server that must start.
     pub(crate) fn start(folder: &Path, settings: &[(&str, &str)]) -> Self {
         Self::launch(folder, settings).unwrap_or_else(|output| {
@@ -102,6 +123,7 @@ impl Server {
         Ok(Self {
             process,
             address,
+            folder: None,
             greeting,
         })
     }
@@ -119,9 +141,46 @@ impl Server {
         self.process.child.id()
     }
 
+    /// The folder of a server that has its own.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.as_ref().unwrap().path()
+    }
+
     /// The log so far.
     pub(crate) fn log(&self) -> String {
         self.process.log.text()
+    }
+
+    /// Opens a connection and sends a text.
+    pub(crate) fn connect(&self, sent: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(2 * TIMEOUT)).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream
+    }
+
+    /// Sends a request on a connection of its own, which ends after it, and returns the answer. Each of
+    /// the headers ends with a line end.
+    pub(crate) fn ask(&self, line: &str, headers: &str, body: &str) -> String {
+        let length = match body.len() {
+            0 => String::new(),
+            length => format!("Content-Length: {length}\r\n"),
+        };
+        self.exchange(format!(
+            "{line} HTTP/1.1\r\nConnection: close\r\n{headers}{length}\r\n{body}"
+        ))
+    }
+
+    /// As [`exchange`].
+    pub(crate) fn exchange(&self, sent: impl AsRef<[u8]>) -> String {
+        exchange(self.address, sent.as_ref())
+    }
+
+    /// The same, but closes the sending side after the bytes.
+    pub(crate) fn cut_off(&self, sent: impl AsRef<[u8]>) -> String {
+        let stream = written(self.address, sent.as_ref());
+        let _ = stream.shutdown(Shutdown::Write);
+        drain(&stream)
     }
 
     pub(crate) fn signal(&self, signal: &str) {
@@ -270,15 +329,6 @@ pub(crate) fn read_to_end(stream: &TcpStream) -> (String, Duration) {
     (drain(stream), started.elapsed())
 }
 
-/// Opens a connection and sends a text.
-pub(crate) fn connection(server: &Server, sent: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(server.address()).unwrap();
-    let timeout = Duration::from_secs(60);
-    stream.set_read_timeout(Some(timeout)).unwrap();
-    stream.write_all(sent.as_bytes()).unwrap();
-    stream
-}
-
 /// Reads until the server closes the connection.
 pub(crate) fn read(stream: TcpStream) -> String {
     io::read_to_string(stream).unwrap()
@@ -288,13 +338,6 @@ pub(crate) fn read(stream: TcpStream) -> String {
 /// received them all.
 pub(crate) fn exchange(address: SocketAddr, sent: &[u8]) -> String {
     drain(&written(address, sent))
-}
-
-/// The same, but closes the sending side after the bytes.
-pub(crate) fn cut_off(address: SocketAddr, sent: &[u8]) -> String {
-    let stream = written(address, sent);
-    let _ = stream.shutdown(Shutdown::Write);
-    drain(&stream)
 }
 
 fn written(address: SocketAddr, sent: &[u8]) -> TcpStream {
@@ -317,6 +360,16 @@ fn drain(mut stream: &TcpStream) -> String {
             Ok(0) | Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
         }
     }
+}
+
+/// Asserts the status of an answer.
+#[track_caller]
+pub(crate) fn assert_status(answer: &str, status: u16) {
+    let start = format!(" {status} ");
+    assert!(
+        answer.get(8..).is_some_and(|rest| rest.starts_with(&start)),
+        "{answer}"
+    );
 }
 
 /// Asserts an answer with this status in the contract's shape of a failure.

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicU8, Ordering},
 };
 
-use crate::process::{Server, exchange};
+use crate::process::{Server, TIMEOUT, exchange, wait_for};
 
 /// A free address for metrics. Other programs and other tests use other loopback addresses.
 pub(crate) fn free_address() -> SocketAddr {
@@ -19,12 +19,30 @@ pub(crate) fn free_address() -> SocketAddr {
 }
 
 /// A server with metrics, and their address.
-pub(crate) fn server(folder: &Path, settings: &[(&str, &str)]) -> (Server, SocketAddr) {
+pub(crate) fn server(settings: &[(&str, &str)]) -> (Server, SocketAddr) {
+    start(settings, Server::sqlite)
+}
+
+/// The same, in a folder.
+pub(crate) fn server_in(folder: &Path, settings: &[(&str, &str)]) -> (Server, SocketAddr) {
+    start(settings, |settings| Server::start(folder, settings))
+}
+
+fn start(
+    settings: &[(&str, &str)],
+    start: impl FnOnce(&[(&str, &str)]) -> Server,
+) -> (Server, SocketAddr) {
     let address = free_address();
-    let text = address.to_string();
-    let metrics = [("ROCKET_METRICS_ADDRESS", text.as_str())];
-    let server = Server::start(folder, &[&metrics, settings].concat());
-    (server, address)
+    let metrics = [("ROCKET_METRICS_ADDRESS", &*address.to_string())];
+    (start(&[&metrics, settings].concat()), address)
+}
+
+/// Waits until a sample has a value that meets a condition: a request is counted after its response.
+#[track_caller]
+pub(crate) fn wait_until(address: SocketAddr, sample: &str, is_met: impl Fn(u64) -> bool) {
+    wait_for(sample, TIMEOUT, || {
+        Scrape::of(address).find(sample).is_some_and(&is_met)
+    });
 }
 
 /// The metrics at one moment, as text.
@@ -56,6 +74,14 @@ impl Scrape {
     pub(crate) fn value(&self, sample: &str) -> u64 {
         let value = self.find(sample);
         value.unwrap_or_else(|| panic!("{sample} is not in {}", self.0))
+    }
+
+    /// Asserts the values of metrics with all of their labels.
+    #[track_caller]
+    pub(crate) fn assert(&self, expected: &[(&str, u64)]) {
+        for (sample, value) in expected {
+            assert_eq!(self.value(sample), *value, "{sample}");
+        }
     }
 
     /// The names of all metrics, without the suffixes of histograms.
