@@ -5,11 +5,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{Run, add, assert_found, assert_rejected, draft, get, ok, valid};
+use super::{
+    Run, add, assert_found, assert_rejected, draft, get, insert, ok, revision, valid, year,
+};
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest},
     conformance::{Case, at_once, cases},
-    model::{Draft, Revision, Robot, RobotId, ValidChanges, Violation},
+    model::{Revision, Robot, RobotId, ValidChanges, Violation},
 };
 
 pub(super) const CASES: &[Case<Run>] = cases![
@@ -23,21 +25,9 @@ pub(super) const CASES: &[Case<Run>] = cases![
     reader_never_sees_a_part_of_the_changes,
 ];
 
-fn insert(name: &str) -> Change {
-    Change::Insert(valid(draft(name)))
-}
-
 fn inserts(names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<Change> {
     let changes = names.into_iter().map(|name| insert(name.as_ref()));
     changes.collect()
-}
-
-fn year(year: i64) -> ValidChanges {
-    let draft = Draft {
-        year: Some(year),
-        ..Draft::default()
-    };
-    ValidChanges::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
 }
 
 fn rename(name: &str) -> ValidChanges {
@@ -69,7 +59,7 @@ fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
         robot.map(|robot| (robot.name().to_owned(), robot.year(), robot.revision()))
     });
     let expected = |name: &str, year, revision| Some((name.to_owned(), year, revision));
-    let (first, second) = (Revision::FIRST, Revision::FIRST.next());
+    let (first, second) = (revision(1), revision(2));
     assert_eq!(
         states,
         [

@@ -8,12 +8,10 @@ mod fault_tests;
 mod faults;
 #[cfg(test)]
 mod faulty_store;
-mod filters;
 mod folded;
 mod linearizability;
+mod lists;
 mod names;
-mod non_blocking;
-mod pages;
 mod races;
 pub(super) mod reopening;
 mod restoring;
@@ -21,8 +19,8 @@ mod revisions;
 
 use super::Case;
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Error, Restoration},
-    model::{Draft, Robot, RobotId, ValidDraft, Violation},
+    catalogue::{Catalogue, CatalogueExt, Change, Error, Restoration},
+    model::{Draft, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// Runs a case.
@@ -34,10 +32,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         changes::CASES,
         changes_together::CASES,
         names::CASES,
-        pages::CASES,
-        filters::CASES,
+        lists::CASES,
         folded::CASES,
-        non_blocking::CASES,
         races::CASES,
         restoring::CASES,
         revisions::CASES,
@@ -53,6 +49,27 @@ fn draft(name: &str) -> Draft {
 
 fn valid(draft: Draft) -> ValidDraft {
     ValidDraft::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
+}
+
+fn insert(name: &str) -> Change {
+    Change::Insert(valid(draft(name)))
+}
+
+/// A draft without the other members.
+fn named(name: &str) -> Draft {
+    Draft {
+        name: Some(name.to_owned()),
+        ..Draft::default()
+    }
+}
+
+/// Changes of the year.
+fn year(year: i64) -> ValidChanges {
+    let draft = Draft {
+        year: Some(year),
+        ..Draft::default()
+    };
+    ValidChanges::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
 }
 
 fn add(catalogue: &dyn Catalogue, name: &str) -> Robot {
@@ -78,6 +95,10 @@ fn get(catalogue: &dyn Catalogue, id: RobotId) -> Option<Robot> {
 
 fn id(number: i64) -> RobotId {
     RobotId::new(number).unwrap_or_else(|| panic!("{number} is positive"))
+}
+
+fn revision(number: i64) -> Revision {
+    Revision::new(number).unwrap_or_else(|| panic!("{number} is positive"))
 }
 
 fn robot(number: i64, name: &str) -> Robot {

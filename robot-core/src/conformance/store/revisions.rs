@@ -1,10 +1,13 @@
 //! Cases: revisions, and changes that expect one.
 
-use super::{Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, robot, valid};
+use super::{
+    Run, add, assert_not_found, assert_rejected, draft, get, ok, restore, revision, robot, valid,
+    year,
+};
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error},
+    catalogue::{Catalogue, CatalogueExt, Error},
     conformance::{Case, at_once, cases},
-    model::{Draft, Field, Revision, RobotId, Rule, ValidChanges, Violation},
+    model::{Draft, Field, Revision, RobotId, Rule, Violation},
 };
 
 /// The number of changes by each thread.
@@ -18,22 +21,9 @@ pub(super) const CASES: &[Case<Run>] = cases![
     stale_delete_changes_nothing,
     stale_revision_takes_precedence_over_the_rules,
     conditional_change_of_missing_robot_is_not_found,
-    submitted_changes_expect_revisions,
     concurrent_conditional_changes_are_all_kept,
     conditional_deletes_do_not_lose_updates,
 ];
-
-fn revision(number: i64) -> Revision {
-    Revision::new(number).unwrap_or_else(|| panic!("{number} is positive"))
-}
-
-fn year(year: i64) -> ValidChanges {
-    let draft = Draft {
-        year: Some(year),
-        ..Draft::default()
-    };
-    ValidChanges::new(draft).unwrap_or_else(|rejection| panic!("{rejection}"))
-}
 
 #[track_caller]
 fn assert_stale<T: std::fmt::Debug>(result: crate::Result<T>, id: RobotId) {
@@ -145,18 +135,6 @@ fn conditional_change_of_missing_robot_is_not_found(catalogue: &dyn Catalogue) {
         }
     }
     assert_eq!(ok(catalogue.list()), [other]);
-}
-
-fn submitted_changes_expect_revisions(catalogue: &dyn Catalogue) {
-    let id = add(catalogue, "R2-D2").id();
-    let submit = |change| catalogue.start(change).wait();
-    let update = |number| Change::UpdateIf(id, revision(number), year(number));
-    assert_eq!(ok(submit(update(1))), id);
-    assert_stale(submit(update(1)), id);
-    assert_stale(submit(Change::DeleteIf(id, revision(1))), id);
-    assert_revision(catalogue, id, 2);
-    assert_eq!(ok(submit(Change::DeleteIf(id, revision(2)))), id);
-    assert_not_found(submit(update(3)), id);
 }
 
 /// Each thread reads the year and increases it, until it succeeds.

@@ -9,37 +9,31 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    event::Event,
-    model::Model,
+    history::Event,
     operation::{CallResult, Operation},
 };
 use crate::{
-    conformance::store::valid,
+    catalogue::CatalogueExt,
+    conformance::store::{ok, restore, valid},
+    memory::MemoryCatalogue,
     model::{Robot, RobotId},
 };
 
 /// A set of operations: one bit for each index in the history.
 type Set = u128;
 
-/// A sequence of some of the operations that explains their answers.
-#[derive(Debug)]
+/// A sequence of some of the operations that explains their answers, and the robots after it.
+#[derive(Debug, Clone)]
 pub(super) struct PartialOrder {
     pub(super) indices: Vec<usize>,
-    /// The catalogue after them.
-    pub(super) model: Model,
-}
-
-impl PartialOrder {
-    pub(super) fn done(&self) -> Set {
-        self.indices.iter().fold(0, |set, index| set | 1 << index)
-    }
+    pub(super) robots: Vec<Robot>,
 }
 
 /// Checks that a history is linearizable.
 ///
 /// # Errors
 /// The longest sequence that was found.
-pub(super) fn check(start: &Model, events: &[Event]) -> Result<(), PartialOrder> {
+pub(super) fn check(start: &[Robot], events: &[Event]) -> Result<(), PartialOrder> {
     assert!(events.len() < 128, "a set has 128 bits");
     let unclaimed = unclaimed_ids(start, events);
     let mut search = Search {
@@ -52,18 +46,19 @@ pub(super) fn check(start: &Model, events: &[Event]) -> Result<(), PartialOrder>
         order: Vec::new(),
         longest: PartialOrder {
             indices: Vec::new(),
-            model: start.clone(),
+            robots: start.to_vec(),
         },
     };
     if search.completes(0, start) {
-        return Ok(());
+        Ok(())
+    } else {
+        Err(search.longest)
     }
-    Err(search.longest)
 }
 
 /// The operations that may be next after these: those that were called before any of the others
 /// returned.
-pub(super) fn candidates(done: Set, events: &[Event]) -> impl Iterator<Item = usize> {
+fn candidates(done: Set, events: &[Event]) -> impl Iterator<Item = usize> {
     let rest = move || (0..events.len()).filter(move |index| done & 1 << index == 0);
     // An operation with an open outcome may take effect after its return, or never, so it does not
     // limit the others.
@@ -73,7 +68,7 @@ pub(super) fn candidates(done: Set, events: &[Event]) -> impl Iterator<Item = us
 }
 
 /// The ids of robots that were read although no successful insert returned them.
-pub(super) fn unclaimed_ids(start: &Model, events: &[Event]) -> HashSet<RobotId> {
+fn unclaimed_ids(start: &[Robot], events: &[Event]) -> HashSet<RobotId> {
     let is_add = |event: &&Event| matches!(event.operation, Operation::Add(_));
     let ids = |events: Vec<&Event>| -> HashSet<RobotId> {
         let robots = events.iter().flat_map(|event| event.answer.robots());
@@ -81,12 +76,12 @@ pub(super) fn unclaimed_ids(start: &Model, events: &[Event]) -> HashSet<RobotId>
     };
     let (added, read) = events.iter().partition(is_add);
     let mut unclaimed = &ids(read) - &ids(added);
-    unclaimed.retain(|id| start.robots().iter().all(|robot| robot.id() != *id));
+    unclaimed.retain(|id| start.iter().all(|robot| robot.id() != *id));
     unclaimed
 }
 
 /// The answers that an operation may have had if it took effect.
-pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<CallResult> {
+fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<CallResult> {
     match (&event.answer, &event.operation) {
         (CallResult::Unavailable, _) => Vec::new(),
         // The new robot was read: no thread could have deleted it without its id, so the reads at
@@ -94,7 +89,9 @@ pub(super) fn outcomes(event: &Event, unclaimed: &HashSet<RobotId>) -> Vec<CallR
         (CallResult::Unknown, Operation::Add(draft)) => {
             let draft = valid(draft.clone());
             let robots = unclaimed.iter().map(|id| draft.clone().with_id(*id));
-            robots.map(CallResult::from).collect()
+            robots
+                .map(|robot| CallResult::Robots(vec![robot]))
+                .collect()
         }
         (CallResult::Unknown, _) => vec![CallResult::Done],
         (answer, _) => vec![answer.clone()],
@@ -106,7 +103,7 @@ struct Search<'a> {
     /// The outcomes of each event.
     outcomes: Vec<Vec<CallResult>>,
     /// The catalogues from which the search has failed, by the operations before.
-    dead_ends: HashMap<Set, Vec<Model>>,
+    dead_ends: HashMap<Set, Vec<Vec<Robot>>>,
     /// The current sequence.
     order: Vec<usize>,
     longest: PartialOrder,
@@ -114,26 +111,27 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Whether an order of the remaining operations exists from here.
-    fn completes(&mut self, done: Set, model: &Model) -> bool {
+    fn completes(&mut self, done: Set, robots: &[Robot]) -> bool {
         if self.order.len() >= self.longest.indices.len() {
             self.longest.indices.clone_from(&self.order);
-            self.longest.model = model.clone();
+            self.longest.robots = robots.to_vec();
         }
         if self.is_complete(done) {
             return true;
         }
-        let dead_ends = self.dead_ends.get(&done);
-        if dead_ends.is_some_and(|models| models.contains(model)) {
+        let mut dead_ends = self.dead_ends.get(&done).into_iter().flatten();
+        if dead_ends.any(|failed| failed == robots) {
             return false;
         }
-        for (index, after) in self.steps(done, model) {
+        for (index, after) in self.steps(done, robots) {
             self.order.push(index);
             if self.completes(done | 1 << index, &after) {
                 return true;
             }
             self.order.pop();
         }
-        self.dead_ends.entry(done).or_default().push(model.clone());
+        let dead_ends = self.dead_ends.entry(done).or_default();
+        dead_ends.push(robots.to_vec());
         false
     }
 
@@ -143,12 +141,12 @@ impl Search<'_> {
     }
 
     /// The operations that may be next and whose answers fit, with the catalogue after each.
-    fn steps(&self, done: Set, model: &Model) -> Vec<(usize, Model)> {
+    fn steps(&self, done: Set, robots: &[Robot]) -> Vec<(usize, Vec<Robot>)> {
         let mut steps = Vec::new();
         for index in candidates(done, self.events) {
             let event = &self.events[index];
             for answer in &self.outcomes[index] {
-                match model.after(&event.operation, answer) {
+                match after(robots, &event.operation, answer) {
                     // A read-only operation that fits here need not be tried elsewhere: an order
                     // that has it later is valid with it here, too.
                     Some(after) if event.is_read_only() => return vec![(index, after)],
@@ -158,5 +156,23 @@ impl Search<'_> {
             }
         }
         steps
+    }
+}
+
+/// The robots after an operation on these; `None` if the operation would have another answer.
+fn after(robots: &[Robot], operation: &Operation, answer: &CallResult) -> Option<Vec<Robot>> {
+    let store = MemoryCatalogue::new();
+    ok(restore(&store, robots, None));
+    match (operation, answer) {
+        // Any id is valid, so the new robot gets the id of the answer.
+        (Operation::Add(draft), CallResult::Robots(added)) => {
+            let [added] = added.as_slice() else {
+                return None;
+            };
+            let expected = valid(draft.clone()).with_id(added.id());
+            let is_added = expected == *added && restore(&store, &[expected], None).is_ok();
+            is_added.then(|| ok(store.list()))
+        }
+        _ => (operation.call(&store) == *answer).then(|| ok(store.list())),
     }
 }

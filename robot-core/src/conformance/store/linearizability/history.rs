@@ -1,17 +1,56 @@
 //! The history of a round: recorded, checked, and printed if the check fails.
 
-use std::fmt;
-
-use super::{
-    checker::{self, PartialOrder},
-    event::Event,
-    model::Model,
-    operation::{CallResult, Listed},
+use std::{
+    fmt,
+    sync::atomic::{AtomicU64, Ordering},
 };
 
-/// The events of a round, and the catalogue before it.
+use super::{
+    checker,
+    operation::{CallResult, Operation},
+};
+use crate::{catalogue::Catalogue, model::Robot};
+
+/// A call by a thread, and its answer.
+#[derive(Debug, Clone)]
+pub(super) struct Event {
+    pub(super) thread: usize,
+    pub(super) operation: Operation,
+    pub(super) answer: CallResult,
+    /// The times before the call and after its return, from one logical clock for all threads.
+    pub(super) called: u64,
+    pub(super) returned: u64,
+}
+
+impl Event {
+    /// Executes the operation. Every reading of the clock is unique.
+    pub(super) fn record(
+        catalogue: &dyn Catalogue,
+        clock: &AtomicU64,
+        thread: usize,
+        operation: Operation,
+    ) -> Self {
+        let called = clock.fetch_add(1, Ordering::SeqCst);
+        let answer = operation.call(catalogue);
+        let returned = clock.fetch_add(1, Ordering::SeqCst);
+        Self {
+            thread,
+            operation,
+            answer,
+            called,
+            returned,
+        }
+    }
+
+    /// Whether an operation with this answer leaves every catalogue unchanged.
+    pub(super) fn is_read_only(&self) -> bool {
+        self.operation.is_read() || self.answer.is_refusal()
+    }
+}
+
+/// The events of a round, and the robots before it.
 pub(super) struct History {
-    pub(super) start: Model,
+    pub(super) start: Vec<Robot>,
     pub(super) events: Vec<Event>,
 }
 
@@ -21,7 +60,14 @@ impl History {
     /// # Errors
     /// The history, with the longest sequence of operations that explains its answers.
     pub(super) fn check(&self) -> Result<(), String> {
-        checker::check(&self.start, &self.events).map_err(|longest| self.unexplained(&longest))
+        checker::check(&self.start, &self.events).map_err(|longest| {
+            format!(
+                "no order of these operations explains their answers.\n\
+                 The longest sequence that does has the numbers {:?}. After it the catalogue \
+                 contains\n{:?}\n{self}",
+                longest.indices, longest.robots,
+            )
+        })
     }
 
     /// The last events, up to `count`, with an unknown outcome. They may still be running, so they
@@ -35,43 +81,24 @@ impl History {
         }
         unfinished
     }
-
-    fn unexplained(&self, longest: &PartialOrder) -> String {
-        let candidates = checker::candidates(longest.done(), &self.events).collect::<Vec<_>>();
-        let table = self.table(|index| {
-            let number = longest.indices.iter().position(|other| *other == index);
-            match number {
-                Some(number) => (number + 1).to_string(),
-                None if candidates.contains(&index) => "?".to_owned(),
-                None => String::new(),
-            }
-        });
-        format!(
-            "no order of these operations explains their answers.\n\
-             The longest sequence that does is numbered. After it the catalogue contains\n\
-             {}, and no operation marked ? can be next.\n\
-             {table}",
-            Listed(longest.model.robots())
-        )
-    }
-
-    /// The operations in the order of their calls, each with a mark.
-    fn table(&self, mark: impl Fn(usize) -> String) -> String {
-        let mut rows: Vec<_> = self.events.iter().enumerate().collect();
-        rows.sort_by_key(|(_, event)| event.called);
-        let rows = rows
-            .into_iter()
-            .map(|(index, event)| format!("{:>5}  {event}\n", mark(index)));
-        format!(
-            "At the start: {}\norder  time        thread  call -> answer\n{}",
-            Listed(self.start.robots()),
-            rows.collect::<String>()
-        )
-    }
 }
 
 impl fmt::Display for History {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.table(|_| String::new()))
+        writeln!(formatter, "At the start: {:?}", self.start)?;
+        for (number, event) in self.events.iter().enumerate() {
+            let Event {
+                thread,
+                operation,
+                answer,
+                called,
+                returned,
+            } = event;
+            writeln!(
+                formatter,
+                "{number:>3}: {called:>3} to {returned:>3}, thread {thread}: {operation:?} -> {answer:?}"
+            )?;
+        }
+        Ok(())
     }
 }

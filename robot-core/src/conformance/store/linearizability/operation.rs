@@ -1,7 +1,4 @@
-//! Operations of a history and their answers, as values that can be generated, compared with a
-//! model, and printed.
-
-use std::fmt;
+//! Operations of a history and their answers, as values that can be generated, compared and printed.
 
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest},
@@ -14,11 +11,9 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) enum Operation {
     Add(Draft),
-    Replace(RobotId, Draft),
-    Patch(RobotId, Draft),
-    PatchIf(RobotId, Revision, Draft),
-    Delete(RobotId),
-    DeleteIf(RobotId, Revision),
+    /// An update or a deletion expects a revision, or none.
+    Update(RobotId, Option<Revision>, Draft),
+    Delete(RobotId, Option<Revision>),
     Get(RobotId),
     Find(&'static str),
     /// In the order of the names.
@@ -48,26 +43,28 @@ impl Operation {
         Self::Page(Filter::all(), Cursor::default(), 1000)
     }
 
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self, Self::Get(_) | Self::Find(_) | Self::Page(..))
+    }
+
     pub(super) fn call(&self, catalogue: &dyn Catalogue) -> CallResult {
+        let robots = |robot: Option<Robot>| robot.into_iter().collect();
         let done = |()| CallResult::Done;
         let result = match self.clone() {
-            Self::Add(draft) => catalogue.add(draft).map(CallResult::from),
-            Self::Replace(id, draft) => catalogue.replace(id, draft).map(done),
-            Self::Patch(id, draft) => catalogue.patch(id, draft).map(done),
-            Self::PatchIf(id, revision, draft) => catalogue.patch_if(id, revision, draft).map(done),
-            Self::Delete(id) => catalogue.delete(id).map(done),
-            Self::DeleteIf(id, revision) => catalogue.delete_if(id, revision).map(done),
-            Self::Get(id) => catalogue.get(id).map(CallResult::from_iter),
-            Self::Find(name) => catalogue.find(name).map(CallResult::from_iter),
-            Self::Page(filter, cursor, limit) => {
-                let (filter, cursor) = (&filter, &cursor);
-                let request = PageRequest {
-                    filter,
-                    cursor,
+            Self::Add(draft) => catalogue.add(draft).map(|robot| robots(Some(robot))),
+            Self::Update(id, None, draft) => catalogue.patch(id, draft).map(done),
+            Self::Update(id, Some(read), draft) => catalogue.patch_if(id, read, draft).map(done),
+            Self::Delete(id, None) => catalogue.delete(id).map(done),
+            Self::Delete(id, Some(read)) => catalogue.delete_if(id, read).map(done),
+            Self::Get(id) => catalogue.get(id).map(robots),
+            Self::Find(name) => catalogue.find(name).map(robots),
+            Self::Page(filter, cursor, limit) => catalogue
+                .page(PageRequest {
+                    filter: &filter,
+                    cursor: &cursor,
                     limit,
-                };
-                catalogue.page(request).map(CallResult::Robots)
-            }
+                })
+                .map(CallResult::Robots),
         };
         result.unwrap_or_else(|error| self.error_answer(&error))
     }
@@ -88,12 +85,7 @@ impl Operation {
     /// The id that the operation names.
     fn target(&self) -> Option<RobotId> {
         match self {
-            Self::Replace(id, _)
-            | Self::Patch(id, _)
-            | Self::PatchIf(id, ..)
-            | Self::Delete(id)
-            | Self::DeleteIf(id, _)
-            | Self::Get(id) => Some(*id),
+            Self::Update(id, ..) | Self::Delete(id, _) | Self::Get(id) => Some(*id),
             Self::Add(_) | Self::Find(_) | Self::Page(..) => None,
         }
     }
@@ -112,97 +104,15 @@ impl CallResult {
     pub(super) fn is_open(&self) -> bool {
         matches!(self, Self::Unavailable | Self::Unknown)
     }
-}
 
-impl From<Robot> for CallResult {
-    fn from(robot: Robot) -> Self {
-        Self::Robots(vec![robot])
+    /// Whether a change with this answer took no effect.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, Self::NameTaken | Self::NotFound | Self::Stale)
     }
 }
 
 impl FromIterator<Robot> for CallResult {
     fn from_iter<I: IntoIterator<Item = Robot>>(robots: I) -> Self {
         Self::Robots(robots.into_iter().collect())
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Add(draft) => write!(formatter, "add {}", Members(draft)),
-            Self::Replace(id, draft) => write!(formatter, "replace {id} by {}", Members(draft)),
-            Self::Patch(id, draft) => write!(formatter, "patch {id} to {}", Members(draft)),
-            Self::PatchIf(id, revision, draft) => {
-                let members = Members(draft);
-                write!(formatter, "patch revision {revision} of {id} to {members}")
-            }
-            Self::Delete(id) => write!(formatter, "delete {id}"),
-            Self::DeleteIf(id, revision) => {
-                write!(formatter, "delete revision {revision} of {id}")
-            }
-            Self::Get(id) => write!(formatter, "get {id}"),
-            Self::Find(name) => write!(formatter, "find {name:?}"),
-            Self::Page(filter, cursor, _) if cursor.is_start() && *filter == Filter::all() => {
-                write!(formatter, "page")
-            }
-            Self::Page(filter, cursor, limit) => write!(
-                formatter,
-                "page of {limit} with {:?} after {:?}",
-                filter.get_containing(),
-                cursor.ascending_name().unwrap_or_default()
-            ),
-        }
-    }
-}
-
-impl fmt::Display for CallResult {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Robots(robots) => Listed(robots).fmt(formatter),
-            Self::Done => write!(formatter, "done"),
-            Self::NameTaken => write!(formatter, "the name is taken"),
-            Self::NotFound => write!(formatter, "not found"),
-            Self::Stale => write!(formatter, "stale"),
-            Self::Unavailable => write!(formatter, "unavailable, not applied"),
-            Self::Unknown => write!(formatter, "unknown, may be applied"),
-            Self::Failed(error) => write!(formatter, "FAILED: {error}"),
-        }
-    }
-}
-
-/// Robots in a line.
-pub(super) struct Listed<'a>(pub(super) &'a [Robot]);
-
-impl fmt::Display for Listed<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return write!(formatter, "nothing");
-        }
-        for (index, robot) in self.0.iter().enumerate() {
-            let separator = if index == 0 { "" } else { ", " };
-            let members = Draft::from(robot.clone());
-            write!(formatter, "{separator}{} {}", robot.id(), Members(&members))?;
-        }
-        Ok(())
-    }
-}
-
-/// The members that a draft has.
-struct Members<'a>(&'a Draft);
-
-impl fmt::Display for Members<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Draft {
-            name,
-            robot_type,
-            year,
-        } = self.0;
-        let name = name.as_ref().map(|name| format!("{name:?}"));
-        let year = year.map(|year| year.to_string());
-        let members: Vec<_> = [name, robot_type.clone(), year]
-            .into_iter()
-            .flatten()
-            .collect();
-        write!(formatter, "({})", members.join(" "))
     }
 }

@@ -1,0 +1,232 @@
+//! Cases: pages, filters, orders, counts and summaries.
+
+use super::{Run, add_all, names, ok};
+use crate::{
+    catalogue::{Catalogue, CatalogueExt, Cursor, Filter, PageRequest, Pages, Sort, Summary},
+    conformance::{Case, cases},
+    model::{Draft, Entry, Field, Robot},
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    filters_combine,
+    every_filter_and_order_is_paged_and_counted,
+    cursor_needs_no_robot,
+    changes_between_pages_repeat_no_robot,
+    pages_start_after_any_text,
+    pages_of_any_size_are_returned,
+    summary_groups_types_and_decades,
+    filters_with_nul_match_nothing,
+];
+
+/// Robots with equal years, and with names in another order than the years.
+fn add_some(catalogue: &dyn Catalogue) -> Vec<Robot> {
+    let robots = [
+        ("R2-D2", "droid", 1977),
+        ("HAL 9000", "virtual", 1968),
+        ("C-3PO", "droid", 1977),
+        ("Maria", "mechanical", 1927),
+        ("Robby", "mechanical", 1956),
+        ("BB-8", "droid", 2015),
+        ("Gort", "mechanical", 1951),
+        ("Marvin", "droid", 1978),
+        ("É\u{301}r", "virtual", 0),
+        ("Zora", "virtual", i64::MAX),
+        ("K-2SO", "droid", 2016),
+        ("Dot Matrix", "droid", 1987),
+        ("Hector", "mechanical", 1980),
+        ("R5-D4", "droid", 1977),
+    ];
+    let robots = robots.map(|(name, robot_type, year)| {
+        let draft = Draft::new(name, robot_type, year);
+        ok(catalogue.add(draft))
+    });
+    robots.into()
+}
+
+/// A page in the order of names.
+fn page<'a>(filter: &'a Filter, cursor: &'a Cursor, limit: usize) -> PageRequest<'a> {
+    PageRequest {
+        filter,
+        cursor,
+        limit,
+    }
+}
+
+/// Asserts that the robots of a catalogue are listed completely with this filter, in each order, in
+/// pages, and that they are counted.
+pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter: &Filter) {
+    let mut expected: Vec<Robot> = robots.to_vec();
+    expected.retain(|robot| filter.matches(robot));
+    assert_eq!(
+        ok(catalogue.count(filter)),
+        expected.len() as u64,
+        "{filter:?}"
+    );
+    let summary = ok(catalogue.summary(filter));
+    assert_eq!(summary, Summary::of(&expected), "{filter:?}");
+    for sort in Sort::ALL {
+        expected.sort_by(|one, other| sort.compare(one, other));
+        let entries: Vec<_> = expected.iter().cloned().map(Entry::from).collect();
+        for size in [1 + robots.len() / 5, 1 + robots.len()] {
+            let pages = Pages::new(catalogue, filter.clone()).sorted(sort);
+            let pages = || pages.clone().page_size(size);
+            // In a store that repeats robots, the pages do not end.
+            let found: Vec<Robot> = pages().take(10).flat_map(ok).collect();
+            assert_eq!(names(&found), names(&expected), "{filter:?} by {sort}");
+            assert_eq!(found, expected);
+            let found: Vec<Entry> = pages().entries().take(10).flat_map(ok).collect();
+            assert_eq!(found, entries, "{filter:?} by {sort}");
+        }
+        for limit in [0, 1, 7, usize::MAX] {
+            let cursor = &Cursor::start(sort);
+            let request = page(filter, cursor, limit);
+            let first = ..limit.min(expected.len());
+            assert_eq!(ok(catalogue.page(request)), expected[first], "{request:?}");
+            let found = ok(catalogue.entries(request));
+            assert_eq!(found, entries[first], "{request:?}");
+        }
+    }
+}
+
+fn filters_combine(catalogue: &dyn Catalogue) {
+    add_some(catalogue);
+    let all = Filter::all;
+    for (filter, expected) in [
+        (all().of_type("virtual"), "HAL 9000, Zora, É\u{301}r"),
+        (all().years(1977..1980), "C-3PO, Marvin, R2-D2, R5-D4"),
+        (all().years(1951..=1956), "Gort, Robby"),
+        (
+            Filter::from("-D").of_type("droid").years(..=1977),
+            "R2-D2, R5-D4",
+        ),
+        (all().named("Gort"), "Gort"),
+        (all().named("gort"), ""),
+    ] {
+        let pages = Pages::new(catalogue, filter.clone());
+        let found: Vec<Robot> = pages.flat_map(ok).collect();
+        assert_eq!(names(&found).join(", "), expected, "{filter:?}");
+    }
+}
+
+fn every_filter_and_order_is_paged_and_counted(catalogue: &dyn Catalogue) {
+    let all = Filter::all;
+    assert_listed(catalogue, &[], &all());
+    let robots = add_some(catalogue);
+    let types = Field::TYPE.choices().iter().copied();
+    for filter in [
+        all(),
+        all().of_type("droid"),
+        all().of_type("virtual").of_type("droid"),
+        types.fold(all(), Filter::of_type),
+        all().years(1977..=1977),
+        all().years(1978..),
+        all().years(..1977),
+        all().years(i64::MAX..),
+        all().years(1990..2000),
+        all().named("C-3PO"),
+        all().named("C-3"),
+        all().named("C-3PO").containing("-").years(1977..=1977),
+        all().named("C-3PO").of_type("virtual"),
+        all().containing("-"),
+        all().containing("-").of_type("droid"),
+        all().containing("BB-").years(2015..),
+        all().containing("R").of_type("mechanical").years(1950..),
+    ] {
+        assert_listed(catalogue, &robots, &filter);
+    }
+}
+
+fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
+    let mut robots = add_some(catalogue);
+    for sort in Sort::ALL {
+        robots.sort_by(|one, other| sort.compare(one, other));
+        let deleted = robots.remove(4);
+        ok(catalogue.delete(deleted.id()));
+        let cursor = Cursor::after(sort, &deleted);
+        assert_eq!(cursor.to_string().parse(), Ok(cursor.clone()));
+        let found = ok(catalogue.page(page(&Filter::all(), &cursor, 100)));
+        assert_eq!(names(&found), names(&robots[4..]), "by {sort}");
+    }
+}
+
+fn changes_between_pages_repeat_no_robot(catalogue: &dyn Catalogue) {
+    for (sort, new) in [
+        ("name", [("Abe", 1), ("Lore", 1)]),
+        ("-year", [("before", 1988), ("after", 1976)]),
+    ] {
+        let mut robots = add_some(catalogue);
+        let sort: Sort = sort.parse().unwrap_or_default();
+        robots.sort_by(|one, other| sort.compare(one, other));
+        let mut pages = Pages::new(catalogue, "").sorted(sort).page_size(7);
+        let mut found = pages.next().map(ok).unwrap_or_default();
+        assert_eq!(names(&found), names(&robots[..7]));
+        // The last one of the page is deleted, and others are added before and after it.
+        ok(catalogue.delete(robots[6].id()));
+        let [_, after] = new.map(|(name, year)| ok(catalogue.add(Draft::new(name, "droid", year))));
+        found.extend(pages.flat_map(ok));
+        robots.push(after);
+        robots.sort_by(|one, other| sort.compare(one, other));
+        assert_eq!(names(&found), names(&robots), "by {sort}");
+        for robot in ok(catalogue.list()) {
+            ok(catalogue.delete(robot.id()));
+        }
+    }
+}
+
+fn pages_start_after_any_text(catalogue: &dyn Catalogue) {
+    add_all(catalogue, (0..25).map(|number| format!("n{number:02}")));
+    for (after, first) in [
+        ("", "n00"),
+        ("a", "n00"),
+        ("n00", "n01"),
+        ("n00\0", "n01"),
+        ("n0", "n00"),
+        ("n055", "n06"),
+        ("N99", "n00"),
+        ("n24", ""),
+        ("z", ""),
+        ("🤖", ""),
+    ] {
+        let cursor = Cursor::after_name(after);
+        let found = ok(catalogue.page(page(&Filter::all(), &cursor, 1)));
+        assert_eq!(names(&found).concat(), first, "after {after:?}");
+    }
+}
+
+fn pages_of_any_size_are_returned(catalogue: &dyn Catalogue) {
+    add_all(catalogue, (0..25).map(|number| format!("n{number:02}")));
+    for limit in [0, 1, 24, 25, 26, usize::MAX / 2, usize::MAX] {
+        for containing in ["", "n"] {
+            let (filter, cursor) = (Filter::from(containing), Cursor::default());
+            let request = page(&filter, &cursor, limit);
+            let expected = limit.min(25);
+            assert_eq!(ok(catalogue.page(request)).len(), expected, "{request:?}");
+            let entries = ok(catalogue.entries(request));
+            assert_eq!(entries.len(), expected, "{request:?}");
+        }
+    }
+}
+
+fn summary_groups_types_and_decades(catalogue: &dyn Catalogue) {
+    add_some(catalogue);
+    let summary = ok(catalogue.summary(&Filter::all().years(1970..)));
+    let groups = summary.groups.iter();
+    let groups = groups.map(|group| (group.robot_type.as_str(), group.decade, group.count));
+    let expected = [
+        ("droid", 1970, 4),
+        ("droid", 1980, 1),
+        ("droid", 2010, 2),
+        ("mechanical", 1980, 1),
+        ("virtual", 9_223_372_036_854_775_800, 1),
+    ];
+    assert_eq!(groups.collect::<Vec<_>>(), expected);
+    assert_eq!(summary.count, 9);
+}
+
+fn filters_with_nul_match_nothing(catalogue: &dyn Catalogue) {
+    let robots = add_some(catalogue);
+    for filter in [Filter::all().named("Gort\0"), Filter::from("Go\0")] {
+        assert!(!robots.iter().any(|robot| filter.matches(robot)));
+        assert_listed(catalogue, &robots, &filter);
+    }
+}
