@@ -51,80 +51,91 @@ impl Faulty {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = fault.into();
     }
 
-    fn checked(&self, is_first_page: bool) -> Result<&Arc<dyn Catalogue>> {
+    /// The store, if it does not fail when it is used in this way.
+    fn checked(&self, access: Access) -> Result<&Arc<dyn Catalogue>> {
         let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        let current = *fault;
-        if current == Some(Fault::SecondPageOnce) && !is_first_page {
-            *fault = None;
-        }
-        drop(fault);
-        match current {
-            Some(Fault::Unavailable) => Err(Error::unavailable(SECRET)),
-            Some(Fault::Broken) => Err(Error::store(SECRET)),
-            // Without the panic hook, which would fill the output of the test.
-            Some(Fault::Panic) => panic::resume_unwind(Box::new(SECRET)),
-            Some(Fault::AllButFirstPage) if !is_first_page => Err(Error::store(SECRET)),
-            Some(Fault::SecondPageOnce) if !is_first_page => Err(Error::unavailable(SECRET)),
-            Some(Fault::AllButFirstPage | Fault::SecondPageOnce | Fault::DiskFull(_)) | None => {
-                Ok(&self.catalogue)
+        match (&mut *fault, access) {
+            (Some(Fault::Unavailable), _) => return Err(Error::unavailable(SECRET)),
+            (Some(Fault::Broken), _) | (Some(Fault::AllButFirstPage), Access::Other) => {
+                return Err(Error::store(SECRET));
             }
-        }
-    }
-
-    /// The same, for a write, which may take room on the disk.
-    fn checked_write(&self, takes_room: bool) -> Result<&Arc<dyn Catalogue>> {
-        let catalogue = self.checked(false)?;
-        let mut fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *fault {
-            Some(Fault::DiskFull(0)) => return Err(Error::disk_full(SECRET)),
-            Some(Fault::DiskFull(room)) if takes_room => *room -= 1,
+            (Some(Fault::Panic), _) => {
+                drop(fault);
+                // Without the panic hook, which would fill the output of the test.
+                panic::resume_unwind(Box::new(SECRET));
+            }
+            (Some(Fault::SecondPageOnce), Access::Other) => {
+                *fault = None;
+                return Err(Error::unavailable(SECRET));
+            }
+            (Some(Fault::DiskFull(room)), Access::Write(inserts)) => {
+                if *room == 0 || *room < inserts {
+                    return Err(Error::disk_full(SECRET));
+                }
+                *room -= inserts;
+            }
             _ => {}
         }
-        Ok(catalogue)
+        Ok(&self.catalogue)
+    }
+}
+
+/// A use of the store.
+#[derive(Debug, Clone, Copy)]
+enum Access {
+    FirstPage,
+    /// A change, with this number of inserts.
+    Write(usize),
+    Other,
+}
+
+impl Access {
+    fn page(request: PageRequest<'_>) -> Self {
+        if request.cursor.is_start() {
+            Self::FirstPage
+        } else {
+            Self::Other
+        }
     }
 }
 
 impl Catalogue for Faulty {
     fn start(&self, change: Change) -> Pending<Result<RobotId>> {
-        let takes_room = matches!(change, Change::Insert(_));
-        match self.checked_write(takes_room) {
+        let inserts = usize::from(matches!(change, Change::Insert(_)));
+        match self.checked(Access::Write(inserts)) {
             Ok(catalogue) => catalogue.start(change),
             Err(error) => Pending::ready(Err(error)),
         }
     }
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        match self.checked(false) {
+        match self.checked(Access::Other) {
             Ok(catalogue) => catalogue.start_get(id),
             Err(error) => Pending::ready(Err(error)),
         }
     }
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        self.checked(false)?.find(name)
+        self.checked(Access::Other)?.find(name)
     }
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.checked(request.cursor.is_start())?.page(request)
+        self.checked(Access::page(request))?.page(request)
     }
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
-        let catalogue = self.checked_write(false)?;
-        let fault = *self.fault.lock().unwrap_or_else(PoisonError::into_inner);
-        match fault {
-            Some(Fault::DiskFull(room)) if room < changes.len() => Err(Error::disk_full(SECRET)),
-            _ => catalogue.apply_all(changes),
-        }
+        self.checked(Access::Write(changes.len()))?
+            .apply_all(changes)
     }
     fn restore(&self, restoration: &Restoration) -> Result<()> {
-        self.checked_write(false)?.restore(restoration)
+        self.checked(Access::Write(0))?.restore(restoration)
     }
     fn last_id(&self) -> Result<Option<RobotId>> {
-        self.checked(false)?.last_id()
+        self.checked(Access::Other)?.last_id()
     }
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.checked(request.cursor.is_start())?.entries(request)
+        self.checked(Access::page(request))?.entries(request)
     }
     fn count(&self, filter: &Filter) -> Result<u64> {
-        self.checked(false)?.count(filter)
+        self.checked(Access::Other)?.count(filter)
     }
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.checked(false)?.summary(filter)
+        self.checked(Access::Other)?.summary(filter)
     }
 }

@@ -195,7 +195,7 @@ fn deleted_robot_is_not_found(catalogue: &dyn Catalogue) {
 }
 
 fn change_is_not_cancelled_by_dropping_its_result(catalogue: &dyn Catalogue) {
-    const TIMEOUT: Duration = Duration::from_secs(30);
+    const TIMEOUT: Duration = Duration::from_secs(10);
     let pending = catalogue.start(insert("a"));
     // A store may do nothing until the caller waits.
     if pending.is_unstarted() {

@@ -99,7 +99,7 @@ fn search_matches_parts_of_names(catalogue: &dyn Catalogue) {
         ("2 ", ""),
         ("\0", ""),
         ("2\0", ""),
-        ("\02", ""),
+        ("\u{0}2", ""),
         (&long, ""),
         ("' OR 1=1 --", ""),
     ] {
