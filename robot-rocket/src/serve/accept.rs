@@ -1,16 +1,11 @@
 //! Accepts connections until the server stops.
 
-use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{future::Future, io, pin::pin, sync::Arc, time::Duration};
 
-use rocket::tokio::{
-    net::{TcpListener, TcpStream},
-    select,
-    sync::Semaphore,
-    task::JoinSet,
-    time::sleep,
-};
+use futures_util::future::Either;
+use rocket::tokio::{net::TcpListener, select, sync::Semaphore, task::JoinSet, time::sleep};
 
-use super::{connection, server::Server};
+use super::{connection, refusal::Refusal, server::Server};
 use crate::{metrics::SERVER, rare_warning::RareWarning};
 
 /// How long the server waits after it could not accept a connection, because it has no more files.
@@ -29,73 +24,57 @@ pub(super) async fn accept_until(
     listener: TcpListener,
     server: &Arc<Server>,
 ) -> JoinSet<()> {
-    let mut acceptor = Acceptor {
-        server: Arc::clone(server),
-        connections: JoinSet::new(),
-        rejections: Arc::new(Semaphore::new(REJECTIONS)),
-    };
+    let mut connections = JoinSet::new();
+    let rejections = Arc::new(Semaphore::new(REJECTIONS));
     let mut stop = pin!(stop);
     loop {
-        select! {
+        let accepted = select! {
             biased;
-            () = &mut stop => return acceptor.connections,
-            Some(_) = acceptor.connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((stream, remote)) => acceptor.start(stream, remote),
-                Err(error) => acceptor.failed(&error).await,
+            () = &mut stop => return connections,
+            Some(_) = connections.join_next() => continue,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, mut remote) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                failed(&error).await;
+                continue;
             }
-        }
-    }
-}
-
-struct Acceptor {
-    server: Arc<Server>,
-    connections: JoinSet<()>,
-    rejections: Arc<Semaphore>,
-}
-
-impl Acceptor {
-    fn start(&mut self, stream: TcpStream, mut remote: SocketAddr) {
+        };
         // On the address `::`, the system maps those of IPv4 clients to IPv6.
         remote.set_ip(remote.ip().to_canonical());
-        let server = Arc::clone(&self.server);
         SERVER.accepted.increment(1);
         // Responses are written as a whole, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
-        if let Some(admitted) = server.admission.admit(remote.ip()) {
-            self.connections.spawn(async move {
-                connection::serve(&server, stream, remote).await;
-                drop(admitted);
-            });
-        } else if let Ok(permit) = Arc::clone(&self.rejections).try_acquire_owned() {
-            self.connections.spawn(async move {
-                connection::reject(&server, stream, remote).await;
-                drop(permit);
-            });
-        }
-    }
-
-    /// Waits if the process or the system has no more files. Other errors are those of one connection
-    /// that has ended already.
-    async fn failed(&mut self, error: &io::Error) {
-        if is_of_connection(error) {
-            return;
-        }
-        SERVER.accept_failures.increment(1);
-        if NO_FILES.claim() {
-            tracing::warn!(
-                "new connections have to wait: {error}; allow more open files (ulimit -n)"
-            );
-        }
-        sleep(PAUSE).await;
+        let (permit, refusal) = if let Some(admitted) = server.admission.admit(remote.ip()) {
+            (Either::Left(admitted), None)
+        } else if let Ok(permit) = Arc::clone(&rejections).try_acquire_owned() {
+            (Either::Right(permit), Some(Refusal::TOO_MANY_CONNECTIONS))
+        } else {
+            continue;
+        };
+        let server = Arc::clone(server);
+        connections.spawn(async move {
+            connection::serve(&server, stream, remote, refusal).await;
+            drop(permit);
+        });
     }
 }
 
-fn is_of_connection(error: &io::Error) -> bool {
-    matches!(
+/// Waits if the process or the system has no more files. Other errors are those of one connection that has ended
+/// already.
+async fn failed(error: &io::Error) {
+    if matches!(
         error.kind(),
         io::ErrorKind::ConnectionAborted
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::Interrupted
-    )
+    ) {
+        return;
+    }
+    SERVER.accept_failures.increment(1);
+    if NO_FILES.claim() {
+        tracing::warn!("new connections have to wait: {error}; allow more open files (ulimit -n)");
+    }
+    sleep(PAUSE).await;
 }

@@ -2,17 +2,16 @@
 
 use std::{
     future::poll_fn,
-    pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
-    task::{Context, Poll, ready},
+    task::{Context, Poll},
     time::Duration,
 };
 
 use futures_util::task::AtomicWaker;
-use rocket::tokio::time::{Instant, Sleep, sleep_until};
+use rocket::tokio::time::Instant;
 
 use crate::settings::ConnectionLimits;
 
@@ -25,8 +24,6 @@ const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// the driver. All of them run in the task of the connection.
 pub(super) struct Activity {
     phase: Mutex<Phase>,
-    /// The number of requests.
-    answers: AtomicU64,
     is_write_pending: AtomicBool,
     /// Wakes what waits for the end of a pending write.
     written: AtomicWaker,
@@ -34,14 +31,15 @@ pub(super) struct Activity {
     keep_alive: Duration,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Phase {
     /// Nothing of the next request has arrived.
     Idle { until: Instant },
     /// A part of a request head has arrived.
     Head { until: Instant },
-    /// A request is answered. The body, the handler and the stream have time limits of their own.
-    Answering { number: u64 },
+    /// Requests are answered, usually one: hyper may drop the body of a response after it has passed on the
+    /// next request. The body, the handler and the stream have time limits of their own.
+    Answering { answers: usize },
     /// The response is complete, but not yet written.
     Flushing,
 }
@@ -52,7 +50,6 @@ impl Activity {
             phase: Mutex::new(Phase::Idle {
                 until: Instant::now() + limits.header_timeout,
             }),
-            answers: AtomicU64::new(0),
             is_write_pending: AtomicBool::new(false),
             written: AtomicWaker::new(),
             header_timeout: limits.header_timeout,
@@ -72,18 +69,23 @@ impl Activity {
 
     /// A request head is complete.
     pub(super) fn start_answer(self: &Arc<Self>) -> Answer {
-        let number = self.answers.fetch_add(1, Ordering::Relaxed);
-        *self.phase() = Phase::Answering { number };
+        let mut phase = self.phase();
+        let others = match *phase {
+            Phase::Answering { answers } => answers,
+            _ => 0,
+        };
+        *phase = Phase::Answering {
+            answers: others + 1,
+        };
         Answer {
             activity: Arc::clone(self),
-            number,
         }
     }
 
     /// All bytes that were passed on have been written.
     pub(super) fn flushed(&self) {
         let mut phase = self.phase();
-        if *phase == Phase::Flushing {
+        if let Phase::Flushing = *phase {
             *phase = Phase::Idle {
                 until: Instant::now() + self.keep_alive,
             };
@@ -128,15 +130,21 @@ impl Activity {
 
     /// Whether a request is answered, so that bytes to be written belong to the response.
     pub(super) fn is_answering(&self) -> bool {
-        matches!(*self.phase(), Phase::Answering { .. } | Phase::Flushing)
+        self.deadline().is_none()
     }
 
     /// When the connection must be closed, if nothing happens. `None` while a request is answered.
-    fn deadline(&self) -> Option<Instant> {
+    pub(super) fn deadline(&self) -> Option<Instant> {
         match *self.phase() {
             Phase::Idle { until } | Phase::Head { until } => Some(until),
             Phase::Answering { .. } | Phase::Flushing => None,
         }
+    }
+
+    /// The shortest time limit.
+    pub(super) fn shortest_limit(&self) -> Duration {
+        let limit = self.header_timeout.min(self.keep_alive);
+        limit.max(LAST_REQUEST_TIMEOUT)
     }
 
     fn phase(&self) -> MutexGuard<'_, Phase> {
@@ -144,62 +152,19 @@ impl Activity {
     }
 }
 
-/// The answer to a request, until its response has been passed on completely: then it is dropped. Hyper
-/// may drop the body of a response after it has passed on the next request.
+/// The answer to a request, until its response has been passed on completely: then it is dropped.
 pub(super) struct Answer {
-    activity: Arc<Activity>,
-    number: u64,
+    pub(super) activity: Arc<Activity>,
 }
 
 impl Drop for Answer {
     fn drop(&mut self) {
         let mut phase = self.activity.phase();
-        if *phase
-            == (Phase::Answering {
-                number: self.number,
-            })
-        {
-            *phase = Phase::Flushing;
-        }
-    }
-}
-
-/// The timer of an activity. It is set rarely: if it ends before the deadline, which each request
-/// moves, it is set again.
-pub(super) struct Timer {
-    activity: Arc<Activity>,
-    sleep: Pin<Box<Sleep>>,
-    /// The shortest time limit, after which the deadline is examined again.
-    interval: Duration,
-}
-
-impl Timer {
-    pub(super) fn new(activity: &Arc<Activity>) -> Self {
-        let interval = activity.header_timeout.min(activity.keep_alive);
-        let interval = interval.max(LAST_REQUEST_TIMEOUT);
-        Self {
-            activity: Arc::clone(activity),
-            sleep: Box::pin(sleep_until(Instant::now() + interval)),
-            interval,
-        }
-    }
-
-    /// Ready once the connection must be closed.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        loop {
-            let deadline = self.activity.deadline();
-            if let Some(deadline) = deadline
-                && deadline < self.sleep.deadline()
-            {
-                self.sleep.as_mut().reset(deadline);
+        if let Phase::Answering { answers } = &mut *phase {
+            *answers -= 1;
+            if *answers == 0 {
+                *phase = Phase::Flushing;
             }
-            ready!(self.sleep.as_mut().poll(context));
-            let now = Instant::now();
-            let next = deadline.unwrap_or(now + self.interval);
-            if next <= now {
-                return Poll::Ready(());
-            }
-            self.sleep.as_mut().reset(next);
         }
     }
 }

@@ -33,32 +33,26 @@ pub(super) struct Admission {
 #[derive(Default)]
 struct Counts {
     total: usize,
-    of_address: HashMap<Client, usize>,
+    of_client: HashMap<IpAddr, usize>,
 }
 
 /// A client: an IPv4 address, or an IPv6 network with a prefix of 64 bits, all of whose addresses one
-/// customer of a provider has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Client(IpAddr);
-
-impl Client {
-    /// `None` for a loopback address.
-    fn of(address: IpAddr) -> Option<Self> {
-        const NETWORK: u128 = !0 << 64;
-        let client = match address.to_canonical() {
-            IpAddr::V6(address) if !address.is_loopback() => {
-                IpAddr::V6((address.to_bits() & NETWORK).into())
-            }
-            address => address,
-        };
-        (!client.is_loopback()).then_some(Self(client))
-    }
+/// customer of a provider has. `None` for a loopback address.
+fn client(address: IpAddr) -> Option<IpAddr> {
+    const NETWORK: u128 = !0 << 64;
+    let client = match address.to_canonical() {
+        IpAddr::V6(address) if !address.is_loopback() => {
+            IpAddr::V6((address.to_bits() & NETWORK).into())
+        }
+        address => address,
+    };
+    (!client.is_loopback()).then_some(client)
 }
 
 /// A connection that was admitted, until it is dropped.
 pub(super) struct Admitted {
     admission: Arc<Admission>,
-    client: Option<Client>,
+    client: Option<IpAddr>,
 }
 
 impl Admission {
@@ -75,7 +69,7 @@ impl Admission {
 
     /// Admits a connection, unless its client, or all clients together, have as many as they may.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
-        let client = Client::of(address);
+        let client = client(address);
         let mut counts = self.counts();
         if counts.total >= self.total_limit {
             SERVER.rejected.increment(1);
@@ -88,7 +82,7 @@ impl Admission {
             return None;
         }
         if let Some(client) = client {
-            let count = counts.of_address.entry(client).or_default();
+            let count = counts.of_client.entry(client).or_default();
             if *count >= self.address_limit {
                 SERVER.rejected_of_address.increment(1);
                 return None;
@@ -114,11 +108,11 @@ impl Drop for Admitted {
         counts.total -= 1;
         SERVER.connections.decrement(1);
         if let Some(client) = self.client
-            && let Some(count) = counts.of_address.get_mut(&client)
+            && let Some(count) = counts.of_client.get_mut(&client)
         {
             *count -= 1;
             if *count == 0 {
-                counts.of_address.remove(&client);
+                counts.of_client.remove(&client);
             }
         }
     }
@@ -152,7 +146,7 @@ mod tests {
         drop(first);
         assert!(admission.admit(address("192.0.2.1")).is_some());
         drop(second);
-        assert!(admission.counts().of_address.is_empty());
+        assert!(admission.counts().of_client.is_empty());
     }
 
     #[test]

@@ -1,41 +1,33 @@
-//! The application behind the server: the catalogues that are mounted in it, and a launched Rocket for all
-//! other requests.
+//! Requests that a launched Rocket answers, through its local client.
 
-use std::{
-    future::{Future, poll_fn},
-    io,
-    net::SocketAddr,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures_util::{FutureExt, future::Fuse, stream};
+use futures_util::{Stream, StreamExt};
 use hyper::{
-    HeaderMap, Response, StatusCode,
-    header::{HeaderName, HeaderValue},
+    Response, StatusCode,
+    header::{COOKIE, HOST, HeaderName, HeaderValue},
     http::request::Parts,
 };
+use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use robot_core::http::RequestId;
 use rocket::{
     fairing::AdHoc,
-    local::asynchronous::{Client, LocalResponse},
-    tokio::{io::AsyncReadExt, sync::mpsc, time::timeout},
+    http::{
+        Cookie, Header, Method,
+        uri::{Host, Origin},
+    },
+    local::asynchronous::{Client, LocalRequest, LocalResponse},
+    response::stream::stream,
+    tokio::{io::AsyncReadExt, time::timeout},
 };
 
 use super::{
     record::{LabelSlot, Labels, RequestRecord},
     refusal::Refusal,
-    request,
     response::Content,
-    routing::{Receiver, Routing},
 };
-use crate::{
-    body::{ConnectionBody, ReadError},
-    mounted::Mounted,
-};
+use crate::body::{ConnectionBody, ReadError};
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.
@@ -45,11 +37,21 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// sending costs more system calls; higher, and a client that does not read keeps more memory.
 const WHOLE: usize = 16 * 1024;
 
-/// A launched application.
-pub(super) struct Application {
-    client: Arc<Client>,
-    routing: Routing,
-}
+/// The bytes that hyper permits in a path or query, but Rocket does not.
+const NOT_PERMITTED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'<')
+    .add(b'>')
+    .add(b'[')
+    .add(b'\\')
+    .add(b']')
+    .add(b'^')
+    .add(b'`')
+    .add(b'{')
+    .add(b'|')
+    .add(b'}');
 
 /// Determines the sizes of bodies that know theirs only when asked, such as files, and records the routes of an
 /// application that record nothing themselves.
@@ -62,169 +64,99 @@ pub(super) fn fairing() -> AdHoc {
     })
 }
 
-impl Application {
-    pub(super) fn new(client: Client) -> Self {
-        Self {
-            routing: Routing::of(client.rocket()),
-            client: Arc::new(client),
-        }
-    }
-
-    /// The header with the address of the client behind a proxy.
-    pub(super) fn ip_header(&self) -> Option<&str> {
-        let header = self.client.rocket().config().ip_header.as_ref();
-        header.map(|header| header.as_str())
-    }
-
-    /// The catalogue that answers a request, unless a route of Rocket does.
-    pub(super) fn catalogue(&self, head: &Parts) -> Option<&Mounted> {
-        match self.routing.receiver(head) {
-            Receiver::Catalogue(mounted) => Some(mounted),
-            Receiver::Rocket { .. } => None,
-        }
-    }
-
-    /// Answers a request by Rocket, which gets the whole body if a route may read it.
-    pub(super) async fn answer(
-        &self,
-        mut head: Parts,
-        body: &mut ConnectionBody,
-        remote: SocketAddr,
-        record: &mut RequestRecord,
-    ) -> Response<Content> {
-        let mut bytes = Vec::new();
-        if let Receiver::Rocket { reads_body: true } = self.routing.receiver(&head) {
-            let read = timeout(BODY_TIMEOUT, body.read_whole(self.routing.body_limit));
-            let refusal = match read.await {
-                Ok(Ok(whole)) => {
-                    bytes = whole;
-                    None
-                }
-                Ok(Err(ReadError::TooLarge)) => Some(Refusal::BODY_TOO_LARGE),
-                Ok(Err(ReadError::Incomplete)) => Some(Refusal::MALFORMED),
-                Err(_) => Some(Refusal::BODY_TOO_SLOW),
-            };
-            if let Some(refusal) = refusal {
-                return refusal.response().map(Content::Whole);
-            }
-        }
-        if let Ok(id) = HeaderValue::from_str(record.request_id().as_str()) {
-            head.headers.insert(RequestId::HEADER, id);
-        }
-        let labels = LabelSlot::default();
-        let slot = Arc::clone(&labels);
-        let response = respond(Arc::clone(&self.client), head, remote, bytes, slot).await;
-        if let Some(labels) = labels.get() {
-            record.set_labels(labels.clone());
-        }
-        response
-    }
-
-    /// Runs the fairings for shutdown, unless a handler blocks its thread.
-    pub(super) async fn terminate(self) {
-        if let Some(client) = Arc::into_inner(self.client) {
-            client.terminate().await;
-        }
+/// Reads the whole body for a route.
+pub(super) async fn read_body(body: &mut ConnectionBody, limit: usize) -> Result<Vec<u8>, Refusal> {
+    match timeout(BODY_TIMEOUT, body.read_whole(limit)).await {
+        Ok(Ok(whole)) => Ok(whole),
+        Ok(Err(ReadError::TooLarge)) => Err(Refusal::BODY_TOO_LARGE),
+        Ok(Err(ReadError::Incomplete)) => Err(Refusal::MALFORMED),
+        Err(_) => Err(Refusal::BODY_TOO_SLOW),
     }
 }
 
-/// What a dispatched request hands over.
-enum Part {
-    Head(Response<Option<Bytes>>, Option<usize>),
-    Piece(io::Result<Bytes>),
-}
-
-/// A request that is dispatched, and the parts of its response. Rocket's response borrows from the request, so
-/// that it cannot leave the future.
-struct Dispatched {
-    producer: Fuse<Pin<Box<dyn Future<Output = ()> + Send>>>,
-    parts: mpsc::Receiver<Part>,
-}
-
-impl Dispatched {
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Part>> {
-        match self.parts.poll_recv(context) {
-            Poll::Pending => {}
-            ready @ Poll::Ready(_) => return ready,
-        }
-        // If it ends, the receiver says so.
-        let _ = self.producer.poll_unpin(context);
-        self.parts.poll_recv(context)
-    }
-}
-
-/// Dispatches a request.
-async fn respond(
-    client: Arc<Client>,
-    head: Parts,
-    remote: SocketAddr,
+/// The response of Rocket to a request.
+pub(super) async fn answer(
+    client: &Arc<Client>,
+    mut head: Parts,
     body: Vec<u8>,
-    labels: LabelSlot,
+    remote: SocketAddr,
+    record: &mut RequestRecord,
 ) -> Response<Content> {
-    let (sender, parts) = mpsc::channel(1);
-    let producer: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-        let mut local = request::local(&client, &head, remote);
-        drop(head);
-        local.set_body(body);
-        local.inner().local_cache(|| Some(labels));
-        let response = local.dispatch().await;
-        produce(response, sender).await;
-    });
-    let mut dispatched = Dispatched {
-        producer: producer.fuse(),
-        parts,
-    };
-    let Some(Part::Head(head, size)) = poll_fn(|context| dispatched.poll_next(context)).await
-    else {
-        return Response::new(Content::Whole(Bytes::new()));
+    if let Ok(id) = HeaderValue::from_str(record.request_id.as_str()) {
+        head.headers.insert(RequestId::HEADER, id);
+    }
+    let labels = LabelSlot::default();
+    let slot = Arc::clone(&labels);
+    let mut parts = dispatch(Arc::clone(client), head, body, remote, slot);
+    let first = parts.next().await;
+    record.labels = labels.get().cloned();
+    let Some(Part::Head(head, size)) = first else {
+        return Refusal::MALFORMED.response().map(Content::Whole);
     };
     head.map(|whole| {
         if let Some(bytes) = whole {
             return Content::Whole(bytes);
         }
-        let pieces = stream::poll_fn(move |context| {
-            dispatched.poll_next(context).map(|part| match part? {
-                Part::Piece(piece) => Some(piece),
-                Part::Head(..) => None,
-            })
+        let pieces = parts.filter_map(async |part| match part {
+            Part::Piece(piece) => Some(piece),
+            Part::Head(..) => None,
         });
         Content::Streamed(Box::pin(pieces), size)
     })
 }
 
-/// Hands over a response, in pieces if it is long or has no known size.
-async fn produce(mut response: LocalResponse<'_>, sender: mpsc::Sender<Part>) {
-    let mut head = Response::new(None);
-    let status = StatusCode::from_u16(response.status().code);
-    *head.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    *head.headers_mut() = headers(&response);
-    let size = response.body().preset_size();
-    if let Some(size) = size.filter(|size| *size <= WHOLE) {
-        let mut bytes = Vec::with_capacity(size);
-        if response.read_to_end(&mut bytes).await.is_ok() && bytes.len() == size {
-            *head.body_mut() = Some(bytes.into());
-        }
-    }
-    let is_whole = head.body().is_some();
-    if sender.send(Part::Head(head, size)).await.is_err() || is_whole {
-        return;
-    }
-    let mut buffer = BytesMut::new();
-    // The next piece is read when the previous one has been taken.
-    while let Ok(permit) = sender.reserve().await {
-        buffer.reserve(WHOLE);
-        let piece = match response.read_buf(&mut buffer).await {
-            Ok(0) => return,
-            Ok(_) => Ok(buffer.split().freeze()),
-            Err(error) => Err(error),
-        };
-        permit.send(Part::Piece(piece));
-    }
+/// A part of a response.
+enum Part {
+    /// The first one: with the body, if that is short, or with its size, if it is known.
+    Head(Response<Option<Bytes>>, Option<usize>),
+    Piece(io::Result<Bytes>),
 }
 
-/// The headers. Those that HTTP does not allow are omitted.
-fn headers(response: &LocalResponse<'_>) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(response.headers().len() + 2);
+/// Dispatches a request, and returns the parts of its response. Rocket's response borrows from the request, so that
+/// it cannot leave the stream.
+fn dispatch(
+    client: Arc<Client>,
+    head: Parts,
+    body: Vec<u8>,
+    remote: SocketAddr,
+    labels: LabelSlot,
+) -> Pin<Box<dyn Stream<Item = Part> + Send>> {
+    Box::pin(stream! {
+        let mut request = request(&client, &head, remote);
+        drop(head);
+        request.set_body(body);
+        request.inner().local_cache(|| Some(labels));
+        let mut response = request.dispatch().await;
+        let size = response.body().preset_size();
+        let mut whole = None;
+        if let Some(size) = size.filter(|size| *size <= WHOLE) {
+            let mut bytes = Vec::with_capacity(size);
+            if response.read_to_end(&mut bytes).await.is_ok() && bytes.len() == size {
+                whole = Some(bytes.into());
+            }
+        }
+        let is_streamed = whole.is_none();
+        yield Part::Head(response_head(&response).map(|()| whole), size);
+        if is_streamed {
+            let mut buffer = BytesMut::with_capacity(WHOLE);
+            loop {
+                let read = response.read_buf(&mut buffer).await;
+                if let Ok(0) = read {
+                    break;
+                }
+                yield Part::Piece(read.map(|_| buffer.split().freeze()));
+                buffer.reserve(WHOLE);
+            }
+        }
+    })
+}
+
+/// The status and the headers. Those that HTTP does not allow are omitted.
+fn response_head(response: &LocalResponse<'_>) -> Response<()> {
+    let mut head = Response::new(());
+    let status = StatusCode::from_u16(response.status().code);
+    *head.status_mut() = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = head.headers_mut();
     for header in response.headers().iter() {
         let name = HeaderName::from_bytes(header.name.as_str().as_bytes());
         let value = HeaderValue::from_str(header.value());
@@ -234,5 +166,56 @@ fn headers(response: &LocalResponse<'_>) -> HeaderMap {
             tracing::error!("the response has an invalid header: {}", header.name);
         }
     }
-    headers
+    head
+}
+
+/// The request for Rocket. If Rocket does not know the method, or if there is no path, dispatching it returns the
+/// response of the catcher for 400: no path has a blank.
+fn request<'c>(client: &'c Client, parts: &Parts, remote: SocketAddr) -> LocalRequest<'c> {
+    let mut local = if let (Some(method), Some(origin)) = (method(parts), origin(parts)) {
+        let mut local = client.req(method, "/");
+        local.inner_mut().set_uri(origin);
+        local
+    } else {
+        let path = parts.uri.path().trim_end_matches('/');
+        client.req(Method::Get, format!("{path}/ "))
+    };
+    for cookies in parts.headers.get_all(COOKIE) {
+        for cookie in Cookie::split_parse_encoded(cookies.to_str().unwrap_or_default()).flatten() {
+            local = local.cookie(cookie.into_owned());
+        }
+    }
+    let request = local.inner_mut();
+    request.set_remote(remote);
+    if let Some(host) = text(parts.headers.get(HOST))
+        && let Ok(host) = Host::parse_owned(host)
+    {
+        request.set_host(host);
+    }
+    for (name, value) in &parts.headers {
+        if let Some(value) = text(Some(value)) {
+            request.add_header(Header::new(name.as_str().to_owned(), value));
+        }
+    }
+    local
+}
+
+fn text(value: Option<&HeaderValue>) -> Option<String> {
+    str::from_utf8(value?.as_bytes()).ok().map(str::to_owned)
+}
+
+fn method(parts: &Parts) -> Option<Method> {
+    let method: Method = parts.method.as_str().parse().ok()?;
+    // Rocket ignores the case, but methods are case-sensitive.
+    (method.as_str() == parts.method.as_str()).then_some(method)
+}
+
+/// The target for Rocket, with bytes encoded that it does not permit.
+fn origin(parts: &Parts) -> Option<Origin<'static>> {
+    let target = parts.uri.path_and_query()?.as_str();
+    let permitted = Origin::parse_owned(target.to_owned()).ok();
+    permitted.or_else(|| {
+        let encoded = percent_encode(target.as_bytes(), NOT_PERMITTED);
+        Origin::parse_owned(encoded.to_string()).ok()
+    })
 }

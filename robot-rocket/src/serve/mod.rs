@@ -13,7 +13,6 @@ pub(crate) mod open_files;
 mod options;
 mod record;
 mod refusal;
-mod request;
 mod response;
 mod routing;
 mod server;
@@ -29,7 +28,7 @@ use rocket::tokio::task::JoinSet;
 use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
 
 use self::{
-    accept::accept_until, admission::Admission, application::Application, server::Server,
+    accept::accept_until, admission::Admission, routing::Routing, server::Server,
     shutdown::Stopping,
 };
 use crate::SettingsError;
@@ -119,7 +118,8 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let shutdown = rocket.shutdown();
     let client = Client::untracked(rocket).await.map_err(not_launched)?;
     let server = Arc::new(Server {
-        application: Application::new(client),
+        routing: Routing::of(client.rocket()),
+        client: Arc::new(client),
         admission: Admission::new(&options.limits),
         limits: options.limits,
         #[cfg(feature = "tls")]
@@ -129,8 +129,9 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let connections = accept_until(shutdown, listener, &server).await;
     server.stopping.start();
     shutdown::finish(connections, Duration::from_secs(limit)).await;
-    if let Some(server) = Arc::into_inner(server) {
-        server.application.terminate().await;
+    let client = Arc::into_inner(server).and_then(|server| Arc::into_inner(server.client));
+    if let Some(client) = client {
+        client.terminate().await;
     } else {
         tracing::warn!("shutdown fairings do not run, because a handler blocks its thread");
     }

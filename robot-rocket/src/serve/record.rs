@@ -4,11 +4,11 @@ use std::{
     borrow::Cow,
     net::{IpAddr, SocketAddr},
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use hyper::{
-    HeaderMap, Method, StatusCode,
+    HeaderMap, StatusCode,
     header::{HeaderName, HeaderValue},
     http::request::Parts,
 };
@@ -22,6 +22,9 @@ use crate::traces::RequestTrace;
 
 /// The target of the lines, by which a filter can choose them.
 const TARGET: &str = "robot_rocket::requests";
+
+/// The methods of HTTP. A client could fill the log with other ones.
+const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// The method of a request that was not read.
 const NOT_READ: &str = "none";
@@ -70,20 +73,21 @@ impl Labels {
 
 /// The record of a request, from its head to the end of its response. Dropping it completes it.
 pub(super) struct RequestRecord {
-    request_id: RequestId,
+    pub(super) request_id: RequestId,
     method: &'static str,
     /// The other end of the connection, which may be a proxy.
     client: IpAddr,
     /// The client behind the proxy: `ip_header` of Rocket's settings.
     real_ip: Option<IpAddr>,
     /// `None` until they are known.
-    labels: Option<Labels>,
+    pub(super) labels: Option<Labels>,
     start: Instant,
     /// `None` until there is a response.
     status: Option<StatusCode>,
-    /// The size of the body that was sent.
-    bytes: u64,
-    is_sent: bool,
+    /// The size of the body that was passed to hyper.
+    pub(super) bytes: usize,
+    /// Whether the whole response was passed to hyper.
+    pub(super) is_sent: bool,
     _running: Gauged,
     /// `None` without a request, and unless traces are exported.
     #[cfg(feature = "otlp")]
@@ -91,30 +95,21 @@ pub(super) struct RequestRecord {
 }
 
 impl RequestRecord {
-    /// The record of a request with this head.
-    /// The client behind a proxy is in the header.
-    pub(super) fn start(head: &Parts, client: SocketAddr, ip_header: Option<&str>) -> Self {
-        let real_ip = ip_header.and_then(|name| head.headers.get(name));
-        let mut record = Self::new(RequestId::of(&head.headers), known(&head.method), client);
-        record.real_ip = real_ip.and_then(|ip| ip.to_str().ok()?.parse().ok());
-        #[cfg(feature = "otlp")]
-        {
-            record.trace = RequestTrace::start(&head.headers);
-        }
-        record
-    }
-
-    /// The record of a connection that is refused, or whose request cannot be parsed.
-    pub(super) fn refused(client: SocketAddr) -> Self {
-        Self::new(RequestId::random(), NOT_READ, client)
-    }
-
-    fn new(request_id: RequestId, method: &'static str, client: SocketAddr) -> Self {
+    /// The record of a request with this head, or of one that is not read. The client behind a proxy is in the
+    /// header.
+    pub(super) fn start(head: Option<&Parts>, client: SocketAddr, ip_header: Option<&str>) -> Self {
+        let headers = head.map(|head| &head.headers);
+        let method = head.map_or(NOT_READ, |head| {
+            let known = METHODS.into_iter().find(|name| head.method == *name);
+            known.unwrap_or(Completed::OTHER_METHOD)
+        });
+        let real_ip = headers.zip(ip_header);
         Self {
-            request_id,
+            request_id: headers.map_or_else(RequestId::random, RequestId::of),
             method,
             client: client.ip(),
-            real_ip: None,
+            real_ip: real_ip
+                .and_then(|(headers, name)| headers.get(name)?.to_str().ok()?.parse().ok()),
             labels: None,
             start: Instant::now(),
             status: None,
@@ -122,20 +117,8 @@ impl RequestRecord {
             is_sent: false,
             _running: Completed::running(),
             #[cfg(feature = "otlp")]
-            trace: None,
+            trace: headers.and_then(RequestTrace::start),
         }
-    }
-
-    pub(super) fn request_id(&self) -> &RequestId {
-        &self.request_id
-    }
-
-    pub(super) fn set_request_id(&mut self, id: &RequestId) {
-        self.request_id = id.clone();
-    }
-
-    pub(super) fn set_labels(&mut self, labels: Labels) {
-        self.labels = Some(labels);
     }
 
     /// The response starts. Adds the id to its headers.
@@ -147,92 +130,42 @@ impl RequestRecord {
             headers.insert(HEADER, id);
         }
     }
-
-    /// A piece of the body was passed to hyper.
-    pub(super) fn add_bytes(&mut self, count: usize) {
-        self.bytes = self.bytes.saturating_add(count as u64);
-    }
-
-    /// Whether a body of this size was passed to hyper.
-    pub(super) fn has_bytes(&self, size: usize) -> bool {
-        self.bytes == size as u64
-    }
-
-    /// The whole response was passed to hyper.
-    pub(super) fn set_sent(&mut self) {
-        self.is_sent = true;
-    }
-
-    /// The template of the path.
-    fn route(&self) -> &str {
-        let labels = self.labels.as_ref();
-        labels.map_or(Completed::NO_ROUTE, |labels| &labels.route)
-    }
-
-    fn token(&self) -> Option<&str> {
-        let token = self.labels.as_ref()?.token.as_ref();
-        token.map(TokenName::as_str)
-    }
-
-    fn unknown_token(&self) -> Option<&str> {
-        self.labels.as_ref()?.unknown_token.as_deref()
-    }
-
-    fn log(&self, duration: Duration) {
-        tracing::info!(
-            target: TARGET,
-            request_id = %self.request_id,
-            method = %self.method,
-            route = %self.route(),
-            status = self.status.map(|status| status.as_u16()),
-            duration_ms = milliseconds(duration),
-            bytes = self.bytes,
-            client = %self.client,
-            real_ip = self.real_ip.map(field::display),
-            token = self.token().map(field::display),
-            unknown_token = self.unknown_token().map(field::display),
-            "{}",
-            if self.is_sent { "request" } else { "request aborted" }
-        );
-    }
 }
 
 impl Drop for RequestRecord {
     fn drop(&mut self) {
-        let duration = self.start.elapsed();
-        self.log(duration);
+        let labels = self.labels.as_ref();
+        let token = labels.and_then(|labels| labels.token.as_ref());
+        let unknown_token = labels.and_then(|labels| labels.unknown_token.as_deref());
         let completed = Completed {
-            route: self.route(),
+            route: labels.map_or(Completed::NO_ROUTE, |labels| &labels.route),
             method: self.method,
             status: self.status.map(|status| status.as_u16()),
-            token: self.token(),
-            duration,
+            token: token.map(TokenName::as_str),
+            duration: self.start.elapsed(),
             is_sent: self.is_sent,
         };
+        tracing::info!(
+            target: TARGET,
+            request_id = %self.request_id,
+            method = %completed.method,
+            route = %completed.route,
+            status = completed.status,
+            // Rounded to microseconds.
+            duration_ms = (completed.duration.as_secs_f64() * 1e6).round() / 1000.0,
+            bytes = self.bytes,
+            client = %self.client,
+            real_ip = self.real_ip.map(field::display),
+            token = completed.token.map(field::display),
+            unknown_token = unknown_token.map(field::display),
+            "{}",
+            if self.is_sent { "request" } else { "request aborted" }
+        );
         completed.record();
         #[cfg(feature = "otlp")]
         if let Some(trace) = &self.trace {
             let client = self.real_ip.unwrap_or(self.client);
             trace.end(&completed, &self.request_id, client);
         }
-    }
-}
-
-/// The duration, rounded to microseconds.
-fn milliseconds(duration: Duration) -> f64 {
-    (duration.as_secs_f64() * 1e6).round() / 1000.0
-}
-
-/// The method, so that a client cannot fill the log with names of its own.
-fn known(method: &Method) -> &'static str {
-    match *method {
-        Method::GET => "GET",
-        Method::HEAD => "HEAD",
-        Method::POST => "POST",
-        Method::PUT => "PUT",
-        Method::PATCH => "PATCH",
-        Method::DELETE => "DELETE",
-        Method::OPTIONS => "OPTIONS",
-        _ => Completed::OTHER_METHOD,
     }
 }

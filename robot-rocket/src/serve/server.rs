@@ -11,23 +11,31 @@ use hyper::{
     http::request::Parts,
 };
 use robot_core::http::{Body, Failure};
+use rocket::local::asynchronous::Client;
 
 #[cfg(feature = "tls")]
 use super::tls::Certificates;
 use super::{
-    activity::{Activity, Answer},
+    activity::Answer,
     admission::{Admission, LARGE_HEAD},
-    application::Application,
+    application,
     record::{Labels, RequestRecord},
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
+    routing::{Receiver, Routing},
     shutdown::Stopping,
 };
-use crate::{body::RequestBody, mounted::Mounted, settings::ConnectionLimits};
+use crate::{
+    body::{ConnectionBody, RequestBody},
+    mounted::Mounted,
+    settings::ConnectionLimits,
+};
 
 /// A server that runs.
 pub(super) struct Server {
-    pub(super) application: Application,
+    /// The launched application.
+    pub(super) client: Arc<Client>,
+    pub(super) routing: Routing,
     pub(super) admission: Arc<Admission>,
     pub(super) limits: ConnectionLimits,
     #[cfg(feature = "tls")]
@@ -41,44 +49,63 @@ impl Server {
         &self,
         request: Request<Incoming>,
         remote: SocketAddr,
-        activity: &Arc<Activity>,
         answer: Answer,
     ) -> Response<ResponseBody> {
-        activity.writable().await;
+        answer.activity.writable().await;
         let (head, body) = request.into_parts();
         let is_head = head.method == Method::HEAD;
         let has_large_head = head_size(&head) > LARGE_HEAD;
         let mut body = RequestBody::new(body.is_end_stream(), BodyDataStream::new(body));
-        let mut record = RequestRecord::start(&head, remote, self.application.ip_header());
-        let mut response = if let Some(refusal) = Refusal::of_head(&head) {
-            refusal.response().map(Content::Whole)
-        } else if let Some(mounted) = self.application.catalogue(&head) {
-            answer_by_catalogue(mounted, head, &mut body, &mut record).await
-        } else {
-            let application = &self.application;
-            application
-                .answer(head, &mut body, remote, &mut record)
-                .await
+        let ip_header = self.client.rocket().config().ip_header.as_ref();
+        let ip_header = ip_header.map(|header| header.as_str());
+        let mut record = RequestRecord::start(Some(&head), remote, ip_header);
+        let response = match Refusal::of_head(&head) {
+            Some(refusal) => Err(refusal),
+            None => self.respond(head, &mut body, remote, &mut record).await,
         };
+        let mut response =
+            response.unwrap_or_else(|refusal| refusal.response().map(Content::Whole));
         // What is left of the body, and a large buffer, are not kept for further requests.
         if has_large_head || !body.is_complete() {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
         }
         record.start_response(response.status(), response.headers_mut());
-        response::with_body(response, is_head, record, (answer, Arc::clone(activity)))
+        response::with_body(response, is_head, record, answer)
+    }
+
+    async fn respond(
+        &self,
+        head: Parts,
+        body: &mut ConnectionBody,
+        remote: SocketAddr,
+        record: &mut RequestRecord,
+    ) -> Result<Response<Content>, Refusal> {
+        match self.routing.receiver(&head) {
+            Receiver::Catalogue(mounted) => {
+                Ok(answer_by_catalogue(mounted, head, body, record).await)
+            }
+            Receiver::Rocket { reads_body } => {
+                let body = if reads_body {
+                    application::read_body(body, self.routing.body_limit).await?
+                } else {
+                    Vec::new()
+                };
+                Ok(application::answer(&self.client, head, body, remote, record).await)
+            }
+        }
     }
 }
 
 async fn answer_by_catalogue(
     mounted: &Mounted,
     head: Parts,
-    body: &mut RequestBody<BodyDataStream<Incoming>>,
+    body: &mut ConnectionBody,
     record: &mut RequestRecord,
 ) -> Response<Content> {
     let exchange = mounted.api.receive(head);
-    record.set_request_id(exchange.request_id());
-    record.set_labels(Labels::of(&exchange));
+    record.request_id = exchange.request_id().clone();
+    record.labels = Some(Labels::of(&exchange));
     let answer = AssertUnwindSafe(mounted.answer(&exchange, body)).catch_unwind();
     let response = answer
         .await

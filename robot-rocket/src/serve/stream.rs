@@ -112,23 +112,8 @@ impl<'s, S> Stream<'s, S> {
             self.activity.set_write_pending(true);
             deadline.as_mut().reset(Instant::now() + timeout);
         }
-        deadline
-            .as_mut()
-            .poll(context)
-            .map(|()| Err(io::ErrorKind::TimedOut.into()))
-    }
-
-    fn sent(
-        &mut self,
-        context: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(count)) = written {
-            SERVER.sent.increment(count as u64);
-            // The next head begins after this response.
-            self.head = 0;
-        }
-        self.written(context, written)
+        ready!(deadline.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
@@ -155,15 +140,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stream<'_, S> {
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
     fn poll_write(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if !self.activity.is_answering() {
-            return Poll::Ready(Ok(bytes.len()));
-        }
-        let written = Pin::new(&mut self.inner).poll_write(context, bytes);
-        self.sent(context, written)
+        self.poll_write_vectored(context, &[IoSlice::new(bytes)])
     }
 
     fn poll_write_vectored(
@@ -175,7 +156,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
             return Poll::Ready(Ok(parts.iter().map(|part| part.len()).sum()));
         }
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, parts);
-        self.sent(context, written)
+        if let Poll::Ready(Ok(count)) = written {
+            SERVER.sent.increment(count as u64);
+            // The next head begins after this response.
+            self.head = 0;
+        }
+        self.written(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
