@@ -5,7 +5,7 @@ use crate::sandbox::Sandbox;
 #[test]
 fn backup_opens_as_a_catalogue() {
     let sandbox = Sandbox::with_three_robots();
-    let printed = sandbox.stdout(&["backup", "copy.db"]);
+    let printed = sandbox.stdout("backup copy.db");
     assert!(
         printed.starts_with("Backed up 3 robots to 'copy.db' (") && printed.ends_with(").\n"),
         "{printed}"
@@ -50,25 +50,25 @@ fn backup_replaces_existing_file_only_with_force() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.write("copy.db", "precious");
     sandbox.fails(
-        &["backup", "copy.db"],
+        "backup copy.db",
         "error: 'copy.db' exists; name another file, or replace it with --force\n",
     );
     assert_eq!(sandbox.read("copy.db"), "precious");
-    let _ = sandbox.run(&["backup", "--force", "copy.db"]).success();
+    let _ = sandbox.run("backup --force copy.db").success();
     sandbox.prints(
-        &["get", "1", "--format=csv", "--database=sqlite://copy.db"],
+        "get 1 --format=csv --database=sqlite://copy.db",
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
-    let stderr = sandbox.stderr(&["backup", "--force", "robots.db"], 1);
+    let stderr = sandbox.stderr("backup --force robots.db", 1);
     assert!(stderr.starts_with("error: 'robots.db' "), "{stderr}");
 }
 
 #[test]
 fn backup_of_missing_file_or_memory_fails() {
     let sandbox = Sandbox::new();
-    let stderr = sandbox.stderr(&["backup", "copy.db"], 1);
+    let stderr = sandbox.stderr("backup copy.db", 1);
     assert!(stderr.contains("'robots.db'"), "{stderr}");
-    let stderr = sandbox.stderr(&["backup", "copy.db", "--database=memory:"], 1);
+    let stderr = sandbox.stderr("backup copy.db --database=memory:", 1);
     assert!(stderr.contains("SQLite"), "{stderr}");
     assert!(sandbox.is_empty());
 }

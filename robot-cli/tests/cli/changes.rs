@@ -16,20 +16,14 @@ fn update_keeps_other_fields() {
             &[&["update", "1", "--format", "csv"], change].concat(),
             &format!("{header}{robot}\n"),
         );
-        sandbox.prints(
-            &["get", "1", "--format", "csv"],
-            &format!("{header}{robot}\n"),
-        );
+        sandbox.prints("get 1 --format csv", &format!("{header}{robot}\n"));
     }
 }
 
 #[test]
 fn update_without_options_is_usage_error() {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.is_usage_error(
-        &["update", "1"],
-        "<--name <NAME>|--type <TYPE>|--year <YEAR>>",
-    );
+    sandbox.is_usage_error("update 1", "<--name <NAME>|--type <TYPE>|--year <YEAR>>");
 }
 
 #[test]
@@ -56,13 +50,10 @@ fn missing_id_is_reported() {
 fn leading_zeros_of_id_are_ignored() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
-        &["get", "0000000000000000000000001", "--format", "csv"],
+        "get 0000000000000000000000001 --format csv",
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
-    sandbox.fails(
-        &["get", "007"],
-        &format!("error: No robot has the id 7\n{HINT}"),
-    );
+    sandbox.fails("get 007", &format!("error: No robot has the id 7\n{HINT}"));
 }
 
 #[test]
@@ -108,9 +99,9 @@ fn id_with_other_characters_is_usage_error() {
             &message.replace("'<ID>'", "'<ID>...'"),
         );
     }
-    sandbox.is_usage_error(&["get", "-1"], "an id consists of the digits 0 to 9");
+    sandbox.is_usage_error("get -1", "an id consists of the digits 0 to 9");
     sandbox.prints(
-        &["get", "1", "--format", "csv"],
+        "get 1 --format csv",
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
 }
@@ -119,7 +110,7 @@ fn id_with_other_characters_is_usage_error() {
 fn delete_reports_missing_ids_and_deletes_the_rest() {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox
-        .run(&["delete", "1", "9", "0", "3", "1", "--yes"])
+        .run("delete 1 9 0 3 1 --yes")
         .code(1)
         .stdout("Deleted robot 1.\nDeleted robot 3.\n")
         .stderr(format!(
@@ -128,8 +119,5 @@ fn delete_reports_missing_ids_and_deletes_the_rest() {
              error: No robot has the id 1\n\
              {HINT}",
         ));
-    sandbox.prints(
-        &["list", "--format", "csv"],
-        "id,name,type,year\n2,Bender,mechanical,2996\n",
-    );
+    sandbox.has("2,Bender,mechanical,2996\n");
 }

@@ -41,7 +41,7 @@ fn execute(sandbox: &Sandbox, sql: &str) {
 #[track_caller]
 fn problems(sandbox: &Sandbox) -> String {
     let output = sandbox
-        .run(&["check"])
+        .run("check")
         .code(3)
         .stderr(ERROR)
         .get_output()
@@ -65,7 +65,7 @@ fn names_with_noncharacters_pass_the_check() {
         let part = parts[number % parts.len()];
         Draft::new(format!("ab{part}{number:04}{part}c"), "droid", 0)
     }));
-    let output = sandbox.stdout(&["check"]);
+    let output = sandbox.stdout("check");
     assert!(
         output.ends_with("No problems found: 600 robots.\n"),
         "{output}"
@@ -76,17 +76,17 @@ fn names_with_noncharacters_pass_the_check() {
 fn check_of_good_catalogue_prints_a_line_per_check() {
     let sandbox = Sandbox::with_three_robots();
     let before = files(&sandbox);
-    sandbox.prints(&["check"], PASSED);
+    sandbox.prints("check", PASSED);
     assert!(files(&sandbox) == before);
-    let json = sandbox.stdout(&["check", "--format=json"]);
+    let json = sandbox.stdout("check --format=json");
     assert!(json.contains("\"passed\":true,\"robots\":3}"), "{json}");
-    let csv = sandbox.stdout(&["check", "--format=csv"]);
+    let csv = sandbox.stdout("check --format=csv");
     assert!(
         csv.starts_with("check,result,findings\nfile,ok,\n"),
         "{csv}"
     );
-    let _ = sandbox.run(&["backup", "copy.db"]).success();
-    sandbox.prints(&["check", "--database=sqlite://copy.db"], PASSED);
+    let _ = sandbox.run("backup copy.db").success();
+    sandbox.prints("check --database=sqlite://copy.db", PASSED);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn check_of_catalogue_in_use_reads_its_log() {
     for name in ["a", "b", "c"] {
         catalogue.add(Draft::new(name, "droid", 1)).unwrap();
     }
-    sandbox.prints(&["check"], PASSED);
+    sandbox.prints("check", PASSED);
     catalogue.add(Draft::new("d", "droid", 1)).unwrap();
     assert_eq!(catalogue.list().unwrap().len(), 4);
 }
@@ -113,7 +113,7 @@ fn damaged_search_index_is_rebuilt_before_a_backup() {
         stdout.starts_with("file: ok\nsearch index: failed: "),
         "{stdout}"
     );
-    let error = sandbox.stderr(&["backup", "copy.db"], 1);
+    let error = sandbox.stderr("backup copy.db", 1);
     let expected = "the search index of 'robots.db' is damaged: ";
     assert!(error.contains(expected), "{error}");
     assert!(error.contains("no robot is lost: rebuild it"), "{error}");
@@ -122,7 +122,7 @@ fn damaged_search_index_is_rebuilt_before_a_backup() {
         "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
          INSERT INTO robots_trigrams (robots_trigrams) VALUES ('rebuild'); COMMIT;",
     );
-    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    let _ = sandbox.run("backup copy.db").success();
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn check_accepts_index_entries_of_replaced_names() {
         &sandbox,
         "REPLACE INTO robots (id, name, type, year) VALUES (7, 'other', 'droid', 1)",
     );
-    let stdout = sandbox.stdout(&["check"]);
+    let stdout = sandbox.stdout("check");
     assert!(stdout.contains("search index: ok\n"), "{stdout}");
 }
 
@@ -209,28 +209,27 @@ fn check_finds_damaged_and_truncated_files() {
 #[test]
 fn check_of_unusable_file_fails_with_a_remedy() {
     let sandbox = Sandbox::new();
-    sandbox.fails(
-        &["check"],
+    sandbox.fails("check",
         "error: there is no database 'robots.db'; check its path and the working directory, or create it \
          with: robot-cli add\n",
     );
     fs::create_dir(sandbox.path().join("robots.db")).unwrap();
-    let stderr = sandbox.stderr(&["check"], 1);
+    let stderr = sandbox.stderr("check", 1);
     assert!(
         stderr.contains("it is a folder; name a file in it"),
         "{stderr}"
     );
     sandbox.write("text.db", "This is not a database. ".repeat(100));
-    let stderr = sandbox.stderr(&["check", "--database=sqlite://text.db"], 1);
+    let stderr = sandbox.stderr("check --database=sqlite://text.db", 1);
     assert!(
         stderr.contains("; check that it is a database of robots; if it is, it is damaged:"),
         "{stderr}"
     );
     sandbox.write("empty.db", "");
-    let stderr = sandbox.stderr(&["check", "--database=sqlite://empty.db"], 1);
+    let stderr = sandbox.stderr("check --database=sqlite://empty.db", 1);
     assert!(
         stderr.contains("it is empty; check that it may be read and that it is a database"),
         "{stderr}"
     );
-    sandbox.is_usage_error(&["check", "--database=memory:"], "check a file or a server");
+    sandbox.is_usage_error("check --database=memory:", "check a file or a server");
 }

@@ -46,8 +46,8 @@ fn table_on_terminal_is_colored_unless_disabled() {
 #[test]
 fn table_in_pipe_is_colored_only_on_request() {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.prints(&["list"], PLAIN);
-    sandbox.prints(&["list", "--color=always"], COLORED);
+    sandbox.prints("list", PLAIN);
+    sandbox.prints("list --color=always", COLORED);
     let output = sandbox
         .command(["list"])
         .env("CLICOLOR_FORCE", "1")
@@ -61,7 +61,7 @@ fn other_formats_are_never_colored() {
     let sandbox = Sandbox::new();
     sandbox.add([Draft::new("\u{1b}[31mred", "droid", 1)]);
     sandbox.prints(
-        &["list", "--color=always", "--format=csv"],
+        "list --color=always --format=csv",
         "id,name,type,year\n1,\u{1b}[31mred,droid,1\n",
     );
     let json = "{\"id\":\"1\",\"name\":\"\\u001b[31mred\",\"type\":\"droid\",\"year\":1}\n";
@@ -129,7 +129,7 @@ ID  NAME                TYPE        YEAR
         "{narrow}"
     );
 
-    sandbox.prints(&["list"], whole);
+    sandbox.prints("list", whole);
     let output = sandbox
         .command(["list"])
         .env("COLUMNS", "40")

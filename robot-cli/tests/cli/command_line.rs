@@ -86,9 +86,9 @@ fn no_arguments_print_help_with_status_2() {
 #[test]
 fn misspelled_argument_gets_a_suggestion() {
     let sandbox = Sandbox::new();
-    sandbox.is_usage_error(&["lst"], "tip: a similar subcommand exists: 'list'");
+    sandbox.is_usage_error("lst", "tip: a similar subcommand exists: 'list'");
     sandbox.is_usage_error(
-        &["list", "--fromat=csv"],
+        "list --fromat=csv",
         "tip: a similar argument exists: '--format'",
     );
 }
@@ -132,15 +132,15 @@ fn help_hides_value_of_database_url() {
 #[test]
 fn version_is_that_of_the_package() {
     let version = concat!("robot-cli ", env!("CARGO_PKG_VERSION"), "\n");
-    Sandbox::new().prints(&["--version"], version);
-    Sandbox::new().prints(&["-V"], version);
+    Sandbox::new().prints("--version", version);
+    Sandbox::new().prints("-V", version);
 }
 
 #[test]
 fn help_and_usage_errors_create_no_database() {
     let sandbox = Sandbox::new();
-    let _ = sandbox.run(&["--help"]).success();
-    let _ = sandbox.run(&["get", "x"]).code(2);
+    let _ = sandbox.run("--help").success();
+    let _ = sandbox.run("get x").code(2);
     assert!(sandbox.is_empty());
 }
 

@@ -25,18 +25,18 @@ const CHECKSUM: &str = "8f94c6c3b9cd1f5e5b0bf65e361ff7fd23e783aacebcac568d310f10
 #[test]
 fn copy_keeps_robots_and_ids() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run(&["delete", "2"]).success();
+    let _ = sandbox.run("delete 2").success();
     let _ = sandbox
-        .run(&["add", "Bender", "--type=mechanical", "--year=2996"])
+        .run("add Bender --type=mechanical --year=2996")
         .success();
-    let _ = sandbox.run(&["delete", "4"]).success();
+    let _ = sandbox.run("delete 4").success();
     let printed = sandbox.stdout(&COPY);
     assert!(
         printed.starts_with("Copied 2 robots; both have the checksum "),
         "{printed}"
     );
     sandbox.prints(
-        &["list", "--database=sqlite://copy.db", "--format=csv"],
+        "list --database=sqlite://copy.db --format=csv",
         "id,name,type,year\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
     );
     // The source has used the id 4.
@@ -66,14 +66,14 @@ fn copy_to_nonempty_target_fails_without_changes() {
     let sandbox = Sandbox::with_three_robots();
     let _ = sandbox.run(&COPY).success();
     let _ = sandbox
-        .run(&["delete", "--yes", "1", "2", "--database=sqlite://copy.db"])
+        .run("delete --yes 1 2 --database=sqlite://copy.db")
         .success();
     sandbox.fails(
         &COPY,
         "error: the target is not empty; choose an empty one\n",
     );
     sandbox.prints(
-        &["list", "--database=sqlite://copy.db", "--format=csv"],
+        "list --database=sqlite://copy.db --format=csv",
         "id,name,type,year\n3,HAL 9000,virtual,0\n",
     );
 }
@@ -170,7 +170,7 @@ fn copy_with_memory_is_usage_error() {
     ] {
         sandbox.is_usage_error(&arguments, "discarded at the end");
     }
-    sandbox.is_usage_error(&["copy", "--from", "sqlite://robots.db"], "--to <URL>");
+    sandbox.is_usage_error("copy --from sqlite://robots.db", "--to <URL>");
     assert!(sandbox.is_empty());
 }
 
@@ -237,9 +237,9 @@ fn migrate_to_unknown_version_changes_nothing() {
             &format!("knows no earlier version {version}"),
         );
     }
-    sandbox.is_usage_error(&["migrate"], "--to <VERSION>");
+    sandbox.is_usage_error("migrate", "--to <VERSION>");
     sandbox.prints(
-        &["get", "1", "--format=csv"],
+        "get 1 --format=csv",
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
 }

@@ -24,9 +24,7 @@ fn fails_with_remedy_for(sandbox: &Sandbox, arguments: &[&str], beginning: &str)
 #[test]
 fn default_database_is_in_working_directory() {
     let sandbox = Sandbox::new();
-    let _ = sandbox
-        .run(&["add", "R2-D2", "--type=droid", "--year=1977"])
-        .success();
+    let _ = sandbox.run("add R2-D2 --type=droid --year=1977").success();
     assert!(sandbox.path().join("robots.db").is_file());
 }
 
@@ -65,14 +63,8 @@ fn database_option_is_accepted_before_and_after_command() {
         ])
         .success();
     sandbox.prints(&["list", "--format=csv", "--database", &url], CSV_ROW);
-    sandbox.prints(
-        &["--format=csv", "list", "--database=sqlite://other.db"],
-        CSV_ROW,
-    );
-    sandbox.prints(
-        &["--format=csv", "--database=sqlite://other.db", "get", "1"],
-        CSV_ROW,
-    );
+    sandbox.prints("--format=csv list --database=sqlite://other.db", CSV_ROW);
+    sandbox.prints("--format=csv --database=sqlite://other.db get 1", CSV_ROW);
     assert!(!sandbox.path().join("robots.db").exists());
 }
 
@@ -94,17 +86,10 @@ fn database_option_takes_precedence_over_environment() {
 fn catalogue_in_memory_is_discarded() {
     let sandbox = Sandbox::new();
     sandbox.prints(
-        &[
-            "--database=memory:",
-            "add",
-            "R2-D2",
-            "--type=droid",
-            "--year=1977",
-            "--format=csv",
-        ],
+        "--database=memory: add R2-D2 --type=droid --year=1977 --format=csv",
         CSV_ROW,
     );
-    sandbox.prints(&["--database=memory:", "list", "--format=json"], "[]\n");
+    sandbox.prints("--database=memory: list --format=json", "[]\n");
     assert!(sandbox.is_empty());
 }
 
@@ -121,7 +106,7 @@ fn database_in_missing_directory_fails() {
 fn database_that_is_a_directory_fails() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path().join("directory")).unwrap();
-    let stderr = sandbox.stderr(&["list", "--database", "sqlite://directory"], 1);
+    let stderr = sandbox.stderr("list --database sqlite://directory", 1);
     let beginning = "error: cannot open the database 'directory': ";
     assert!(stderr.starts_with(beginning), "{stderr}");
 }
@@ -184,7 +169,7 @@ fn damaged_database_prints_cause_once() {
     for name in ["robots.db-wal", "robots.db-shm"] {
         let _ = std::fs::remove_file(sandbox.path().join(name));
     }
-    let stderr = sandbox.stderr(&["list"], 1);
+    let stderr = sandbox.stderr("list", 1);
     assert!(stderr.starts_with("error: "), "{stderr}");
     assert!(
         stderr.contains("database disk image is malformed"),
@@ -209,6 +194,6 @@ fn warning_of_the_library_is_printed_on_one_line() {
     fs::write(&path, database).unwrap();
     let warning = "robot-cli: 'robots.db': creating the search index, which may take half a minute \
                    per million robots\n";
-    let _ = sandbox.run(&["list"]).success().stderr(warning);
-    let _ = sandbox.run(&["list"]).success().stderr("");
+    let _ = sandbox.run("list").success().stderr(warning);
+    let _ = sandbox.run("list").success().stderr("");
 }

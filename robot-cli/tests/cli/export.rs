@@ -21,8 +21,8 @@ fn files(sandbox: &Sandbox) -> Vec<String> {
 fn export_to_stdout_is_ndjson_by_default() {
     let sandbox = Sandbox::with_three_robots();
     let ndjson = "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":2996}\n";
-    sandbox.prints(&["export", "--containing", "ende"], ndjson);
-    sandbox.prints(&["export", "-", "--containing=ende"], ndjson);
+    sandbox.prints("export --containing ende", ndjson);
+    sandbox.prints("export - --containing=ende", ndjson);
     for format in ["csv", "json", "ndjson"] {
         let list = sandbox.stdout(&["list", "--format", format]);
         sandbox.prints(&["export", "--format", format], &list);
@@ -51,7 +51,7 @@ fn export_writes_fields_in_given_order() {
 fn export_of_missing_catalogue_fails() {
     let sandbox = Sandbox::new();
     sandbox.write("good.csv", "previous content");
-    let stderr = sandbox.stderr(&["export", "good.csv", "--database", "sqlite://typo.db"], 1);
+    let stderr = sandbox.stderr("export good.csv --database sqlite://typo.db", 1);
     assert!(stderr.contains("typo.db"), "{stderr}");
     assert_eq!(files(&sandbox), ["good.csv"]);
     assert_eq!(sandbox.read("good.csv"), "previous content");
@@ -61,10 +61,7 @@ fn export_of_missing_catalogue_fails() {
 fn export_replaces_existing_file() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.write("robots.csv", "previous content");
-    sandbox.prints(
-        &["export", "robots.csv"],
-        "Exported 3 robots to robots.csv.\n",
-    );
+    sandbox.prints("export robots.csv", "Exported 3 robots to robots.csv.\n");
     assert_eq!(
         sandbox.read("robots.csv"),
         "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n"
@@ -80,7 +77,7 @@ fn failed_export_keeps_existing_file() {
         "this is no database, and long enough to be read as if it were one",
     );
     sandbox.write("robots.csv", "previous content");
-    let _ = sandbox.run(&["export", "robots.csv"]).code(1).stdout("");
+    let _ = sandbox.run("export robots.csv").code(1).stdout("");
     assert_eq!(sandbox.read("robots.csv"), "previous content");
     assert_eq!(files(&sandbox), ["robots.csv"]);
 }
@@ -92,10 +89,10 @@ fn export_to_invalid_path_fails() {
                      command again\n";
     fs::create_dir(sandbox.path().join("directory.csv")).unwrap();
     sandbox.fails(
-        &["export", "directory.csv"],
+        "export directory.csv",
         &format!("error: cannot write 'directory.csv': is a directory; {unchanged}"),
     );
-    let stderr = sandbox.stderr(&["export", "missing/robots.csv"], 1);
+    let stderr = sandbox.stderr("export missing/robots.csv", 1);
     assert!(
         stderr.starts_with("error: cannot write 'missing/robots.csv': No such file"),
         "{stderr}"
@@ -113,7 +110,7 @@ fn export_keeps_symlink_and_permissions() {
     let real = sandbox.path().join("real.csv");
     fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
     symlink("real.csv", sandbox.path().join("link.csv")).unwrap();
-    let _ = sandbox.run(&["export", "link.csv"]).success();
+    let _ = sandbox.run("export link.csv").success();
     assert!(sandbox.read("real.csv").starts_with("id,name"));
     assert_eq!(
         fs::metadata(&real).unwrap().permissions().mode() & 0o777,
@@ -131,10 +128,10 @@ fn export_keeps_symlink_and_permissions() {
 fn export_writes_directly_to_device() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
-        &["export", "/dev/null", "--format=csv"],
+        "export /dev/null --format=csv",
         "Exported 3 robots to /dev/null.\n",
     );
-    let stderr = sandbox.stderr(&["export", "/dev/full", "--format=csv"], 1);
+    let stderr = sandbox.stderr("export /dev/full --format=csv", 1);
     assert!(stderr.contains("No space left on device"), "{stderr}");
     assert!(stderr.contains("the output may be incomplete"), "{stderr}");
 }
@@ -144,7 +141,7 @@ fn export_writes_directly_to_device() {
 fn export_creates_the_target_of_a_broken_link() {
     let sandbox = Sandbox::with_three_robots();
     std::os::unix::fs::symlink("real.csv", sandbox.path().join("link.csv")).unwrap();
-    let _ = sandbox.run(&["export", "link.csv"]).success();
+    let _ = sandbox.run("export link.csv").success();
     assert_eq!(files(&sandbox), ["link.csv", "real.csv"]);
     assert!(sandbox.read("real.csv").starts_with("id,name"));
 }
@@ -157,9 +154,9 @@ fn export_to_a_pipe_is_read_at_its_other_end() {
     let made = std::process::Command::new("mkfifo").arg(&pipe).status();
     assert!(made.unwrap().success());
     let reader = std::thread::spawn(move || fs::read_to_string(pipe).unwrap());
-    sandbox.prints(&["export", "pipe.csv"], "Exported 3 robots to pipe.csv.\n");
+    sandbox.prints("export pipe.csv", "Exported 3 robots to pipe.csv.\n");
     assert_eq!(reader.join().unwrap().lines().count(), 4);
-    let printed = sandbox.stdout(&["export", "--format=csv"]);
+    let printed = sandbox.stdout("export --format=csv");
     for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
         sandbox.prints(&["export", output, "--format=csv"], &printed);
     }
@@ -234,7 +231,7 @@ fn export_equals_import_for_100_000_robots() {
         writeln!(file, "\"RX, \"\"{number:06}\"\"\",{kind},{number}").unwrap();
     }
     sandbox.write("robots.csv", &file);
-    sandbox.prints(&["import", "robots.csv"], "Added 100,000 robots.\n");
+    sandbox.prints("import robots.csv", "Added 100,000 robots.\n");
     let mut found = "id,name,type,year\n".to_owned();
     for number in 42_420..42_430 {
         let id = number + 1;
@@ -243,7 +240,7 @@ fn export_equals_import_for_100_000_robots() {
     }
     sandbox.prints(&["search", "\"04242", "--format=csv"], &found);
     sandbox.prints(
-        &["export", "again.csv", "--fields=name,type,year"],
+        "export again.csv --fields=name,type,year",
         "Exported 100,000 robots to again.csv.\n",
     );
     assert!(sandbox.read("again.csv") == file);

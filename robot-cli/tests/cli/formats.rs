@@ -87,18 +87,18 @@ fn list_and_search_without_result_succeed() {
 #[test]
 fn chosen_fields_are_printed() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run(&["update", "1", "--year", "1"]).success();
+    let _ = sandbox.run("update 1 --year 1").success();
     let fields = "--fields=revision,id,name";
     sandbox.prints(
         &["get", "1", fields],
         "REVISION  ID  NAME\n       2   1  R2-D2\n",
     );
     sandbox.prints(
-        &["get", "1", "--fields=revision", "--format=json"],
+        "get 1 --fields=revision --format=json",
         "{\"revision\":2}\n",
     );
     sandbox.prints(
-        &["list", "--limit=1", "--fields=year,type"],
+        "list --limit=1 --fields=year,type",
         "YEAR  TYPE\n2996  mechanical\n",
     );
     sandbox.prints(
@@ -115,7 +115,7 @@ fn chosen_fields_are_printed() {
 #[test]
 fn delete_prints_only_in_table_format() {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.prints(&["delete", "1"], "Deleted robot 1.\n");
+    sandbox.prints("delete 1", "Deleted robot 1.\n");
     sandbox.prints(&in_format(&["delete", "2"], "json"), "");
     sandbox.prints(&in_format(&["delete", "3"], "csv"), "");
     let _ = sandbox.run(&ADD).success();
@@ -127,17 +127,11 @@ fn delete_prints_only_in_table_format() {
 fn max_year_is_exact_and_numbers_are_right_aligned() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints(
-        &[
-            "update",
-            "2",
-            "--year",
-            "9223372036854775807",
-            "--format=ndjson",
-        ],
+        "update 2 --year 9223372036854775807 --format=ndjson",
         "{\"id\":\"2\",\"name\":\"Bender\",\"type\":\"mechanical\",\"year\":9223372036854775807}\n",
     );
     sandbox.prints(
-        &["list"],
+        "list",
         "\
 ID  NAME      TYPE                       YEAR
  2  Bender    mechanical  9223372036854775807
@@ -165,7 +159,7 @@ fn list_of_several_pages_is_complete_and_sorted() {
         "",
     );
     let csv = lines(|n| format!("{},RX-{n:04},virtual,{n}\n", n + 1), "");
-    sandbox.prints(&["list"], &format!("  ID  NAME     TYPE     YEAR\n{table}"));
+    sandbox.prints("list", &format!("  ID  NAME     TYPE     YEAR\n{table}"));
     sandbox.prints(
         &in_format(&["list"], "csv"),
         &format!("id,name,type,year\n{csv}"),

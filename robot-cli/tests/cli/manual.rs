@@ -23,7 +23,7 @@ const PAGES: [&str; 15] = [
 ];
 
 fn write_pages(sandbox: &Sandbox) {
-    let stdout = sandbox.stdout(&["manual", "share/man/man1"]);
+    let stdout = sandbox.stdout("manual share/man/man1");
     assert!(
         stdout.ends_with(": man -l share/man/man1/robot-cli.1\n"),
         "{stdout}"
@@ -67,7 +67,7 @@ fn manual_without_directory_prints_main_page() {
     let sandbox = Sandbox::new();
     write_pages(&sandbox);
     let page = fs::read_to_string(sandbox.path().join("share/man/man1/robot-cli.1")).unwrap();
-    sandbox.prints(&["manual"], &page);
+    sandbox.prints("manual", &page);
     for part in [
         ".SH EXAMPLES\n.nf\n",
         ".SH \"EXIT STATUS\"\n.nf\n",
@@ -100,7 +100,7 @@ fn groff_formats_pages_without_warnings() {
 fn manual_to_unwritable_path_fails() {
     let sandbox = Sandbox::new();
     fs::write(sandbox.path().join("taken"), "").unwrap();
-    let stderr = sandbox.stderr(&["manual", "taken"], 1);
+    let stderr = sandbox.stderr("manual taken", 1);
     assert!(
         stderr.starts_with("error: cannot write the manual to 'taken': "),
         "{stderr}"

@@ -47,10 +47,10 @@ fn names_are_stored_and_found_unchanged() {
         );
         sandbox.prints(&["search", name, "--format=ndjson"], &object);
         sandbox.prints(
-            &["get", "1", "--format=csv"],
+            "get 1 --format=csv",
             &format!("id,name,type,year\n1,{csv},droid,1\n"),
         );
-        let shown = sandbox.stdout(&["list"]);
+        let shown = sandbox.stdout("list");
         let (header, row) = shown.split_once('\n').unwrap();
         assert!(header.starts_with("ID  NAME  "), "{shown}");
         assert_eq!(row, format!(" 1  {table}  droid     1\n"), "{name:?}");
@@ -66,7 +66,7 @@ fn columns_are_aligned_by_display_width() {
     let sandbox = Sandbox::new();
     sandbox.add(["e\u{301}", "机器人", "🤖", "a\nb", "plain"].map(|n| Draft::new(n, "droid", 1)));
     sandbox.prints(
-        &["list"],
+        "list",
         "\
 ID  NAME    TYPE   YEAR
  4  a\\nb    droid     1
@@ -95,15 +95,15 @@ fn leading_hyphen_works_after_two_hyphens() {
         );
     }
     sandbox.prints(
-        &["search", "--format=csv", "--", "-D"],
+        "search --format=csv -- -D",
         "id,name,type,year\n1,-D2,droid,1\n",
     );
     sandbox.prints(
-        &["update", "1", "--name=--help", "--format=csv"],
+        "update 1 --name=--help --format=csv",
         "id,name,type,year\n1,--help,droid,1\n",
     );
     sandbox.is_usage_error(
-        &["add", "-D3", "--type=droid", "--year=1"],
+        "add -D3 --type=droid --year=1",
         "unexpected argument '-D' found",
     );
 }

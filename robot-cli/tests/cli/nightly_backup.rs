@@ -78,7 +78,7 @@ fn unit_makes_a_backup_and_deletes_old_ones() {
         fs::copy(backup, sandbox.path().join("copy.db")).unwrap();
         let copy = "--database=sqlite://copy.db";
         let listed = sandbox.stdout(&["list", "--format=ndjson", copy]);
-        assert_eq!(listed, sandbox.stdout(&["list", "--format=ndjson"]));
+        assert_eq!(listed, sandbox.stdout("list --format=ndjson"));
     }
 }
 

@@ -87,10 +87,7 @@ fn delete_completes_despite_closed_pipe() {
         String::from_utf8_lossy(&output.stderr),
         format!("error: No robot has the id 9\n{HINT}")
     );
-    sandbox.prints(
-        &["list", "--format=csv"],
-        "id,name,type,year\n3,HAL 9000,virtual,0\n",
-    );
+    sandbox.has("3,HAL 9000,virtual,0\n");
 }
 
 #[test]
@@ -103,10 +100,7 @@ fn closed_pipe_does_not_stop_an_import_that_keeps_going() {
         String::from_utf8_lossy(&output.stderr),
         "robots.csv:2: The year cannot be less than zero\n"
     );
-    sandbox.prints(
-        &["list", "--format=csv"],
-        "id,name,type,year\n1,b,droid,1\n",
-    );
+    sandbox.has("1,b,droid,1\n");
 }
 
 /// Standard error and exit status of a run whose standard output is a full disk.
@@ -167,10 +161,7 @@ fn full_disk_after_change_reports_success_of_change() {
             "{arguments:?}"
         );
     }
-    sandbox.prints(
-        &["list", "--format=csv"],
-        "id,name,type,year\n4,Marvin,droid,1978\n1,R2-D2,droid,1980\n",
-    );
+    sandbox.has("4,Marvin,droid,1978\n1,R2-D2,droid,1980\n");
 }
 
 #[cfg(target_os = "linux")]

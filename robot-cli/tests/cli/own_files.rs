@@ -47,9 +47,9 @@ fn files_of_the_catalogue_are_neither_exported_nor_imported() {
                 sandbox.path().join("log"),
             )
             .unwrap();
-            sandbox.fails(&["export", "log", "--format=csv"], &own_file("log"));
+            sandbox.fails("export log --format=csv", &own_file("log"));
         }
-        let stdout = sandbox.stdout(&["list", "--format=csv"]);
+        let stdout = sandbox.stdout("list --format=csv");
         assert_eq!(stdout.lines().count(), 4, "{stdout}");
     }
 }
@@ -63,15 +63,15 @@ fn hard_link_to_the_catalogue_is_not_exported_to() {
     );
     fs::hard_link(&file, &link).unwrap();
     let before = fs::read(&file).unwrap();
-    sandbox.fails(&["export", "link.csv"], &own_file("link.csv"));
+    sandbox.fails("export link.csv", &own_file("link.csv"));
     assert_eq!(fs::read(&file).unwrap(), before);
     assert_eq!(fs::read(&link).unwrap(), before);
     // While both names exist, the catalogue is not used at all.
-    let stderr = sandbox.stderr(&["list"], 1);
+    let stderr = sandbox.stderr("list", 1);
     assert!(stderr.contains("it has 2 names (hard links)"), "{stderr}");
     assert!(stderr.contains("and delete the others"), "{stderr}");
     fs::remove_file(link).unwrap();
-    let _ = sandbox.run(&["list"]).success();
+    let _ = sandbox.run("list").success();
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn manual_is_not_written_over_the_catalogue() {
     let before = fs::read(sandbox.path().join("robots.db")).unwrap();
     fs::create_dir(sandbox.path().join("man")).unwrap();
     symlink("../robots.db", sandbox.path().join("man/robot-cli-add.1")).unwrap();
-    let stderr = sandbox.stderr(&["manual", "man"], 1);
+    let stderr = sandbox.stderr("manual man", 1);
     assert!(
         stderr.contains("it belongs to the catalogue itself"),
         "{stderr}"
@@ -114,7 +114,7 @@ fn log_of_a_catalogue_is_not_copied_to() {
             "error: --from and --to are the same catalogue; choose another one for --to\n";
         sandbox.fails(&arguments, expected);
     }
-    let stderr = sandbox.stderr(&["list", "--database=sqlite://robots.db-wal"], 1);
+    let stderr = sandbox.stderr("list --database=sqlite://robots.db-wal", 1);
     assert!(stderr.contains("it belongs to the database '"), "{stderr}");
 }
 

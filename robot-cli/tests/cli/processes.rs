@@ -41,7 +41,7 @@ fn concurrent_adds_to_new_catalogue_succeed() {
             "{printed}"
         );
     }
-    let list = sandbox.stdout(&["list", "--format=csv"]);
+    let list = sandbox.stdout("list --format=csv");
     let stored: Vec<_> = list
         .lines()
         .skip(1)
@@ -119,7 +119,7 @@ fn wait_for_another_program_is_not_reported() {
 fn reads_leave_no_log_behind() {
     let sandbox = Sandbox::with_three_robots();
     for _ in 0..50 {
-        sandbox.stdout(&["list"]);
+        sandbox.stdout("list");
         assert!(!sandbox.path().join("robots.db-wal").exists());
     }
 }

@@ -14,7 +14,7 @@ use std::{
 use robot_core::{CatalogueExt, Draft, Existing, OpenOptions, RestoreError};
 use rustix::fs::{FlockOperation, fcntl_lock};
 
-use crate::{restore::ROBOTS, sandbox::Sandbox};
+use crate::{restore::REPLACE, sandbox::Sandbox};
 
 /// The system calls that change the folder of a catalogue, or wait until it is on disk.
 const CALLS: [&str; 7] = [
@@ -35,7 +35,7 @@ const CALL_LIMIT: usize = 20;
 fn crashed() -> Sandbox {
     let running = Sandbox::with_three_robots();
     let crashed = Sandbox::new();
-    let _ = running.run(&["backup", "copy.db"]).success();
+    let _ = running.run("backup copy.db").success();
     let catalogue = running.open("robots.db");
     catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
     for file in ["copy.db", "robots.db", "robots.db-wal"] {
@@ -46,14 +46,13 @@ fn crashed() -> Sandbox {
 
 /// Replaces the catalogue, with a fault at the n-th of the calls of a name. `None` if there are fewer.
 fn restore_with(sandbox: &Sandbox, fault: &str, call: &str, number: usize) -> Option<Output> {
-    let command = ["restore", "--replace", "copy.db", ROBOTS];
-    run_with(sandbox, &command, fault, call, number)
+    run_with(sandbox, REPLACE, fault, call, number)
 }
 
 /// Runs a command, with a fault at the n-th of the calls of a name. `None` if there are fewer.
 fn run_with(
     sandbox: &Sandbox,
-    command: &[&str],
+    command: &str,
     fault: &str,
     call: &str,
     number: usize,
@@ -64,7 +63,7 @@ fn run_with(
         .arg("-e")
         .arg(format!("inject={call}:{fault}:when={number}"))
         .arg(env!("CARGO_BIN_EXE_robot-cli"))
-        .args(command)
+        .args(command.split(' '))
         .current_dir(sandbox.path())
         .env_remove("DATABASE_URL")
         .output()
@@ -78,8 +77,7 @@ fn run_with(
 
 /// The number of robots of a catalogue.
 fn count(sandbox: &Sandbox, file: &str) -> usize {
-    let database = format!("--database=sqlite://{file}");
-    let list = sandbox.stdout(&["list", "--format=ndjson", &database]);
+    let list = sandbox.stdout(&format!("list --format=ndjson --database=sqlite://{file}"));
     list.lines().count()
 }
 
@@ -158,40 +156,36 @@ fn failed_call_keeps_the_old_catalogue() {
 /// The second sync is that of the folder.
 #[test]
 fn complete_file_whose_folder_cannot_be_synced_is_reported() {
-    for command in [["backup", "copy.db"], ["export", "copy.csv"]] {
+    for (command, file) in [
+        ("backup copy.db", "copy.db"),
+        ("export copy.csv", "copy.csv"),
+    ] {
         let sandbox = Sandbox::with_three_robots();
-        let output = run_with(&sandbox, &command, "error=EIO", "fsync", 2).unwrap();
+        let output = run_with(&sandbox, command, "error=EIO", "fsync", 2).unwrap();
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{stderr}");
-        let expected = format!(
-            "'{}' is complete, but its folder cannot be synced",
-            command[1]
-        );
+        let expected = format!("'{file}' is complete, but its folder cannot be synced");
         assert!(stderr.contains(&expected), "{stderr}");
-        assert!(sandbox.path().join(command[1]).exists());
+        assert!(sandbox.path().join(file).exists());
     }
 }
 
 /// A program that starts during a restoration waits for the lock on the file that is replaced.
 #[test]
 fn program_that_starts_meanwhile_uses_neither_file() {
-    for command in [
-        &["add", "Marvin", "--type=droid", "--year=1978"][..],
-        &["backup", "other.db"],
-    ] {
-        uses_neither_file(command);
-    }
+    uses_neither_file("add Marvin --type=droid --year=1978");
+    uses_neither_file("backup other.db");
 }
 
-fn uses_neither_file(command: &[&str]) {
+fn uses_neither_file(command: &str) {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    let _ = sandbox.run("backup copy.db").success();
     let path = sandbox.path().join("robots.db");
     let file = fs::File::options().read(true).write(true).open(&path);
     let file = file.unwrap();
     fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
     let waiting = sandbox
-        .command(command)
+        .command(command.split(' '))
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -224,15 +218,12 @@ fn uses_neither_file(command: &[&str]) {
 #[test]
 fn catalogue_created_during_a_restore_is_kept() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run(&["backup", "copy.db"]).success();
+    let _ = sandbox.run("backup copy.db").success();
     let path = sandbox.path().join("robots.db");
     fs::remove_file(&path).unwrap();
     let is_copying = || {
-        let files = fs::read_dir(sandbox.path()).unwrap();
-        files.map(|file| file.unwrap().path()).any(|file| {
-            file.extension()
-                .is_some_and(|extension| extension == "part")
-        })
+        let mut files = fs::read_dir(sandbox.path()).unwrap();
+        files.any(|file| file.unwrap().path().extension() == Some("part".as_ref()))
     };
     let restored = OpenOptions::new().restore_backup(
         sandbox.path().join("copy.db"),
@@ -240,8 +231,8 @@ fn catalogue_created_during_a_restore_is_kept() {
         Existing::Replace,
         |_| {
             if is_copying() && !path.exists() {
-                let add = ["add", "Marvin", "--type=droid", "--year=1978"];
-                let _ = sandbox.run(&add).success();
+                let add = "add Marvin --type=droid --year=1978";
+                let _ = sandbox.run(add).success();
             }
             ControlFlow::Continue(())
         },
@@ -266,8 +257,7 @@ fn no_catalogue_is_created_in_place_of_a_lost_one() {
         let sandbox = crashed();
         let file = |name| sandbox.path().join(name);
         fs::rename(file("robots.db"), file(renamed)).unwrap();
-        let error = sandbox.stderr(&["add", "Robby", "--type=droid", "--year=1956"], 1);
-        assert!(error.contains(remedy), "{error}");
+        sandbox.reports("add Robby --type=droid --year=1956", 1, &[remedy]);
         fs::rename(file(renamed), file("robots.db")).unwrap();
         assert_eq!(count(&sandbox, "robots.db"), 4);
     }

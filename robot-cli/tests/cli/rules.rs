@@ -11,10 +11,7 @@ const YEAR: &str = "The year cannot be less than zero\n";
 /// Asserts that the catalogue is still that of `Sandbox::with_three_robots`.
 #[track_caller]
 fn assert_unchanged(sandbox: &Sandbox) {
-    sandbox.prints(
-        &["list", "--format", "csv"],
-        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
-    );
+    sandbox.has("2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n");
 }
 
 #[test]
@@ -79,13 +76,13 @@ fn violations_are_the_same_in_every_format() {
 #[test]
 fn update_reports_violations() {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.fails(&["update", "1", "--type", "toaster"], TYPE);
-    sandbox.fails(&["update", "1", "--name", "Bender"], NAME);
+    sandbox.fails("update 1 --type toaster", TYPE);
+    sandbox.fails("update 1 --name Bender", NAME);
     sandbox.fails(&["update", "1", "--name", ""], EMPTY_NAME);
     sandbox.fails(&["update", "1", "--name", &"x".repeat(256)], LONG_NAME);
-    sandbox.fails(&["update", "1", "--year=-1"], YEAR);
+    sandbox.fails("update 1 --year=-1", YEAR);
     sandbox.fails(
-        &["update", "1", "--year", "-1", "--name=Bender", "--type=x"],
+        "update 1 --year -1 --name=Bender --type=x",
         &[TYPE, NAME, YEAR].concat(),
     );
     assert_unchanged(&sandbox);

@@ -89,48 +89,101 @@ impl Sandbox {
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Assert {
-        Command::from_std(self.command(arguments)).assert()
+    pub(crate) fn run(&self, arguments: impl Arguments) -> Assert {
+        Command::from_std(self.command(arguments.words())).assert()
     }
 
     /// Asserts status 0, this standard output and an empty standard error.
     #[track_caller]
-    pub(crate) fn prints(&self, arguments: &[&str], expected: &str) {
-        let _ = self
-            .run(arguments)
-            .success()
-            .stdout(expected.to_owned())
-            .stderr("");
+    pub(crate) fn prints(&self, arguments: impl Arguments, expected: &str) {
+        self.ends(arguments, 0, expected, "");
+    }
+
+    /// Asserts the rows of the default catalogue, in CSV.
+    #[track_caller]
+    pub(crate) fn has(&self, rows: &str) {
+        self.prints("list --format=csv", &format!("id,name,type,year\n{rows}"));
     }
 
     /// Asserts status 1, an empty standard output and this standard error.
     #[track_caller]
-    pub(crate) fn fails(&self, arguments: &[&str], expected: &str) {
-        let _ = self
-            .run(arguments)
-            .code(1)
-            .stdout("")
-            .stderr(expected.to_owned());
+    pub(crate) fn fails(&self, arguments: impl Arguments, expected: &str) {
+        self.ends(arguments, 1, "", expected);
+    }
+
+    /// Asserts the status, standard output and standard error.
+    #[track_caller]
+    pub(crate) fn ends(&self, arguments: impl Arguments, status: i32, stdout: &str, stderr: &str) {
+        let outcome = self.run(arguments).code(status);
+        let _ = outcome.stdout(stdout.to_owned()).stderr(stderr.to_owned());
     }
 
     /// Asserts status 2, an empty standard output and a part of standard error.
     #[track_caller]
-    pub(crate) fn is_usage_error(&self, arguments: &[&str], expected: &str) {
-        let stderr = self.stderr(arguments, 2);
-        assert!(stderr.contains(expected), "{arguments:?}: {stderr}");
+    pub(crate) fn is_usage_error(&self, arguments: impl Arguments, expected: &str) {
+        self.reports(arguments, 2, &[expected]);
+    }
+
+    /// Asserts the status, an empty standard output and parts of standard error, which it returns.
+    #[track_caller]
+    pub(crate) fn reports(&self, arguments: impl Arguments, status: i32, parts: &[&str]) -> String {
+        let words = arguments.words();
+        let stderr = self.stderr(words.as_slice(), status);
+        for part in parts {
+            assert!(
+                stderr.contains(part),
+                "{words:?}: {part} is not in: {stderr}"
+            );
+        }
+        stderr
     }
 
     /// Asserts the status and an empty standard output, and returns standard error.
     #[track_caller]
-    pub(crate) fn stderr(&self, arguments: &[&str], status: i32) -> String {
+    pub(crate) fn stderr(&self, arguments: impl Arguments, status: i32) -> String {
         let assert = self.run(arguments).code(status).stdout("");
         String::from_utf8(assert.get_output().stderr.clone()).unwrap()
     }
 
     /// Asserts status 0 and an empty standard error, and returns standard output.
     #[track_caller]
-    pub(crate) fn stdout(&self, arguments: &[&str]) -> String {
+    pub(crate) fn stdout(&self, arguments: impl Arguments) -> String {
         let assert = self.run(arguments).success().stderr("");
         String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+    }
+}
+
+/// Arguments of the program: words, or a line that is divided at its blanks.
+pub(crate) trait Arguments {
+    fn words(&self) -> Vec<String>;
+}
+
+impl Arguments for &str {
+    fn words(&self) -> Vec<String> {
+        self.split(' ').map(str::to_owned).collect()
+    }
+}
+
+impl Arguments for &String {
+    fn words(&self) -> Vec<String> {
+        self.as_str().words()
+    }
+}
+
+impl<S: AsRef<str>> Arguments for &[S] {
+    fn words(&self) -> Vec<String> {
+        self.iter().map(|word| word.as_ref().to_owned()).collect()
+    }
+}
+
+impl<S: AsRef<str>> Arguments for &Vec<S> {
+    fn words(&self) -> Vec<String> {
+        self.as_slice().words()
+    }
+}
+
+impl<S: AsRef<str>, const COUNT: usize> Arguments for &[S; COUNT] {
+    fn words(&self) -> Vec<String> {
+        self.as_slice().words()
     }
 }

@@ -7,7 +7,7 @@ use crate::sandbox::Sandbox;
 /// Four robots, of which two have the same year.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::with_three_robots();
-    sandbox.stdout(&["add", "Maria", "--type", "mechanical", "--year", "1977"]);
+    sandbox.stdout("add Maria --type mechanical --year 1977");
     sandbox
 }
 
@@ -42,7 +42,7 @@ fn filters_choose_robots() {
         all[..2]
     );
     assert_eq!(names(&sandbox, &["list", "--limit", "0"]), [""; 0]);
-    let assert = sandbox.run(&["list", "--limit", "0"]);
+    let assert = sandbox.run("list --limit 0");
     assert.success().stdout("").stderr("");
     assert_eq!(
         names(&sandbox, &["export", "--year-to", "1968"]),
@@ -80,20 +80,20 @@ fn limit_beyond_a_page_is_exact() {
 #[test]
 fn count_and_summary_are_printed() {
     let sandbox = sandbox();
-    sandbox.prints(&["list", "--count"], "4\n");
-    sandbox.prints(&["search", "HAL", "--count", "--type", "droid"], "0\n");
+    sandbox.prints("list --count", "4\n");
+    sandbox.prints("search HAL --count --type droid", "0\n");
     sandbox.prints(
-        &["summary", "--type", "virtual"],
+        "summary --type virtual",
         "TYPE          DECADE      ROBOTS\n\
          virtual           0s           1\n\
          all                            1\n",
     );
     sandbox.prints(
-        &["summary", "--containing", "HAL", "--format", "csv"],
+        "summary --containing HAL --format csv",
         "type,decade,count\nvirtual,0,1\n",
     );
     sandbox.prints(
-        &["summary", "--year-from", "3000", "--format", "json"],
+        "summary --year-from 3000 --format json",
         "{\"count\":0,\"groups\":[]}\n",
     );
 }
@@ -101,7 +101,7 @@ fn count_and_summary_are_printed() {
 #[test]
 fn ignore_case_ignores_case_and_diacritics() {
     let sandbox = sandbox();
-    sandbox.stdout(&["add", "Kateřina", "--type", "droid", "--year", "2001"]);
+    sandbox.stdout("add Kateřina --type droid --year 2001");
     sandbox.stdout(&["add", "KATERINA 2", "--type", "virtual", "--year", "2002"]);
     for (arguments, expected) in [
         (
@@ -136,22 +136,15 @@ fn ignore_case_ignores_case_and_diacritics() {
     ] {
         assert_eq!(names(&sandbox, arguments), expected, "{arguments:?}");
     }
-    sandbox.prints(&["search", "katerina", "--ignore-case", "--count"], "2\n");
+    sandbox.prints("search katerina --ignore-case --count", "2\n");
     sandbox.prints(
-        &[
-            "summary",
-            "--containing",
-            "KATERINA",
-            "--ignore-case",
-            "--format",
-            "csv",
-        ],
+        "summary --containing KATERINA --ignore-case --format csv",
         "type,decade,count\ndroid,2000,1\nvirtual,2000,1\n",
     );
-    let stderr = sandbox.stderr(&["search", "zora", "--ignore-case"], 0);
+    let stderr = sandbox.stderr("search zora --ignore-case", 0);
     let hint = "No robot has 'zora' in its name. List all robots with: robot-cli list\n";
     assert_eq!(stderr, hint);
-    sandbox.is_usage_error(&["list", "--ignore-case"], "unexpected argument");
+    sandbox.is_usage_error("list --ignore-case", "unexpected argument");
 }
 
 #[test]
@@ -176,12 +169,12 @@ fn wrong_values_are_usage_errors() {
 #[test]
 fn filter_without_matches_has_a_hint() {
     let sandbox = sandbox();
-    let stderr = sandbox.stderr(&["list", "--year-from", "3000"], 0);
+    let stderr = sandbox.stderr("list --year-from 3000", 0);
     assert!(
         stderr.contains("No robot is of these types and years"),
         "{stderr}"
     );
-    let stderr = sandbox.stderr(&["search", "HAL", "--type", "droid"], 0);
+    let stderr = sandbox.stderr("search HAL --type droid", 0);
     assert!(
         stderr.contains("and is of these types and years"),
         "{stderr}"

@@ -25,7 +25,7 @@ fn token_matches_its_server_entry() {
 
 #[test]
 fn token_table_has_configuration_lines() {
-    let text = Sandbox::new().stdout(&["token", "new", "write"]);
+    let text = Sandbox::new().stdout("token new write");
     let token = text
         .lines()
         .find_map(|line| line.strip_prefix("  robots_"))
@@ -53,12 +53,12 @@ fn token_json_matches_its_server_entry() {
 #[test]
 fn token_name_is_in_its_server_entry() {
     let sandbox = Sandbox::new();
-    let text = sandbox.stdout(&["token", "new", "write", "--name", "ci", "--format", "json"]);
+    let text = sandbox.stdout("token new write --name ci --format json");
     let object: serde_json::Value = serde_json::from_str(&text).unwrap();
     let token = AccessToken::of(object["token"].as_str().unwrap(), Permission::Write);
     let token = token.named("ci".parse().unwrap());
     assert_eq!(object["api_token"], token.to_string());
-    let table = sandbox.stdout(&["token", "new", "write", "--name", "ci"]);
+    let table = sandbox.stdout("token new write --name ci");
     assert!(
         table.contains("ROCKET_API_TOKENS=write:ci:sha256:"),
         "{table}"
