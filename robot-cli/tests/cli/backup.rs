@@ -59,16 +59,13 @@ fn backup_replaces_existing_file_only_with_force() {
         "get 1 --format=csv --database=sqlite://copy.db",
         "id,name,type,year\n1,R2-D2,droid,1977\n",
     );
-    let stderr = sandbox.stderr("backup --force robots.db", 1);
-    assert!(stderr.starts_with("error: 'robots.db' "), "{stderr}");
+    sandbox.reports("backup --force robots.db", 1, &["error: 'robots.db' "]);
 }
 
 #[test]
 fn backup_of_missing_file_or_memory_fails() {
     let sandbox = Sandbox::new();
-    let stderr = sandbox.stderr("backup copy.db", 1);
-    assert!(stderr.contains("'robots.db'"), "{stderr}");
-    let stderr = sandbox.stderr("backup copy.db --database=memory:", 1);
-    assert!(stderr.contains("SQLite"), "{stderr}");
+    sandbox.reports("backup copy.db", 1, &["'robots.db'"]);
+    sandbox.reports("backup copy.db --database=memory:", 1, &["SQLite"]);
     assert!(sandbox.is_empty());
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, process::Command};
 
 use robot_core::{CatalogueExt, Draft};
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, contains};
 
 const PASSED: &str = "file: ok\nsearch index: ok\nrules: ok\nnames: ok\nlast id: ok\ncount: ok\n\
                       No problems found: 3 robots.\n";
@@ -53,23 +53,14 @@ fn problems(sandbox: &Sandbox) -> String {
 #[test]
 fn names_with_noncharacters_pass_the_check() {
     let sandbox = Sandbox::new();
-    let parts = [
-        "\u{fffe}",
-        "\u{ffff}",
-        "\u{fffd}",
-        "\u{fffd}\u{ffff}",
-        "\u{fdd0}",
-        "\u{1ffff}",
-    ];
-    sandbox.add((0..600).map(|number| {
-        let part = parts[number % parts.len()];
-        Draft::new(format!("ab{part}{number:04}{part}c"), "droid", 0)
-    }));
-    let output = sandbox.stdout("check");
-    assert!(
-        output.ends_with("No problems found: 600 robots.\n"),
-        "{output}"
+    let parts = "\u{fffe} \u{ffff} \u{fffd} \u{fffd}\u{ffff} \u{fdd0} \u{1ffff}".split(' ');
+    sandbox.add(
+        (0..600)
+            .zip(parts.cycle())
+            .map(|(number, part)| Draft::new(format!("ab{part}{number:04}{part}c"), "droid", 0)),
     );
+    let passed = ["No problems found: 600 robots.\n"];
+    contains(&sandbox.stdout("check"), &passed);
 }
 
 #[test]
@@ -102,88 +93,68 @@ fn check_of_catalogue_in_use_reads_its_log() {
 }
 
 #[test]
+fn check_names_each_problem() {
+    const IGNORE: &str = "PRAGMA ignore_check_constraints = ON";
+    let three: fn() -> Sandbox = Sandbox::with_three_robots;
+    for (sandbox, sql, parts) in [
+        (
+            with_index as fn() -> Sandbox,
+            "INSERT INTO robots_trigrams (robots_trigrams) VALUES ('delete-all')".to_owned(),
+            &[
+                "file: ok\nsearch index: failed: ",
+                " entries are missing\nrules: ok\n",
+                "Failed checks: 1; 1,000 robots.\n",
+            ][..],
+        ),
+        (
+            three,
+            "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'robots'".to_owned(),
+            &["\nlast id: failed: a robot has the id 3, but new ids begin after 1\n"],
+        ),
+        (
+            three,
+            format!("{IGNORE}; UPDATE robots SET year = -1 WHERE id = 2"),
+            &["\nrules: failed: robot 2: The year cannot be less than zero\n"],
+        ),
+        (
+            three,
+            format!("{IGNORE}; UPDATE robots SET name = '' WHERE id = 1"),
+            &["file: failed: the name of robot 1 is empty\n"],
+        ),
+    ] {
+        let sandbox = sandbox();
+        execute(&sandbox, &sql);
+        contains(&problems(&sandbox), parts);
+    }
+}
+
+#[test]
+fn check_accepts_index_entries_of_replaced_names() {
+    let sandbox = with_index();
+    let sql = "REPLACE INTO robots (id, name, type, year) VALUES (7, 'other', 'droid', 1)";
+    execute(&sandbox, sql);
+    contains(&sandbox.stdout("check"), &["search index: ok\n"]);
+}
+
+#[test]
 fn damaged_search_index_is_rebuilt_before_a_backup() {
     let sandbox = with_index();
     execute(
         &sandbox,
         "UPDATE robots_trigrams_data SET block = zeroblob(length(block)) WHERE id > 10",
     );
-    let stdout = problems(&sandbox);
-    assert!(
-        stdout.starts_with("file: ok\nsearch index: failed: "),
-        "{stdout}"
-    );
-    let error = sandbox.stderr("backup copy.db", 1);
-    let expected = "the search index of 'robots.db' is damaged: ";
-    assert!(error.contains(expected), "{error}");
-    assert!(error.contains("no robot is lost: rebuild it"), "{error}");
+    contains(&problems(&sandbox), &["file: ok\nsearch index: failed: "]);
+    let parts = [
+        "the search index of 'robots.db' is damaged: ",
+        "no robot is lost: rebuild it",
+    ];
+    sandbox.reports("backup copy.db", 1, &parts);
     execute(
         &sandbox,
         "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
          INSERT INTO robots_trigrams (robots_trigrams) VALUES ('rebuild'); COMMIT;",
     );
     let _ = sandbox.run("backup copy.db").success();
-}
-
-#[test]
-fn check_finds_missing_entries_of_the_search_index() {
-    let sandbox = with_index();
-    execute(
-        &sandbox,
-        "INSERT INTO robots_trigrams (robots_trigrams) VALUES ('delete-all')",
-    );
-    let stdout = problems(&sandbox);
-    assert!(stdout.contains("\nsearch index: failed: "), "{stdout}");
-    assert!(
-        stdout.contains(" entries are missing\nrules: ok\n"),
-        "{stdout}"
-    );
-    assert!(
-        stdout.ends_with("Failed checks: 1; 1,000 robots.\n"),
-        "{stdout}"
-    );
-}
-
-#[test]
-fn check_accepts_index_entries_of_replaced_names() {
-    let sandbox = with_index();
-    execute(
-        &sandbox,
-        "REPLACE INTO robots (id, name, type, year) VALUES (7, 'other', 'droid', 1)",
-    );
-    let stdout = sandbox.stdout("check");
-    assert!(stdout.contains("search index: ok\n"), "{stdout}");
-}
-
-#[test]
-fn check_finds_a_last_id_that_is_too_low() {
-    let sandbox = Sandbox::with_three_robots();
-    execute(
-        &sandbox,
-        "UPDATE sqlite_sequence SET seq = 1 WHERE name = 'robots'",
-    );
-    let stdout = problems(&sandbox);
-    let line = "\nlast id: failed: a robot has the id 3, but new ids begin after 1\n";
-    assert!(stdout.contains(line), "{stdout}");
-}
-
-#[test]
-fn check_finds_robots_that_violate_rules() {
-    let sandbox = Sandbox::with_three_robots();
-    execute(
-        &sandbox,
-        "PRAGMA ignore_check_constraints = ON; UPDATE robots SET year = -1 WHERE id = 2",
-    );
-    let stdout = problems(&sandbox);
-    let line = "\nrules: failed: robot 2: The year cannot be less than zero\n";
-    assert!(stdout.contains(line), "{stdout}");
-    execute(
-        &sandbox,
-        "PRAGMA ignore_check_constraints = ON; UPDATE robots SET name = '' WHERE id = 1",
-    );
-    let stdout = problems(&sandbox);
-    let line = "file: failed: the name of robot 1 is empty\n";
-    assert!(stdout.contains(line), "{stdout}");
 }
 
 #[test]
@@ -196,12 +167,8 @@ fn check_finds_damaged_and_truncated_files() {
     damaged[middle..middle + 3 * 4096].fill(0xa5);
     for bytes in [&damaged[..], &good[..middle]] {
         fs::write(&file, bytes).unwrap();
-        let stdout = problems(&sandbox);
-        assert!(stdout.starts_with("file: failed: "), "{stdout}");
-        assert!(
-            stdout.contains("rules: skipped: the file is damaged\n"),
-            "{stdout}"
-        );
+        let parts = ["file: failed: ", "rules: skipped: the file is damaged\n"];
+        contains(&problems(&sandbox), &parts);
         assert_eq!(fs::read(&file).unwrap(), bytes);
     }
 }
@@ -209,27 +176,27 @@ fn check_finds_damaged_and_truncated_files() {
 #[test]
 fn check_of_unusable_file_fails_with_a_remedy() {
     let sandbox = Sandbox::new();
-    sandbox.fails("check",
-        "error: there is no database 'robots.db'; check its path and the working directory, or create it \
-         with: robot-cli add\n",
+    sandbox.fails(
+        "check",
+        "error: there is no database 'robots.db'; check its path and the working directory, or \
+         create it with: robot-cli add\n",
     );
-    fs::create_dir(sandbox.path().join("robots.db")).unwrap();
-    let stderr = sandbox.stderr("check", 1);
-    assert!(
-        stderr.contains("it is a folder; name a file in it"),
-        "{stderr}"
-    );
+    fs::create_dir(sandbox.path().join("folder.db")).unwrap();
     sandbox.write("text.db", "This is not a database. ".repeat(100));
-    let stderr = sandbox.stderr("check --database=sqlite://text.db", 1);
-    assert!(
-        stderr.contains("; check that it is a database of robots; if it is, it is damaged:"),
-        "{stderr}"
-    );
     sandbox.write("empty.db", "");
-    let stderr = sandbox.stderr("check --database=sqlite://empty.db", 1);
-    assert!(
-        stderr.contains("it is empty; check that it may be read and that it is a database"),
-        "{stderr}"
-    );
+    for (file, remedy) in [
+        ("folder.db", "it is a folder; name a file in it"),
+        (
+            "text.db",
+            "; check that it is a database of robots; if it is, it is damaged:",
+        ),
+        (
+            "empty.db",
+            "it is empty; check that it may be read and that it is a database",
+        ),
+    ] {
+        let check = format!("check --database=sqlite://{file}");
+        sandbox.reports(&check, 1, &[remedy]);
+    }
     sandbox.is_usage_error("check --database=memory:", "check a file or a server");
 }

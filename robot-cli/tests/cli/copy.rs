@@ -216,10 +216,10 @@ fn interrupted_copy_reports_progress_and_remedy() {
     assert!(copied.is_some(), "{stderr}");
     assert!(is_incomplete());
     for command in ["check", "list"] {
-        let stderr = sandbox.stderr(&[command, "--database=sqlite://copy.db"], 1);
-        assert!(
-            stderr.contains("copy that is running or was stopped"),
-            "{stderr}"
+        sandbox.reports(
+            &[command, "--database=sqlite://copy.db"],
+            1,
+            &["copy that is running or was stopped"],
         );
     }
     for file in ["copy.db", "copy.db-wal", "copy.db-shm"] {

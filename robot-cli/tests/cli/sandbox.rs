@@ -127,14 +127,8 @@ impl Sandbox {
     /// Asserts the status, an empty standard output and parts of standard error, which it returns.
     #[track_caller]
     pub(crate) fn reports(&self, arguments: impl Arguments, status: i32, parts: &[&str]) -> String {
-        let words = arguments.words();
-        let stderr = self.stderr(words.as_slice(), status);
-        for part in parts {
-            assert!(
-                stderr.contains(part),
-                "{words:?}: {part} is not in: {stderr}"
-            );
-        }
+        let stderr = self.stderr(arguments, status);
+        contains(&stderr, parts);
         stderr
     }
 
@@ -153,37 +147,45 @@ impl Sandbox {
     }
 }
 
+/// Asserts that a text has these parts.
+#[track_caller]
+pub(crate) fn contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+}
+
 /// Arguments of the program: words, or a line that is divided at its blanks.
 pub(crate) trait Arguments {
-    fn words(&self) -> Vec<String>;
+    fn words(self) -> Vec<String>;
 }
 
 impl Arguments for &str {
-    fn words(&self) -> Vec<String> {
+    fn words(self) -> Vec<String> {
         self.split(' ').map(str::to_owned).collect()
     }
 }
 
 impl Arguments for &String {
-    fn words(&self) -> Vec<String> {
+    fn words(self) -> Vec<String> {
         self.as_str().words()
     }
 }
 
 impl<S: AsRef<str>> Arguments for &[S] {
-    fn words(&self) -> Vec<String> {
+    fn words(self) -> Vec<String> {
         self.iter().map(|word| word.as_ref().to_owned()).collect()
     }
 }
 
 impl<S: AsRef<str>> Arguments for &Vec<S> {
-    fn words(&self) -> Vec<String> {
+    fn words(self) -> Vec<String> {
         self.as_slice().words()
     }
 }
 
 impl<S: AsRef<str>, const COUNT: usize> Arguments for &[S; COUNT] {
-    fn words(&self) -> Vec<String> {
+    fn words(self) -> Vec<String> {
         self.as_slice().words()
     }
 }

@@ -174,9 +174,9 @@ fn filter_without_matches_has_a_hint() {
         stderr.contains("No robot is of these types and years"),
         "{stderr}"
     );
-    let stderr = sandbox.stderr("search HAL --type droid", 0);
-    assert!(
-        stderr.contains("and is of these types and years"),
-        "{stderr}"
+    sandbox.reports(
+        "search HAL --type droid",
+        0,
+        &["and is of these types and years"],
     );
 }

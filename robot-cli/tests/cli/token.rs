@@ -68,6 +68,5 @@ fn token_name_is_in_its_server_entry() {
 #[test]
 fn invalid_token_name_is_a_usage_error() {
     let arguments = ["token", "new", "write", "--name", "CI"];
-    let error = Sandbox::new().stderr(&arguments, 2);
-    assert!(error.contains("1 to 32 characters"), "{error}");
+    Sandbox::new().reports(&arguments, 2, &["1 to 32 characters"]);
 }
