@@ -59,7 +59,11 @@ use server::{proxy, slow_disk};
 #[cfg(feature = "tls")]
 use support::certificates;
 use support::{
-    calls::{call, draft, send},
+    calls::{call, draft, send, token},
     process::{self, Server},
     scrape, strace,
 };
+
+/// The setting of a server with the certificate that is written by `certify` into its folder.
+#[cfg(feature = "tls")]
+const TLS: (&str, &str) = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    certificates::write_certificate,
+    TLS,
+    certificates::certify,
     process::{TIMEOUT, wait_for},
     scrape::{Scrape, server, server_in},
 };
@@ -24,10 +25,8 @@ fn metrics_in(text: &str) -> BTreeSet<&str> {
 /// The names of all metrics that a server exports, with HTTPS and without.
 fn exported() -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    write_certificate(&path("chain.pem"), &path("key.pem"));
-    let tls = ("ROCKET_TLS", r#"{certs="chain.pem",key="key.pem"}"#);
-    let (_https, address) = server_in(folder.path(), &[("DATABASE_URL", "memory:"), tls]);
+    certify(folder.path());
+    let (_https, address) = server_in(folder.path(), &[("DATABASE_URL", "memory:"), TLS]);
     let https = Scrape::of(address);
     let (server, address) = server(&[]);
     assert_eq!(server.get("/livez").status, 200);

@@ -9,21 +9,22 @@ use std::{
 };
 
 use opentelemetry_proto::tonic::trace::v1::{span::SpanKind, status::StatusCode};
-use robot_core::http::{AccessToken, Permission};
 
 use crate::{
-    Server, call,
-    certificates::write_certificate,
+    Server,
+    certificates::{certify, write_certificate},
     collector::{Collector, answer, texts},
     draft,
-    process::{TIMEOUT, assert_status, command, wait_for},
+    process::{TIMEOUT, assert_status, cases, command, wait_for},
+    token,
 };
 
-const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
 const INFO: (&str, &str) = ("RUST_LOG", "robot_rocket=info");
 
 /// Milliseconds between two batches.
 const SOON: (&str, &str) = ("OTEL_BSP_SCHEDULE_DELAY", "50");
+
+const LOCAL: &str = "Host: localhost\r\n";
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT: &str = "00f067aa0ba902b7";
@@ -32,44 +33,26 @@ fn endpoint(url: &str) -> (&str, &str) {
     ("OTEL_EXPORTER_OTLP_ENDPOINT", url)
 }
 
-/// Sends a request with these headers, each ending with a line end.
-fn send(server: &Server, request: &str, headers: &str, body: &str) -> String {
-    let length = body.len();
-    let sent = format!(
-        "{request} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\
-         {headers}\r\n{body}"
-    );
-    server.exchange(sent.as_bytes())
-}
-
 #[test]
 fn span_has_the_attributes_of_its_request() {
-    let token = AccessToken::of("robots_writer", Permission::Write);
-    let token = token.named("ci".parse().unwrap()).to_string();
+    let token = token("writer");
     let collector = Collector::start();
     let url = collector.url();
-    let settings = [
-        MEMORY,
+    let server = Server::with(&[
         INFO,
         endpoint(&url),
         ("ROCKET_API_TOKENS", &token),
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2"),
         ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=test"),
-    ];
-    let server = Server::sqlite(&settings);
+    ]);
     let headers = format!(
-        "Authorization: Bearer robots_writer\r\nX-Request-Id: of-the-client\r\n\
+        "{LOCAL}Authorization: Bearer robots_writer\r\nX-Request-Id: of-the-client\r\n\
          X-Real-IP: 192.0.2.7\r\ntraceparent: 00-{TRACE}-{PARENT}-01\r\n"
     );
-    let answer = send(
-        &server,
-        "POST /api/robots?x=query",
-        &headers,
-        &draft("R2-D2"),
-    );
+    let answer = server.ask("POST /api/robots?x=query", &headers, &draft("R2-D2"));
     assert_status(&answer, 201);
-    send(&server, "GET /api/robots/search/R2", &headers, "");
-    send(&server, "BREW /R2", "", "");
+    server.ask("GET /api/robots/search/R2", &headers, "");
+    server.ask("BREW /R2", LOCAL, "");
     // The end sends them.
     let (status, log) = server.stop("TERM");
     assert!(status.success(), "{log}");
@@ -83,7 +66,7 @@ fn span_has_the_attributes_of_its_request() {
         ("http.response.status_code", "201"),
         ("http.route", "/api/robots"),
         ("robots.request_id", "of-the-client"),
-        ("robots.token", "ci"),
+        ("robots.token", "writer"),
     ];
     assert_eq!(
         texts(&post.attributes),
@@ -101,8 +84,9 @@ fn span_has_the_attributes_of_its_request() {
     assert!(texts(&unknown.attributes).contains(&("http.request.method", "_OTHER".to_owned())));
 
     let requests = collector.requests();
-    assert!(requests[0].head.starts_with("POST /v1/traces HTTP/1.1\r\n"));
-    assert!(requests[0].head.contains("api-key: hunter2\r\n"));
+    for words in ["POST /v1/traces HTTP/1.1\r\n", "api-key: hunter2\r\n"] {
+        assert!(requests[0].head.contains(words), "{}", requests[0].head);
+    }
     let resource = requests[0].resource();
     let resource = texts(&resource.attributes);
     for (name, text) in [
@@ -132,15 +116,14 @@ fn hex(bytes: &[u8]) -> String {
 
 #[test]
 fn failed_and_aborted_requests_are_errors() {
-    let folder = tempfile::tempdir().unwrap();
     let collector = Collector::start();
     let url = collector.url();
     // Nothing listens on this port.
     let database = ("DATABASE_URL", "postgres://127.0.0.1:1/robots");
-    let server = Server::start(folder.path(), &[database, SOON, endpoint(&url)]);
-    server.get("/api/robots/1");
-    server.get("/R2-D2");
-    let server = Server::start(folder.path(), &[MEMORY, SOON, endpoint(&url)]);
+    let failing = Server::with(&[database, SOON, endpoint(&url)]);
+    failing.get("/api/robots/1");
+    failing.get("/R2-D2");
+    let server = Server::with(&[SOON, endpoint(&url)]);
     server.add_long_list();
     drop(server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n"));
     for (name, error) in [
@@ -148,55 +131,40 @@ fn failed_and_aborted_requests_are_errors() {
         ("GET", None),
         ("GET /api/robots", Some("aborted")),
     ] {
-        let find = || {
-            let spans = collector.spans(0).into_iter();
-            spans.into_iter().find(|span| span.name == name)
-        };
-        wait_for(name, TIMEOUT, || find().is_some());
-        let span = find().unwrap();
+        let mut found = None;
+        wait_for(name, TIMEOUT, || {
+            found = collector
+                .spans(0)
+                .into_iter()
+                .find(|span| span.name == name);
+            found.is_some()
+        });
+        let span = found.unwrap();
         let attributes = texts(&span.attributes);
         let mut errors = attributes.iter().filter(|(name, _)| *name == "error.type");
         assert_eq!(errors.next().map(|(_, text)| text.as_str()), error);
-        let is_error = span
-            .status
-            .is_some_and(|it| it.code == StatusCode::Error as i32);
+        let code = span.status.map(|status| status.code);
+        let is_error = code == Some(StatusCode::Error as i32);
         assert_eq!(is_error, error.is_some(), "{name}");
     }
 }
 
 #[test]
-fn requests_that_the_client_does_not_sample_are_not_exported() {
+fn headers_of_the_client_decide_about_sampling_and_state() {
     let collector = Collector::start();
     let url = collector.url();
     let server = Server::with(&[endpoint(&url)]);
-    for (target, flags) in [("/livez", "00"), ("/readyz", "01")] {
-        let headers = format!("traceparent: 00-{TRACE}-{PARENT}-{flags}\r\n");
-        send(&server, &format!("GET {target}"), &headers, "");
-    }
-    server.stop("TERM");
-    let spans = collector.spans(1);
-    assert_eq!(spans.len(), 1);
-    assert_eq!(spans[0].name, "GET /readyz");
-}
-
-#[test]
-fn long_trace_state_is_ignored() {
-    let collector = Collector::start();
-    let url = collector.url();
-    let server = Server::with(&[endpoint(&url)]);
-    for length in [100, 100_000] {
+    // Too long a state is ignored.
+    for (flags, length) in [("00", 1), ("01", 100), ("01", 100_000)] {
         let state = "x".repeat(length);
-        let headers =
-            format!("traceparent: 00-{TRACE}-{PARENT}-01\r\ntracestate: vendor={state}\r\n");
-        let answer = send(&server, "GET /livez", &headers, "");
-        assert_status(&answer, 200);
+        let headers = format!(
+            "{LOCAL}traceparent: 00-{TRACE}-{PARENT}-{flags}\r\ntracestate: vendor={state}\r\n"
+        );
+        assert_status(&server.ask("GET /livez", &headers, ""), 200);
     }
     server.stop("TERM");
-    let lengths: Vec<_> = collector
-        .spans(2)
-        .iter()
-        .map(|span| span.trace_state.len())
-        .collect();
+    let spans = collector.spans(2);
+    let lengths: Vec<_> = spans.iter().map(|span| span.trace_state.len()).collect();
     assert_eq!(lengths, ["vendor=".len() + 100, 0]);
 }
 
@@ -207,44 +175,31 @@ fn hanging_collector_delays_neither_requests_nor_shutdown() {
     let url = format!("http://{}", collector.local_addr().unwrap());
     let forever = ("OTEL_EXPORTER_OTLP_TIMEOUT", "3600000");
     let small = ("OTEL_BSP_MAX_QUEUE_SIZE", "10");
-    let settings = [MEMORY, SOON, forever, small, endpoint(&url)];
-    let server = Server::sqlite(&settings);
-    let client = server.client();
-    let request = || assert_eq!(call(&client, "GET", "/livez", "").status, 200);
-    request();
-    collector.set_nonblocking(true).unwrap();
-    let mut hanging = None;
-    wait_for("a connection", TIMEOUT, || {
-        hanging = collector.accept().ok();
-        hanging.is_some()
-    });
+    let server = Server::with(&[SOON, forever, small, endpoint(&url)]);
+    server.get("/livez");
+    let hanging = collector.accept().unwrap();
     // More than the queue takes.
-    (0..100).for_each(|_| request());
+    (0..100).for_each(|_| assert_eq!(server.get("/livez").status, 200));
     // Fails if it takes too long.
     let (status, log) = server.stop("TERM");
     assert!(status.success(), "{log}");
     assert!(log.contains("the last traces were not sent"), "{log}");
-}
-
-#[test]
-fn absent_collector_delays_neither_requests_nor_shutdown() {
-    // Nothing listens on this port.
-    let url = "http://127.0.0.1:1";
-    let server = Server::with(&[SOON, endpoint(url)]);
-    assert_eq!(server.get("/livez").status, 200);
-    let words = "traces are lost: http://127.0.0.1:1 cannot be reached: Connection refused";
-    wait_for(words, TIMEOUT, || server.log().contains(words));
-    assert_eq!(server.get("/livez").status, 200);
-    let (status, log) = server.stop("TERM");
-    assert!(status.success(), "{log}");
+    drop(hanging);
 }
 
 #[test]
 fn outage_of_the_collector_is_logged_once_and_its_end() {
+    // Nothing listens on this port.
+    let server = Server::with(&[SOON, endpoint("http://127.0.0.1:1")]);
+    assert_eq!(server.get("/livez").status, 200);
+    let words = "traces are lost: http://127.0.0.1:1 cannot be reached: Connection refused";
+    wait_for(words, TIMEOUT, || server.log().contains(words));
+    let (status, log) = server.stop("TERM");
+    assert!(status.success(), "{log}");
+
     let failures = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&failures);
     let is_up = Arc::new(AtomicBool::new(false));
-    let up = Arc::clone(&is_up);
+    let (counter, up) = (Arc::clone(&failures), Arc::clone(&is_up));
     let collector = Collector::start_with(move |stream| {
         if up.load(Ordering::SeqCst) {
             return answer(stream);
@@ -264,37 +219,37 @@ fn outage_of_the_collector_is_logged_once_and_its_end() {
         server.get("/livez");
         server.log().contains(&words)
     });
-    let log = server.log();
-    assert_eq!(log.matches("traces are lost").count(), 1, "{log}");
+    assert_eq!(server.log().matches("traces are lost").count(), 1);
 }
 
 #[test]
 fn collector_is_reached_by_https_if_its_certificate_is_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    write_certificate(&path("chain.pem"), &path("key.pem"));
-    let tls = tls(&path("chain.pem"), &path("key.pem"));
+    certify(folder.path());
+    write_certificate(folder.path(), "other.pem", "other-key.pem");
+    let [chain, key] = ["chain.pem", "key.pem"].map(|name| folder.path().join(name));
+    let tls = tls(&chain, &key);
     let collector = Collector::start_with(move |stream| {
         let connection = rustls::ServerConnection::new(Arc::clone(&tls)).unwrap();
         answer(rustls::StreamOwned::new(connection, stream))
     });
     let url = format!("https://localhost:{}", collector.address.port());
-    write_certificate(&path("other.pem"), &path("other-key.pem"));
-    for (file, is_trusted) in [("other.pem", false), ("chain.pem", true)] {
-        let certificate = ("OTEL_EXPORTER_OTLP_CERTIFICATE", file);
-        let settings = [MEMORY, SOON, INFO, certificate, endpoint(&url)];
-        let server = Server::start(folder.path(), &settings);
+    for (file, words) in [
+        ("other.pem", "cannot be reached: invalid peer certificate"),
+        ("chain.pem", "traces are sent to "),
+    ] {
+        let file = folder.path().join(file);
+        let certificate = ("OTEL_EXPORTER_OTLP_CERTIFICATE", file.to_str().unwrap());
+        let server = Server::with(&[SOON, INFO, certificate, endpoint(&url)]);
         server.get("/livez");
-        if is_trusted {
-            assert_eq!(collector.spans(1).len(), 1);
-        } else {
-            let words = "cannot be reached: invalid peer certificate";
-            wait_for(words, TIMEOUT, || server.log().contains(words));
-        }
+        wait_for(words, TIMEOUT, || server.log().contains(words));
+        // The end sends them.
+        server.stop("TERM");
     }
+    assert_eq!(collector.spans(1).len(), 1);
 }
 
-fn tls(certificate: &str, key: &str) -> Arc<rustls::ServerConfig> {
+fn tls(certificate: &std::path::Path, key: &std::path::Path) -> Arc<rustls::ServerConfig> {
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -302,47 +257,41 @@ fn tls(certificate: &str, key: &str) -> Arc<rustls::ServerConfig> {
     let builder = builder.with_safe_default_protocol_versions().unwrap();
     let certificate = CertificateDer::from_pem_file(certificate).unwrap();
     let key = PrivateKeyDer::from_pem_file(key).unwrap();
-    let config = builder
-        .with_no_client_auth()
-        .with_single_cert(vec![certificate], key);
-    Arc::new(config.unwrap())
+    let builder = builder.with_no_client_auth();
+    Arc::new(builder.with_single_cert(vec![certificate], key).unwrap())
 }
+
+/// Variables, and words of the log.
+const WRONG: &str = "
+ENDPOINT=http://user:hunter2@127.0.0.1:4318 -> OTEL_EXPORTER_OTLP_ENDPOINT must be a URL without a user name
+TRACES_ENDPOINT=hunter2 -> OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL
+PROTOCOL=grpc -> only http/protobuf, not the protocol of OTEL_EXPORTER_OTLP_PROTOCOL
+CERTIFICATE=absent.pem -> the certificate file 'absent.pem' (OTEL_EXPORTER_OTLP_CERTIFICATE) cannot be read
+";
 
 #[test]
 fn wrong_variables_are_reported_without_their_values() {
     let folder = tempfile::tempdir().unwrap();
-    let local = endpoint("http://127.0.0.1:4318");
-    let https = endpoint("https://127.0.0.1:4318");
-    for (variables, words) in [
-        (
-            vec![endpoint("http://user:hunter2@127.0.0.1:4318")],
-            "OTEL_EXPORTER_OTLP_ENDPOINT must be a URL without a user name",
-        ),
-        (
-            vec![("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "hunter2")],
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT must be a URL",
-        ),
-        (
-            vec![local, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")],
-            "only http/protobuf, not the protocol of OTEL_EXPORTER_OTLP_PROTOCOL",
-        ),
-        (
-            vec![https, ("OTEL_EXPORTER_OTLP_CERTIFICATE", "absent.pem")],
-            "the certificate file 'absent.pem' (OTEL_EXPORTER_OTLP_CERTIFICATE) cannot be read",
-        ),
-    ] {
-        let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2");
-        let settings = [&[MEMORY, headers][..], &variables].concat();
-        let output = command(folder.path(), &settings).arg("--check").output();
-        let output = output.unwrap();
-        let log = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{log}");
-        assert!(log.contains(words), "{log}");
-        let table = String::from_utf8(output.stdout).unwrap();
-        assert!(!(log + &table).contains("hunter2"), "{table}");
+    for (variable, words) in cases(WRONG) {
+        let (name, value) = variable.split_once('=').unwrap();
+        let name = format!("OTEL_EXPORTER_OTLP_{name}");
+        let settings = [
+            ("DATABASE_URL", "memory:"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=hunter2"),
+            endpoint("https://127.0.0.1:4318"),
+            (&*name, value),
+        ];
+        let checked = command(folder.path(), &settings)
+            .arg("--check")
+            .output()
+            .unwrap();
+        let text = String::from_utf8([checked.stdout, checked.stderr].concat()).unwrap();
+        assert!(checked.status.success(), "{text}");
         let (status, log) = Server::start(folder.path(), &settings).stop("TERM");
-        assert!(status.success() && log.contains(words), "{log}");
-        assert!(!log.contains("hunter2"), "{log}");
+        assert!(status.success(), "{log}");
+        for text in [text, log] {
+            assert!(text.contains(words) && !text.contains("hunter2"), "{text}");
+        }
     }
 }
 
@@ -351,13 +300,11 @@ fn nothing_is_exported_unless_it_is_requested() {
     let collector = Collector::start();
     let url = collector.url();
     for variables in [
-        vec![],
-        vec![endpoint("")],
-        vec![endpoint(&url), ("OTEL_SDK_DISABLED", "true")],
-        vec![endpoint(&url), ("OTEL_TRACES_EXPORTER", "none")],
+        &[endpoint("")][..],
+        &[endpoint(&url), ("OTEL_SDK_DISABLED", "true")],
+        &[endpoint(&url), ("OTEL_TRACES_EXPORTER", "none")],
     ] {
-        let settings = [&[MEMORY, INFO][..], &variables].concat();
-        let server = Server::sqlite(&settings);
+        let server = Server::with(&[&[INFO], variables].concat());
         server.get("/livez");
         let (_, log) = server.stop("TERM");
         assert!(!log.contains("traces are sent"), "{variables:?}: {log}");

@@ -90,41 +90,27 @@ fn used_port_is_reported() {
 #[cfg(feature = "tls")]
 #[test]
 fn certificates_are_replaced_while_running() {
-    use crate::certificates::write_certificate;
+    use crate::certificates::{certify, curl};
     let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (chain, key) = (path("chain.pem"), path("key.pem"));
-    write_certificate(&chain, &key);
-    std::fs::copy(&chain, path("old.pem")).unwrap();
+    let path = |name: &str| folder.path().join(name);
+    certify(folder.path());
+    std::fs::copy(path("chain.pem"), path("old.pem")).unwrap();
     let figment = figment()
-        .merge(("tls.certs", &chain))
-        .merge(("tls.key", &key));
+        .merge(("tls.certs", path("chain.pem")))
+        .merge(("tls.key", path("key.pem")));
     let rocket = rocket(&Ended::default()).configure(figment);
     let options = ServeOptions::bind(rocket.figment()).unwrap();
     let tls: rocket::config::TlsConfig = rocket.figment().extract_inner("tls").unwrap();
     let certificates = options.certificates().unwrap().clone();
     let served = Served::start_with(rocket, options);
-    let is_trusted = |trusted: &str| {
-        let url = format!("https://localhost:{}/slow", served.address.port());
-        let curl = std::process::Command::new("curl")
-            .args([
-                "--silent",
-                "--max-time",
-                "20",
-                "--cacert",
-                &path(trusted),
-                &url,
-            ])
-            .output()
-            .unwrap_or_else(|error| panic!("cannot run curl (Debian package curl): {error}"));
-        curl.stdout == b"slow"
-    };
+    let is_trusted =
+        |trusted: &str| curl(served.address.port(), "/slow", &path(trusted), &[]) == "slow";
     assert!(is_trusted("old.pem"));
-    write_certificate(&chain, &key);
+    certify(folder.path());
     assert!(is_trusted("old.pem") && !is_trusted("chain.pem"));
     certificates.reload(&tls).unwrap();
     assert!(is_trusted("chain.pem") && !is_trusted("old.pem"));
-    std::fs::write(&key, "no key").unwrap();
+    std::fs::write(path("key.pem"), "no key").unwrap();
     let error = certificates.reload(&tls).unwrap_err();
     assert!(error.to_string().contains("key.pem"), "{error}");
     assert!(is_trusted("chain.pem"));

@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
-use robot_core::conformance::{Answer, Call, Client};
+use robot_core::{
+    conformance::{Answer, Call, Client},
+    http::{AccessToken, Permission},
+};
 
 use crate::process::Server;
 
@@ -68,4 +71,10 @@ impl Server {
         let answer = self.call("POST", "/api/robots/import?format=csv", &robots);
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
+}
+
+/// The entry of the token `robots_NAME` in the settings of a server, which permits writing.
+pub(crate) fn token(name: &str) -> String {
+    let token = AccessToken::of(&format!("robots_{name}"), Permission::Write);
+    token.named(name.parse().unwrap()).to_string()
 }

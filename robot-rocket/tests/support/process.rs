@@ -73,6 +73,11 @@ pub(crate) fn output_of_failure(output: &Output) -> String {
     error
 }
 
+/// The cases of a table: what is before and after the arrow in each line.
+pub(crate) fn cases(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    table.lines().filter_map(|line| line.split_once(" -> "))
+}
+
 impl Server {
     /// A server over a store in memory.
     pub(crate) fn memory() -> Self {
