@@ -41,13 +41,12 @@ impl Table {
 
     /// Prints a page.
     pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        let is_first = self.widths.is_empty();
-        let header = is_first.then(|| Row::header(&self.fields));
-        let rows = robots.iter().map(|robot| Row::of(robot, &self.fields));
+        let header = self.widths.is_empty().then(|| header(&self.fields));
+        let rows = robots.iter().map(|robot| row(robot, &self.fields));
         let rows: Vec<_> = header.into_iter().chain(rows).collect();
         self.widths.resize(self.fields.len(), 0);
-        for row in &rows {
-            for (width, cell) in self.widths.iter_mut().zip(&row.cells) {
+        for cells in &rows {
+            for (width, (cell, _)) in self.widths.iter_mut().zip(cells) {
                 *width = cell.width().max(*width);
             }
         }
@@ -70,35 +69,25 @@ impl Table {
     /// Prints a row. Numbers are right-aligned. The padding is computed from the display width of a
     /// text, because format widths count characters.
     fn print_row(&self, row: &Row<'_>, output: &mut dyn Write) -> io::Result<()> {
-        let shown = |style| {
-            if self.screen.is_colored {
-                style
-            } else {
-                Style::new()
-            }
-        };
-        let row_style = shown(row.style);
-        write!(output, "{row_style}")?;
-        let columns = self.fields.iter().zip(&row.cells).zip(&self.widths);
-        let last = self.fields.len().saturating_sub(1);
-        for (column, ((field, cell), width)) in columns.enumerate() {
+        let mut gap = 0;
+        for ((field, (cell, style)), width) in self.fields.iter().zip(row).zip(&self.widths) {
             let text = truncate(cell, *width);
             let padding = width - text.width();
-            let (before, after) = match field {
-                field if field.kind().is_number() => (padding, 0),
-                // No spaces at the end of a line.
-                _ if column == last => (0, 0),
-                _ => (0, padding),
+            let style = if self.screen.is_colored {
+                *style
+            } else {
+                Style::new()
             };
-            let gap = if column == 0 { 0 } else { GAP };
-            let style = shown(style_of(*field, cell));
-            write!(
-                output,
-                "{:gap$}{style}{:before$}{text}{:after$}{style:#}",
-                "", "", ""
-            )?;
+            let (before, after) = if field.kind().is_number() {
+                (padding, 0)
+            } else {
+                (0, padding)
+            };
+            write!(output, "{:1$}{style}{text}{style:#}", "", gap + before)?;
+            // Not printed after the last column.
+            gap = after + GAP;
         }
-        writeln!(output, "{row_style:#}")
+        writeln!(output)
     }
 }
 
@@ -145,37 +134,27 @@ fn style_of(field: Field, value: &str) -> Style {
     color.map_or_else(Style::new, AnsiColor::on_default)
 }
 
-/// A row of the table.
-struct Row<'a> {
-    /// The texts of the columns.
-    cells: Vec<Cow<'a, str>>,
-    /// The style of the whole row.
-    style: Style,
+/// The texts of the columns, and their styles.
+type Row<'a> = Vec<(Cow<'a, str>, Style)>;
+
+fn header(fields: &[Field]) -> Row<'static> {
+    let names = fields.iter().map(|field| field.name().to_uppercase());
+    names
+        .map(|name| (name.into(), Style::new().bold()))
+        .collect()
 }
 
-impl Row<'static> {
-    fn header(fields: &[Field]) -> Self {
-        let names = fields.iter().map(|field| field.name().to_uppercase());
-        Self {
-            cells: names.map(Cow::Owned).collect(),
-            style: Style::new().bold(),
-        }
-    }
-}
-
-impl<'a> Row<'a> {
-    fn of(robot: &'a Robot, fields: &[Field]) -> Self {
-        let values = fields.iter().map(|field| robot.value(*field));
-        let texts = values.map(|value| match value {
+fn row<'a>(robot: &'a Robot, fields: &[Field]) -> Row<'a> {
+    let cells = fields.iter().map(|field| {
+        let text = match robot.value(*field) {
             Some(Value::Text(Cow::Borrowed(text))) => printable(text),
             Some(value) => value.to_string().into(),
             None => "".into(),
-        });
-        Self {
-            cells: texts.collect(),
-            style: Style::new(),
-        }
-    }
+        };
+        let style = style_of(*field, &text);
+        (text, style)
+    });
+    cells.collect()
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@ use robot_core::Draft;
 use crate::{sandbox::Sandbox, terminal::Terminal};
 
 const COLORED: &str = "\
-\u{1b}[1mID  NAME      TYPE        YEAR\u{1b}[0m
+\u{1b}[1mID\u{1b}[0m  \u{1b}[1mNAME\u{1b}[0m      \u{1b}[1mTYPE\u{1b}[0m        \u{1b}[1mYEAR\u{1b}[0m
  2  Bender    \u{1b}[33mmechanical\u{1b}[0m  2996
- 3  HAL 9000  \u{1b}[35mvirtual   \u{1b}[0m     0
- 1  R2-D2     \u{1b}[36mdroid     \u{1b}[0m  1977
+ 3  HAL 9000  \u{1b}[35mvirtual\u{1b}[0m        0
+ 1  R2-D2     \u{1b}[36mdroid\u{1b}[0m       1977
 ";
 const PLAIN: &str = "\
 ID  NAME      TYPE        YEAR
