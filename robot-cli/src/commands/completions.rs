@@ -1,6 +1,6 @@
 //! `completions`: a script for a shell that completes commands, options and values.
 
-use clap::{Args, Command, ValueEnum};
+use clap::{Args, Command};
 use clap_complete::aot;
 
 use crate::{context::Context, failure::Failure};
@@ -10,14 +10,7 @@ use crate::{context::Context, failure::Failure};
 #[command(after_help = INSTALLATION)]
 pub(crate) struct CompletionsArgs {
     /// The shell
-    shell: Shell,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
+    shell: aot::Shell,
 }
 
 const INSTALLATION: &str = "\
@@ -37,23 +30,14 @@ In the current shell:
 /// Prints the script.
 pub(crate) fn run(
     args: &CompletionsArgs,
-    command: Command,
+    mut command: Command,
     context: &mut Context<'_>,
 ) -> Result<(), Failure> {
-    let shell = match args.shell {
-        Shell::Bash => aot::Shell::Bash,
-        Shell::Zsh => aot::Shell::Zsh,
-        Shell::Fish => aot::Shell::Fish,
-    };
-    let printed = context.print(&script(shell, command));
-    printed.map_err(Failure::output)
-}
-
-fn script(shell: aot::Shell, mut command: Command) -> String {
     // `generate` panics on write errors, which a vector does not have.
     let mut script = Vec::new();
-    aot::generate(shell, &mut command, "robot-cli", &mut script);
+    aot::generate(args.shell, &mut command, "robot-cli", &mut script);
     // The Bash script spells the labels of a program with a hyphen in two ways, and so completes
     // nothing after a command (clap issue 6421).
-    String::from_utf8_lossy(&script).replace("robot__subcmd__cli", "robot__cli")
+    let script = String::from_utf8_lossy(&script).replace("robot__subcmd__cli", "robot__cli");
+    context.print(&script).map_err(Failure::output)
 }

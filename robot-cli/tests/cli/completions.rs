@@ -47,7 +47,10 @@ fn script_of_each_shell_has_all_commands() {
 #[test]
 fn unknown_shell_is_usage_error() {
     let sandbox = Sandbox::new();
-    sandbox.is_usage_error("completions tcsh", "[possible values: bash, zsh, fish]");
+    sandbox.is_usage_error(
+        "completions tcsh",
+        "[possible values: bash, elvish, fish, powershell, zsh]",
+    );
     let _ = sandbox.run("completions bash").success();
     assert!(sandbox.is_empty());
 }
