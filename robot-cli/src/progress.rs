@@ -3,7 +3,7 @@
 //! It is shown only on a terminal, and cleared at the end.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Read},
     time::Duration,
 };
 
@@ -43,13 +43,23 @@ impl Progress {
         }
     }
 
-    /// Shows the position, in the unit of the total, and a text like "12,345 robots copied".
-    pub(crate) fn update(&self, position: u64, robots: u64, action: &str) {
+    /// Shows a number of robots as the position, and as a text like "12,345 robots copied".
+    pub(crate) fn update(&self, robots: u64, action: &str) {
+        self.bar.set_position(robots);
+        self.set_text(robots, action);
+    }
+
+    /// Shows only the text; the position is that of a [`reader`](Self::reader).
+    pub(crate) fn set_text(&self, robots: u64, action: &str) {
         if !self.bar.is_hidden() {
-            self.bar.set_position(position);
-            self.bar
-                .set_message(format!("{} robots {action}", HumanCount(robots)));
+            let text = format!("{} robots {action}", HumanCount(robots));
+            self.bar.set_message(text);
         }
+    }
+
+    /// A reader that shows how many bytes of the total were read.
+    pub(crate) fn reader<R: Read>(&self, input: R) -> impl Read + use<R> {
+        self.bar.wrap_read(input)
     }
 
     /// Hides the bar while a function writes to the terminal.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use robot_core::{
     MemoryCatalogue,
-    http::{Access, AccessToken, Api, Body, Permission, Response},
+    http::{Access, AccessToken, Api, ApiSettings, Body, Origin, Permission, Response},
 };
 
 const READER: &str = "robots_reader";
@@ -37,9 +37,18 @@ const PUBLIC: &str = "/openapi.json";
 const IMPORT: &str = "/api/robots/import?format=ndjson&on_conflict=skip";
 
 fn api(anonymous: Option<Permission>) -> Api {
+    api_with_origins(anonymous, Vec::new())
+}
+
+fn api_with_origins(anonymous: Option<Permission>, origins: Vec<Origin>) -> Api {
     let tokens = [(READER, Permission::Read), (WRITER, Permission::Write)];
     let tokens = tokens.map(|(text, permission)| AccessToken::of(text, permission));
-    Api::new(Arc::new(MemoryCatalogue::new())).access(Access::new(tokens.into(), anonymous))
+    let settings = ApiSettings {
+        access: Access::new(tokens.into(), anonymous),
+        origins,
+        ..ApiSettings::default()
+    };
+    Api::with_settings(Arc::new(MemoryCatalogue::new()), settings)
 }
 
 fn call(api: &Api, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
@@ -182,7 +191,7 @@ fn options_404_405_and_description_need_no_token() {
 
 #[test]
 fn allowed_origin_can_write_with_a_token() {
-    let allowed = || api(None).origins(vec![PAGE.parse().unwrap()]);
+    let allowed = || api_with_origins(None, vec![PAGE.parse().unwrap()]);
     let credentials = format!("Bearer {WRITER}");
     let headers = [
         ("Host", "robots.example"),
@@ -206,7 +215,7 @@ fn allowed_origin_can_write_with_a_token() {
 
 #[test]
 fn preflight_from_allowed_origin_gets_cors_headers() {
-    let api = api(None).origins(vec![PAGE.parse().unwrap()]);
+    let api = api_with_origins(None, vec![PAGE.parse().unwrap()]);
     let ask = |origin| {
         let headers = [
             ("Origin", origin),

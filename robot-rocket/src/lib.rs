@@ -38,7 +38,10 @@ mod traces;
 
 use std::{io, sync::Arc};
 
-use robot_core::{Catalogue, http::Api};
+use robot_core::{
+    Catalogue,
+    http::{Api, ApiSettings},
+};
 use rocket::{Build, Rocket, fairing::AdHoc};
 
 use mounted::{Catalogues, Mounted};
@@ -94,14 +97,16 @@ pub fn mount(
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
     let (rocket, stores) = files::Stores::with(rocket, catalogue.files());
-    let api = Api::new(catalogue)
-        .behaviour(settings.behaviour)
-        .hosts(settings.hosts.clone())
-        .access(settings.access.clone())
-        .origins(settings.origins.clone())
-        .body_deadline(settings.body_deadline)
-        .stream_limits(settings.stream_limits)
-        .under(base);
+    let api_settings = ApiSettings {
+        behaviour: settings.behaviour,
+        hosts: settings.hosts.clone(),
+        access: settings.access.clone(),
+        origins: settings.origins.clone(),
+        body_deadline: settings.body_deadline,
+        stream_limits: settings.stream_limits,
+        base: base.clone(),
+    };
+    let api = Api::with_settings(catalogue, api_settings);
     let permits = match BlockingPermits::new(rocket.figment()) {
         Ok(permits) => permits,
         Err(error) => return rocket.attach(no_launch(error)),

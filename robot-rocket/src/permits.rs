@@ -217,6 +217,6 @@ mod tests {
             answer
         };
         let outcomes = runtime.block_on(async { tokio::join!(list, waiting_list, request) });
-        assert_eq!(outcomes, (Ok(true), Ok(2), Ok(3)));
+        assert!(matches!(outcomes, (Ok(true), Ok(2), Ok(3))));
     }
 }

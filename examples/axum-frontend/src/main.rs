@@ -9,7 +9,10 @@ use std::{
     time::Duration,
 };
 
-use robot_core::{DEFAULT_URL, http::Api, http::Hosts};
+use robot_core::{
+    DEFAULT_URL,
+    http::{Api, ApiSettings, Hosts},
+};
 use tokio::{net::TcpListener, runtime::Runtime, select, signal::unix, time::sleep};
 
 /// The shutdown timeout: how long active requests may continue.
@@ -34,7 +37,11 @@ fn run() -> Result<(), Box<dyn Error>> {
     let url = setting("DATABASE_URL", DEFAULT_URL)?;
     let catalogue = robot_core::open(&url)
         .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
-    let api = Api::new(catalogue).hosts(Hosts::Only(Vec::new()));
+    let settings = ApiSettings {
+        hosts: Hosts::Only(Vec::new()),
+        ..ApiSettings::default()
+    };
+    let api = Api::with_settings(catalogue, settings);
     Runtime::new()?.block_on(serve(port, api))
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn run(context: &mut Context<'_>) -> Result<(), Failure> {
     let progress = Progress::new(None, "checking");
     let report = context.options.check(&context.database, |_, robots| {
         if robots > 0 {
-            progress.update(robots, robots, "checked");
+            progress.update(robots, "checked");
         }
         interrupt.control_flow()
     });

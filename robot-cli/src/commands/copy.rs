@@ -153,7 +153,7 @@ impl StageProgress {
             _ => "copied",
         };
         if let Some((_, progress)) = &self.0 {
-            progress.update(now.robots, now.robots, action);
+            progress.update(now.robots, action);
         }
     }
 }

@@ -210,7 +210,7 @@ impl Export {
             let page = page?;
             self.writer.write(&page, output).map_err(&failure)?;
             count = count.saturating_add(page.len().try_into().unwrap_or(u64::MAX));
-            self.progress.update(count, count, "exported");
+            self.progress.update(count, "exported");
             if interrupt.is_set() {
                 return Ok(count);
             }

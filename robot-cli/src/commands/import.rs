@@ -4,16 +4,15 @@ use std::{
     fmt::Write as _,
     fs::File,
     io::{self, Read, Write},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
 };
 
 use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError, Violation,
-    transfer::{self, ImportError, OnConflict, Outcome, Position, ReadError, Records, Summary},
+    transfer::{
+        self, ImportCounts, ImportError, OnConflict, Outcome, Position, ReadError, Records,
+    },
 };
 
 use super::import_arguments::ImportArgs;
@@ -25,9 +24,6 @@ use crate::{
     printable::printable,
     progress::{Progress, robot_count},
 };
-
-/// The number of records between two updates of the progress bar.
-const PROGRESS_INTERVAL: u64 = 256;
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
 
@@ -47,25 +43,21 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let (input, length) = open_input(&place).map_err(|cause| not_read(&place, &cause))?;
     let catalogue = open_catalogue(args, context)?;
     let interrupt = Interrupt::register()?;
-    let bytes_read = Arc::new(AtomicU64::new(0));
-    let input = CountingReader {
-        input,
-        count: Arc::clone(&bytes_read),
-    };
-    let reader = interrupt.reader(input)?;
+    let progress = Progress::new(length, "importing");
+    let reader = interrupt.reader(progress.reader(input))?;
     let records = Records::new(reader, format);
     let mut import = Import {
         args,
         place: &place,
-        progress: Progress::new(length, "importing"),
-        summary: Summary::default(),
+        progress,
+        summary: ImportCounts::default(),
         position: Position::Line(0),
         input_failure: None,
         stop: None,
         has_name_conflict: false,
         is_unknown: false,
     };
-    let record = |outcome| import.record(outcome, bytes_read.load(Ordering::Relaxed));
+    let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
         let outcomes = transfer::import_atomically(&*catalogue, records, args.options());
@@ -122,7 +114,7 @@ struct Import<'a> {
     args: &'a ImportArgs,
     place: &'a Place,
     progress: Progress,
-    summary: Summary,
+    summary: ImportCounts,
     /// The position of the last outcome.
     position: Position,
     /// Set if the input could not be read to its end.
@@ -165,13 +157,10 @@ impl Cause {
 
 impl Import<'_> {
     /// Counts an outcome and reports a failure.
-    fn record(&mut self, outcome: Outcome, bytes_read: u64) {
+    fn record(&mut self, outcome: Outcome) {
         self.summary.count(&outcome);
         self.position = outcome.position;
-        let records = self.summary.records();
-        if records.is_multiple_of(PROGRESS_INTERVAL) {
-            self.progress.update(bytes_read, records, "imported");
-        }
+        self.progress.set_text(self.summary.records(), "imported");
         let Err(error) = outcome.result else {
             return;
         };
@@ -262,7 +251,12 @@ impl Import<'_> {
 }
 
 /// The failure of an import that stopped at a record.
-fn stopped_at(position: Position, args: &ImportArgs, summary: &Summary, cause: Cause) -> Failure {
+fn stopped_at(
+    position: Position,
+    args: &ImportArgs,
+    summary: &ImportCounts,
+    cause: Cause,
+) -> Failure {
     let again = "run the command again";
     let skip = if args.needs_skip(summary) {
         " with --on-conflict skip"
@@ -297,7 +291,7 @@ fn messages(error: &ImportError) -> Vec<String> {
 }
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
-fn sentence(summary: &Summary, args: &ImportArgs) -> String {
+fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
     let verbs = if args.dry_run {
         ["Would add", "replace", "skip", "fail"]
     } else {
@@ -318,21 +312,6 @@ fn sentence(summary: &Summary, args: &ImportArgs) -> String {
     sentence
 }
 
-/// A reader that counts its bytes.
-struct CountingReader<R> {
-    input: R,
-    count: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for CountingReader<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.input.read(buffer)?;
-        let counted = length.try_into().unwrap_or(u64::MAX);
-        self.count.fetch_add(counted, Ordering::Relaxed);
-        Ok(length)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,7 +325,7 @@ mod tests {
             keep_going: false,
             atomic: false,
         };
-        let mut summary = Summary::default();
+        let mut summary = ImportCounts::default();
         summary.added = 1;
         assert_eq!(sentence(&summary, &args), "Added 1 robot.");
         summary.added = 99_998;

@@ -6,7 +6,7 @@ use clap::{
     Args,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use robot_core::transfer::{AfterFailure, DryRun, ImportOptions, OnConflict, Summary};
+use robot_core::transfer::{ImportCounts, ImportOptions, OnConflict};
 
 /// Arguments of `import`.
 #[derive(Debug, Args)]
@@ -62,22 +62,15 @@ Ctrl-C stops between two records and reports the last line; a second Ctrl-C term
 
 impl ImportArgs {
     pub(super) fn options(&self) -> ImportOptions {
-        ImportOptions::default()
-            .on_conflict(self.on_conflict)
-            .after_failure(if self.keep_going {
-                AfterFailure::Continue
-            } else {
-                AfterFailure::Stop
-            })
-            .dry_run(if self.dry_run {
-                DryRun::Yes
-            } else {
-                DryRun::No
-            })
+        ImportOptions {
+            on_conflict: self.on_conflict,
+            keeps_going: self.keep_going,
+            is_dry_run: self.dry_run,
+        }
     }
 
     /// Whether a second run would fail at the robots that this one has added.
-    pub(super) fn needs_skip(&self, summary: &Summary) -> bool {
+    pub(super) fn needs_skip(&self, summary: &ImportCounts) -> bool {
         !self.dry_run && self.on_conflict == OnConflict::Fail && summary.added > 0
     }
 }

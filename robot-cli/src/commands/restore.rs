@@ -60,7 +60,7 @@ pub(crate) fn run(
             .options
             .restore_backup(&args.file, &context.database, existing, |robots| {
                 if robots > 0 {
-                    progress.update(robots, robots, "checked");
+                    progress.update(robots, "checked");
                 }
                 interrupt.control_flow()
             });

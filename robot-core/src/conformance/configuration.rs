@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     catalogue::Catalogue,
-    http::{Api, Behaviour},
+    http::{Api, ApiSettings, Behaviour},
 };
 
 /// How a frontend is to be configured for a case.
@@ -22,9 +22,9 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Configuration {
-    /// See [`Api::behaviour`].
+    /// See [`ApiSettings::behaviour`].
     pub behaviour: Behaviour,
-    /// See [`Api::body_deadline`]. Shorter in cases that wait for it, so that they take less time. A
+    /// See [`ApiSettings::body_deadline`]. Shorter in cases that wait for it, so that they take less time. A
     /// frontend that cannot configure it passes with the contract's as well.
     pub body_deadline: Duration,
 }
@@ -33,8 +33,11 @@ impl Configuration {
     /// The contract over this catalogue.
     #[must_use]
     pub fn api(self, catalogue: Arc<dyn Catalogue>) -> Api {
-        Api::new(catalogue)
-            .behaviour(self.behaviour)
-            .body_deadline(self.body_deadline)
+        let settings = ApiSettings {
+            behaviour: self.behaviour,
+            body_deadline: self.body_deadline,
+            ..ApiSettings::default()
+        };
+        Api::with_settings(catalogue, settings)
     }
 }

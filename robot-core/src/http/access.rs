@@ -12,12 +12,13 @@ use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, Permission}};
+/// use robot_core::{MemoryCatalogue, http::{Access, AccessToken, Api, ApiSettings, Permission}};
 ///
 /// // Reading needs no token, writing does.
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
 /// let access = Access::new(vec![token], Some(Permission::Read));
-/// let api = Api::new(Arc::new(MemoryCatalogue::new())).access(access);
+/// let settings = ApiSettings { access, ..ApiSettings::default() };
+/// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 /// assert_eq!(api.handle(http::Request::get("/api/robots").body("")?).status(), 200);
 ///
 /// let post = || http::Request::post("/api/robots");

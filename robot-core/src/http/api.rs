@@ -10,22 +10,57 @@ use ::http::{HeaderMap, header::HOST, request::Parts};
 
 use super::{
     access::Access, behaviour::Behaviour, body_timer::StreamLimits, exchange::Exchange, headers,
-    host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response, service::Service,
+    host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response,
 };
 use crate::catalogue::Catalogue;
+
+/// The settings of an [`Api`].
+#[derive(Debug, Clone)]
+pub struct ApiSettings {
+    /// Behaviour A by default.
+    pub behaviour: Behaviour,
+    /// The host names that the service accepts.
+    pub hosts: Hosts,
+    /// The permissions of clients.
+    pub access: Access,
+    /// Pages of these origins may send changes and read the replies (CORS).
+    pub origins: Vec<Origin>,
+    /// How long a frontend waits for a body: see [`Exchange::body_deadline`].
+    pub body_deadline: Duration,
+    /// The time limits of imports.
+    pub stream_limits: StreamLimits,
+    /// The base path: `/base` for `/base/api/robots`. A slash at its end is ignored.
+    pub base: String,
+}
+
+impl Default for ApiSettings {
+    /// At `/api/robots`, for every host name and every client except pages of other origins.
+    fn default() -> Self {
+        Self {
+            behaviour: Behaviour::default(),
+            hosts: Hosts::default(),
+            access: Access::default(),
+            origins: Vec::new(),
+            body_deadline: BODY_DEADLINE,
+            stream_limits: StreamLimits::default(),
+            base: String::new(),
+        }
+    }
+}
 
 /// The HTTP contract over one catalogue. Clones share the catalogue.
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Access, Api, Behaviour, Hosts}};
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Behaviour}};
 ///
-/// let api = Api::new(Arc::new(MemoryCatalogue::new()))
-///     .behaviour(Behaviour::B)
-///     .hosts(Hosts::Any)
-///     .access(Access::default())
-///     .origins(vec!["https://app.example".parse()?])
-///     .under("/catalogue");
+/// let settings = ApiSettings {
+///     behaviour: Behaviour::B,
+///     origins: vec!["https://app.example".parse()?],
+///     base: "/catalogue".to_owned(),
+///     ..ApiSettings::default()
+/// };
+/// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 /// let request = http::Request::get("/catalogue/api/robots").body("")?;
 /// assert_eq!(api.handle(request).status(), 200);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -35,82 +70,33 @@ pub struct Api {
     service: Arc<Service>,
 }
 
+/// What all requests of an [`Api`] share.
+pub(super) struct Service {
+    pub(super) catalogue: Arc<dyn Catalogue>,
+    pub(super) settings: ApiSettings,
+    /// The description of the API, made at the first request for it.
+    pub(super) description: OnceLock<Vec<u8>>,
+}
+
 impl Api {
-    /// Behaviour A, at `/api/robots`, for every host name and every client except pages of other
-    /// origins.
+    /// An API with the default settings.
     #[must_use]
     pub fn new(catalogue: Arc<dyn Catalogue>) -> Self {
+        Self::with_settings(catalogue, ApiSettings::default())
+    }
+
+    /// An API with these settings.
+    #[must_use]
+    pub fn with_settings(catalogue: Arc<dyn Catalogue>, mut settings: ApiSettings) -> Self {
+        let base = settings.base.trim_end_matches('/').len();
+        settings.base.truncate(base);
         Self {
             service: Arc::new(Service {
                 catalogue,
-                behaviour: Behaviour::default(),
-                hosts: Hosts::default(),
-                access: Access::default(),
-                origins: Vec::new(),
-                body_deadline: BODY_DEADLINE,
-                stream_limits: StreamLimits::default(),
-                base: String::new(),
+                settings,
                 description: OnceLock::new(),
             }),
         }
-    }
-
-    /// Sets the behaviour.
-    #[must_use]
-    pub fn behaviour(mut self, behaviour: Behaviour) -> Self {
-        self.service().behaviour = behaviour;
-        self
-    }
-
-    /// Sets the host names that the service accepts.
-    #[must_use]
-    pub fn hosts(mut self, hosts: Hosts) -> Self {
-        self.service().hosts = hosts;
-        self
-    }
-
-    /// Sets the permissions of clients.
-    #[must_use]
-    pub fn access(mut self, access: Access) -> Self {
-        self.service().access = access;
-        self
-    }
-
-    /// Allows pages of these origins to send changes and to read the replies (CORS).
-    #[must_use]
-    pub fn origins(mut self, origins: Vec<Origin>) -> Self {
-        self.service().origins = origins;
-        self
-    }
-
-    /// Sets how long a frontend waits for a body ([`BODY_DEADLINE`] by default): see
-    /// [`Exchange::body_deadline`].
-    #[must_use]
-    pub fn body_deadline(mut self, deadline: Duration) -> Self {
-        self.service().body_deadline = deadline;
-        self
-    }
-
-    /// Sets the time limits of imports.
-    #[must_use]
-    pub fn stream_limits(mut self, limits: StreamLimits) -> Self {
-        self.service().stream_limits = limits;
-        self
-    }
-
-    /// Sets the base path: `/base` for `/base/api/robots`. A slash at its end is ignored.
-    #[must_use]
-    pub fn under(mut self, base: &str) -> Self {
-        base.trim_end_matches('/')
-            .clone_into(&mut self.service().base);
-        self
-    }
-
-    /// The service, to be changed; its description is out of date then.
-    fn service(&mut self) -> &mut Service {
-        let service = Arc::make_mut(&mut self.service);
-        service.description = OnceLock::new();
-        service
     }
 
     /// Receives a request without its body: finds its route, and checks whether it is permitted.
@@ -131,8 +117,9 @@ impl Api {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::{Api, Hosts}};
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(Hosts::Only(Vec::new()));
+    /// # use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Hosts}};
+    /// let settings = ApiSettings { hosts: Hosts::Only(Vec::new()), ..ApiSettings::default() };
+    /// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
     /// let request = http::Request::get("/logo.svg").header("host", "evil.example").body(())?;
     /// assert!(!api.host_allowed(request.headers()));
     /// # http::Result::Ok(())
@@ -140,7 +127,7 @@ impl Api {
     #[must_use]
     pub fn host_allowed(&self, headers: &HeaderMap) -> bool {
         let host = headers::value(headers, HOST);
-        self.service.hosts.include(host.as_deref())
+        self.service.settings.hosts.include(host.as_deref())
     }
 }
 
@@ -148,7 +135,7 @@ impl fmt::Debug for Api {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Api")
-            .field("base", &self.service.base)
+            .field("base", &self.service.settings.base)
             .finish_non_exhaustive()
     }
 }

@@ -8,10 +8,11 @@ use ::http::StatusCode;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, Behaviour}};
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Behaviour}};
 ///
 /// for (behaviour, status) in [("A", 201), ("B", 200)] {
-///     let api = Api::new(Arc::new(MemoryCatalogue::new())).behaviour(behaviour.parse()?);
+///     let settings = ApiSettings { behaviour: behaviour.parse()?, ..ApiSettings::default() };
+///     let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 ///     let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
 ///     let request = http::Request::post("/api/robots").body(body)?;
 ///     assert_eq!(api.handle(request).status(), status);

@@ -5,16 +5,17 @@ use std::time::Duration;
 /// The time before the minimum rate applies, so that a client may start slowly.
 const GRACE: Duration = Duration::from_secs(20);
 
-/// The time limits of a streamed body, besides [`Api::body_deadline`](super::Api::body_deadline) for each piece. Only time that the
-/// service waits for the client counts, so a slow store does not shorten it.
+/// The time limits of a streamed body, besides
+/// [`body_deadline`](super::ApiSettings::body_deadline) for each piece. Only time that the service waits for the client counts, so a slow store does not shorten it.
 ///
 /// ```
 /// use std::{sync::Arc, time::Duration};
-/// use robot_core::{MemoryCatalogue, http::{Api, StreamLimits}};
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, StreamLimits}};
 ///
-/// let mut limits = StreamLimits::default();
-/// limits.timeout = Duration::from_secs(600);
-/// let api = Api::new(Arc::new(MemoryCatalogue::new())).stream_limits(limits);
+/// let mut stream_limits = StreamLimits::default();
+/// stream_limits.timeout = Duration::from_secs(600);
+/// let settings = ApiSettings { stream_limits, ..ApiSettings::default() };
+/// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

@@ -11,6 +11,7 @@ use ::http::{
 use super::{
     accept::content_type,
     behaviour::Behaviour,
+    failure::{self, Failure},
     headers,
     origin::{self, Origin},
     render::{Envelope, json},
@@ -62,8 +63,10 @@ impl ResponseContext {
 
     /// The response for a result, with the headers that every response has. Logs errors of the store.
     pub(super) fn response(&self, result: HandlerResult) -> Response {
-        let mut response = result.unwrap_or_else(|error| {
-            let failure = error.into_failure(&self.request_id);
+        let mut response = result.unwrap_or_else(|failure| {
+            if let Failure::Store(error) = &failure {
+                failure::log(error, &self.request_id);
+            }
             let body = json(&Envelope::error(failure.messages()));
             let mut response = response::whole(failure.status(self.behaviour), body);
             response.headers_mut().extend(failure.header());

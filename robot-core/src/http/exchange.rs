@@ -17,6 +17,7 @@ use ::http::{
 
 use super::{
     access::SentToken,
+    api::Service,
     body_timer::BodyTimer,
     context::ResponseContext,
     failure::{ACCEPT_PATCH, Failure, PATCH_TYPE},
@@ -26,7 +27,6 @@ use super::{
     response::{self, Response},
     route::{Call, Handler, Operation, Route, Started},
     routes,
-    service::Service,
     token::{Permission, TokenName},
 };
 use crate::catalogue::Pending;
@@ -83,11 +83,15 @@ pub enum BodyMode {
 
 impl Exchange {
     pub(super) fn new(service: Arc<Service>, head: Parts) -> Self {
-        let path = head.uri.path().strip_prefix(service.base.as_str());
+        let path = head.uri.path().strip_prefix(service.settings.base.as_str());
         let matched = path.and_then(routes::find);
         let mut token = SentToken::default();
         Self {
-            context: ResponseContext::new(&head.headers, service.behaviour, &service.origins),
+            context: ResponseContext::new(
+                &head.headers,
+                service.settings.behaviour,
+                &service.settings.origins,
+            ),
             route: matched.as_ref().map(|(route, _)| *route),
             admitted: guarded(|| admit(&service, &head, matched, &mut token)),
             token,
@@ -101,8 +105,9 @@ impl Exchange {
     ///
     /// ```
     /// # use std::sync::Arc;
-    /// # use robot_core::{MemoryCatalogue, http::Api};
-    /// let api = Api::new(Arc::new(MemoryCatalogue::new())).under("/catalogue");
+    /// # use robot_core::{MemoryCatalogue, http::{Api, ApiSettings}};
+    /// let settings = ApiSettings { base: "/catalogue".to_owned(), ..ApiSettings::default() };
+    /// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
     /// let (head, ()) = http::Request::get("/catalogue/api/robots/7").body(())?.into_parts();
     /// assert_eq!(api.receive(head).route(), Some("/api/robots/{id}"));
     /// # http::Result::Ok(())
@@ -169,13 +174,16 @@ impl Exchange {
     /// The timeout for a whole body. A frontend stops reading then and passes [`BodyError::TooSlow`].
     #[must_use]
     pub fn body_deadline(&self) -> Duration {
-        self.service.body_deadline
+        self.service.settings.body_deadline
     }
 
     /// The time limits of a streamed body.
     #[must_use]
     pub fn body_timer(&self) -> BodyTimer {
-        BodyTimer::new(self.service.body_deadline, self.service.stream_limits)
+        BodyTimer::new(
+            self.service.settings.body_deadline,
+            self.service.settings.stream_limits,
+        )
     }
 
     /// Starts to answer, without blocking; never panics. The body is what the frontend has read, or
@@ -225,7 +233,7 @@ impl Exchange {
     /// The response for a failure of the frontend itself, such as [`Failure::Internal`].
     #[must_use]
     pub fn reject(&self, failure: Failure) -> Response {
-        self.context.response(Err(failure.into()))
+        self.context.response(Err(failure))
     }
 
     fn start(&self, run: impl FnOnce(Handler, &Call<'_>) -> Started) -> Pending<Response> {
@@ -250,7 +258,7 @@ impl Exchange {
             Ok(pending) => pending
                 .wrap_work(|work| Box::new(move || guarded(work)))
                 .map(finish),
-            Err(failure) => Pending::ready(finish(Err(failure.into()))),
+            Err(failure) => Pending::ready(finish(Err(failure))),
         }
     }
 }
@@ -267,11 +275,11 @@ fn admit(
     token: &mut SentToken,
 ) -> Result<Admitted, Failure> {
     let host = headers::value(&head.headers, HOST);
-    if !service.hosts.include(host.as_deref()) {
+    if !service.settings.hosts.include(host.as_deref()) {
         return Err(Failure::ForeignHost);
     }
     let (route, parameter) =
-        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.base)))?;
+        matched.ok_or_else(|| Failure::NoSuchPath(routes::paths(&service.settings.base)))?;
     Ok(Admitted {
         route,
         parameter,
@@ -296,7 +304,7 @@ fn permitted(
         ("GET" | "HEAD", Err(_)) => Some(Permission::Read),
         // Takes precedence over 405: a form from another origin is rejected for its origin,
         // whichever method it pretends to have.
-        _ if origin::is_foreign(&head.headers, &service.origins) => {
+        _ if origin::is_foreign(&head.headers, &service.settings.origins) => {
             return Err(Failure::ForeignOrigin);
         }
         (_, Ok(operation)) => operation.needs,
@@ -306,7 +314,10 @@ fn permitted(
         return operation;
     };
     let credentials = headers::value(&head.headers, AUTHORIZATION);
-    let checked = service.access.check(credentials.as_deref(), needed);
+    let checked = service
+        .settings
+        .access
+        .check(credentials.as_deref(), needed);
     *token = checked.token;
     checked
         .permitted
@@ -329,7 +340,7 @@ fn options(call: &Call<'_>) -> Started {
     let allow = call.route.allow();
     let mut response = response::whole(StatusCode::NO_CONTENT, Vec::new());
     let headers = response.headers_mut();
-    if origin::find(call.headers(), &call.service.origins).is_some() {
+    if origin::find(call.headers(), &call.service.settings.origins).is_some() {
         response::set(headers, ACCESS_CONTROL_ALLOW_METHODS, allow.clone());
         let allowed = "Authorization, Content-Type, If-Match, If-None-Match, Prefer, X-Request-Id";
         headers.insert(
@@ -347,6 +358,6 @@ fn options(call: &Call<'_>) -> Started {
 
 /// Turns a panic into a failure of this request alone. Stores stay consistent, because each of
 /// their methods takes effect at one moment or not at all.
-fn guarded<T, E: From<Failure>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
-    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::Internal.into()))
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    panic::catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(Failure::Internal))
 }

@@ -13,11 +13,7 @@ use super::{
     request_body::{BODY_LIMIT, BodyError},
     request_id::RequestId,
 };
-use crate::{
-    catalogue::Error,
-    metrics::count_error,
-    model::{RobotId, Violations},
-};
+use crate::{catalogue::Error, metrics::count_error};
 
 /// The content type of a `PATCH` (RFC 7396).
 pub(super) const PATCH_TYPE: &str = "application/merge-patch+json";
@@ -37,15 +33,16 @@ pub(super) const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patc
 /// assert_eq!(failure.status(Behaviour::A), 408);
 /// assert_eq!(failure.messages(), ["The request body did not arrive in time; send it again"]);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Failure {
-    /// The robot violates rules (`docs/contract.md`, "Validation").
-    Rejected(Violations),
+    /// The store rejected a change, for example because the robot violates rules (`docs/contract.md`,
+    /// "Validation"), or failed. Its cause is only logged.
+    Store(Error),
     /// The request is malformed: a message for each error.
     Malformed(Vec<Cow<'static, str>>),
-    /// No robot has the id; `None` for an id that is never assigned.
-    NoSuchRobot(Option<RobotId>),
+    /// No robot can have the id.
+    NeverAssigned,
     /// The robot does not have a revision of `If-Match`.
     Stale,
     /// The robot exists, and `If-None-Match` has its revision or `*`.
@@ -71,18 +68,10 @@ pub enum Failure {
     NotPermitted(AccessError),
     /// The service does not accept the `Host` of the request.
     ForeignHost,
-    /// The service may read the store, but not write it.
-    ReadOnly,
-    /// The store is overloaded or unreachable at the moment.
+    /// The service is overloaded at the moment.
     Unavailable,
-    /// The store cannot store anything until the service is restarted.
-    RestartRequired,
-    /// The disk of the store is full.
-    DiskFull,
-    /// A bug, or a failure of the store. The cause is only logged.
+    /// A bug. The cause is only logged.
     Internal,
-    /// The store failed, and it is unknown whether the change was stored.
-    OutcomeUnknown,
 }
 
 impl Failure {
@@ -91,28 +80,33 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Rejected(_) => behaviour.rejected(),
+            Self::Store(Error::Rejected(_) | Error::NotRestored { .. }) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => Status::BAD_REQUEST,
             Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => {
                 Status::UNAUTHORIZED
             }
             Self::ForeignOrigin
-            | Self::ReadOnly
+            | Self::Store(Error::ReadOnly(_))
             | Self::NotPermitted(AccessError::ReadOnlyToken) => Status::FORBIDDEN,
-            Self::NoSuchRobot(_) | Self::NoSuchPath(_) => Status::NOT_FOUND,
+            Self::Store(Error::NotFound(_)) | Self::NeverAssigned | Self::NoSuchPath(_) => {
+                Status::NOT_FOUND
+            }
             Self::MethodNotAllowed(_) => Status::METHOD_NOT_ALLOWED,
             Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
-            Self::Stale | Self::Excluded => Status::PRECONDITION_FAILED,
+            Self::Store(Error::Stale(_)) | Self::Stale | Self::Excluded => {
+                Status::PRECONDITION_FAILED
+            }
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooManyRecords(_) => {
                 Status::PAYLOAD_TOO_LARGE
             }
             Self::NotAPatch => Status::UNSUPPORTED_MEDIA_TYPE,
             Self::ForeignHost => Status::MISDIRECTED_REQUEST,
             Self::NothingImported(first, _) => first.status(behaviour),
-            Self::Internal | Self::OutcomeUnknown => Status::INTERNAL_SERVER_ERROR,
-            Self::Unavailable | Self::RestartRequired | Self::DiskFull => {
-                Status::SERVICE_UNAVAILABLE
+            Self::Store(Error::Store(_) | Error::Unknown(_)) | Self::Internal => {
+                Status::INTERNAL_SERVER_ERROR
             }
+            Self::Store(Error::Unavailable(_) | Error::RestartRequired(_) | Error::DiskFull(_))
+            | Self::Unavailable => Status::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -120,12 +114,13 @@ impl Failure {
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         let message = match self {
-            Self::Rejected(violations) => return texts(violations.iter()),
+            Self::Store(Error::Rejected(violations)) => return texts(violations.iter()),
+            Self::Store(Error::NotRestored { violation, .. }) => return texts([violation]),
+            Self::Store(error @ Error::NotFound(_)) => return texts([error]),
             Self::Malformed(messages) => return texts(messages),
             Self::NothingImported(_, messages) => return messages.clone(),
-            Self::NoSuchRobot(Some(id)) => return vec![Error::NotFound(*id).to_string()],
-            Self::NoSuchRobot(None) => "No robot has this id",
-            Self::Stale => {
+            Self::NeverAssigned => "No robot has this id",
+            Self::Store(Error::Stale(_)) | Self::Stale => {
                 "The robot was changed since it was read; read it again, and send the change with \
                  its new ETag in If-Match"
             }
@@ -160,25 +155,25 @@ impl Failure {
                 "This service does not accept the name in Host; its operator can add the name to \
                  allowed_hosts"
             }
-            Self::ReadOnly => {
+            Self::Store(Error::ReadOnly(_)) => {
                 "The catalogue is read-only; its operator can make it writable, and the log of the \
                  service says how"
             }
-            Self::Unavailable => {
+            Self::Store(Error::Unavailable(_)) | Self::Unavailable => {
                 "The catalogue is busy or cannot be reached; try again in a moment"
             }
-            Self::RestartRequired => {
+            Self::Store(Error::RestartRequired(_)) => {
                 "The catalogue can be read, but not changed, until its operator restarts the \
                  service; the cause is in its log"
             }
-            Self::DiskFull => {
+            Self::Store(Error::DiskFull(_)) => {
                 "The disk of the service is full; try again when its operator has freed space"
             }
-            Self::OutcomeUnknown => {
+            Self::Store(Error::Unknown(_)) => {
                 "The service failed, and whether this was stored is unknown; look before you send \
                  it again"
             }
-            Self::Internal => {
+            Self::Store(Error::Store(_)) | Self::Internal => {
                 "The service failed, which is not your fault; the cause is in its log"
             }
         };
@@ -194,9 +189,13 @@ impl Failure {
                 .map(|allow| (ALLOW, allow)),
             Self::NotPermitted(error) => Some((WWW_AUTHENTICATE, fixed(challenge(*error)))),
             Self::NotAPatch => Some((ACCEPT_PATCH, fixed(PATCH_TYPE))),
-            Self::Unavailable => Some((RETRY_AFTER, fixed("1"))),
+            Self::Store(Error::Unavailable(_)) | Self::Unavailable => {
+                Some((RETRY_AFTER, fixed("1")))
+            }
             // An operator has to act.
-            Self::RestartRequired | Self::DiskFull => Some((RETRY_AFTER, fixed("60"))),
+            Self::Store(Error::RestartRequired(_) | Error::DiskFull(_)) => {
+                Some((RETRY_AFTER, fixed("60")))
+            }
             Self::NothingImported(first, _) => first.header(),
             _ => None,
         }
@@ -244,72 +243,38 @@ fn challenge(error: AccessError) -> &'static str {
     }
 }
 
-/// Why a handler has no reply. The error of a store is logged when the reply is made.
-#[derive(Debug)]
-pub(super) enum HandlerError {
-    Failure(Failure),
-    Store(Error),
-}
-
-impl From<Failure> for HandlerError {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
-
-impl From<Error> for HandlerError {
+impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
 }
 
-impl HandlerError {
-    /// The failure for the client.
-    pub(super) fn into_failure(self, request_id: &RequestId) -> Failure {
-        match self {
-            Self::Failure(failure) => failure,
-            Self::Store(error) => logged(error, request_id),
-        }
-    }
-}
-
-/// The failure for the client. Logs the cause, which the client does not get.
-pub(super) fn logged(error: Error, request_id: &RequestId) -> Failure {
-    count_error(&error);
+/// Logs and counts a failure of the store, unless the client has caused it.
+pub(super) fn log(error: &Error, request_id: &RequestId) {
+    count_error(error);
     match error {
-        Error::Rejected(violations) => Failure::Rejected(violations),
-        Error::NotRestored { violation, .. } => Failure::Rejected(violation.into()),
-        Error::NotFound(id) => Failure::NoSuchRobot(Some(id)),
-        Error::Stale(_) => Failure::Stale,
-        Error::ReadOnly(cause) => {
-            tracing::warn!(%request_id, "a change was rejected: {cause}");
-            Failure::ReadOnly
-        }
+        Error::Rejected(_) | Error::NotRestored { .. } | Error::NotFound(_) | Error::Stale(_) => {}
+        Error::ReadOnly(cause) => tracing::warn!(%request_id, "a change was rejected: {cause}"),
         Error::Unavailable(cause) => {
             tracing::warn!(%request_id, "the store is unavailable: {cause}");
-            Failure::Unavailable
         }
         Error::RestartRequired(cause) => {
             tracing::warn!(%request_id, "a change was rejected, because a restart is required: {cause}");
-            Failure::RestartRequired
         }
         Error::DiskFull(cause) => {
             tracing::error!(%request_id, "the disk of the store is full; free space on it: {cause}");
-            Failure::DiskFull
         }
         Error::Unknown(cause) => {
             tracing::error!(%request_id, "the outcome of a write is unknown: {cause}");
-            Failure::OutcomeUnknown
         }
-        Error::Store(cause) => {
-            tracing::error!(%request_id, "the store failed: {cause}");
-            Failure::Internal
-        }
+        Error::Store(cause) => tracing::error!(%request_id, "the store failed: {cause}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -317,8 +282,11 @@ mod tests {
         // The web page distinguishes outages from other failures by this header.
         for (failure, seconds) in [
             (Failure::Unavailable, "1"),
-            (Failure::DiskFull, "60"),
-            (Failure::RestartRequired, "60"),
+            (Failure::Store(Error::disk_full("no space")), "60"),
+            (
+                Failure::Store(Error::RestartRequired(Arc::from(Box::from("a cause")))),
+                "60",
+            ),
         ] {
             let expected = Some((RETRY_AFTER, HeaderValue::from_static(seconds)));
             assert_eq!(failure.header(), expected, "{failure:?}");

@@ -14,10 +14,11 @@ use std::{
 ///
 /// ```
 /// use std::sync::Arc;
-/// use robot_core::{MemoryCatalogue, http::{Api, Hosts}};
+/// use robot_core::{MemoryCatalogue, http::{Api, ApiSettings, Hosts}};
 ///
 /// let hosts = Hosts::Only(vec!["robots.example".parse()?]);
-/// let api = Api::new(Arc::new(MemoryCatalogue::new())).hosts(hosts);
+/// let settings = ApiSettings { hosts, ..ApiSettings::default() };
+/// let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
 /// for (host, status) in [("robots.example:8000", 200), ("localhost", 200), ("evil.example", 421)] {
 ///     let request = http::Request::get("/api/robots").header("host", host).body("")?;
 ///     assert_eq!(api.host_allowed(request.headers()), status == 200);

@@ -14,21 +14,22 @@ use serde::Serialize;
 
 use super::{
     behaviour::Behaviour,
-    failure::{Failure, logged},
+    failure::{Failure, log},
     headers::{content_length, value},
-    import_query::{ImportQuery, Mode},
+    parameters::{IMPORT, flag, parameters},
+    query::named_format,
     render::{Envelope, json},
     request_body::{BodyError, Pieces},
     request_id::RequestId,
-    response::{self, Response},
-    route::{Call, Started},
+    response,
+    route::{Call, HandlerResult, Started},
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
     model::Violation,
     transfer::{
-        DryRun, Format, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
-        Summary, import, import_atomically,
+        Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
+        import, import_atomically,
     },
 };
 
@@ -58,121 +59,133 @@ const MESSAGES_LIMIT: usize = 100;
 /// clients, which share a queue with them.
 const IN_FLIGHT: usize = 256;
 
+/// The query of an import.
+struct Query {
+    /// Unless the content type decides.
+    format: Option<Format>,
+    /// Whether all records are stored, or none.
+    is_atomic: bool,
+    options: ImportOptions,
+}
+
+impl Query {
+    fn parse(query: &str) -> Result<Self, Failure> {
+        let mut read = Self {
+            format: None,
+            is_atomic: false,
+            options: ImportOptions {
+                keeps_going: true,
+                ..ImportOptions::default()
+            },
+        };
+        parameters(query, &IMPORT, |parameter, value| {
+            match parameter.name {
+                "format" => read.format = Some(named_format(&value)?),
+                "on_conflict" => {
+                    let on_conflict = OnConflict::of_name(&value);
+                    read.options.on_conflict =
+                        on_conflict.ok_or("on_conflict must be fail, skip or replace")?;
+                }
+                "atomic" => read.is_atomic = flag("atomic", &value)?,
+                name => read.options.is_dry_run = flag(name, &value)?,
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// `POST /api/robots/import`.
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
-    let ImportQuery {
-        format,
-        mode,
-        options,
-    } = ImportQuery::parse(call.query())?;
+    let query = Query::parse(call.query())?;
     let media_type = value(call.headers(), CONTENT_TYPE).unwrap_or_default();
-    let format = format
-        .or_else(|| Format::of_media_type(&media_type))
-        .ok_or_else(unknown_format)?;
-    let limit = match options.dry_run {
-        DryRun::No => IMPORT_LIMIT,
-        DryRun::Yes => DRY_RUN_LIMIT,
+    let format = query.format.or_else(|| Format::of_media_type(&media_type));
+    let format = format.ok_or_else(|| {
+        let message = "The format is not known; send format=csv, json or ndjson in the query, or the \
+                       Content-Type text/csv, application/json or application/x-ndjson";
+        Failure::Malformed(vec![message.into()])
+    })?;
+    let limit = if query.options.is_dry_run {
+        DRY_RUN_LIMIT
+    } else {
+        IMPORT_LIMIT
     };
     let length = content_length(call.headers()).and_then(|length| length.try_into().ok());
     if length.is_some_and(|length: u64| length > limit) {
         return Err(Failure::ImportTooLarge(limit));
     }
-    let pieces = pieces.map_err(Failure::Body)?;
+    let body = BodyReader {
+        pieces: pieces.map_err(Failure::Body)?,
+        piece: Cursor::default(),
+        room: limit,
+    };
     let catalogue = Arc::clone(&call.service.catalogue);
-    let behaviour = call.service.behaviour;
-    let report = Report::new(limit, mode, call.request_id.clone());
+    let behaviour = call.service.settings.behaviour;
+    let mut report = Report {
+        query,
+        limit,
+        request_id: call.request_id.clone(),
+        counts: Counts::default(),
+        first: None,
+        stop: None,
+        messages: Vec::new(),
+        omitted: 0,
+        has_name_conflict: false,
+    };
     Ok(Pending::blocking(move || {
-        let records = Records::new(BodyReader::new(pieces, limit), format);
-        let report = match mode {
-            Mode::Each => run(catalogue, records, options, report),
-            Mode::Atomic => run_atomically(&*catalogue, records, options, report),
-        };
-        Ok(report.into_response(options, behaviour)?)
+        report.run(catalogue, Records::new(body, format));
+        report.into_response(behaviour)
     }))
-}
-
-/// Imports the records, up to the last one or to a failure of the body or the store.
-fn run(
-    catalogue: Arc<dyn Catalogue>,
-    records: Records<BodyReader>,
-    options: ImportOptions,
-    mut report: Report,
-) -> Report {
-    let mut outcomes = import(catalogue, records, options).in_flight(IN_FLIGHT);
-    for outcome in outcomes.by_ref() {
-        report.add(outcome);
-    }
-    // Otherwise the reply has no counts, and the rest of the body need not be read.
-    if report.stop.is_some() && report.has_counts() {
-        report.not_tried = outcomes.not_tried();
-    }
-    report
-}
-
-/// Imports all records, or none.
-fn run_atomically(
-    catalogue: &dyn Catalogue,
-    records: Records<BodyReader>,
-    options: ImportOptions,
-    mut report: Report,
-) -> Report {
-    for outcome in import_atomically(catalogue, records, options) {
-        report.add(outcome);
-    }
-    report
 }
 
 /// The outcome of an import for the reply.
 struct Report {
+    query: Query,
     /// The maximum number of bytes in the body.
     limit: u64,
     request_id: RequestId,
-    summary: Summary,
+    counts: Counts,
     /// The first failure of a record.
     first: Option<Failure>,
     /// The failure that ended the import, and its messages.
     stop: Option<(Failure, Vec<String>)>,
-    not_tried: Option<u64>,
     messages: Vec<String>,
-    /// The maximum number of messages.
-    messages_limit: usize,
-    /// The number of messages beyond it.
+    /// The number of messages that are not in the reply.
     omitted: u64,
     has_name_conflict: bool,
 }
 
 /// The numbers of records by their outcome, in JSON.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Counts {
-    added: u64,
-    replaced: u64,
-    skipped: u64,
-    failed: u64,
+    #[serde(flatten)]
+    tried: ImportCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_tried: Option<u64>,
 }
 
 impl Report {
-    fn new(limit: u64, mode: Mode, request_id: RequestId) -> Self {
-        Self {
-            limit,
-            request_id,
-            summary: Summary::default(),
-            first: None,
-            stop: None,
-            not_tried: None,
-            messages: Vec::new(),
-            messages_limit: match mode {
-                Mode::Each => MESSAGES_LIMIT,
-                // The number of records is limited.
-                Mode::Atomic => usize::MAX,
-            },
-            omitted: 0,
-            has_name_conflict: false,
+    /// Imports the records, up to the last one or to a failure of the body or the store.
+    fn run(&mut self, catalogue: Arc<dyn Catalogue>, records: Records<BodyReader>) {
+        let options = self.query.options;
+        if self.query.is_atomic {
+            for outcome in import_atomically(&*catalogue, records, options) {
+                self.add(outcome);
+            }
+            return;
+        }
+        let mut outcomes = import(catalogue, records, options).in_flight(IN_FLIGHT);
+        for outcome in outcomes.by_ref() {
+            self.add(outcome);
+        }
+        // Otherwise the reply has no counts, and the rest of the body need not be read.
+        if self.stop.is_some() && self.has_counts() {
+            self.counts.not_tried = outcomes.not_tried();
         }
     }
 
     fn add(&mut self, outcome: Outcome) {
-        self.summary.count(&outcome);
+        self.counts.tried.count(&outcome);
         let Err(error) = outcome.result else {
             return;
         };
@@ -186,7 +199,8 @@ impl Report {
             return;
         }
         for message in messages {
-            if self.messages.len() < self.messages_limit {
+            // The number of records of an atomic import is limited.
+            if self.query.is_atomic || self.messages.len() < MESSAGES_LIMIT {
                 self.messages.push(message);
             } else {
                 self.omitted = self.omitted.saturating_add(1);
@@ -199,7 +213,10 @@ impl Report {
     fn failure(&self, error: ImportError) -> Failure {
         match error {
             ImportError::Malformed(messages) => Failure::Malformed(messages),
-            ImportError::Store(error) => logged(error, &self.request_id),
+            ImportError::Store(error) => {
+                log(&error, &self.request_id);
+                Failure::Store(error)
+            }
             error @ ImportError::TooMany => Failure::TooManyRecords(error.to_string()),
             ImportError::Unreadable(ReadError::Malformed { message, .. }) => {
                 Failure::Malformed(vec![message])
@@ -217,39 +234,24 @@ impl Report {
 
     /// Whether the reply has the counts even if the import was stopped.
     fn has_counts(&self) -> bool {
-        self.summary.records() > self.summary.failed
+        self.counts.tried.records() > self.counts.tried.failed
     }
 
-    fn into_response(
-        mut self,
-        options: ImportOptions,
-        behaviour: Behaviour,
-    ) -> Result<Response, Failure> {
+    fn into_response(mut self, behaviour: Behaviour) -> HandlerResult {
         let has_counts = self.has_counts();
         if self.omitted > 0 {
             let omitted = self.omitted;
             self.messages.push(format!("and {omitted} more messages"));
         }
+        let options = self.query.options;
         if self.has_name_conflict && options.on_conflict == OnConflict::Fail {
-            self.messages.push(
-                "To skip names that are taken, add on_conflict=skip to the query; to update \
-                 their robots, on_conflict=replace"
-                    .to_owned(),
-            );
+            let hint = "To skip names that are taken, add on_conflict=skip to the query; to update \
+                        their robots, on_conflict=replace";
+            self.messages.push(hint.to_owned());
         }
-        let Summary {
-            added,
-            replaced,
-            skipped,
-            failed,
-        } = self.summary;
-        let counts = Counts {
-            added,
-            replaced,
-            skipped,
-            failed,
-            not_tried: self.not_tried,
-        };
+        let ImportCounts {
+            added, replaced, ..
+        } = self.counts.tried;
         let is_anything_stored = added > 0 || replaced > 0;
         let mut messages = self.messages;
         match (self.stop, self.first) {
@@ -259,13 +261,16 @@ impl Report {
                     return Err(Failure::NothingImported(Box::new(stop), messages));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
-                Ok(stopped(&stop, counts, messages, behaviour))
+                let body = json(&Envelope::stopped(self.counts, messages));
+                let mut response = response::whole(stop.status(behaviour), body);
+                response.headers_mut().extend(stop.header());
+                Ok(response)
             }
             (None, Some(first)) if !is_anything_stored => {
                 Err(Failure::NothingImported(Box::new(first), messages))
             }
             _ => {
-                let envelope = Envelope::ok(counts).with_messages(messages);
+                let envelope = Envelope::ok(self.counts).with_messages(messages);
                 Ok(response::ok(json(&envelope)))
             }
         }
@@ -290,36 +295,15 @@ fn is_stop(error: &ImportError) -> bool {
 
 /// How the client can import the rest.
 fn advice(stop: &Failure, options: ImportOptions) -> Option<&'static str> {
-    match (stop, options.dry_run, options.on_conflict) {
-        (Failure::ImportTooLarge(_), ..) | (_, DryRun::Yes, _) => None,
-        (_, DryRun::No, OnConflict::Fail) => {
-            Some("To import the rest, send the file again with on_conflict=skip in the query")
-        }
-        (_, DryRun::No, OnConflict::Skip | OnConflict::Replace) => {
-            Some("To import the rest, send the file again")
-        }
+    if options.is_dry_run || matches!(stop, Failure::ImportTooLarge(_)) {
+        return None;
     }
-}
-
-/// The reply to an import that was stopped after it had stored some robots.
-fn stopped(
-    stop: &Failure,
-    counts: Counts,
-    messages: Vec<String>,
-    behaviour: Behaviour,
-) -> Response {
-    let body = json(&Envelope::stopped(counts, messages));
-    let mut response = response::whole(stop.status(behaviour), body);
-    response.headers_mut().extend(stop.header());
-    response
-}
-
-fn unknown_format() -> Failure {
-    Failure::Malformed(vec![
-        "The format is not known; send format=csv, json or ndjson in the query, or the \
-         Content-Type text/csv, application/json or application/x-ndjson"
-            .into(),
-    ])
+    Some(match options.on_conflict {
+        OnConflict::Fail => {
+            "To import the rest, send the file again with on_conflict=skip in the query"
+        }
+        OnConflict::Skip | OnConflict::Replace => "To import the rest, send the file again",
+    })
 }
 
 /// The body as one stream of bytes.
@@ -328,16 +312,6 @@ struct BodyReader {
     piece: Cursor<Vec<u8>>,
     /// The number of further bytes that are allowed.
     room: u64,
-}
-
-impl BodyReader {
-    fn new(pieces: Pieces, limit: u64) -> Self {
-        Self {
-            pieces,
-            piece: Cursor::default(),
-            room: limit,
-        }
-    }
 }
 
 impl Read for BodyReader {

@@ -23,11 +23,11 @@
 //!
 //! | Module | Contains |
 //! |---|---|
-//! | `api` | [`Api`], the entry point, with its settings in `service` |
+//! | `api` | [`Api`], the entry point, and its settings |
 //! | `exchange` | [`Exchange`], a request and its response: permissions, dispatch, `OPTIONS` |
 //! | `routes` | the table of all paths and methods, made of the types in `route` |
 //! | `robots`, `import`, `export` | the handlers |
-//! | `parameters`, `query`, `import_query` | the list of all query parameters, and the queries of the handlers |
+//! | `parameters`, `query` | the list of all query parameters, and the queries of the handlers |
 //! | `openapi` | the description of the API: a document, completed for the service |
 //! | `list` | streaming of long lists |
 //! | `render` | JSON |
@@ -55,14 +55,11 @@ mod failure;
 mod headers;
 mod host;
 mod import;
-mod import_query;
 mod list;
 mod openapi;
 mod origin;
 mod parameters;
 mod query;
-#[cfg(test)]
-mod query_tests;
 mod render;
 mod request_body;
 mod request_id;
@@ -70,11 +67,10 @@ mod response;
 mod robots;
 mod route;
 mod routes;
-mod service;
 mod token;
 
 pub use access::{Access, AccessError};
-pub use api::Api;
+pub use api::{Api, ApiSettings};
 pub use behaviour::{Behaviour, ParseBehaviourError};
 pub use body_timer::{BodyTimer, StreamLimits};
 pub use context::refusal;

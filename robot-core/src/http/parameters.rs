@@ -272,12 +272,12 @@ mod tests {
 
     #[test]
     fn unknown_parameters_are_named_with_the_nearest_known_one() {
-        assert_eq!(check_known("limit=1&&type=x", &LIST), Ok(()));
+        assert!(check_known("limit=1&&type=x", &LIST).is_ok());
         assert_eq!(
-            check_known("limt=1&limt=2&%66ields=id", &LIST),
-            Err(Failure::Malformed(vec![
-                "'limt' is not a parameter; did you mean limit?".into()
-            ]))
+            check_known("limt=1&limt=2&%66ields=id", &LIST)
+                .unwrap_err()
+                .messages(),
+            ["'limt' is not a parameter; did you mean limit?"]
         );
     }
 }

@@ -8,15 +8,15 @@ use ::http::{
 };
 
 use super::{
+    api::Service,
     conditions::{Conditions, Expectation, etag},
-    failure::{Failure, HandlerError, PATCH_TYPE},
+    failure::{Failure, PATCH_TYPE},
     headers, list,
     query::Query,
     render::{Envelope, array, json},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
-    service::Service,
 };
 use crate::{
     catalogue::{
@@ -127,7 +127,7 @@ impl List {
             .last()
             .and_then(|last| last.cursor(query.cursor.sort()));
         if let (true, Some(end)) = (has_next, end) {
-            let base = &self.service.base;
+            let base = &self.service.settings.base;
             let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
             response::set(response.headers_mut(), LINK, next);
         }
@@ -192,7 +192,7 @@ fn tagged(mut response: Response, revision: Revision) -> Response {
 
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
-    let status = call.service.behaviour.created();
+    let status = call.service.settings.behaviour.created();
     let draft = draft_json::read(body).map_err(malformed)?;
     let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| {
@@ -207,7 +207,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let draft = draft_json::read(body).map_err(malformed)?;
-    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    let id = call.id().ok_or(Failure::NeverAssigned)?;
     let changes = ValidDraft::new(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
 }
@@ -225,7 +225,7 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
     }
     let conditions = Conditions::of_change(call.headers())?;
     let (draft, removed) = draft_json::read_patch(body).map_err(malformed)?;
-    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    let id = call.id().ok_or(Failure::NeverAssigned)?;
     match ValidChanges::of_patch(draft, &removed) {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
         changes => Ok(update(call, id, conditions, changes)),
@@ -236,7 +236,7 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 /// early must not delete anything.
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let id = call.id().ok_or(Failure::NoSuchRobot(None))?;
+    let id = call.id().ok_or(Failure::NeverAssigned)?;
     let catalogue = &call.service.catalogue;
     let change = match conditions.expectation() {
         Expectation::Existing => Change::Delete(id),
@@ -308,18 +308,18 @@ fn compare_and_change(
     catalogue: &dyn Catalogue,
     id: RobotId,
     conditions: &Conditions,
-    change: impl Fn(Revision) -> std::result::Result<(), HandlerError>,
-) -> std::result::Result<Revision, HandlerError> {
+    change: impl Fn(Revision) -> std::result::Result<(), Failure>,
+) -> std::result::Result<Revision, Failure> {
     for _ in 0..ATTEMPTS {
         let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
         let revision = robot.revision();
         conditions.permit_change(revision)?;
         match change(revision) {
-            Err(HandlerError::Store(Error::Stale(_))) => {}
+            Err(Failure::Store(Error::Stale(_))) => {}
             result => return result.map(|()| revision),
         }
     }
-    Err(Failure::Unavailable.into())
+    Err(Failure::Unavailable)
 }
 
 fn malformed(error: DraftJsonError) -> Failure {

@@ -6,12 +6,12 @@ use ::http::{HeaderMap, Method, request::Parts};
 use percent_encoding::percent_decode;
 
 use super::{
-    failure::{Failure, HandlerError},
+    api::Service,
+    failure::Failure,
     parameters::Parameters,
     request_body::{BodyError, Pieces},
     request_id::RequestId,
     response::Response,
-    service::Service,
     token::Permission,
 };
 use crate::{catalogue::Pending, model::RobotId};
@@ -48,7 +48,7 @@ pub(super) enum Handler {
 }
 
 /// The outcome of a request.
-pub(super) type HandlerResult = Result<Response, HandlerError>;
+pub(super) type HandlerResult = Result<Response, Failure>;
 
 /// The outcome of a request that may take work which blocks. An `Err` was found without blocking.
 pub(super) type Started = Result<Pending<HandlerResult>, Failure>;

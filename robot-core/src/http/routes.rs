@@ -4,107 +4,81 @@
 //! a route, write a handler, add it here, and describe it in `openapi/document.json`.
 
 use super::{
-    export, import, openapi, parameters, robots,
+    export, import, openapi,
+    parameters::{EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
+    robots,
     route::{
-        Handler::{Bodyless, Streamed, Whole},
-        Operation, Route,
+        Call,
+        Handler::{self, Bodyless, Streamed, Whole},
+        Operation, Route, Started,
     },
     token::Permission::{Read, Write},
 };
 
+/// All routes.
 pub(super) static ALL: &[Route] = &[
     Route {
         path: "/api/robots",
         methods: &[
-            Operation {
-                method: "GET",
-                handler: Bodyless(robots::list),
-                parameters: &parameters::LIST,
-                needs: Some(Read),
-            },
-            Operation {
-                method: "POST",
-                handler: Whole(robots::create),
-                parameters: &parameters::NONE,
-                needs: Some(Write),
-            },
+            read(robots::list, &LIST),
+            write("POST", Whole(robots::create), &NONE),
         ],
     },
     Route {
         path: "/api/robots/{id}",
         methods: &[
-            Operation {
-                method: "GET",
-                handler: Bodyless(robots::get),
-                parameters: &parameters::ROBOT,
-                needs: Some(Read),
-            },
-            Operation {
-                method: "PUT",
-                handler: Whole(robots::replace),
-                parameters: &parameters::NONE,
-                needs: Some(Write),
-            },
-            Operation {
-                method: "PATCH",
-                handler: Whole(robots::patch),
-                parameters: &parameters::NONE,
-                needs: Some(Write),
-            },
-            Operation {
-                method: "DELETE",
-                handler: Whole(robots::delete),
-                parameters: &parameters::NONE,
-                needs: Some(Write),
-            },
+            read(robots::get, &ROBOT),
+            write("PUT", Whole(robots::replace), &NONE),
+            write("PATCH", Whole(robots::patch), &NONE),
+            write("DELETE", Whole(robots::delete), &NONE),
         ],
     },
     Route {
         path: "/api/robots/search/{name}",
-        methods: &[Operation {
-            method: "GET",
-            handler: Bodyless(robots::search),
-            parameters: &parameters::SEARCH,
-            needs: Some(Read),
-        }],
+        methods: &[read(robots::search, &SEARCH)],
     },
     Route {
         path: "/api/robots/summary",
-        methods: &[Operation {
-            method: "GET",
-            handler: Bodyless(robots::summary),
-            parameters: &parameters::SUMMARY,
-            needs: Some(Read),
-        }],
+        methods: &[read(robots::summary, &SUMMARY)],
     },
     Route {
         path: "/api/robots/import",
-        methods: &[Operation {
-            method: "POST",
-            handler: Streamed(import::start),
-            parameters: &parameters::IMPORT,
-            needs: Some(Write),
-        }],
+        methods: &[write("POST", Streamed(import::start), &IMPORT)],
     },
     Route {
         path: "/api/robots/export",
-        methods: &[Operation {
-            method: "GET",
-            handler: Bodyless(export::start),
-            parameters: &parameters::EXPORT,
-            needs: Some(Read),
-        }],
+        methods: &[read(export::start, &EXPORT)],
     },
     Route {
         path: "/openapi.json",
         methods: &[Operation {
-            method: "GET",
-            handler: Bodyless(openapi::get),
-            parameters: &parameters::NONE,
             needs: None,
+            ..read(openapi::get, &NONE)
         }],
     },
 ];
+
+const fn read(handler: fn(&Call<'_>) -> Started, parameters: &'static Parameters) -> Operation {
+    Operation {
+        method: "GET",
+        handler: Bodyless(handler),
+        parameters,
+        needs: Some(Read),
+    }
+}
+
+const fn write(
+    method: &'static str,
+    handler: Handler,
+    parameters: &'static Parameters,
+) -> Operation {
+    Operation {
+        method,
+        handler,
+        parameters,
+        needs: Some(Write),
+    }
+}
 
 /// The route of a path below the base, and the parameter in the path.
 pub(super) fn find(path: &str) -> Option<(&'static Route, Vec<u8>)> {

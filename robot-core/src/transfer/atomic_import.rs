@@ -10,7 +10,7 @@ use std::{
 use super::{
     import::{RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict, write},
     import_metrics::ImportMetrics,
-    outcome::{ATOMIC_LIMIT, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
+    outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
     record::{ReadError, Record},
 };
@@ -26,7 +26,7 @@ const ATTEMPTS: u32 = 5;
 /// of their robots or none.
 ///
 /// The result has the outcome of each record if none fails. Otherwise nothing was stored, and it has
-/// the outcome of every record that fails, whatever [`AfterFailure`](super::AfterFailure) is; only a
+/// the outcome of every record that fails, whatever `keeps_going` is; only a
 /// failure of the store or the input, or too many records, ends the import at once. After
 /// [`Error::Unknown`], either all records or none were stored.
 ///
@@ -90,7 +90,7 @@ fn run<C: Catalogue + ?Sized>(
             outcomes.retain(|outcome| outcome.result.is_err());
             return outcomes;
         }
-        if outcomes.is_empty() || options.dry_run == DryRun::Yes {
+        if outcomes.is_empty() || options.is_dry_run {
             return outcomes;
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);

@@ -12,7 +12,7 @@ use std::{
 use super::{
     import_metrics::ImportMetrics,
     names::Names,
-    outcome::{AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored},
+    outcome::{ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
     record::{ReadError, Record},
 };
@@ -38,7 +38,7 @@ pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// iterator that is dropped early may have stored a few more robots than it returned.
 /// [`import_atomically`](super::import_atomically) stores all records or none.
 ///
-/// If the import [stops](AfterFailure::Stop) at a record that fails, no later record is stored,
+/// If the import stops at a record that fails, no later record is stored,
 /// unless another caller takes a name, or the store fails, between the look-up of the name and the
 /// write; the outcomes of later records that were stored are then returned as well.
 ///
@@ -174,8 +174,8 @@ where
                 Ok(draft) => Some(draft.name()),
                 Err(rejection) => rejection.name.as_deref(),
             };
-            let must_wait = self.options.dry_run == DryRun::No
-                && name.is_some_and(|name| self.names.contains(name));
+            let must_wait =
+                !self.options.is_dry_run && name.is_some_and(|name| self.names.contains(name));
             if must_wait {
                 self.waiting = Some((position, draft));
                 return;
@@ -219,7 +219,7 @@ where
     }
 
     fn ends_with(&self, error: &ImportError) -> bool {
-        self.options.after_failure == AfterFailure::Stop || !error.is_record_error()
+        !self.options.keeps_going || !error.is_record_error()
     }
 
     /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
@@ -230,7 +230,7 @@ where
             Ok(holder) => holder.map(|robot| (robot.id(), robot.revision())),
             Err(error) => return Step::Done(Err(error.into())),
         };
-        let is_dry_run = self.options.dry_run == DryRun::Yes;
+        let is_dry_run = self.options.is_dry_run;
         let is_taken = holder.is_some() || (is_dry_run && self.names.contains(draft.name()));
         if is_taken && let Some(result) = self.options.on_conflict.without_write() {
             return Step::Done(result);
@@ -278,9 +278,8 @@ where
         let name = rejection.name.clone();
         match self.catalogue.violations(rejection, None) {
             Ok(violations) => {
-                let is_dry_run = self.options.dry_run == DryRun::Yes;
                 let is_taken = name.is_some_and(|name| self.names.contains(&name));
-                Error::Rejected(if is_dry_run && is_taken {
+                Error::Rejected(if self.options.is_dry_run && is_taken {
                     violations.and(Violation::NAME_TAKEN)
                 } else {
                     violations

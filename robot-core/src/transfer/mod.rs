@@ -8,11 +8,11 @@
 //! ```
 //! use std::sync::Arc;
 //! use robot_core::{Catalogue, CatalogueExt, MemoryCatalogue, Pages};
-//! use robot_core::transfer::{Format, ImportOptions, Records, RobotWriter, Summary, import};
+//! use robot_core::transfer::{Format, ImportOptions, Records, RobotWriter, ImportCounts, import};
 //!
 //! let file = "name,type,year\nR2-D2,droid,1977\nHAL 9000,virtual,1968\n";
 //! let catalogue = Arc::new(MemoryCatalogue::new());
-//! let mut summary = Summary::default();
+//! let mut summary = ImportCounts::default();
 //! for outcome in import(Arc::clone(&catalogue), Records::new(file.as_bytes(), Format::Csv), ImportOptions::default()) {
 //!     summary.count(&outcome);
 //!     if let Err(error) = outcome.result {
@@ -67,8 +67,7 @@ pub use format::{Format, ParseFormatError};
 pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
 pub use outcome::{
-    ATOMIC_LIMIT, AfterFailure, DryRun, ImportError, ImportOptions, OnConflict, Outcome, Stored,
-    Summary,
+    ATOMIC_LIMIT, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Stored,
 };
 pub use position::Position;
 pub use record::{ReadError, Record};

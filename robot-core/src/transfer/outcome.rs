@@ -29,7 +29,10 @@ pub const ATOMIC_LIMIT: usize = 10_000;
 /// use robot_core::transfer::{Format, ImportOptions, OnConflict, Records, Stored, import};
 ///
 /// let file = "name,type,year\nR2-D2,droid,1977\nR2-D2,droid,1980\n";
-/// let options = ImportOptions::default().on_conflict(OnConflict::Replace);
+/// let options = ImportOptions {
+///     on_conflict: OnConflict::Replace,
+///     ..ImportOptions::default()
+/// };
 /// let records = Records::new(file.as_bytes(), Format::Csv);
 /// let outcomes = import(Arc::new(MemoryCatalogue::new()), records, options);
 /// let stored: Vec<_> = outcomes.map(|outcome| outcome.result).collect::<Result<_, _>>()?;
@@ -77,97 +80,33 @@ impl OnConflict {
     }
 }
 
-/// What to do after a record has failed.
-///
-/// ```
-/// use std::sync::Arc;
-/// use robot_core::MemoryCatalogue;
-/// use robot_core::transfer::{AfterFailure, Format, ImportOptions, Records, import};
-///
-/// let file = "name,type,year\nR2-D2,droid,-1\nC-3PO,droid,1977\n";
-/// for (after_failure, outcomes) in [(AfterFailure::Stop, 1), (AfterFailure::Continue, 2)] {
-///     let options = ImportOptions::default().after_failure(after_failure);
-///     let records = Records::new(file.as_bytes(), Format::Csv);
-///     assert_eq!(import(Arc::new(MemoryCatalogue::new()), records, options).count(), outcomes);
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum AfterFailure {
-    /// The import ends, and no later record is stored.
-    #[default]
-    Stop,
-    /// The import continues with the next record. A failure of the store or the input ends it all
-    /// the same.
-    Continue,
-}
-
-/// Whether an import is a dry run.
-///
-/// ```
-/// use std::sync::Arc;
-/// use robot_core::MemoryCatalogue;
-/// use robot_core::{CatalogueExt, transfer::{DryRun, Format, ImportOptions, Records, import}};
-///
-/// let catalogue = Arc::new(MemoryCatalogue::new());
-/// let records = Records::new("name,type,year\nR2-D2,droid,1977\n".as_bytes(), Format::Csv);
-/// let options = ImportOptions::default().dry_run(DryRun::Yes);
-/// assert_eq!(import(Arc::clone(&catalogue), records, options).count(), 1);
-/// assert!(catalogue.list()?.is_empty());
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DryRun {
-    /// Robots are stored.
-    #[default]
-    No,
-    /// Nothing is stored, and the outcomes are what an import would return. It keeps a hash of
-    /// each name, which takes about 20 bytes per record.
-    Yes,
-}
-
 /// Options of an import.
 ///
 /// ```
-/// use robot_core::transfer::{AfterFailure, DryRun, ImportOptions, OnConflict};
+/// use std::sync::Arc;
+/// use robot_core::{CatalogueExt, MemoryCatalogue};
+/// use robot_core::transfer::{Format, ImportOptions, Records, import};
 ///
-/// let options = ImportOptions::default()
-///     .on_conflict(OnConflict::Skip)
-///     .after_failure(AfterFailure::Continue)
-///     .dry_run(DryRun::No);
-/// assert_ne!(options, ImportOptions::default());
+/// let file = "name,type,year\nR2-D2,droid,-1\nC-3PO,droid,1977\n";
+/// for (keeps_going, outcomes) in [(false, 1), (true, 2)] {
+///     let catalogue = Arc::new(MemoryCatalogue::new());
+///     let options = ImportOptions { keeps_going, is_dry_run: true, ..ImportOptions::default() };
+///     let records = Records::new(file.as_bytes(), Format::Csv);
+///     assert_eq!(import(Arc::clone(&catalogue), records, options).count(), outcomes);
+///     assert!(catalogue.list()?.is_empty());
+/// }
+/// # Ok::<(), robot_core::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ImportOptions {
     /// What to do with names that are taken.
     pub on_conflict: OnConflict,
-    /// What to do after a record has failed.
-    pub after_failure: AfterFailure,
-    /// Whether to store nothing.
-    pub dry_run: DryRun,
-}
-
-impl ImportOptions {
-    /// Sets [`on_conflict`](Self::on_conflict).
-    #[must_use]
-    pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
-        self.on_conflict = on_conflict;
-        self
-    }
-
-    /// Sets [`after_failure`](Self::after_failure).
-    #[must_use]
-    pub fn after_failure(mut self, after_failure: AfterFailure) -> Self {
-        self.after_failure = after_failure;
-        self
-    }
-
-    /// Sets [`dry_run`](Self::dry_run).
-    #[must_use]
-    pub fn dry_run(mut self, dry_run: DryRun) -> Self {
-        self.dry_run = dry_run;
-        self
-    }
+    /// Whether the import continues after a record has failed. Otherwise no later record is stored. A
+    /// failure of the store or the input ends it all the same.
+    pub keeps_going: bool,
+    /// Whether nothing is stored, and the outcomes are what an import would return. The import keeps a
+    /// hash of each name, which takes about 20 bytes per record.
+    pub is_dry_run: bool,
 }
 
 /// The outcome of one record.
@@ -266,18 +205,18 @@ impl ImportError {
 /// The number of records by outcome.
 ///
 /// ```
-/// use robot_core::transfer::{Outcome, Position, Stored, Summary};
+/// use robot_core::transfer::{Outcome, Position, Stored, ImportCounts};
 ///
-/// let mut summary = Summary::default();
+/// let mut summary = ImportCounts::default();
 /// for (line, stored) in [(1, Stored::Added), (2, Stored::Skipped)] {
 ///     let position = Position::Line(line);
 ///     summary.count(&Outcome { position, result: Ok(stored) });
 /// }
 /// assert_eq!((summary.added, summary.skipped, summary.records()), (1, 1, 2));
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(serde::Serialize, Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Summary {
+pub struct ImportCounts {
     /// Robots added.
     pub added: u64,
     /// Robots replaced.
@@ -288,7 +227,7 @@ pub struct Summary {
     pub failed: u64,
 }
 
-impl Summary {
+impl ImportCounts {
     /// Adds an outcome.
     pub fn count(&mut self, outcome: &Outcome) {
         let counter = match outcome.result {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::{HeaderName, HeaderValue};
 use proptest::{collection::vec, prelude::*};
-use robot_core::http::{Access, AccessToken, Behaviour, BodyError, Permission};
+use robot_core::http::{Access, AccessToken, Behaviour, BodyError, Hosts, Permission};
 
 use crate::{
     configuration,
@@ -313,8 +313,12 @@ proptest! {
 
     #[test]
     fn rejected_random_requests_change_nothing(calls in vec(call(), 1..12)) {
-        let service = || Service::of(NAMES).hosts(&["robots.example"]).origin(ALLOWED_ORIGIN);
-        let (one, other) = (service(), service().behaviour(Behaviour::B));
+        let service = |behaviour| Service::of(NAMES).with(|settings| {
+            settings.hosts = Hosts::Only(vec!["robots.example".parse().unwrap()]);
+            settings.origins = vec![ALLOWED_ORIGIN.parse().unwrap()];
+            settings.behaviour = behaviour;
+        });
+        let (one, other) = (service(Behaviour::A), service(Behaviour::B));
         for call in calls {
             let Some(request) = call.request() else { continue };
             let before = one.robots();
@@ -346,7 +350,8 @@ proptest! {
         let tokens = [("reader", Permission::Read), ("writer", Permission::Write)];
         let tokens = tokens.map(|(text, permission)| AccessToken::of(text, permission));
         let anonymous = reads_are_open.then_some(Permission::Read);
-        let service = Service::of(NAMES).access(Access::new(tokens.into(), anonymous));
+        let access = Access::new(tokens.into(), anonymous);
+        let service = Service::of(NAMES).with(|settings| settings.access = access);
         for mut call in calls {
             call.headers.push(("Authorization", credentials.clone()));
             let Some(request) = call.request() else { continue };

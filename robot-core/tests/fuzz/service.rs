@@ -5,7 +5,7 @@ use std::sync::Arc;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use robot_core::{
     Catalogue, CatalogueExt, Draft, MemoryCatalogue, Revision, Robot,
-    http::{Access, Api, Behaviour, BodyError, Hosts, Response},
+    http::{Api, ApiSettings, Behaviour, BodyError, Response},
 };
 use serde_json::Value;
 
@@ -27,8 +27,8 @@ pub(crate) fn request(method: &str, target: &str) -> Option<Request> {
 
 pub(crate) struct Service {
     catalogue: Arc<MemoryCatalogue>,
+    settings: ApiSettings,
     api: Api,
-    behaviour: Behaviour,
 }
 
 /// An answer with its whole body.
@@ -51,30 +51,14 @@ impl Service {
         Self {
             api: Api::new(Arc::clone(&catalogue) as Arc<dyn Catalogue>),
             catalogue,
-            behaviour: Behaviour::A,
+            settings: ApiSettings::default(),
         }
     }
 
-    pub(crate) fn behaviour(mut self, behaviour: Behaviour) -> Self {
-        self.api = self.api.behaviour(behaviour);
-        self.behaviour = behaviour;
-        self
-    }
-
-    pub(crate) fn hosts(mut self, names: &[&str]) -> Self {
-        let names = names.iter().map(|name| name.parse().unwrap()).collect();
-        self.api = self.api.hosts(Hosts::Only(names));
-        self
-    }
-
-    /// Allows pages of this origin.
-    pub(crate) fn origin(mut self, origin: &str) -> Self {
-        self.api = self.api.origins(vec![origin.parse().unwrap()]);
-        self
-    }
-
-    pub(crate) fn access(mut self, access: Access) -> Self {
-        self.api = self.api.access(access);
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut ApiSettings)) -> Self {
+        change(&mut self.settings);
+        let catalogue = Arc::clone(&self.catalogue) as Arc<dyn Catalogue>;
+        self.api = Api::with_settings(catalogue, self.settings.clone());
         self
     }
 
@@ -110,7 +94,7 @@ impl Service {
     fn check(&self, respond: impl FnOnce(&Api) -> Response) -> Answer {
         let before = self.robots();
         let answer = Answer::of(respond(&self.api));
-        answer.assert_in_shape(self.behaviour);
+        answer.assert_in_shape(self.settings.behaviour);
         if answer.status >= 400 {
             assert_eq!(self.robots(), before, "{answer:?}");
         }

@@ -8,10 +8,7 @@ use std::sync::{
 use robot_core::{
     Catalogue, CatalogueExt, Draft, MemoryCatalogue, Pages,
     http::Api,
-    transfer::{
-        AfterFailure, DryRun, Format, ImportOptions, OnConflict, Outcome, Position, Records,
-        Stored, import,
-    },
+    transfer::{Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import},
 };
 
 use crate::racing::Racing;
@@ -70,8 +67,11 @@ pub(crate) fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
         .collect()
 }
 
-pub(crate) fn options() -> ImportOptions {
-    ImportOptions::default()
+pub(crate) fn conflict_options(on_conflict: OnConflict) -> ImportOptions {
+    ImportOptions {
+        on_conflict,
+        ..ImportOptions::default()
+    }
 }
 
 pub(crate) const MIXED: &str = "\
@@ -115,9 +115,11 @@ fn import_handles_each_record_and_conflict() {
     ] {
         on_both_kinds_of_store(|catalogue| {
             let old = catalogue.add(Draft::new("old", "droid", 0)).unwrap();
-            let options = options()
-                .on_conflict(on_conflict)
-                .after_failure(AfterFailure::Continue);
+            let options = ImportOptions {
+                on_conflict,
+                keeps_going: true,
+                is_dry_run: false,
+            };
             assert_eq!(
                 outcomes(&catalogue, MIXED, options),
                 mixed_outcomes(on_conflict)
@@ -136,10 +138,11 @@ fn dry_run_returns_the_same_and_stores_nothing() {
     for on_conflict in [OnConflict::Fail, OnConflict::Skip, OnConflict::Replace] {
         on_both_kinds_of_store(|catalogue| {
             catalogue.add(Draft::new("old", "droid", 0)).unwrap();
-            let options = options()
-                .on_conflict(on_conflict)
-                .after_failure(AfterFailure::Continue)
-                .dry_run(DryRun::Yes);
+            let options = ImportOptions {
+                on_conflict,
+                keeps_going: true,
+                is_dry_run: true,
+            };
             assert_eq!(
                 outcomes(&catalogue, MIXED, options),
                 mixed_outcomes(on_conflict)
@@ -163,7 +166,7 @@ fn stopped_import_stores_only_records_before_the_failure() {
             catalogue.add(Draft::new("taken", "droid", 0)).unwrap();
             let mut robots = good.clone();
             robots.insert(2000, bad);
-            let outcomes = outcomes(&catalogue, &file(&robots), options());
+            let outcomes = outcomes(&catalogue, &file(&robots), ImportOptions::default());
             assert_eq!(outcomes.len(), 2001);
             assert_eq!(outcomes[2000], format!("2001: {message}"));
             assert!(
@@ -184,7 +187,7 @@ fn last_of_equal_names_wins_with_replace() {
         let robots: Vec<_> = (0..2500)
             .map(|year| (["a", "b", "c"][usize::try_from(year % 3).unwrap()], year))
             .collect();
-        let options = options().on_conflict(OnConflict::Replace);
+        let options = conflict_options(OnConflict::Replace);
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes.len(), 2500);
         assert!(
@@ -205,7 +208,10 @@ fn invalid_json_ends_an_import_that_continues() {
     let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
     let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":1},\n{]";
     let records = Records::new(file.as_bytes(), Format::Json);
-    let options = options().after_failure(AfterFailure::Continue);
+    let options = ImportOptions {
+        keeps_going: true,
+        ..ImportOptions::default()
+    };
     let outcomes: Vec<_> = import(Arc::clone(&catalogue), records, options).collect();
     assert_eq!(outcomes.len(), 2);
     let error = outcomes[1].result.as_ref().unwrap_err();
@@ -222,9 +228,11 @@ fn name_taken_during_the_import_is_a_conflict() {
         (OnConflict::Replace, "1 replaced".to_owned(), 7),
     ] {
         let catalogue = Racing::with_old(2);
-        let options = options()
-            .on_conflict(on_conflict)
-            .after_failure(AfterFailure::Continue);
+        let options = ImportOptions {
+            on_conflict,
+            keeps_going: true,
+            is_dry_run: false,
+        };
         assert_eq!(
             outcomes(&catalogue, &robots, options),
             [first, "2 added".to_owned()]
@@ -239,7 +247,7 @@ fn name_taken_during_the_import_is_a_conflict() {
 #[test]
 fn robot_renamed_during_the_import_keeps_its_values() {
     let catalogue = Racing::renaming_old();
-    let options = options().on_conflict(OnConflict::Replace);
+    let options = conflict_options(OnConflict::Replace);
     let found = outcomes(&catalogue, &file(&[("old", 7)]), options);
     assert_eq!(found, ["1 added"]);
     assert_eq!(
@@ -252,9 +260,12 @@ fn robot_renamed_during_the_import_keeps_its_values() {
 fn full_store_is_reported_once_and_ends_the_import() {
     let names: Vec<_> = (0..200).map(|number| number.to_string()).collect();
     let robots: Vec<_> = names.iter().map(|name| (name.as_str(), 1)).collect();
-    for after_failure in [AfterFailure::Stop, AfterFailure::Continue] {
+    for keeps_going in [false, true] {
         let catalogue = Racing::with_capacity(3);
-        let options = options().after_failure(after_failure);
+        let options = ImportOptions {
+            keeps_going,
+            ..ImportOptions::default()
+        };
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
         assert!(
@@ -274,14 +285,14 @@ fn records_after_a_failure_are_counted_as_not_tried() {
     for (end, not_tried) in [("", Some(4996)), ("]", Some(4997))] {
         let file = format!("{file}{end}");
         let records = Records::new(file.as_bytes(), Format::Ndjson);
-        let mut outcomes = import(Racing::with_capacity(3), records, options());
+        let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
         assert_eq!(outcomes.by_ref().count(), 4);
         assert_eq!(outcomes.not_tried(), not_tried);
     }
     // The rest of the input cannot be read.
     let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":-1},\n{]";
     let records = Records::new(file.as_bytes(), Format::Json);
-    let mut outcomes = import(Racing::with_capacity(3), records, options());
+    let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
     assert_eq!(outcomes.by_ref().count(), 1);
     assert_eq!(outcomes.not_tried(), None);
 }
@@ -290,7 +301,11 @@ fn records_after_a_failure_are_counted_as_not_tried() {
 fn name_taken_during_the_import_stops_it() {
     let catalogue = Racing::with_old(2);
     assert_eq!(
-        outcomes(&catalogue, &file(&[("old", 7), ("new", 8)]), options()),
+        outcomes(
+            &catalogue,
+            &file(&[("old", 7), ("new", 8)]),
+            ImportOptions::default()
+        ),
         [format!("1: {TAKEN}")]
     );
     assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);

@@ -37,9 +37,13 @@ const COMMON_HEADERS: [&str; 7] = [
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 pub(super) fn get(call: &Call<'_>) -> Started {
     let service = call.service;
-    let bytes = service
-        .description
-        .get_or_init(|| render::json(&describe(call.routes, service.behaviour, &service.base)));
+    let bytes = service.description.get_or_init(|| {
+        render::json(&describe(
+            call.routes,
+            service.settings.behaviour,
+            &service.settings.base,
+        ))
+    });
     let mut response = response::ok(bytes.clone());
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::JSON));
@@ -161,17 +165,19 @@ mod tests {
 
     use super::*;
     use crate::{
-        http::{Api, routes},
+        http::{Api, ApiSettings, routes},
         memory::MemoryCatalogue,
     };
 
     fn document(behaviour: Behaviour, base: &str) -> Value {
-        let api = Api::new(Arc::new(MemoryCatalogue::new()));
-        // The description is made anew for the second one.
-        let get = |path| ::http::Request::get(path).body("").unwrap();
-        drop(api.handle(get("/openapi.json".to_owned())));
-        let api = api.behaviour(behaviour).under(base);
-        let response = api.handle(get(format!("{base}/openapi.json")));
+        let settings = ApiSettings {
+            behaviour,
+            base: base.to_owned(),
+            ..ApiSettings::default()
+        };
+        let api = Api::with_settings(Arc::new(MemoryCatalogue::new()), settings);
+        let request = ::http::Request::get(format!("{base}/openapi.json"));
+        let response = api.handle(request.body("").unwrap());
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "application/json");
         serde_json::from_slice(&response.into_body().into_bytes().unwrap()).unwrap()
