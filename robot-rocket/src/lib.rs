@@ -49,7 +49,7 @@ use permits::BlockingPermits;
 
 pub use health::mount_health;
 #[cfg(feature = "server")]
-pub use metrics::{MetricsError, MetricsServer};
+pub use metrics::MetricsServer;
 pub use runtime::execute;
 #[cfg(feature = "tls")]
 pub use serve::Certificates;

@@ -17,8 +17,8 @@ use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
-    LogFormat, MetricsError, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings,
-    SettingsTable, execute, mount, mount_health, serve,
+    LogFormat, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, SettingsTable,
+    execute, mount, mount_health, serve,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -167,11 +167,11 @@ fn run(figment: Figment) -> Result<(), String> {
         metrics_address,
         ..
     } = settings;
-    let options = ServeOptions::bind(&figment).map_err(|error| explain(&error))?;
+    let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
     let metrics = metrics_address
         .map(|address| MetricsServer::bind(address, settings.hosts.clone()))
         .transpose();
-    let metrics = metrics.map_err(|error| explain_metrics(&error))?;
+    let metrics = metrics.map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     #[cfg(unix)]
     reload::Reload {
         access: settings.access.clone(),
@@ -184,7 +184,7 @@ fn run(figment: Figment) -> Result<(), String> {
     .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
     // Before the store is opened, so that its metrics are recorded.
     let started = metrics.map(MetricsServer::start).transpose();
-    started.map_err(|error| explain_metrics(&error))?;
+    started.map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     logging::describe_metric();
     #[cfg(unix)]
     reload::describe_metric();
@@ -201,7 +201,7 @@ fn run(figment: Figment) -> Result<(), String> {
         .map_err(|error| {
             format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
         })?
-        .map_err(|error| explain(&error))
+        .map_err(|error| explain(&error, LISTEN))
 }
 
 /// Prints the address, the store and the permissions once the server listens.
@@ -225,40 +225,24 @@ fn greeting(store: String, settings: &Settings) -> AdHoc {
     })
 }
 
-/// The error message: the cause, and the solution.
-fn explain(error: &ServeError) -> String {
-    match error {
-        ServeError::Listen { address, cause } => format!(
-            "cannot listen on {address}: {cause}; {}",
-            remedy(cause.kind(), "another ROCKET_PORT or ROCKET_ADDRESS", "::")
-        ),
-        other => other.to_string(),
-    }
-}
+/// The settings of the address.
+const LISTEN: &str = "ROCKET_PORT or ROCKET_ADDRESS";
 
-/// The same for the server of metrics.
-fn explain_metrics(error: &MetricsError) -> String {
-    match error {
-        MetricsError::Listen { cause, .. } => {
-            let remedy = remedy(cause.kind(), "another ROCKET_METRICS_ADDRESS", "[::]");
-            format!("{error}; {remedy}")
+/// The error message: the cause, and what to do about an address of these settings that cannot be bound.
+fn explain(error: &ServeError, settings: &str) -> String {
+    let ServeError::Listen { cause, .. } = error else {
+        return error.to_string();
+    };
+    let other = format!("choose another {settings}");
+    let remedy = match cause.kind() {
+        io::ErrorKind::AddrInUse => format!("stop the program that uses this port, or {other}"),
+        io::ErrorKind::AddrNotAvailable => {
+            format!("{other}: one of this machine, or 0.0.0.0 for all of its addresses")
         }
-        other => other.to_string(),
-    }
-}
-
-/// What to do about an address that cannot be bound. `all` is the form of all IPv6 addresses.
-fn remedy(cause: io::ErrorKind, other: &str, all: &str) -> String {
-    match cause {
-        io::ErrorKind::AddrInUse => {
-            format!("stop the program that uses this port, or choose {other}")
+        io::ErrorKind::PermissionDenied => {
+            format!("{other} with a port of 1024 or more, or permit the server to use this one")
         }
-        io::ErrorKind::AddrNotAvailable => format!(
-            "choose {other}: one of this machine, or 0.0.0.0 or {all} for all of its addresses"
-        ),
-        io::ErrorKind::PermissionDenied => format!(
-            "choose {other} with a port of 1024 or more, or permit the server to use this one"
-        ),
-        _ => format!("choose {other}"),
-    }
+        _ => other,
+    };
+    format!("{error}; {remedy}")
 }

@@ -34,7 +34,8 @@ use rocket::tokio::{
 
 #[cfg(target_os = "linux")]
 use super::process;
-use super::{all, describe};
+use super::{describe, requests};
+use crate::ServeError;
 
 const PATH: &str = "/metrics";
 
@@ -56,27 +57,6 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after a connection that could not be accepted, because no more files can be opened.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why metrics cannot be served.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MetricsError {
-    /// The address cannot be bound.
-    #[error("cannot listen on {address} for metrics: {cause}")]
-    Listen {
-        /// The address of the setting.
-        address: SocketAddr,
-        /// The error of the system.
-        #[source]
-        cause: io::Error,
-    },
-    /// The program has installed another recorder of metrics.
-    #[error("cannot record metrics: {0}")]
-    Recorder(String),
-    /// The system does not allow another thread.
-    #[error("cannot serve metrics: {0}")]
-    Io(#[from] io::Error),
-}
-
 /// A server of metrics, which is bound but does not answer yet.
 ///
 /// ```
@@ -88,7 +68,7 @@ pub enum MetricsError {
 /// // Before the store is opened, whose metrics it serves:
 /// server.start()?;
 /// assert_ne!(address.port(), 0);
-/// # Ok::<(), robot_rocket::MetricsError>(())
+/// # Ok::<(), robot_rocket::ServeError>(())
 /// ```
 #[derive(Debug)]
 pub struct MetricsServer {
@@ -102,8 +82,8 @@ impl MetricsServer {
     /// the address is not a loopback address and no hosts are known.
     ///
     /// # Errors
-    /// [`MetricsError::Listen`].
-    pub fn bind(address: SocketAddr, hosts: Hosts) -> Result<Self, MetricsError> {
+    /// [`ServeError::Listen`].
+    pub fn bind(address: SocketAddr, hosts: Hosts) -> Result<Self, ServeError> {
         let hosts = match (hosts, address.ip().is_loopback()) {
             (Hosts::Any, true) => Hosts::Only(Vec::new()),
             (Hosts::Only(names), false) if names.is_empty() => Hosts::Any,
@@ -114,8 +94,7 @@ impl MetricsServer {
             listener.set_nonblocking(true)?;
             Ok((listener.local_addr()?, listener))
         };
-        let (address, listener) =
-            bind().map_err(|cause| MetricsError::Listen { address, cause })?;
+        let (address, listener) = bind().map_err(|cause| ServeError::Listen { address, cause })?;
         Ok(Self {
             listener,
             address,
@@ -134,20 +113,20 @@ impl MetricsServer {
     ///
     /// # Errors
     /// There is another recorder, or the thread cannot be started.
-    pub fn start(self) -> Result<(), MetricsError> {
+    pub fn start(self) -> Result<(), ServeError> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let mut builder = PrometheusBuilder::new();
-        for metric in all() {
-            if let Kind::Histogram(buckets) = metric.kind {
-                let matcher = Matcher::Full(metric.name.to_owned());
-                builder = builder
-                    .set_buckets_for_metric(matcher, buckets)
-                    .map_err(|error| MetricsError::Recorder(error.to_string()))?;
-            }
-        }
-        let recorder = builder
-            .install_recorder()
-            .map_err(|error| MetricsError::Recorder(error.to_string()))?;
+        let histograms = [requests::DURATION];
+        let histograms = histograms.iter().chain(robot_core::metrics::ALL);
+        let recorder = histograms
+            .filter_map(|metric| match metric.kind {
+                Kind::Histogram(buckets) => Some((Matcher::Full(metric.name.to_owned()), buckets)),
+                _ => None,
+            })
+            .try_fold(PrometheusBuilder::new(), |builder, (metric, buckets)| {
+                builder.set_buckets_for_metric(metric, buckets)
+            })
+            .and_then(PrometheusBuilder::install_recorder)
+            .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
         describe();
         tracing::info!("metrics are served at http://{}{PATH}", self.address);
         let exporter = Arc::new(Exporter {
@@ -212,18 +191,13 @@ impl Exporter {
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Full<Bytes>> {
-        let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let (status, text) = if !self.is_allowed(request) {
-            (
-                StatusCode::MISDIRECTED_REQUEST,
-                "This host is not served; add it to ROCKET_ALLOWED_HOSTS\n".to_owned(),
-            )
+            let text = "This host is not served; add it to ROCKET_ALLOWED_HOSTS\n";
+            (StatusCode::MISDIRECTED_REQUEST, text.to_owned())
         } else if request.uri().path() != PATH {
-            (
-                StatusCode::NOT_FOUND,
-                "The metrics are at /metrics\n".to_owned(),
-            )
-        } else if !is_read {
+            let text = "The metrics are at /metrics\n";
+            (StatusCode::NOT_FOUND, text.to_owned())
+        } else if !matches!(*request.method(), Method::GET | Method::HEAD) {
             (StatusCode::METHOD_NOT_ALLOWED, String::new())
         } else {
             #[cfg(target_os = "linux")]
@@ -245,14 +219,12 @@ impl Exporter {
     /// Whether the host of the request is served. No web page can have an IP address as its host.
     fn is_allowed(&self, request: &Request<Incoming>) -> bool {
         let host = request.headers().get(HOST).map(HeaderValue::to_str);
-        match host.transpose() {
-            Ok(host) => {
-                let is_address = |host: &str| {
-                    host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok()
-                };
-                self.hosts.include(host) || host.is_some_and(is_address)
-            }
-            Err(_) => false,
-        }
+        let Ok(host) = host.transpose() else {
+            return false;
+        };
+        let is_address = host.is_some_and(|host| {
+            host.parse::<SocketAddr>().is_ok() || host.parse::<IpAddr>().is_ok()
+        });
+        self.hosts.include(host) || is_address
     }
 }

@@ -6,9 +6,25 @@ use std::{
     time::Duration,
 };
 
-use ::metrics::{Counter, Histogram, counter, histogram};
+use ::metrics::{Counter, Gauge, Histogram, counter, histogram};
+use robot_core::metrics::{Metric, SECONDS};
 
-use super::{Gauged, REQUEST_DURATION, REQUESTS, SERVER, TOKEN_REQUESTS};
+use super::SERVER;
+
+const REQUESTS: Metric = Metric::counter(
+    "robots_http_requests_total",
+    "Requests that were answered, by route, method and status; the status is none if the client \
+     disconnected before",
+);
+pub(super) const DURATION: Metric = Metric::histogram(
+    "robots_http_request_duration_seconds",
+    "Time from the head of a request to the end of its response, by route and method",
+    SECONDS,
+);
+const TOKENS: Metric = Metric::counter(
+    "robots_http_token_requests_total",
+    "Requests by the name of their token; none without a token that has a name",
+);
 
 /// The token of a request without one that has a name.
 const NO_TOKEN: &str = "none";
@@ -50,7 +66,6 @@ impl Completed<'_> {
 }
 
 /// Handles by labels, each created for the first request that needs it.
-#[derive(Default)]
 pub(super) struct RequestMetrics {
     /// By route.
     answers: RwLock<HashMap<String, Vec<Answers>>>,
@@ -67,61 +82,83 @@ struct Answers {
 }
 
 impl RequestMetrics {
-    fn record(&self, request: &Completed<'_>) {
-        if !self.count_known(request) {
-            self.add(request);
-            self.count_known(request);
+    pub(super) fn new() -> Self {
+        for metric in [REQUESTS, DURATION, TOKENS] {
+            metric.describe();
         }
-        let token = request.token.unwrap_or(NO_TOKEN);
-        if !self.count_token(token) {
-            let counter = counter!(TOKEN_REQUESTS.name, "token" => token.to_owned());
-            let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-            tokens.entry(token.to_owned()).or_insert(counter);
-            drop(tokens);
-            self.count_token(token);
+        Self {
+            answers: RwLock::default(),
+            tokens: RwLock::default(),
         }
     }
 
-    /// Counts a request if its labels are known.
-    fn count_known(&self, request: &Completed<'_>) -> bool {
+    fn record(&self, request: &Completed<'_>) {
         let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
         let mut of_route = answers.get(request.route).into_iter().flatten();
         let known =
             of_route.find(|known| known.status == request.status && known.method == request.method);
         if let Some(known) = known {
-            known.count.increment(1);
-            known.duration.record(request.duration);
+            known.record(request);
+        } else {
+            drop(answers);
+            let added = Answers::of(request);
+            added.record(request);
+            // Two threads may add the same; the first one of both is used.
+            let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
+            answers
+                .entry(request.route.to_owned())
+                .or_default()
+                .push(added);
         }
-        known.is_some()
+        self.count_token(request.token.unwrap_or(NO_TOKEN));
     }
 
-    fn add(&self, request: &Completed<'_>) {
-        let (route, method) = (request.route, request.method);
+    fn count_token(&self, token: &str) {
+        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(counter) = tokens.get(token) {
+            return counter.increment(1);
+        }
+        drop(tokens);
+        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
+        let counter = tokens.entry(token.to_owned());
+        let counter =
+            counter.or_insert_with_key(|token| counter!(TOKENS.name, "token" => token.clone()));
+        counter.increment(1);
+    }
+}
+
+impl Answers {
+    fn of(request: &Completed<'_>) -> Self {
+        let (route, method) = (request.route.to_owned(), request.method);
         let status = request
             .status
             .map_or("none".into(), |status| status.to_string());
-        let added = Answers {
+        Self {
             method,
             status: request.status,
-            count: counter!(
-                REQUESTS.name, "route" => route.to_owned(), "method" => method, "status" => status
-            ),
-            duration: histogram!(
-                REQUEST_DURATION.name, "route" => route.to_owned(), "method" => method
-            ),
-        };
-        let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-        let of_route = answers.entry(route.to_owned()).or_default();
-        // Two threads may add the same; the first one of both is used.
-        of_route.push(added);
+            duration: histogram!(DURATION.name, "route" => route.clone(), "method" => method),
+            count: counter!(REQUESTS.name, "route" => route, "method" => method, "status" => status),
+        }
     }
 
-    fn count_token(&self, token: &str) -> bool {
-        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        let counter = tokens.get(token);
-        if let Some(counter) = counter {
-            counter.increment(1);
-        }
-        counter.is_some()
+    fn record(&self, request: &Completed<'_>) {
+        self.count.increment(1);
+        self.duration.record(request.duration);
+    }
+}
+
+/// A gauge that is greater by one until this is dropped.
+pub(crate) struct Gauged(&'static Gauge);
+
+impl Gauged {
+    pub(crate) fn new(gauge: &'static Gauge) -> Self {
+        gauge.increment(1);
+        Self(gauge)
+    }
+}
+
+impl Drop for Gauged {
+    fn drop(&mut self) {
+        self.0.decrement(1);
     }
 }

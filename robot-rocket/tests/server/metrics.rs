@@ -205,7 +205,7 @@ fn wrong_address_is_reported_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let taken = TcpListener::bind(free_address()).unwrap();
     let taken = taken.local_addr().unwrap().to_string();
-    let listen = |address: &str| format!("cannot listen on {address} for metrics: ");
+    let listen = |address: &str| format!("cannot listen on {address}: ");
     let form = "ROCKET_METRICS_ADDRESS must be an address with a port, as in 127.0.0.1:9100";
     let elsewhere = "choose another ROCKET_METRICS_ADDRESS: one of this machine";
     for (address, words, remedy) in [
