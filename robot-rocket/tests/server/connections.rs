@@ -132,9 +132,7 @@ fn client_that_stops_reading_is_disconnected() {
     let server = server_with_long_list();
     let streams: Vec<_> = (0..20).map(|_| server.connect(LIST)).collect();
     for stream in &streams {
-        wait_for("the list begins", TIMEOUT, || {
-            stream.peek(&mut [0]).unwrap() > 0
-        });
+        stream.peek(&mut [0]).unwrap();
     }
     let others = open_files(&server) - streams.len();
     wait_for("the connections are closed", TIMEOUT, || {

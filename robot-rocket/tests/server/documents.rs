@@ -1,21 +1,25 @@
 //! Settings as the help, the operations documents and the unit file state them.
 
-use robot_core::{
-    DEFAULT_URL, OpenOptions,
-    http::{Behaviour, StreamLimits},
-};
-use robot_rocket::LogFormat;
-use rocket::Config;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::process::command;
 
 const CONFIGURE: &str = include_str!("../../docs/operations/configure.md");
 const INSTALL: &str = include_str!("../../docs/operations/install.md");
-const KEYS: &str = include_str!("../../src/settings/keys.rs");
 const UNIT: &str = include_str!("../../deploy/robot-rocket.service");
 
+/// Settings of Rocket that are not documented.
+const OF_ROCKET: [&str; 6] = [
+    "CLI_COLORS",
+    "IDENT",
+    "IP_HEADER",
+    "LIMITS",
+    "LOG_LEVEL",
+    "TEMP_DIR",
+];
+
 /// Name and default of each setting in the table of configure.md.
-fn documented() -> Vec<(&'static str, &'static str)> {
+fn documented() -> BTreeMap<&'static str, &'static str> {
     let (_, section) = CONFIGURE.split_once("\n## Settings\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| {
@@ -25,107 +29,76 @@ fn documented() -> Vec<(&'static str, &'static str)> {
     rows.collect()
 }
 
-/// Name and description of each setting in the help.
-fn help() -> Vec<(String, String)> {
+/// What the program prints for an option.
+fn output(option: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let output = command(folder.path(), &[]).arg("--help").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    let (_, section) = text.split_once("\nSettings:\n").unwrap();
+    let mut command = command(folder.path(), &[]);
+    let output = command.env_remove("ROCKET_PORT").arg(option).output();
+    String::from_utf8(output.unwrap().stdout).unwrap()
+}
+
+#[test]
+fn help_names_the_documented_settings_with_their_defaults() {
+    let help = output("--help");
+    let (_, section) = help.split_once("\nSettings:\n").unwrap();
     let (section, _) = section.split_once("\n\n").unwrap();
-    let mut settings: Vec<(String, String)> = Vec::new();
-    for line in section.lines() {
-        match line.trim_start_matches("  ").split_once(' ') {
-            Some((name, text)) if name == name.to_uppercase() => {
-                settings.push((name.to_owned(), text.trim().to_owned()));
-            }
-            // The help is wrapped.
-            _ => {
-                let (_, text) = settings.last_mut().unwrap();
-                *text = format!("{text} {}", line.trim());
-            }
-        }
-    }
-    settings
-}
-
-/// The default that the program uses.
-fn default_of(setting: &str) -> String {
-    let (config, limits) = (Config::default(), StreamLimits::default());
-    match setting {
-        "DATABASE_URL" => DEFAULT_URL.to_owned(),
-        "ROCKET_ADDRESS" => config.address.to_string(),
-        "ROCKET_PORT" => config.port.to_string(),
-        "ROCKET_BEHAVIOUR" => Behaviour::default().to_string(),
-        "ROCKET_DATABASE_TIMEOUT" => OpenOptions::new().get_timeout().as_secs().to_string(),
-        "ROCKET_LOG_FORMAT" => format!("{:?}", LogFormat::default()).to_lowercase(),
-        "ROCKET_SLOW_STATEMENT" => {
-            let limit = OpenOptions::new().get_slow_statement();
-            limit.as_millis().to_string()
-        }
-        "RUST_LOG" => "warn".to_owned(),
-        "ROCKET_MAX_BLOCKING" => config.max_blocking.to_string(),
-        "ROCKET_SHUTDOWN" => {
-            let shutdown = config.shutdown;
-            format!("{{grace={},mercy={}}}", shutdown.grace, shutdown.mercy)
-        }
-        "ROCKET_IMPORT_TIMEOUT" => limits.timeout.as_secs().to_string(),
-        "ROCKET_IMPORT_MINIMUM_RATE" => limits.minimum_rate.to_string(),
-        other => panic!("add the default of {other} to this function"),
-    }
-}
-
-#[test]
-fn help_and_operations_name_the_same_settings() {
-    let mut in_help: Vec<_> = help().into_iter().map(|(name, _)| name).collect();
-    let mut in_operations: Vec<_> = documented().into_iter().map(|(name, _)| name).collect();
-    in_help.sort_unstable();
-    in_operations.sort_unstable();
-    assert_eq!(in_help, in_operations);
-}
-
-/// The settings that the program knows: those of the catalogue, and Rocket's.
-fn known() -> [Vec<String>; 2] {
-    let (_, keys) = KEYS.split_once("pub(super) const ALL").unwrap();
-    let (keys, _) = keys.split_once("\n];").unwrap();
-    let (of_catalogue, of_rocket) = keys.split_once("// Rocket's.").unwrap();
-    let variable = |rest: &str| {
-        let (name, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
-        let variable = format!("ROCKET_{}", name.to_uppercase());
-        Some(variable.replace("ROCKET_DATABASE_URL", "DATABASE_URL"))
+    // The help is wrapped: a line that begins with a name begins a setting.
+    let words = section.split_whitespace();
+    let is_name = |word: &&str| {
+        ["ROCKET_", "RUST_", "DATABASE_"]
+            .iter()
+            .any(|it| word.starts_with(it))
     };
-    [of_catalogue, of_rocket].map(|keys| keys.split('(').filter_map(variable).collect())
-}
-
-#[test]
-fn settings_of_the_program_are_the_documented_ones() {
-    let documented: Vec<_> = documented().into_iter().map(|(name, _)| name).collect();
-    let [of_catalogue, of_rocket] = known();
-    for name in &of_catalogue {
-        assert!(documented.contains(&name.as_str()), "{name}");
-    }
-    for name in documented.into_iter().filter(|name| *name != "RUST_LOG") {
-        let is_known = |known: &Vec<String>| known.iter().any(|known| known == name);
-        assert!(is_known(&of_catalogue) || is_known(&of_rocket), "{name}");
-    }
-}
-
-#[test]
-fn documented_defaults_are_those_of_the_program() {
-    let help = help();
-    let literal = |default: &'static str| default.strip_prefix('`')?.strip_suffix('`');
-    let documented = documented().into_iter();
-    let literals = documented.filter_map(|(name, default)| Some((name, literal(default)?)));
-    for (name, default) in literals {
-        assert_eq!(default, default_of(name), "{name} in configure.md");
-        let (_, text) = help.iter().find(|(known, _)| known == name).unwrap();
-        let is_stated = [
+    let in_help: BTreeSet<_> = words
+        .filter(is_name)
+        .map(|word| word.trim_end_matches(','))
+        .collect();
+    assert_eq!(in_help, documented().into_keys().collect());
+    let section = section.split_whitespace().collect::<Vec<_>>().join(" ");
+    for (name, default) in documented() {
+        let Some(default) = default
+            .strip_prefix('`')
+            .and_then(|text| text.strip_suffix('`'))
+        else {
+            continue;
+        };
+        let (_, text) = section.split_once(&format!("{name} ")).unwrap();
+        let text = text.split(" ROCKET_").next().unwrap();
+        let statements = [
             format!("{default} (default"),
             format!("(default: {default}"),
-        ]
-        .iter()
-        .any(|statement| text.contains(statement));
+        ];
+        let is_stated = statements.iter().any(|statement| text.contains(statement));
         assert!(is_stated, "{name} in the help: {text}");
     }
+}
+
+#[test]
+fn documented_settings_are_those_of_the_program_with_their_defaults() {
+    let table = output("--check");
+    let rows = table.lines().skip(1).take_while(|line| !line.is_empty());
+    let mut documented = documented();
+    for row in rows {
+        let (name, rest) = row.split_once(' ').unwrap();
+        let value = rest.trim().strip_suffix("default").unwrap().trim();
+        let name = name.to_uppercase();
+        let default = ["", "ROCKET_"]
+            .iter()
+            .find_map(|prefix| documented.remove(&*format!("{prefix}{name}")));
+        let is_other = OF_ROCKET.contains(&&*name) || name == "TRACES";
+        assert!(default.is_some() != is_other, "{name}");
+        if let Some(literal) = default.and_then(|text| text.strip_prefix('`')?.strip_suffix('`')) {
+            // The program shows more members of a table.
+            let parts = literal.trim_matches(['{', '}']).split(',');
+            for part in parts {
+                assert!(
+                    value.contains(part),
+                    "{name} in configure.md: {literal}, not {value}"
+                );
+            }
+        }
+    }
+    assert!(documented.is_empty(), "{documented:?}");
 }
 
 #[test]
@@ -152,13 +125,6 @@ fn unit_file_agrees_with_the_instructions() {
             INSTALL.contains(secrets.trim_start_matches('-')),
             "{secrets}"
         );
-    }
-    let names: Vec<_> = documented().into_iter().map(|(name, _)| name).collect();
-    for (name, _) in values("Environment")
-        .iter()
-        .filter_map(|pair| pair.split_once('='))
-    {
-        assert!(names.contains(&name), "{name}");
     }
     let [state] = values("StateDirectory")[..] else {
         panic!("the unit has one StateDirectory");

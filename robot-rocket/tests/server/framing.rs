@@ -1,11 +1,6 @@
 //! Bodies and their ends, as bytes on a connection.
 
-use std::{
-    io::{Read, Write},
-    net::Shutdown,
-    thread,
-    time::Duration,
-};
+use std::{io::Write, net::Shutdown, thread, time::Duration};
 
 use crate::{
     Server, draft,
@@ -202,19 +197,13 @@ fn client_that_still_sends_gets_the_413() {
 fn expectation_is_met_only_if_the_body_is_read() {
     let server = Server::memory();
     let body = draft("R2-D2");
-    let expecting = |length: usize| {
-        server.connect(&format!(
-            "POST /api/robots HTTP/1.1\r\n{LOCAL}Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n"
-        ))
-    };
-    let mut stream = expecting(body.len());
-    let mut interim = [0; 25];
-    stream.read_exact(&mut interim).unwrap();
-    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut stream = server.begin(body.len());
     stream.write_all(body.as_bytes()).unwrap();
     assert_status(&answer(&mut stream), 201);
     assert_status(&ask(&mut stream, "GET", "/api/robots/1", ""), 200);
-    assert_failed(&answer(&mut expecting(1_000_000)), 413, "a large body");
+    let expect = format!("{LOCAL}Expect: 100-continue\r\nContent-Length: 1000000\r\n");
+    let rejected = server.exchange(request("POST /api/robots", &expect, ""));
+    assert_failed(&rejected, 413, "a large body");
     assert_eq!(server.names(), ["R2-D2"]);
 }
 

@@ -2,27 +2,9 @@
 
 use std::fs;
 
-use robot_core::{
-    Field,
-    conformance::{Answer, Call, Client},
-};
+use robot_core::Field;
 
-use crate::{Server, call, process::assert_failed};
-
-const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
-
-fn get(server: &Server, target: &str, headers: &[(&str, &str)]) -> Answer {
-    let headers = headers
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let call = Call {
-        method: "GET".to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-        body: Vec::new(),
-    };
-    server.client().send(&call).unwrap()
-}
+use crate::{Server, process::assert_failed, send, token};
 
 /// The paths of the page's own files in a text.
 fn paths(text: &str) -> Vec<String> {
@@ -33,30 +15,15 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn page_has_the_definition_of_the_fields() {
-    let server = Server::memory();
-    let definition = get(&server, "/page/definition.js", &[]).text();
-    let choices = serde_json::json!({ "choices": Field::TYPE.choices() }).to_string();
-    assert!(
-        definition.contains(choices.trim_matches(['{', '}'])),
-        "{definition}"
-    );
-    assert!(
-        definition.contains(r#"SORT_KEYS = ["name","year","id"]"#),
-        "{definition}"
-    );
-}
-
-#[test]
 fn page_and_every_file_it_names_are_served() {
     let server = Server::memory();
-    let page = get(&server, "/?q=R2", &[]);
+    let page = server.get("/?q=R2");
     assert_eq!(page.status, 200);
     assert!(page.text().starts_with("<!doctype html>"));
     let named = paths(&page.text());
     assert!(named.len() > 10, "{named:?}");
     for path in &named {
-        let file = get(&server, path, &[]);
+        let file = server.get(path);
         let content_type = match path.rsplit('.').next() {
             Some("js") => "text/javascript; charset=utf-8",
             Some("css") => "text/css; charset=utf-8",
@@ -72,12 +39,19 @@ fn page_and_every_file_it_names_are_served() {
         assert_eq!((head.status, head.body.len()), (200, 0), "{path}");
         assert_eq!(head.header("content-length"), file.header("content-length"));
     }
+    let definition = server.get("/page/definition.js").text();
+    let choices = serde_json::json!({ "choices": Field::TYPE.choices() }).to_string();
+    for words in [
+        choices.trim_matches(['{', '}']),
+        r#"SORT_KEYS = ["name","year","id"]"#,
+    ] {
+        assert!(definition.contains(words), "{definition}");
+    }
 }
 
 #[test]
 fn page_loads_nothing_from_other_origins() {
-    let server = Server::memory();
-    let page = get(&server, "/", &[]);
+    let page = Server::memory().get("/");
     let policy = page.header("content-security-policy").unwrap();
     for part in [
         "default-src 'none'",
@@ -90,51 +64,55 @@ fn page_loads_nothing_from_other_origins() {
         !policy.contains("unsafe") && !policy.contains("http"),
         "{policy}"
     );
-    assert!(!page.text().contains("<style") && !page.text().contains("<script>"));
-    assert!(!page.text().contains("style=") && !page.text().contains("http"));
+    for foreign in ["<style", "<script>", "style=", "http"] {
+        assert!(!page.text().contains(foreign), "{foreign}");
+    }
     assert_eq!(page.header("referrer-policy"), Some("no-referrer"));
 }
 
 #[test]
 fn page_is_revalidated_by_its_etag() {
     let server = Server::memory();
-    let page = get(&server, "/", &[]);
+    let page = server.get("/");
     assert_eq!(page.header("cache-control"), Some("no-cache"));
     let tag = page.header("etag").unwrap();
-    let script = get(&server, "/page/app.js", &[]);
-    assert_ne!(script.header("etag"), Some(tag));
-    for known in [tag, &format!("\"x\", W/{tag}"), "*"] {
-        let sent = format!(
-            "GET / HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: {known}\r\nConnection: close\r\n\r\n"
+    assert_ne!(server.get("/page/app.js").header("etag"), Some(tag));
+    let weak = format!("\"x\", W/{tag}");
+    for (known, status) in [(tag, 304), (&weak, 304), ("*", 304), ("\"x\"", 200)] {
+        let answer = send(
+            &server.client(),
+            "GET",
+            "/",
+            &[("If-None-Match", known)],
+            "",
         );
-        let answer = server.exchange(sent.as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 304 "), "{known}: {answer}");
-        assert!(
-            answer.contains(tag) && answer.ends_with("\r\n\r\n"),
-            "{answer}"
-        );
+        assert_eq!(answer.status, status, "{known}");
+        assert_eq!(answer.header("etag"), Some(tag));
+        assert_eq!(answer.body.is_empty(), status == 304, "{known}");
     }
-    let answer = get(&server, "/", &[("If-None-Match", "\"x\"")]);
-    assert_eq!((answer.status, answer.body), (200, page.body));
 }
 
 #[test]
-fn page_allows_only_reads_and_no_other_paths() {
-    let server = Server::memory();
-    let client = server.client();
+fn page_is_for_everyone_and_allows_only_reads() {
+    let token = token("ci");
+    let settings = [("ROCKET_API_TOKENS", &*token), ("ROCKET_STATIC_DIR", ".")];
+    let server = Server::with(&settings);
+    assert_eq!(server.get("/api/robots").status, 401);
     for path in ["/", "/page/app.js"] {
-        for method in ["POST", "PUT", "DELETE", "PATCH", "TRACE"] {
-            let answer = call(&client, method, path, "");
-            assert_eq!(answer.status, 405, "{method} {path}");
+        assert_eq!(server.get(path).status, 200, "{path}");
+        for method in ["POST", "DELETE", "PATCH", "TRACE", "OPTIONS"] {
+            let answer = server.call(method, path, "");
+            let expected = if method == "OPTIONS" {
+                (204, "")
+            } else {
+                (405, r#"{"status":"ERROR""#)
+            };
+            assert_eq!(answer.status, expected.0, "{method} {path}");
             assert_eq!(answer.header("allow"), Some("GET, HEAD, OPTIONS"));
-            assert!(
-                answer.text().starts_with(r#"{"status":"ERROR""#),
-                "{method} {path}"
-            );
+            assert!(answer.text().starts_with(expected.1), "{method} {path}");
         }
-        let options = call(&client, "OPTIONS", path, "");
-        assert_eq!((options.status, options.body.len()), (204, 0), "{path}");
-        assert_eq!(options.header("allow"), Some("GET, HEAD, OPTIONS"));
+        let foreign = server.ask(&format!("GET {path}"), "Host: evil.example\r\n", "");
+        assert_failed(&foreign, 421, path);
     }
     for path in [
         "/page",
@@ -145,34 +123,15 @@ fn page_allows_only_reads_and_no_other_paths() {
         "//",
         "/app.js",
     ] {
-        let answer = call(&client, "GET", path, "");
-        assert_eq!(answer.status, 404, "{path}");
-        assert!(answer.text().starts_with(r#"{"status":"ERROR""#), "{path}");
+        let answer = server.ask(&format!("GET {path}"), "Host: localhost\r\n", "");
+        assert_failed(&answer, 404, path);
     }
-}
-
-#[test]
-fn static_file_replaces_a_file_of_the_page() {
-    let folder = tempfile::tempdir().unwrap();
-    let files = folder.path().join("files");
-    fs::create_dir_all(files.join("page")).unwrap();
-    fs::write(files.join("page/style.css"), "p {}").unwrap();
-    let server = Server::start(folder.path(), &[MEMORY, ("ROCKET_STATIC_DIR", "files")]);
-    assert_eq!(get(&server, "/page/style.css", &[]).text(), "p {}");
-    assert!(get(&server, "/", &[]).text().starts_with("<!doctype html>"));
-    fs::write(files.join("index.html"), "<p>start").unwrap();
-    assert_eq!(get(&server, "/", &[]).text(), "<p>start");
-}
-
-#[test]
-fn page_rejects_foreign_hosts_and_needs_no_token() {
-    let token = format!("write:sha256:{}", "0".repeat(64));
-    let server = Server::with(&[("ROCKET_API_TOKENS", &token)]);
-    for path in ["/", "/page/app.js"] {
-        let sent =
-            format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
-        assert_failed(&server.exchange(sent.as_bytes()), 421, path);
-        assert_eq!(get(&server, path, &[]).status, 200, "{path}");
+    // Static files replace files of the page.
+    for (file, path) in [("page/style.css", "/page/style.css"), ("index.html", "/")] {
+        let file = server.folder().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        assert_ne!(server.get(path).text(), "own");
+        fs::write(file, "own").unwrap();
+        assert_eq!(server.get(path).text(), "own");
     }
-    assert_eq!(get(&server, "/api/robots", &[]).status, 401);
 }

@@ -176,6 +176,18 @@ impl Server {
         ))
     }
 
+    /// Begins an addition with a body of this length, and waits until the server reads the body.
+    pub(crate) fn begin(&self, length: usize) -> TcpStream {
+        let mut stream = self.connect(&format!(
+            "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\
+             Expect: 100-continue\r\n\r\n"
+        ));
+        let mut interim = [0; 25];
+        stream.read_exact(&mut interim).unwrap();
+        assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+        stream
+    }
+
     /// As [`exchange`].
     pub(crate) fn exchange(&self, sent: impl AsRef<[u8]>) -> String {
         exchange(self.address, sent.as_ref())
@@ -332,11 +344,6 @@ pub(crate) fn message(stream: &mut impl Read) -> io::Result<(String, Vec<u8>)> {
 pub(crate) fn read_to_end(stream: &TcpStream) -> (String, Duration) {
     let started = Instant::now();
     (drain(stream), started.elapsed())
-}
-
-/// Reads until the server closes the connection.
-pub(crate) fn read(stream: TcpStream) -> String {
-    io::read_to_string(stream).unwrap()
 }
 
 /// Sends bytes and reads until the other side closes the connection, which it may do before it has
