@@ -11,13 +11,7 @@ use robot_core::{CatalogueExt, Draft, OpenError};
 
 use crate::sandbox::Sandbox;
 
-const COPY: [&str; 5] = [
-    "copy",
-    "--from",
-    "sqlite://robots.db",
-    "--to",
-    "sqlite://copy.db",
-];
+const COPY: &str = "copy --from sqlite://robots.db --to sqlite://copy.db";
 
 /// The output of `sha256sum` for the list of the three robots in NDJSON.
 const CHECKSUM: &str = "8f94c6c3b9cd1f5e5b0bf65e361ff7fd23e783aacebcac568d310f10ff832f75";
@@ -25,57 +19,32 @@ const CHECKSUM: &str = "8f94c6c3b9cd1f5e5b0bf65e361ff7fd23e783aacebcac568d310f10
 #[test]
 fn copy_keeps_robots_and_ids() {
     let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run("delete 2").success();
+    let expected = format!("Copied 3 robots; both have the checksum {CHECKSUM}.\n");
     let _ = sandbox
-        .run("add Bender --type=mechanical --year=2996")
+        .run("add new --type=mechanical --year=2996")
         .success();
     let _ = sandbox.run("delete 4").success();
-    let printed = sandbox.stdout(&COPY);
-    assert!(
-        printed.starts_with("Copied 2 robots; both have the checksum "),
-        "{printed}"
-    );
-    sandbox.prints(
-        "list --database=sqlite://copy.db --format=csv",
-        "id,name,type,year\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n",
-    );
-    // The source has used the id 4.
-    let add = ["add", "new", "--type=droid", "--year=1", "--format=csv"];
-    let add = [&add[..], &["--database=sqlite://copy.db"]].concat();
-    sandbox.prints(&add, "id,name,type,year\n5,new,droid,1\n");
-}
-
-#[test]
-fn copy_prints_checksum_of_list() {
-    let sandbox = Sandbox::with_three_robots();
-    let expected = format!("Copied 3 robots; both have the checksum {CHECKSUM}.\n");
-    sandbox.prints(&COPY, &expected);
-    let again = |name: &str, format: &str| {
-        let to = format!("sqlite://{name}");
-        let arguments = [&COPY[..4], &[to.as_str(), "--format", format]].concat();
-        sandbox.stdout(&arguments)
-    };
-    let csv = format!("robots,checksum\n3,{CHECKSUM}\n");
-    assert_eq!(again("a.db", "csv"), csv);
-    let json = format!("{{\"checksum\":\"{CHECKSUM}\",\"robots\":3}}\n");
-    assert_eq!(again("b.db", "json"), json);
-}
-
-#[test]
-fn copy_to_nonempty_target_fails_without_changes() {
-    let sandbox = Sandbox::with_three_robots();
-    let _ = sandbox.run(&COPY).success();
-    let _ = sandbox
-        .run("delete --yes 1 2 --database=sqlite://copy.db")
-        .success();
+    sandbox.prints(COPY, &expected);
+    let copied = "--database=sqlite://copy.db --format=csv";
+    let list = format!("list {copied}");
+    let rows =
+        "id,name,type,year\n2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n";
+    sandbox.prints(&list, rows);
+    // It has robots now.
     sandbox.fails(
-        &COPY,
+        COPY,
         "error: the target is not empty; choose an empty one\n",
     );
-    sandbox.prints(
-        "list --database=sqlite://copy.db --format=csv",
-        "id,name,type,year\n3,HAL 9000,virtual,0\n",
-    );
+    sandbox.prints(&list, rows);
+    // The source has used the id 4.
+    let add = format!("add new --type=droid --year=1 {copied}");
+    sandbox.prints(&add, "id,name,type,year\n5,new,droid,1\n");
+    let json = format!("{{\"checksum\":\"{CHECKSUM}\",\"robots\":3}}\n");
+    let csv = format!("robots,checksum\n3,{CHECKSUM}\n");
+    for (format, expected) in [("csv", csv), ("json", json)] {
+        let copy = format!("copy --from sqlite://robots.db --to sqlite://{format}.db");
+        sandbox.prints(&format!("{copy} --format {format}"), &expected);
+    }
 }
 
 #[test]
@@ -83,35 +52,27 @@ fn copy_to_same_file_under_any_path_fails() {
     const REFUSAL: &str =
         "error: --from and --to are the same catalogue; choose another one for --to\n";
     let sandbox = Sandbox::with_three_robots();
-    let absolute = format!("sqlite://{}/robots.db", sandbox.path().display());
-    let mut names = vec![
-        "sqlite://robots.db",
-        "sqlite://./robots.db",
-        absolute.as_str(),
-    ];
+    let path = |name: &str| sandbox.path().join(name);
+    let absolute = path("robots.db").display().to_string();
+    let mut names = vec!["robots.db", "./robots.db", &absolute];
     #[cfg(unix)]
     {
-        let link = |name: &str| sandbox.path().join(name);
-        std::os::unix::fs::symlink("robots.db", link("symbolic.db")).unwrap();
-        std::fs::hard_link(link("robots.db"), link("hard.db")).unwrap();
-        names.extend(["sqlite://symbolic.db", "sqlite://hard.db"]);
+        std::os::unix::fs::symlink("robots.db", path("symbolic.db")).unwrap();
+        fs::hard_link(path("robots.db"), path("hard.db")).unwrap();
+        names.extend(["symbolic.db", "hard.db"]);
     }
     for name in names {
-        sandbox.fails(
-            &["copy", "--from", "sqlite://robots.db", "--to", name],
-            REFUSAL,
-        );
-        sandbox.fails(
-            &["copy", "--from", name, "--to", "sqlite://robots.db"],
-            REFUSAL,
-        );
+        for (from, to) in [("robots.db", name), (name, "robots.db")] {
+            let copy = format!("copy --from sqlite://{from} --to sqlite://{to}");
+            sandbox.fails(&copy, REFUSAL);
+        }
     }
 }
 
 #[test]
 fn copy_of_missing_source_creates_nothing() {
     let sandbox = Sandbox::new();
-    assert!(sandbox.stderr(&COPY, 1).contains("'robots.db'"));
+    assert!(sandbox.stderr(COPY, 1).contains("'robots.db'"));
     assert!(sandbox.is_empty());
 }
 
@@ -126,7 +87,7 @@ fn copy_leaves_backup_of_older_version_unchanged() {
         folders.find_map(|folder| fs::read(folder.unwrap().path().join("robots.db")).ok());
     let (sandbox, previous) = (Sandbox::new(), previous.unwrap());
     sandbox.write("robots.db", &previous);
-    let printed = sandbox.stdout(&COPY);
+    let printed = sandbox.stdout(COPY);
     assert!(printed.starts_with("Copied 297 robots; "), "{printed}");
     assert!(fs::read(sandbox.path().join("robots.db")).unwrap() == previous);
     for suffix in ["-wal", "-shm"] {
@@ -142,35 +103,35 @@ fn copy_reads_log_of_killed_process() {
     for file in ["robots.db", "robots.db-wal"] {
         fs::copy(running.path().join(file), crashed.path().join(file)).unwrap();
     }
-    let printed = crashed.stdout(&COPY);
+    let printed = crashed.stdout(COPY);
     assert!(printed.starts_with("Copied 4 robots; "), "{printed}");
 }
 
 #[test]
 fn copy_ignores_database_url_and_rejects_database() {
     let sandbox = Sandbox::with_three_robots();
-    let mut command = sandbox.command(COPY);
+    let mut command = sandbox.command(COPY.split(' '));
     command.env("DATABASE_URL", "sqlite://other.db");
     let _ = assert_cmd::Command::from_std(command).assert().success();
     assert!(!sandbox.path().join("other.db").exists());
-    for arguments in [
-        [&COPY[..], &["--database=sqlite://other.db"]].concat(),
-        [&["--database=sqlite://robots.db"], &COPY[..]].concat(),
-    ] {
-        sandbox.is_usage_error(&arguments, "copy does not use --database");
-    }
+    let message = "copy does not use --database";
+    sandbox.is_usage_error(&format!("{COPY} --database=sqlite://other.db"), message);
+    sandbox.is_usage_error(&format!("--database=sqlite://robots.db {COPY}"), message);
 }
 
 #[test]
 fn copy_with_memory_is_usage_error() {
     let sandbox = Sandbox::new();
-    for arguments in [
-        ["copy", "--from", "memory:", "--to", "sqlite://copy.db"],
-        ["copy", "--from", "sqlite://robots.db", "--to", "memory:"],
+    for (arguments, message) in [
+        (
+            "--from memory: --to sqlite://copy.db",
+            "discarded at the end",
+        ),
+        ("--from sqlite://a.db --to memory:", "discarded at the end"),
+        ("--from sqlite://robots.db", "--to <URL>"),
     ] {
-        sandbox.is_usage_error(&arguments, "discarded at the end");
+        sandbox.is_usage_error(&format!("copy {arguments}"), message);
     }
-    sandbox.is_usage_error("copy --from sqlite://robots.db", "--to <URL>");
     assert!(sandbox.is_empty());
 }
 
@@ -181,7 +142,7 @@ fn interrupted_copy_reports_progress_and_remedy() {
     let sandbox = Sandbox::new();
     sandbox.add((0..ROBOTS).map(|number| Draft::new(format!("RX-{number:06}"), "droid", 0)));
     let target = format!("sqlite://{}/copy.db", sandbox.path().display());
-    let mut command = sandbox.command(COPY);
+    let mut command = sandbox.command(COPY.split(' '));
     let copy = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -189,10 +150,8 @@ fn interrupted_copy_reports_progress_and_remedy() {
         .unwrap();
     let started = Instant::now();
     let is_incomplete = || {
-        matches!(
-            robot_core::open(&target),
-            Err(OpenError::IncompleteCopy { .. })
-        )
+        let opened = robot_core::open(&target);
+        matches!(opened, Err(OpenError::IncompleteCopy { .. }))
     };
     while !(sandbox.path().join("copy.db").exists() && is_incomplete()) {
         assert!(started.elapsed() < Duration::from_secs(60));
@@ -216,26 +175,21 @@ fn interrupted_copy_reports_progress_and_remedy() {
     assert!(copied.is_some(), "{stderr}");
     assert!(is_incomplete());
     for command in ["check", "list"] {
-        sandbox.reports(
-            &[command, "--database=sqlite://copy.db"],
-            1,
-            &["copy that is running or was stopped"],
-        );
+        let command = format!("{command} --database=sqlite://copy.db");
+        sandbox.reports(&command, 1, &["copy that is running or was stopped"]);
     }
     for file in ["copy.db", "copy.db-wal", "copy.db-shm"] {
         let _ = fs::remove_file(sandbox.path().join(file));
     }
-    let _ = sandbox.run(&COPY).success();
+    let _ = sandbox.run(COPY).success();
 }
 
 #[test]
 fn migrate_to_unknown_version_changes_nothing() {
     let sandbox = Sandbox::with_three_robots();
     for version in ["0.1.0", "0.0.9"] {
-        sandbox.is_usage_error(
-            &["migrate", "--to", version, "--yes"],
-            &format!("knows no earlier version {version}"),
-        );
+        let message = format!("knows no earlier version {version}");
+        sandbox.is_usage_error(&format!("migrate --to {version} --yes"), &message);
     }
     sandbox.is_usage_error("migrate", "--to <VERSION>");
     sandbox.prints(
