@@ -2,7 +2,10 @@
 
 use robot_core::Draft;
 
-use crate::{sandbox::Sandbox, terminal::Terminal};
+use crate::{
+    sandbox::{Sandbox, contains},
+    terminal::Terminal,
+};
 
 const COLORED: &str = "\
 \u{1b}[1mID\u{1b}[0m  \u{1b}[1mNAME\u{1b}[0m      \u{1b}[1mTYPE\u{1b}[0m        \u{1b}[1mYEAR\u{1b}[0m
@@ -35,11 +38,8 @@ fn table_on_terminal_is_colored_unless_disabled() {
             COLORED,
         ),
     ] {
-        assert_eq!(
-            terminal.run(arguments, ""),
-            (shown.to_owned(), Some(0)),
-            "{arguments}"
-        );
+        let found = terminal.run(arguments, "");
+        assert_eq!(found, (shown.to_owned(), Some(0)), "{arguments}");
     }
 }
 
@@ -48,11 +48,8 @@ fn table_in_pipe_is_colored_only_on_request() {
     let sandbox = Sandbox::with_three_robots();
     sandbox.prints("list", PLAIN);
     sandbox.prints("list --color=always", COLORED);
-    let output = sandbox
-        .command(["list"])
-        .env("CLICOLOR_FORCE", "1")
-        .output()
-        .unwrap();
+    let mut command = sandbox.command(["list"]);
+    let output = command.env("CLICOLOR_FORCE", "1").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), COLORED);
 }
 
@@ -84,11 +81,8 @@ fn errors_on_terminal_begin_in_red() {
         let (shown, _) = terminal.run(&format!("{arguments} --color=never"), "");
         assert!(shown.starts_with(&format!("error: {message}")), "{shown:?}");
     }
-    let output = sandbox
-        .command(["get", "x", "--color", "always"])
-        .output()
-        .unwrap();
-    assert!(String::from_utf8_lossy(&output.stderr).starts_with(red));
+    let error = sandbox.stderr("get x --color always", 2);
+    assert!(error.starts_with(red), "{error}");
 }
 
 #[test]
@@ -124,21 +118,15 @@ ID  NAME                TYPE        YEAR
         assert_eq!((table.as_str(), status), (shown, Some(0)));
     }
     let (narrow, _) = terminal().columns(10).run("list --color=never", "");
-    assert!(
-        narrow.contains("\n 1  a name …  mechanical  2996\n"),
-        "{narrow}"
-    );
+    contains(&narrow, &["\n 1  a name …  mechanical  2996\n"]);
 
     sandbox.prints("list", whole);
-    let output = sandbox
-        .command(["list"])
-        .env("COLUMNS", "40")
-        .output()
-        .unwrap();
+    let mut command = sandbox.command(["list"]);
+    let output = command.env("COLUMNS", "40").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), whole);
     let (csv, _) = terminal().columns(20).run("list --format=csv", "");
-    assert!(
-        csv.contains("1,a name of more than thirty columns,mechanical,2996\n"),
-        "{csv}"
+    contains(
+        &csv,
+        &["1,a name of more than thirty columns,mechanical,2996\n"],
     );
 }
