@@ -10,7 +10,7 @@ use std::{
 use robot_core::{CatalogueExt, Draft};
 use tempfile::TempDir;
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, contains};
 
 /// A user who owns no files.
 const NOBODY: u32 = 65534;
@@ -51,11 +51,11 @@ impl ReadOnly {
     }
 
     /// Standard output, standard error and the exit status.
-    fn run(&self, arguments: &[&str]) -> (String, String, Option<i32>) {
+    fn run(&self, arguments: &str) -> (String, String, Option<i32>) {
         let mut command = Command::new(self.elsewhere.path().join("robot-cli"));
         let url = format!("sqlite://{}/robots.db", self.sandbox.path().display());
         command
-            .args(arguments)
+            .args(arguments.split(' '))
             .current_dir(self.elsewhere.path())
             .env_clear()
             .env("DATABASE_URL", url);
@@ -71,29 +71,32 @@ impl ReadOnly {
     }
 
     #[track_caller]
-    fn prints(&self, arguments: &[&str], expected: &str) {
+    fn prints(&self, arguments: &str, expected: &str) {
         let expected = (expected.to_owned(), String::new(), Some(0));
         assert_eq!(self.run(arguments), expected, "{arguments:?}");
     }
 
+    /// Asserts that a command fails without output, with these parts of the error, on one line.
+    #[track_caller]
+    fn fails(&self, arguments: &str, parts: &[&str]) {
+        let (stdout, stderr, status) = self.run(arguments);
+        assert_eq!((stdout.as_str(), status), ("", Some(1)), "{stderr}");
+        contains(&stderr, parts);
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    }
+
     #[track_caller]
     fn is_read_only(&self) {
-        self.prints(&["list", "--format=csv"], ROWS);
+        self.prints("list --format=csv", ROWS);
         for arguments in [
-            &["add", "Marvin", "--type=droid", "--year=1978"][..],
-            &["update", "1", "--year=1"],
-            &["delete", "1"],
+            "add Marvin --type=droid --year=1978",
+            "update 1 --year=1",
+            "delete 1",
         ] {
-            let (stdout, stderr, status) = self.run(arguments);
-            assert_eq!((stdout.as_str(), status), ("", Some(1)), "{stderr}");
-            assert!(
-                stderr.starts_with("error: The catalogue is read-only: '"),
-                "{stderr}"
-            );
-            assert!(stderr.contains("folder writable"), "{stderr}");
-            assert_eq!(stderr.lines().count(), 1, "{stderr}");
+            let parts = ["error: The catalogue is read-only: '", "folder writable"];
+            self.fails(arguments, &parts);
         }
-        self.prints(&["list", "--format=csv"], ROWS);
+        self.prints("list --format=csv", ROWS);
     }
 
     fn files(&self) -> usize {
@@ -115,31 +118,19 @@ fn set_mode(path: &Path, mode: u32) {
 #[test]
 fn read_only_catalogue_is_read_by_all_commands() {
     let database = ReadOnly::new(0o444, 0o555);
-    database.prints(&["list", "--format=csv"], ROWS);
-    database.prints(
-        &["search", "L 9", "--format=csv"],
-        "id,name,type,year\n3,HAL 9000,virtual,0\n",
-    );
-    database.prints(
-        &["get", "1", "--format=csv"],
-        "id,name,type,year\n1,R2-D2,droid,1977\n",
-    );
-    database.prints(&["export", "a.csv"], "Exported 3 robots to a.csv.\n");
+    database.prints("list --format=csv", ROWS);
+    let row = "id,name,type,year\n1,R2-D2,droid,1977\n";
+    database.prints("search 2-D --format=csv", row);
+    database.prints("get 1 --format=csv", row);
+    database.prints("export a.csv", "Exported 3 robots to a.csv.\n");
     let exported = fs::read_to_string(database.elsewhere.path().join("a.csv")).unwrap();
     assert_eq!(exported, ROWS);
-    let (stdout, stderr, status) = database.run(&["backup", "b.db"]);
-    assert!(stdout.starts_with("Backed up 3 robots"), "{stdout}{stderr}");
-    assert_eq!(status, Some(0));
-    database.prints(&["list", "--format=csv", "--database=sqlite://b.db"], ROWS);
-    let (stdout, stderr, _) = database.run(&[
-        "copy",
-        &format!(
-            "--from=sqlite://{}/robots.db",
-            database.sandbox.path().display()
-        ),
-        "--to=sqlite://c.db",
-    ]);
-    assert!(stdout.starts_with("Copied 3 robots"), "{stdout}{stderr}");
+    contains(&database.run("backup b.db").0, &["Backed up 3 robots"]);
+    database.prints("list --format=csv --database=sqlite://b.db", ROWS);
+    let from = database.sandbox.path().join("robots.db");
+    let from = from.display();
+    let copy = format!("copy --from=sqlite://{from} --to=sqlite://c.db");
+    contains(&database.run(&copy).0, &["Copied 3 robots"]);
     assert_eq!(database.files(), 1);
 }
 
@@ -148,14 +139,11 @@ fn import_into_read_only_catalogue_stops_at_the_first_line() {
     let database = ReadOnly::new(0o444, 0o555);
     let file = database.elsewhere.path().join("new.csv");
     fs::write(&file, "name,type,year\na,droid,1\nb,droid,1\nc,droid,1\n").unwrap();
-    let (_, stderr, status) = database.run(&["import", "new.csv", "--keep-going"]);
+    let (_, stderr, status) = database.run("import new.csv --keep-going");
     assert_eq!(status, Some(1));
-    assert_eq!(
-        stderr.matches("The catalogue is read-only").count(),
-        1,
-        "{stderr}"
-    );
-    database.prints(&["list", "--format=csv"], ROWS);
+    let count = stderr.matches("The catalogue is read-only").count();
+    assert_eq!(count, 1, "{stderr}");
+    database.prints("list --format=csv", ROWS);
 }
 
 #[test]
@@ -166,7 +154,7 @@ fn file_or_folder_alone_makes_a_catalogue_read_only() {
         assert_eq!(database.files(), 1, "{file:o} {folder:o}");
         // Nothing that was left behind keeps it read-only.
         database.set_permissions(0o666, 0o777);
-        let (_, stderr, status) = database.run(&["add", "Marvin", "--type=droid", "--year=1978"]);
+        let (_, stderr, status) = database.run("add Marvin --type=droid --year=1978");
         assert_eq!(status, Some(0), "{stderr}");
     }
 }
@@ -178,13 +166,8 @@ fn log_of_a_read_only_catalogue_is_read() {
     let marvin = catalogue.add(Draft::new("Marvin", "droid", 1978)).unwrap();
     // In use by another program, whose log has the newest robot.
     database.set_permissions(0o444, 0o555);
-    let listed = format!("{ROWS}4,Marvin,droid,1978\n");
-    let (stdout, stderr, _) = database.run(&["list", "--format=csv"]);
-    assert_eq!(
-        (stdout.lines().count(), stderr.as_str()),
-        (5, ""),
-        "{listed}"
-    );
+    let (stdout, stderr, _) = database.run("list --format=csv");
+    assert_eq!((stdout.lines().count(), stderr.as_str()), (5, ""));
     catalogue.delete(marvin.id()).unwrap();
     database.is_read_only();
     // Copied while it was in use: nothing may be written, and the log must not be ignored.
@@ -199,33 +182,24 @@ fn log_of_a_read_only_catalogue_is_read() {
     copy.set_permissions(0o644, 0o755);
     fs::remove_file(copy.sandbox.path().join("robots.db-shm")).unwrap();
     copy.set_permissions(0o444, 0o555);
-    let (stdout, stderr, status) = copy.run(&["list"]);
-    assert_eq!((stdout.as_str(), status), ("", Some(1)));
-    assert!(
-        stderr.contains("its WAL (the file '-wal') was not applied"),
-        "{stderr}"
-    );
-    assert!(
-        stderr.contains("copy it with all files beside it"),
-        "{stderr}"
-    );
+    let parts = [
+        "its WAL (the file '-wal') was not applied",
+        "copy it with all files beside it",
+    ];
+    copy.fails("list", &parts);
 }
 
 #[test]
 fn catalogue_in_unwritable_folder_is_not_replaced() {
     let database = ReadOnly::new(0o666, 0o777);
-    assert_eq!(database.run(&["backup", "copy.db"]).2, Some(0));
+    assert_eq!(database.run("backup copy.db").2, Some(0));
     database.set_permissions(0o666, 0o555);
     let files = database.files();
-    let (stdout, stderr, status) = database.run(&["restore", "--replace", "copy.db"]);
-    assert_eq!((stdout.as_str(), status), ("", Some(1)), "{stderr}");
-    let expected = "Permission denied (os error 13)";
-    let remedy = "check that its folder exists and may be written";
-    assert!(
-        stderr.contains(expected) && stderr.contains(remedy),
-        "{stderr}"
-    );
-    assert_eq!(stderr.lines().count(), 1, "{stderr}");
+    let parts = [
+        "Permission denied (os error 13)",
+        "check that its folder exists and may be written",
+    ];
+    database.fails("restore --replace copy.db", &parts);
     assert_eq!(database.files(), files);
-    database.prints(&["list", "--format=csv"], ROWS);
+    database.prints("list --format=csv", ROWS);
 }
