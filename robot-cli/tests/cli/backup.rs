@@ -11,38 +11,18 @@ fn backup_opens_as_a_catalogue() {
         "{printed}"
     );
     assert_eq!(printed.lines().count(), 1, "{printed}");
-    let list =
-        |database: &str| sandbox.stdout(&["list", "--format=ndjson", "--database", database]);
-    assert_eq!(list("sqlite://copy.db"), list("sqlite://robots.db"));
-    sandbox.prints(
-        &[
-            "search",
-            "L 9",
-            "--format=csv",
-            "--database=sqlite://copy.db",
-        ],
-        "id,name,type,year\n3,HAL 9000,virtual,0\n",
-    );
-}
-
-#[test]
-fn backup_prints_size_as_json_and_csv() {
-    let sandbox = Sandbox::with_three_robots();
+    for arguments in ["list --format=ndjson", "search 9 --format=csv"] {
+        let copied = sandbox.stdout(&format!("{arguments} --database=sqlite://copy.db"));
+        sandbox.prints(arguments, &copied);
+    }
     let bytes = |name: &str| std::fs::metadata(sandbox.path().join(name)).unwrap().len();
-    let print = |name: &str, format: &str| sandbox.stdout(&["backup", name, "--format", format]);
-    let csv = print("a,b.db", "csv");
-    assert_eq!(
-        csv,
-        format!("file,robots,bytes\n\"a,b.db\",3,{}\n", bytes("a,b.db"))
-    );
-    let json = print("c.db", "json");
-    assert_eq!(
-        json,
-        format!(
-            "{{\"bytes\":{},\"file\":\"c.db\",\"robots\":3}}\n",
-            bytes("c.db")
-        )
-    );
+    let csv = sandbox.stdout("backup a,b.db --format csv");
+    let expected = format!("file,robots,bytes\n\"a,b.db\",3,{}\n", bytes("a,b.db"));
+    assert_eq!(csv, expected);
+    let json = sandbox.stdout("backup c.db --format json");
+    let bytes = bytes("c.db");
+    let expected = format!("{{\"bytes\":{bytes},\"file\":\"c.db\",\"robots\":3}}\n");
+    assert_eq!(json, expected);
 }
 
 #[test]

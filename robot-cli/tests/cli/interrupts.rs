@@ -61,10 +61,8 @@ fn stopped_by(signal: Signal) -> (String, Option<i32>) {
     drop(input);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     wait_for_robots(&sandbox, |count| count == 3000);
-    (
-        String::from_utf8(output.stderr).unwrap(),
-        output.status.code(),
-    )
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    (stderr, output.status.code())
 }
 
 #[test]
@@ -126,12 +124,12 @@ fn interrupted_import_stored_what_it_reports() {
 /// are not the catalogue's, and the content of the file.
 fn stopped_while_writing(
     sandbox: &Sandbox,
-    arguments: &[&str],
+    arguments: &str,
     signal: Signal,
 ) -> (Option<i32>, Vec<String>, String) {
     sandbox.write("file.csv", "previous content");
     let mut child = sandbox
-        .command(arguments)
+        .command(arguments.split(' '))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -160,14 +158,9 @@ fn interrupted_command_leaves_the_file_as_it_was() {
     let sandbox = Sandbox::new();
     sandbox.add((0..30_000).map(|number| Draft::new(format!("RX-{number}"), "droid", 1)));
     for arguments in [
-        &["export", "file.csv"][..],
-        &["backup", "--force", "file.csv"],
-        &[
-            "restore",
-            "--replace",
-            "robots.db",
-            "--database=sqlite://file.csv",
-        ],
+        "export file.csv",
+        "backup --force file.csv",
+        "restore --replace robots.db --database=sqlite://file.csv",
     ] {
         for (signal, expected) in [(Signal::INT, 130), (Signal::TERM, 143)] {
             let (status, files, content) = stopped_while_writing(&sandbox, arguments, signal);

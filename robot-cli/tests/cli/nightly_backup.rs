@@ -8,6 +8,15 @@ const UNIT: &str = include_str!("../../../robot-rocket/deploy/robot-backup.servi
 
 const SERVER_UNIT: &str = include_str!("../../../robot-rocket/deploy/robot-rocket.service");
 
+/// Creates a file in the folder of the backups.
+fn create(sandbox: &Sandbox, name: &str, age: &str) {
+    let touch = Command::new("touch")
+        .args(["-d", age, name])
+        .current_dir(sandbox.path().join("backups"))
+        .status();
+    assert!(touch.unwrap().success());
+}
+
 /// The folder of the backups in the unit.
 const BACKUPS: &str = "/var/lib/robot-backups";
 
@@ -58,9 +67,7 @@ fn unit_makes_a_backup_and_deletes_old_ones() {
         ("robots-2020-01-02.db", "1 day ago"),
         ("other.db", "15 days ago"),
     ] {
-        let file = sandbox.path().join("backups").join(name);
-        let touched = Command::new("touch").args(["-d", age]).arg(&file).status();
-        assert!(touched.unwrap().success());
+        create(&sandbox, name, age);
     }
     // The second one replaces that of the same day.
     for _ in 0..2 {
@@ -69,16 +76,12 @@ fn unit_makes_a_backup_and_deletes_old_ones() {
         let [kept, old, new] = &names[..] else {
             panic!("{names:?}");
         };
-        assert_eq!(
-            (kept.as_str(), old.as_str()),
-            ("other.db", "robots-2020-01-02.db")
-        );
+        assert_eq!([kept, old], ["other.db", "robots-2020-01-02.db"]);
         // A list may leave an empty log beside the file, over which nothing is backed up.
         let backup = sandbox.path().join("backups").join(new);
         fs::copy(backup, sandbox.path().join("copy.db")).unwrap();
-        let copy = "--database=sqlite://copy.db";
-        let listed = sandbox.stdout(&["list", "--format=ndjson", copy]);
-        assert_eq!(listed, sandbox.stdout("list --format=ndjson"));
+        let listed = sandbox.stdout("list --format=ndjson --database=sqlite://copy.db");
+        sandbox.prints("list --format=ndjson", &listed);
     }
 }
 
@@ -87,13 +90,7 @@ fn damaged_catalogue_deletes_no_backup() {
     let sandbox = Sandbox::new();
     sandbox.write("robots.db", "not a database");
     fs::create_dir(sandbox.path().join("backups")).unwrap();
-    let old = sandbox.path().join("backups/robots-2020-01-01.db");
-    fs::write(&old, "").unwrap();
-    let touched = Command::new("touch")
-        .args(["-d", "15 days ago"])
-        .arg(&old)
-        .status();
-    assert!(touched.unwrap().success());
+    create(&sandbox, "robots-2020-01-01.db", "15 days ago");
     assert_eq!(execute(&sandbox, DATABASE), Some(0));
     assert_eq!(backups(&sandbox), ["robots-2020-01-01.db"]);
 }
