@@ -21,35 +21,22 @@ pub(super) fn content_type(accept: Option<&str>) -> &'static str {
                 .map(|(_, weight)| *weight)
         })
     };
-    let html = weight(&["text/html", "text/*", "*/*"]).unwrap_or(0);
+    let html = weight(&["text/html", "text/*", "*/*"]).unwrap_or(0.0);
     match weight(&[JSON]) {
-        Some(json) if json > 0 && json >= html => JSON,
+        Some(json) if json > 0.0 && json >= html => JSON,
         _ => CONTRACT,
     }
 }
 
 /// A media range and its weight in thousandths; `None` if it is malformed.
-fn media_range(text: &str) -> Option<(&str, u16)> {
+fn media_range(text: &str) -> Option<(&str, f32)> {
     let mut parts = text.split(';').map(str::trim);
     let range = parts.next().filter(|range| range.contains('/'))?;
     let weight = parts
         .filter_map(|parameter| parameter.split_once('='))
         .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
-        .map_or(Some(1000), |(_, value)| thousandths(value.trim()))?;
-    Some((range, weight))
-}
-
-/// Parses a weight (RFC 9110): `0` or `1`, and at most three decimals.
-fn thousandths(weight: &str) -> Option<u16> {
-    let (whole, decimals) = weight.split_once('.').unwrap_or((weight, ""));
-    let is_weight = matches!(whole, "0" | "1")
-        && decimals.len() <= 3
-        && decimals.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_weight {
-        return None;
-    }
-    let thousandths: u16 = format!("{whole}{decimals:0<3}").parse().ok()?;
-    (thousandths <= 1000).then_some(thousandths)
+        .map_or(Some(1.0), |(_, value)| value.trim().parse().ok())?;
+    (0.0..=1.0).contains(&weight).then_some((range, weight))
 }
 
 #[cfg(test)]

@@ -218,15 +218,37 @@ pub(super) fn check_known(query: &str, known: &[Parameter]) -> Result<(), Failur
         }
     }
     let message = |name: String| {
-        let names = known.iter().map(|known| known.name);
-        let nearest = names.min_by_key(|known| damerau_levenshtein(known, &name));
-        let hint = match nearest {
+        let names: Vec<_> = known.iter().map(|known| known.name).collect();
+        let hint = match similar(&name, names.iter().copied()) {
             Some(nearest) => format!("did you mean {nearest}?"),
-            None => "there are none".to_owned(),
+            None if names.is_empty() => "there are none".to_owned(),
+            None => format!("the parameters are {}", names.join(", ")),
         };
         format!("'{name}' is not a parameter; {hint}").into()
     };
     rejection(unknown.into_iter().map(message).collect())
+}
+
+/// The greatest distance of a misspelt name. Greater, and a name that means something else, such as the
+/// setting `database_port` of another program, seems to be misspelt.
+const DISTANCE: usize = 2;
+
+/// The known name that a misspelt one probably stands for. Its distance is at most a third of its length.
+///
+/// ```
+/// use robot_core::http::similar;
+///
+/// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
+/// assert_eq!(similar("list", ["sort", "limit"]), None);
+/// ```
+pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let name = name.to_lowercase();
+    let limit = DISTANCE.min(name.chars().count() / 3);
+    let distances = known
+        .into_iter()
+        .map(|known| (damerau_levenshtein(&name, known), known));
+    let (distance, known) = distances.min()?;
+    (distance <= limit).then_some(known)
 }
 
 /// Adds a message or name once, however often its cause is repeated, to limit the size of the answer.

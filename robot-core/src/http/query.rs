@@ -102,6 +102,10 @@ impl Query {
         }
     }
 
+    pub(super) fn fields(&self) -> &[Field] {
+        self.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW)
+    }
+
     fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
         Self::read_with(query, known, |_, _| Ok(false))
     }

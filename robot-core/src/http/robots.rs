@@ -13,15 +13,14 @@ use super::{
     failure::{Failure, PATCH_TYPE},
     headers, list,
     query::Query,
-    render::{Envelope, array, json},
+    render::{Array, Envelope, array, json},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
 };
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, Result,
-        SortKey,
+        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, SortKey,
     },
     model::{
         Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
@@ -72,8 +71,7 @@ impl List {
             let count = self.query.count.then_some(0);
             return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
         }
-        let fields = self.query.fields.as_deref();
-        let mut fields = fields.unwrap_or(Field::DEFAULT_VIEW).iter();
+        let mut fields = self.query.fields().iter();
         // A list by year needs the year of each robot.
         if fields.all(|field| field.is_in_entry()) && self.query.cursor.sort().key != SortKey::Year
         {
@@ -99,15 +97,10 @@ impl List {
     }
 
     fn all<T: Visible + PageItem + 'static>(self) -> HandlerResult {
-        let Query {
-            fields,
-            filter,
-            cursor,
-            ..
-        } = self.query;
-        let fields = fields.unwrap_or_else(|| Field::DEFAULT_VIEW.to_vec());
+        let array = Array::new(self.query.fields());
+        let Query { filter, cursor, .. } = self.query;
         let pages = Pages::<_, T>::of(Arc::clone(&self.service.catalogue), filter, cursor);
-        list::stream(pages, fields, self.request_id)
+        list::stream(pages, array, self.request_id)
     }
 
     fn page<T: Visible + PageItem>(&self, limit: usize) -> HandlerResult {
@@ -121,8 +114,7 @@ impl List {
         let mut robots = T::page(&self.service.catalogue, request)?.items;
         let has_next = robots.len() > limit;
         robots.truncate(limit);
-        let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
-        let mut response = response::ok(array(&robots, fields));
+        let mut response = response::ok(array(&robots, query.fields()));
         let end = robots
             .last()
             .and_then(|last| last.cursor(query.cursor.sort()));
@@ -175,7 +167,7 @@ fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult
             revision,
         ));
     }
-    let fields = query.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW);
+    let fields = query.fields();
     let bytes = json(&Envelope::found(View { robot, fields }));
     Ok(tagged(response::ok(bytes), revision))
 }
@@ -237,23 +229,11 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
 pub(super) fn delete(call: &Call<'_>, _body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
-    let catalogue = &call.service.catalogue;
-    let change = match conditions.expectation() {
-        Expectation::Existing => Change::Delete(id),
-        Expectation::Exactly(revision) => Change::DeleteIf(id, revision),
-        Expectation::Compared(conditions) => {
-            let catalogue = Arc::clone(catalogue);
-            return Ok(Pending::blocking(move || {
-                compare_and_change(&*catalogue, id, &conditions, |revision| {
-                    Ok(catalogue.delete_if(id, revision)?)
-                })?;
-                Ok(done())
-            }));
-        }
-    };
-    Ok(catalogue
-        .start(change)
-        .map(|deleted| confirm(deleted, None)))
+    let deleted = change(call, id, conditions, move |revision| match revision {
+        Some(revision) => Change::DeleteIf(id, revision),
+        None => Change::Delete(id),
+    });
+    Ok(deleted.map(|deleted| deleted.map(|_| done())))
 }
 
 /// Changes a robot under conditions. Of the reasons to reject the request, that the robot is missing
@@ -262,34 +242,60 @@ fn update(
     call: &Call<'_>,
     id: RobotId,
     conditions: Conditions,
-    changes: std::result::Result<ValidChanges, Rejection>,
+    changes: Result<ValidChanges, Rejection>,
 ) -> Pending<HandlerResult> {
-    let catalogue = Arc::clone(&call.service.catalogue);
-    let (change, next) = match (conditions.clone().expectation(), changes) {
-        (Expectation::Existing, Ok(changes)) => (Change::Update(id, changes), None),
-        (Expectation::Exactly(revision), Ok(changes)) => {
-            let change = Change::UpdateIf(id, revision, changes);
-            (change, Some(revision.next()))
-        }
-        (_, changes) => {
+    let changes = match changes {
+        Ok(changes) => changes,
+        Err(rejection) => {
+            let catalogue = Arc::clone(&call.service.catalogue);
             return Pending::blocking(move || {
-                let changed = compare_and_change(&*catalogue, id, &conditions, |revision| {
-                    let changes = match changes.clone() {
-                        Ok(changes) => changes,
-                        Err(rejection) => {
-                            let violations = catalogue.violations(rejection, Some(id))?;
-                            return Err(Error::from(violations).into());
-                        }
-                    };
-                    Ok(catalogue.update_if(id, revision, changes)?)
-                })?;
-                Ok(tagged(done(), changed.next()))
+                let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+                conditions.permit_change(robot.revision())?;
+                Err(Error::from(catalogue.violations(rejection, Some(id))?).into())
             });
         }
     };
-    catalogue
-        .start(change)
-        .map(move |updated| confirm(updated, next))
+    let updated = change(call, id, conditions, move |revision| match revision {
+        Some(revision) => Change::UpdateIf(id, revision, changes.clone()),
+        None => Change::Update(id, changes.clone()),
+    });
+    updated.map(|updated| {
+        Ok(match updated? {
+            Some(revision) => tagged(done(), revision.next()),
+            None => done(),
+        })
+    })
+}
+
+/// Starts a change that expects a revision if the conditions require one, and returns that revision. If
+/// several are possible, the current one is read first, again if another client was faster.
+fn change(
+    call: &Call<'_>,
+    id: RobotId,
+    conditions: Conditions,
+    change: impl Fn(Option<Revision>) -> Change + Send + 'static,
+) -> Pending<Result<Option<Revision>, Failure>> {
+    let catalogue = Arc::clone(&call.service.catalogue);
+    let expected = match conditions.expectation() {
+        Expectation::Existing => None,
+        Expectation::Exactly(revision) => Some(revision),
+        Expectation::Compared => {
+            return Pending::blocking(move || {
+                for _ in 0..ATTEMPTS {
+                    let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+                    let current = Some(robot.revision());
+                    conditions.permit_change(robot.revision())?;
+                    match catalogue.apply(change(current)) {
+                        Err(Error::Stale(_)) => {}
+                        changed => return Ok(changed.map(|_| current)?),
+                    }
+                }
+                Err(Failure::Unavailable)
+            });
+        }
+    };
+    let changed = catalogue.start(change(expected));
+    changed.map(move |changed| Ok(changed.map(|_| expected)?))
 }
 
 /// The answer to a patch without members.
@@ -302,26 +308,6 @@ fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<Ha
     })
 }
 
-/// Compares the conditions with the current revision, and expects that revision of the change, again
-/// if another client was faster. Returns the revision that was changed.
-fn compare_and_change(
-    catalogue: &dyn Catalogue,
-    id: RobotId,
-    conditions: &Conditions,
-    change: impl Fn(Revision) -> std::result::Result<(), Failure>,
-) -> std::result::Result<Revision, Failure> {
-    for _ in 0..ATTEMPTS {
-        let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-        let revision = robot.revision();
-        conditions.permit_change(revision)?;
-        match change(revision) {
-            Err(Failure::Store(Error::Stale(_))) => {}
-            result => return result.map(|()| revision),
-        }
-    }
-    Err(Failure::Unavailable)
-}
-
 fn malformed(error: DraftJsonError) -> Failure {
     let place = |TextPosition { line, column }| format!("line {line}, column {column}");
     Failure::Malformed(error.messages("The body", place))
@@ -329,13 +315,4 @@ fn malformed(error: DraftJsonError) -> Failure {
 
 fn done() -> Response {
     response::ok(json(&Envelope::OK))
-}
-
-/// The answer to a change, with the revision that the robot has now, if it is known.
-fn confirm(changed: Result<RobotId>, revision: Option<Revision>) -> HandlerResult {
-    changed?;
-    Ok(match revision {
-        Some(revision) => tagged(done(), revision),
-        None => done(),
-    })
 }

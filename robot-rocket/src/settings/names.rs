@@ -5,12 +5,12 @@
 
 use std::env;
 
+use robot_core::http::similar;
 use rocket::figment::{
     Profile, Provider,
     providers::{Env, Format, Toml},
     value::{Dict, Value},
 };
-use strsim::damerau_levenshtein;
 use tracing_subscriber::filter::Directive;
 
 use super::{SettingsError, error::place, keys, reader::Reader};
@@ -165,21 +165,6 @@ fn suggestion(name: &str) -> Option<String> {
     }
     let names = keys::ALL.iter().map(|(name, _)| *name);
     similar(name, names).map(str::to_owned)
-}
-
-/// The greatest distance of a misspelt name. Greater, and names that belong to other programs, such as
-/// `database_port`, are errors.
-const DISTANCE: usize = 2;
-
-/// The name that a misspelt one probably stands for. Its distance is at most a third of its length.
-fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let limit = DISTANCE.min(name.chars().count() / 3);
-    let distances = known
-        .into_iter()
-        .map(|known| (damerau_levenshtein(&name, known), known));
-    let (distance, known) = distances.min()?;
-    (distance <= limit).then_some(known)
 }
 
 #[cfg(test)]
