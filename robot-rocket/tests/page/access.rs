@@ -34,7 +34,7 @@ fn visit(anonymous: &str) -> Visit {
 impl Visit {
     fn enter_token(&self, token: &str) {
         self.wait_for_focus("Token");
-        self.browser.press(token.chars().chain([ENTER]));
+        self.press(&format!("{token}{ENTER}"));
     }
 }
 
@@ -49,7 +49,7 @@ fn token_is_requested_kept_and_forgotten() {
     visit.run("document.querySelector('#token-text').value = ''");
     visit.enter_token(WRITER);
     visit.wait_for_text("#start", "No robots yet");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_text("#start", "No robots yet");
     visit.press_on("token-open");
     visit.wait_for_focus("Token");
@@ -85,7 +85,7 @@ fn export_sends_the_token() {
         body: draft.as_bytes().to_vec(),
     };
     assert_eq!(visit.client().send(&call).unwrap().status, 201);
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_rows(1);
     // A browser that can write to a file while it receives.
     visit.run(
@@ -94,16 +94,16 @@ fn export_sends_the_token() {
          write: (bytes) => window.saved.push(new TextDecoder().decode(bytes)), \
          close: () => window.saved.push(suggestedName) }) })",
     );
-    visit.browser.click("#export summary");
-    visit.browser.click("#exports li:first-child a");
+    visit.click("#export summary");
+    visit.click("#exports li:first-child a");
     visit.wait_for_announcement("Exported robots.csv.");
     let saved = json!("id,name,type,year\n1,R2-D2,droid,1977\nrobots.csv");
     assert_eq!(visit.run("return window.saved.join('')"), saved);
     // A browser that cannot.
     visit.allow_downloads();
     visit.run("window.showSaveFilePicker = undefined");
-    visit.browser.click("#export summary");
-    visit.browser.click("#exports li:nth-child(3) a");
+    visit.click("#export summary");
+    visit.click("#exports li:nth-child(3) a");
     visit.wait_for_file(
         "robots.json",
         "[\n{\"id\":\"1\",\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n]\n",
@@ -112,8 +112,8 @@ fn export_sends_the_token() {
         "const send = window.fetch; window.fetch = (path, options) => path.includes('export') \
          ? Promise.reject(new TypeError('cut off')) : send(path, options)",
     );
-    visit.browser.click("#export summary");
-    visit.browser.click("#exports li:last-child a");
+    visit.click("#export summary");
+    visit.click("#exports li:last-child a");
     visit.wait_for_text(
         "#export-state",
         "The file is not complete. The server does not answer.",

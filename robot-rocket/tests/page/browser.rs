@@ -117,8 +117,8 @@ impl Browser {
     }
 
     /// Presses keys one after the other on the focused element.
-    pub(crate) fn press(&self, keys: impl IntoIterator<Item = char>) {
-        self.act(keys.into_iter().flat_map(|key| [down(key), up(key)]));
+    pub(crate) fn press(&self, keys: &str) {
+        self.act(keys.chars().flat_map(|key| [down(key), up(key)]));
     }
 
     /// Presses a key while another one is held.

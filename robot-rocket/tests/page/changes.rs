@@ -1,4 +1,4 @@
-//! Adding, editing, deleting and restoring robots, by keyboard.
+//! Adding, editing, deleting and restoring robots.
 
 use crate::{
     keys::{CONTROL, DOWN, ENTER, ESCAPE, TAB},
@@ -10,7 +10,7 @@ fn empty_catalogue_offers_sample_robots() {
     let visit = Visit::of(&[]);
     visit.wait_for_text("#start", "No robots yet");
     visit.wait_for_text("#start", "/api/robots");
-    assert_eq!(visit.rows(), []);
+    assert_eq!(visit.names(), [""; 0]);
     visit.press_on("Add sample robots");
     visit.wait_for_rows(9);
     visit.wait_for_focus("robots");
@@ -21,7 +21,7 @@ fn empty_catalogue_offers_sample_robots() {
         visit.run("return document.querySelector('#start').hidden"),
         true
     );
-    let row = ("R2-D2".to_owned(), "droid".to_owned(), "1977".to_owned());
+    let row = ["R2-D2", "droid", "1977"].map(str::to_owned);
     assert!(visit.rows().contains(&row));
 }
 
@@ -29,98 +29,62 @@ fn empty_catalogue_offers_sample_robots() {
 fn added_robot_is_announced_and_form_is_cleared() {
     let visit = Visit::of(&["Marvin"]);
     visit.enter_robot("C-3PO", "dr", "1977");
-    visit.wait_for_rows(2);
+    visit.wait_for_names(&["C-3PO", "Marvin"]);
     visit.wait_for_announcement("Added C-3PO, droid, 1977.");
     visit.wait_for_text("#count", "2 robots");
-    assert_eq!(visit.names(), ["C-3PO", "Marvin"]);
     visit.wait_for_focus("Name");
-    visit.browser.press("BB-8".chars().chain([TAB, TAB]));
-    visit.browser.press("2015".chars().chain([ENTER]));
+    visit.press(&format!("BB-8{TAB}{TAB}2015{ENTER}"));
     visit.wait_for_rows(3);
     visit.assert_stores(r#"{"name":"BB-8","type":"droid","year":2015}"#);
-    visit.browser.reload();
-    visit.wait_for_rows(3);
-    assert_eq!(visit.names(), ["BB-8", "C-3PO", "Marvin"]);
+    visit.reload();
+    visit.wait_for_names(&["BB-8", "C-3PO", "Marvin"]);
 }
 
 #[test]
 fn each_violation_is_shown_beside_its_field() {
     let visit = Visit::of(&["Marvin"]);
     visit.tab_to("Name");
-    visit.browser.press("Marvin".chars().chain([TAB, TAB]));
-    visit.browser.press("-1".chars().chain([ENTER]));
-    visit.wait_for_text("#add .of-name .error", "The robot name must be unique");
-    visit.wait_for_text(
-        "#add .of-type .error",
-        "must be part of list: droid, mechanical, virtual",
-    );
-    visit.wait_for_text("#add .of-year .error", "The year cannot be less than zero");
+    visit.press(&format!("Marvin{TAB}{TAB}-1{ENTER}"));
+    for (field, message) in [
+        ("name", "The robot name must be unique"),
+        ("type", "must be part of list: droid, mechanical, virtual"),
+        ("year", "The year cannot be less than zero"),
+    ] {
+        visit.wait_for_text(&format!("#add .of-{field} .error"), message);
+    }
     visit.wait_for_focus("Name");
     assert_eq!(visit.error_message(), "The robot name must be unique");
-    visit.browser.press(" II".chars().chain([TAB]));
-    visit.browser.press("v".chars().chain([TAB]));
-    visit.browser.press("x".chars().chain([ENTER]));
-    visit.wait_for_text(
-        "#add .of-year .error",
-        "year must be an integer from 0 to 9223372036854775807",
-    );
+    visit.press(&format!(" II{TAB}v{TAB}x{ENTER}"));
     visit.wait_for_focus("Year");
-    assert!(visit.error_message().starts_with("year must be an integer"));
+    let message = "year must be an integer from 0 to 9223372036854775807";
+    visit.wait_for_text("#add .of-year .error", message);
+    assert!(visit.error_message().starts_with(message));
     assert_eq!(visit.names(), ["Marvin"]);
 }
 
 #[test]
 fn robot_is_edited_in_its_row() {
     let visit = Visit::of(&["Marvin", "R2-D2"]);
-    visit.tab_to("Edit Marvin");
-    visit.browser.press([DOWN]);
+    let before = visit.stored();
+    visit.edit("Marvin");
+    visit.press(&format!("Arthur{ESCAPE}"));
+    visit.wait_for_focus("Edit Marvin");
+    assert_eq!(visit.names(), ["Marvin", "R2-D2"]);
+    assert_eq!(visit.stored(), before);
+    visit.press(DOWN);
     visit.wait_for_focus("Edit R2-D2");
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     visit.wait_for_focus("Name");
-    visit.browser.press("Marvin".chars().chain([ENTER]));
+    visit.press(&format!("Marvin{ENTER}"));
     visit.wait_for_text("tr.edited .error", "The robot name must be unique");
     visit.wait_for_focus("Name");
     assert_eq!(visit.error_message(), "The robot name must be unique");
-    visit.browser.press_with(CONTROL, 'a');
-    visit.browser.press("R3-D3".chars().chain([TAB]));
-    visit.browser.press("m".chars().chain([TAB]));
-    visit.browser.press("1980".chars().chain([ENTER]));
+    visit.press_with(CONTROL, 'a');
+    visit.press(&format!("R3-D3{TAB}m{TAB}1980{ENTER}"));
     visit.wait_for_focus("Edit R3-D3");
     visit.wait_for_announcement("Saved R3-D3.");
-    let row = (
-        "R3-D3".to_owned(),
-        "mechanical".to_owned(),
-        "1980".to_owned(),
-    );
-    assert_eq!(visit.rows()[1], row);
+    assert_eq!(visit.rows()[1], ["R3-D3", "mechanical", "1980"]);
     visit.assert_stores(r#"{"name":"R3-D3","type":"mechanical","year":1980}"#);
-}
-
-#[test]
-fn escape_cancels_editing() {
-    let visit = Visit::of(&["Marvin"]);
-    let before = visit.stored();
-    visit.edit("Marvin");
-    visit.browser.press("Arthur".chars().chain([ESCAPE]));
-    visit.wait_for_focus("Edit Marvin");
-    assert_eq!(visit.names(), ["Marvin"]);
-    assert_eq!(visit.stored(), before);
-}
-
-#[test]
-fn edited_robot_that_was_deleted_can_be_added_again() {
-    let visit = Visit::of(&["Marvin"]);
-    visit.edit("Marvin");
-    visit.delete(1);
-    visit.browser.press("Arthur".chars().chain([ENTER]));
-    visit.wait_for_text("tr.edited .error", "This robot was deleted meanwhile.");
-    visit.browser.press([ENTER]);
-    visit.wait_for_focus("Edit Arthur");
-    assert_eq!(visit.names(), ["Arthur"]);
-    assert_eq!(
-        visit.stored(),
-        r#"[{"name":"Arthur","type":"droid","year":1977}]"#
-    );
 }
 
 #[test]
@@ -131,30 +95,22 @@ fn deleted_robot_can_be_restored() {
     visit.wait_for_focus("Delete R2-D2");
     visit.wait_for_announcement("Deleted Marvin. Control Z restores it.");
     assert!(!visit.stored().contains("Marvin"));
-    visit.browser.press_with(CONTROL, 'z');
-    visit.wait_for_rows(3);
+    visit.press_with(CONTROL, 'z');
+    visit.wait_for_names(&["BB-8", "Marvin", "R2-D2"]);
     visit.wait_for_focus("Edit Marvin");
     visit.wait_for_announcement("Marvin was restored.");
-    assert_eq!(visit.names(), ["BB-8", "Marvin", "R2-D2"]);
     visit.assert_stores(r#"{"name":"Marvin","type":"droid","year":1977}"#);
-}
-
-#[test]
-fn failed_undo_is_explained_and_can_be_retried() {
-    let visit = Visit::of(&["Marvin"]);
+    // A failed undo is explained and can be retried.
     visit.press_on("Delete Marvin");
-    visit.wait_for_text("#start", "No robots yet");
+    visit.wait_for_rows(2);
     visit.add("Marvin", "virtual", "1");
-    visit.browser.click("#undo .main");
+    visit.click("#undo .main");
     visit.wait_for_text("#undo", "Marvin is not back. The robot name must be unique");
     visit.wait_for_focus("Undo");
-    visit.delete(2);
-    visit.browser.press([ENTER]);
+    visit.delete(5);
+    visit.press(ENTER);
     visit.wait_for_focus("Edit Marvin");
-    assert_eq!(
-        visit.stored(),
-        r#"[{"name":"Marvin","type":"droid","year":1977}]"#
-    );
+    visit.assert_stores(r#"{"name":"Marvin","type":"droid","year":1977}"#);
 }
 
 #[test]
@@ -171,20 +127,20 @@ fn robot_is_deleted_once_and_not_edited_meanwhile() {
     assert_eq!(visit.run(script), 1);
     // The newest message has nothing to undo.
     visit.delete(1);
-    visit.browser.click("[data-action=delete]");
+    visit.click("[data-action=delete]");
     visit.wait_for_text("#undo .offer", "BB-8");
     visit.wait_for_text("#start", "No robots yet");
-    visit.browser.press_with(CONTROL, 'z');
+    visit.press_with(CONTROL, 'z');
     visit.wait_for_names(&["Marvin"]);
 }
 
 #[test]
 fn pending_undo_is_shown_until_it_is_answered() {
     let visit = Visit::of(&["BB-8", "Marvin"]);
-    visit.browser.click("[data-action=delete]");
+    visit.click("[data-action=delete]");
     visit.wait_for_names(&["Marvin"]);
     visit.hold("method === 'POST'");
-    visit.browser.click("#undo .main");
+    visit.click("#undo .main");
     // From here on, the time of an offer is over at once.
     visit.run(
         "const start = setTimeout; \
@@ -193,9 +149,8 @@ fn pending_undo_is_shown_until_it_is_answered() {
          offer.dispatchEvent(new MouseEvent('mouseleave')); \
          offer.querySelector('[aria-label=Dismiss]').click()",
     );
-    visit
-        .browser
-        .run_async("setTimeout(arguments[arguments.length - 1], 100)");
+    let wait = "setTimeout(arguments[arguments.length - 1], 100)";
+    visit.browser.run_async(wait);
     assert_eq!(
         visit.run("return document.querySelectorAll('.offer').length"),
         1
@@ -206,32 +161,27 @@ fn pending_undo_is_shown_until_it_is_answered() {
 }
 
 #[test]
-fn saved_row_leaves_the_focus_in_the_search() {
-    let visit = Visit::of(&["Marvin"]);
+fn late_answer_leaves_the_focus_in_the_search() {
+    let visit = Visit::of(&["BB-8", "Marvin"]);
+    let release_in_search = |message: &str| {
+        visit.run("document.querySelector('#query').focus()");
+        visit.release();
+        visit.wait_for_announcement(message);
+        assert_eq!(visit.run("return document.activeElement.id"), "query");
+    };
     visit.edit("Marvin");
     visit.hold("method === 'PUT'");
-    visit.browser.press("Arthur".chars().chain([ENTER]));
-    visit.run("document.querySelector('#query').focus()");
-    visit.release();
-    visit.wait_for_announcement("Saved Arthur.");
-    assert_eq!(visit.run("return document.activeElement.id"), "query");
-}
-
-#[test]
-fn restored_robot_leaves_the_focus_in_the_search() {
-    let visit = Visit::of(&["BB-8", "Marvin"]);
-    visit.browser.click("[data-action=delete]");
-    visit.wait_for_names(&["Marvin"]);
+    visit.press(&format!("Arthur{ENTER}"));
+    release_in_search("Saved Arthur.");
+    visit.click("[data-action=delete]");
+    visit.wait_for_rows(1);
     visit.hold("method === 'POST'");
-    visit.browser.click("#undo .main");
-    visit.run("document.querySelector('#query').focus()");
-    visit.release();
-    visit.wait_for_announcement("BB-8 was restored.");
-    assert_eq!(visit.run("return document.activeElement.id"), "query");
+    visit.click("#undo .main");
+    release_in_search("was restored.");
 }
 
 #[test]
-fn deleted_robot_is_not_in_a_list_read_before() {
+fn deleted_robot_is_not_in_a_list_read_before_or_loaded_meanwhile() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
     // The first answer is read before the deletion, and arrives after it.
     visit.run(
@@ -242,22 +192,17 @@ fn deleted_robot_is_not_in_a_list_read_before() {
          if (path.includes('sort=-name') && window.held++ === 0) await released; \
          return answer; }",
     );
-    visit.browser.click("[data-key=name] button");
+    visit.click("[data-key=name] button");
     visit.wait_for("the list", "return window.held === 1");
-    visit.browser.click("[aria-label='Delete Marvin']");
+    visit.click("[aria-label='Delete Marvin']");
     visit.wait_for_names(&["R2-D2", "BB-8"]);
     visit.release();
-    visit.browser.press_with(CONTROL, 'z');
+    visit.press_with(CONTROL, 'z');
     visit.wait_for_names(&["R2-D2", "Marvin", "BB-8"]);
-}
-
-#[test]
-fn deleted_robot_is_removed_from_a_list_loaded_meanwhile() {
-    let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
     visit.hold("method === 'DELETE'");
-    visit.browser.click("[aria-label='Delete Marvin']");
-    visit.browser.click("[data-key=name] button");
-    visit.wait_for_names(&["R2-D2", "Marvin", "BB-8"]);
+    visit.click("[aria-label='Delete Marvin']");
+    visit.click("[data-key=name] button");
+    visit.wait_for_names(&["BB-8", "Marvin", "R2-D2"]);
     visit.release();
-    visit.wait_for_names(&["R2-D2", "BB-8"]);
+    visit.wait_for_names(&["BB-8", "R2-D2"]);
 }

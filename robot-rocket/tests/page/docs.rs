@@ -7,7 +7,7 @@ use crate::visit::Visit;
 
 impl Visit {
     fn open_docs(&self) {
-        self.browser.click("footer a");
+        self.click("footer a");
         self.wait_for_text("#schemas h2", "Schemas");
     }
 }

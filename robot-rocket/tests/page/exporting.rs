@@ -50,7 +50,7 @@ fn current_filter_is_exported_in_each_format() {
     visit.wait_for_focus("Export");
     visit.press_on("Export");
     visit.tab_to("JSON");
-    visit.browser.press([ESCAPE]);
+    visit.press(ESCAPE);
     visit.wait_for_focus("Export");
     assert_eq!(
         visit.run("return document.querySelector('#export').open"),

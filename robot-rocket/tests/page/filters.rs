@@ -20,7 +20,7 @@ fn visit() -> Visit {
     ] {
         visit.add(name, kind, year);
     }
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_rows(6);
     visit
 }
@@ -43,22 +43,20 @@ impl Visit {
 fn types_and_years_are_filtered_by_keyboard() {
     let visit = visit();
     visit.tab_to("virtual");
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     visit.wait_for_names(&["HAL 9000", "late"]);
     visit.wait_for_announcement("2 robots found");
     visit.tab_to("Year from");
-    visit.browser.press("1960".chars());
-    visit.browser.press([TAB]);
-    visit.browser.press("2000".chars());
+    visit.press(&format!("1960{TAB}2000"));
     visit.wait_for_names(&["HAL 9000"]);
     assert_eq!(visit.address(), "?type=virtual&year_from=1960&year_to=2000");
     visit.run("document.querySelector('#of-type input').focus()");
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     visit.wait_for_names(&["C-3PO", "HAL 9000", "R2-D2"]);
     visit.wait_for_text("#count", "3 robots");
-    visit.browser.press("/2-".chars());
+    visit.press("/2-");
     visit.wait_for_names(&["R2-D2"]);
-    visit.browser.press("x".chars());
+    visit.press("x");
     visit.wait_for_text("#none", "No robot matches the filter.");
     visit.press_on("clear");
     visit.wait_for_rows(6);
@@ -75,11 +73,11 @@ fn filter_and_order_follow_the_address() {
                   document.querySelectorAll('#of-type :checked').length, \
                   document.querySelector('#year_from').value, document.querySelector('#year_to').value]";
     assert_eq!(visit.run(script), json!(["-", 1, "", "2015"]));
-    visit.browser.click("#of-type .chip:nth-of-type(1)");
+    visit.click("#of-type .chip:nth-of-type(1)");
     visit.wait_for("all types", "return !location.search.includes('type')");
-    visit.browser.click("#of-type .chip:nth-of-type(2)");
+    visit.click("#of-type .chip:nth-of-type(2)");
     visit.wait_for_text("#none", "No robot matches the filter.");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_text("#none", "No robot matches the filter.");
     visit.browser.go_back();
     visit.browser.go_back();
@@ -100,9 +98,9 @@ fn wrong_values_in_the_address_are_ignored() {
 fn impossible_years_are_explained_and_change_nothing() {
     let visit = visit();
     visit.tab_to("Year from");
-    visit.browser.press("2000".chars().chain([TAB]));
+    visit.press(&format!("2000{TAB}"));
     visit.wait_for_names(&["BB-8", "late"]);
-    visit.browser.press("19".chars());
+    visit.press("19");
     visit.wait_for_text(
         "#filter-error",
         "The first year must not be after the last one.",
@@ -111,7 +109,7 @@ fn impossible_years_are_explained_and_change_nothing() {
         visit.error_message(),
         "The first year must not be after the last one."
     );
-    visit.browser.press("77x".chars());
+    visit.press("77x");
     visit.wait_for_text("#filter-error", "A year has only digits.");
     visit.wait_for_names(&["BB-8", "late"]);
     visit.open("?year_from=3&year_to=2");
@@ -123,15 +121,15 @@ fn clicking_a_heading_sorts_in_both_directions() {
     let visit = visit();
     assert_eq!(visit.order(), json!([["Name", "ascending"]]));
     visit.tab_to("Id");
-    visit.browser.press([TAB, TAB]);
+    visit.press(&format!("{TAB}{TAB}"));
     visit.wait_for_focus("Year");
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     let by_year = ["Robby", "HAL 9000", "R2-D2", "C-3PO", "BB-8", "late"];
     visit.wait_for_names(&by_year);
     visit.wait_for_announcement("6 robots, sorted by year, ascending");
     assert_eq!(visit.order(), json!([["Year", "ascending"]]));
     visit.wait_for_focus("Year");
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     let mut reversed = by_year;
     reversed.reverse();
     visit.wait_for_names(&reversed);
@@ -153,7 +151,7 @@ fn restored_robot_is_placed_in_the_order() {
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
     visit.press_on("Delete C-3PO");
     visit.wait_for_names(&["BB-8", "R2-D2"]);
-    visit.browser.click("#undo .main");
+    visit.click("#undo .main");
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
     visit.wait_for_text("#count", "3 robots");
 }
@@ -168,10 +166,10 @@ fn overtaken_requests_are_aborted() {
          reject(options.signal.reason); }))",
     );
     visit.tab_to("droid");
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     visit.wait_for("the request", "return location.search === '?type=droid'");
     visit.wait_for_rows(6);
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     visit.wait_for("the abortion", "return window.aborted === 1");
     visit.wait_for_rows(6);
 }

@@ -23,7 +23,7 @@ impl Visit {
     pub(crate) fn import(&self, name: &str, content: &str) {
         self.choose(name, content);
         self.run("document.querySelector('#import button').focus()");
-        self.browser.press([ENTER]);
+        self.press(ENTER);
     }
 
     /// The messages about records.
@@ -38,7 +38,7 @@ impl Visit {
 fn chosen_file_is_imported_with_an_error_per_record() {
     let visit = Visit::of(&["R2-D2"]);
     visit.press_on("Import a file");
-    visit.browser.press([TAB]);
+    visit.press(TAB);
     visit.wait_for_focus("File (or drop one on this page)");
     visit.import("robots.csv", FILE);
     visit.wait_for_text("#import-outcome", "Imported: 1 added, 3 failed.");
@@ -101,7 +101,7 @@ fn dropped_file_is_chosen() {
         visit.run("return document.querySelector('#import.over')"),
         serde_json::json!(null)
     );
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     visit.wait_for_text("#import-outcome", "Imported: 2 added, 2 failed.");
     visit.wait_for_names(&["Bender", "Marvin", "R2-D2"]);
 }
@@ -110,7 +110,7 @@ fn dropped_file_is_chosen() {
 fn file_that_cannot_be_imported_is_explained() {
     let visit = Visit::of(&["Marvin"]);
     visit.run("document.querySelector('#importing').open = true");
-    visit.browser.click("#import button");
+    visit.click("#import button");
     visit.wait_for_text("#file-error", "Choose a file first.");
     visit.import("robots.txt", FILE);
     visit.wait_for_text(
@@ -150,7 +150,7 @@ fn long_import_shows_progress_and_can_be_stopped() {
     visit.suspend();
     visit.import("robots.csv", &long_file(400_000));
     visit.wait_for_text("#import-running", "sent");
-    visit.browser.click("#import-stop");
+    visit.click("#import-stop");
     visit.resume();
     visit.wait_for_text("#import-outcome", "The import ended early.");
     visit.wait_for_text(".problems", "You have stopped it.");

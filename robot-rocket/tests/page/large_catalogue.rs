@@ -47,9 +47,7 @@ fn large_catalogue_is_searched_sorted_and_filtered() {
     let (visit, count) = (Visit::of_many(robots()), robots());
     visit.wait_for_number(count);
     let name = last(|_| true);
-    visit
-        .browser
-        .press(format!("/{}", name.to_uppercase()).chars());
+    visit.press(&format!("/{}", name.to_uppercase()));
     visit.wait_for_names(&[&name]);
     visit.open("");
     visit.tab_to("Id");
@@ -59,18 +57,18 @@ fn large_catalogue_is_searched_sorted_and_filtered() {
         ("Year", last(|number| number % 120 == 119)),
     ] {
         visit.wait_for_focus(column);
-        visit.browser.press([ENTER]);
+        visit.press(ENTER);
         visit.wait_for_first("robot 000000");
-        visit.browser.press([ENTER]);
+        visit.press(ENTER);
         let order = format!("sorted by {}, descending", column.to_lowercase());
         visit.wait_for_announcement(&order);
         visit.wait_for_first(&greatest);
         visit.wait_for_number(count);
-        visit.browser.press([TAB]);
+        visit.press(TAB);
     }
     visit.open("?sort=-year&year_from=1950&q=ROBOT");
     visit.tab_to("droid");
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     let is_found = |number: &u32| number.is_multiple_of(3) && number % 120 >= 50;
     visit.wait_for_number((0..count).filter(is_found).count().try_into().unwrap());
     visit.wait_for_first(&last(|number| number % 120 == 117));
@@ -80,7 +78,7 @@ fn large_catalogue_is_searched_sorted_and_filtered() {
 #[test]
 fn large_catalogue_keeps_the_page_small_and_accessible() {
     let (visit, count) = (Visit::of_many(robots()), robots());
-    visit.browser.press("/robot".chars());
+    visit.press("/robot");
     visit.wait_for_number(count);
     for number in 1..20 {
         visit.run("scrollTo(0, document.documentElement.scrollHeight)");

@@ -25,7 +25,7 @@ fn narrow_screen_needs_no_horizontal_scrolling() {
     visit.import("robots.csv", &format!("name,type,year\n{long},toaster,x\n"));
     visit.wait_for_text("#import-outcome", "Nothing was imported.");
     visit.add("late", "mechanical", "9223372036854775807");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_rows(3);
     for width in [320, 375, 700, 1000, 1600] {
         visit.set_width(width);

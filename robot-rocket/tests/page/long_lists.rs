@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use crate::{
-    calls::call,
     keys::{END, ENTER, HOME, TAB},
     process::{TIMEOUT, wait_for},
     visit::Visit,
@@ -32,7 +31,7 @@ fn keyboard_reaches_both_ends_of_a_long_list() {
     let visit = Visit::of_many(2500);
     visit.wait_for_text("#count", "2,500 robots");
     wait_for("the last robot", TIMEOUT, || {
-        visit.browser.press([END]);
+        visit.press(END);
         assert!(visit.elements() < MOST_ELEMENTS);
         visit.name_at("last") == "robot 002499"
     });
@@ -42,7 +41,7 @@ fn keyboard_reaches_both_ends_of_a_long_list() {
                   .getAttribute('aria-rowindex'))";
     assert_eq!(visit.run(script), 2501);
     wait_for("the first robot", TIMEOUT, || {
-        visit.browser.press([HOME]);
+        visit.press(HOME);
         assert!(visit.elements() < MOST_ELEMENTS);
         visit.name_at("first") == "robot 000000"
     });
@@ -55,7 +54,7 @@ fn keyboard_reaches_both_ends_of_a_long_list() {
 fn edited_row_keeps_its_text_while_out_of_view() {
     let visit = Visit::of_many(1500);
     visit.edit("robot 000001");
-    visit.browser.press("Marvin".chars());
+    visit.press("Marvin");
     let goes = "return !document.querySelector('tr.edited')";
     wait_for("the row goes", TIMEOUT, || {
         visit.run("scrollTo(0, document.documentElement.scrollHeight)");
@@ -70,7 +69,7 @@ fn edited_row_keeps_its_text_while_out_of_view() {
         "Marvin"
     );
     visit.run("document.querySelector('tr.edited input').focus()");
-    visit.browser.press([TAB, TAB, ENTER]);
+    visit.press(&format!("{TAB}{TAB}{ENTER}"));
     visit.wait_for_focus("Edit Marvin");
     visit.assert_stores(r#""name":"Marvin""#);
 }
@@ -82,41 +81,40 @@ fn sorted_and_filtered_list_is_complete_in_both_directions() {
     visit.wait_for_text("#count", "477 robots");
     let sorted = |first: &str, last: &str| {
         wait_for("the last robot", TIMEOUT, || {
-            visit.browser.press([END]);
+            visit.press(END);
             visit.name_at("last") == last
         });
         wait_for("the first robot", TIMEOUT, || {
-            visit.browser.press([HOME]);
+            visit.press(HOME);
             visit.name_at("first") == first
         });
     };
     sorted("robot 002397", "robot 000051");
     let rows = visit.rows();
     let mut expected = rows.clone();
-    expected.sort_by(|one, other| (&other.2, &other.0).cmp(&(&one.2, &one.0)));
+    expected.sort_by(|one, other| (&other[2], &other[0]).cmp(&(&one[2], &one[0])));
     expected.dedup();
     assert_eq!(rows, expected);
-    assert!(rows.iter().all(|(_, kind, _)| kind == "droid"));
+    assert!(rows.iter().all(|[_, kind, _]| kind == "droid"));
 }
 
 #[test]
 fn deleted_pages_are_left_out_and_loading_ends() {
     let visit = Visit::of_many(2500);
     wait_for("the middle of the list", TIMEOUT, || {
-        visit.browser.press([END]);
+        visit.press(END);
         visit.name_at("last").as_str() > "robot 001700"
     });
     // In each page before the window, one robot stays, or none.
     for id in (1..=1500).filter(|id| *id != 150 && *id != 950) {
-        let answer = visit.call("DELETE", &format!("/api/robots/{id}"), "");
-        assert_eq!(answer.status, 200);
+        visit.delete(id);
     }
     visit.run(
         "const send = window.fetch; window.sent = 0; \
          window.fetch = (...call) => { window.sent++; return send(...call); }",
     );
     wait_for("the first robot", TIMEOUT, || {
-        visit.browser.press([HOME]);
+        visit.press(HOME);
         visit.name_at("first") == "robot 000149"
     });
     let idle = "const done = arguments[arguments.length - 1]; const before = window.sent; \
@@ -144,7 +142,7 @@ fn error_of_a_page_is_hidden_after_a_retry() {
     let visit = Visit::of_many(300);
     visit.run(FAILING);
     visit.run("window.failing = 'cursor='");
-    visit.browser.press([END]);
+    visit.press(END);
     visit.wait_for_text("#refused", "The server answered 500.");
     visit.run("window.failing = 'none'; document.querySelector('#refused button').click()");
     visit.wait_for(
@@ -159,7 +157,7 @@ fn list_of_another_view_does_not_grow() {
     let visit = Visit::of_many(500);
     visit.run(FAILING);
     visit.run("window.failing = 'sort=-name'");
-    visit.browser.click("[data-key=name] button");
+    visit.click("[data-key=name] button");
     visit.wait_for_text("#refused", "The server answered 500.");
     let before = visit.rows();
     visit.run("window.pages = 0; document.querySelector('#more').click()");

@@ -28,16 +28,16 @@ fn markup_in_names_is_shown_as_text() {
                       'button')].find((each) => each.getAttribute('aria-label') === label); \
                       button.focus()";
         visit.browser.run(script, &[json!(label)]);
-        visit.browser.press([ENTER]);
+        visit.press(ENTER);
         visit.wait_for_text("#undo", name);
         visit.wait_for_rows(HOSTILE.len() - 1);
-        visit.browser.press_with(CONTROL, 'z');
+        visit.press_with(CONTROL, 'z');
         visit.wait_for_rows(HOSTILE.len());
         visit.wait_for_focus(&format!("Edit {name}"));
-        visit.browser.press([ENTER]);
+        visit.press(ENTER);
         visit.wait_for_focus("Name");
         assert_eq!(visit.run("return document.activeElement.value"), name);
-        visit.browser.press([ESCAPE]);
+        visit.press(ESCAPE);
     }
     let script = "const box = document.querySelector('#query'); box.value = arguments[0]; \
                   box.form.requestSubmit()";
@@ -73,8 +73,7 @@ fn whitespace_and_directions_in_names_are_kept() {
     );
     // An unchanged box keeps the name, even if the box cannot show it.
     visit.edit("two\nlines");
-    visit.browser.press([TAB, TAB]);
-    visit.browser.press("1978".chars().chain([ENTER]));
+    visit.press(&format!("{TAB}{TAB}1978{ENTER}"));
     visit.wait_for_focus("Edit two\nlines");
     visit.assert_stores(r#"{"name":"two\nlines","type":"droid","year":1978}"#);
 }
@@ -84,20 +83,17 @@ fn numbers_of_19_digits_are_exact() {
     let visit = Visit::of(&[]);
     visit.add("late", "virtual", "9223372036854775807");
     visit.add("later", "virtual", "9223372036854775806");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_rows(2);
-    let years = visit.rows().into_iter().map(|(_, _, year)| year);
+    let years = visit.rows().into_iter().map(|[_, _, year]| year);
     assert!(years.eq(["9223372036854775807", "9223372036854775806"]));
     visit.edit("late");
-    visit.browser.press([TAB, TAB]);
-    visit
-        .browser
-        .press("9007199254740993".chars().chain([ENTER]));
+    visit.press(&format!("{TAB}{TAB}9007199254740993{ENTER}"));
     visit.wait_for_focus("Edit late");
-    assert_eq!(visit.rows()[0].2, "9007199254740993");
+    assert_eq!(visit.rows()[0][2], "9007199254740993");
     visit.enter_robot("early", "m", "007");
     visit.wait_for_rows(3);
-    assert_eq!(visit.rows()[0].2, "7");
+    assert_eq!(visit.rows()[0][2], "7");
     visit.assert_stores(r#""late","type":"virtual","year":9007199254740993"#);
     visit.assert_stores(r#""year":9223372036854775806"#);
     visit.assert_stores(r#"{"name":"early","type":"mechanical","year":7}"#);

@@ -9,7 +9,7 @@ use crate::{
 fn visit_to_stopped_server() -> (Visit, String) {
     let mut visit = Visit::with(&[]);
     visit.add("Marvin", "droid", "1979");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_rows(1);
     let port = visit.stop_server();
     (visit, port)
@@ -39,11 +39,11 @@ fn typed_text_survives_an_outage() {
 #[test]
 fn search_is_retried_after_an_outage() {
     let (mut visit, port) = visit_to_stopped_server();
-    visit.browser.press("/Nobody".chars());
+    visit.press("/Nobody");
     visit.wait_for_text("#trouble", "The server does not answer.");
     visit.tab_to("Try again");
     visit.start_server(&port);
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     visit.wait_for_text("#none", "No name contains Nobody.");
     assert_eq!(
         visit.run("return document.querySelector('#trouble').hidden"),
@@ -83,11 +83,11 @@ impl Visit {
 fn retry_does_not_replace_a_newer_view() {
     let visit = Visit::of(&["Marvin", "R2-D2"]);
     visit.run(CUT_OFF);
-    visit.browser.press("/R2".chars());
+    visit.press("/R2");
     visit.wait_for_text("#trouble", "The server does not answer.");
     visit.add("Bender", "mechanical", "1999");
     visit.run(PROBE_FAILS);
-    visit.browser.press([ESCAPE]);
+    visit.press(ESCAPE);
     let all = ["Bender", "Marvin", "R2-D2"];
     visit.wait_for_names(&all);
     visit.end_outage("?limit=1");
@@ -103,10 +103,10 @@ fn robot_that_was_added_again_is_shown_once() {
     visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#add .error", "will be looked up");
     visit.run(PROBE_FAILS);
-    visit.browser.press([ENTER]);
+    visit.press(ENTER);
     visit.wait_for_rows(2);
     visit.wait_for_focus("Name");
-    visit.browser.press("BB-8".chars());
+    visit.press("BB-8");
     visit.end_outage("name=R2-D2");
     assert_eq!(visit.names(), ["R2-D2", "Marvin"]);
     let typed = "return document.querySelector('#add input').value";
@@ -128,7 +128,7 @@ fn full_disk_is_shown_and_is_no_outage() {
     visit.run(FULL_DISK);
     visit.enter_robot("R2-D2", "d", "1977");
     visit.wait_for_text("#add .error", "The disk is full");
-    visit.browser.click("[data-action=delete]");
+    visit.click("[data-action=delete]");
     visit.wait_for_text("#undo .offer", "The disk is full");
     // The probe of an outage would succeed, and hide the messages.
     let script = "return document.querySelector('#trouble').hidden \

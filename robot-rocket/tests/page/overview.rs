@@ -30,9 +30,9 @@ fn total_is_exact_for_lists_of_many_pages() {
     visit.wait_for_text("#count", &format!("{total} robots"));
     visit.add("0", "droid", "1900");
     visit.edit("robot 000000");
-    visit.browser.press("0".chars().chain([ENTER]));
+    visit.press(&format!("0{ENTER}"));
     visit.wait_for_text("tr.edited .error", "The robot name must be unique");
-    visit.browser.press("1".chars().chain([ENTER]));
+    visit.press(&format!("1{ENTER}"));
     let more = total.parse::<u32>().unwrap() + 1;
     visit.wait_for_text("#count", &format!("{more} robots"));
 }
@@ -44,11 +44,11 @@ fn rows_do_not_wait_for_the_numbers() {
         "const send = window.fetch; window.fetch = (path, options) => \
          path.includes('/summary') ? new Promise(() => {}) : send(path, options)",
     );
-    visit.browser.press("/robot 0001".chars());
+    visit.press("/robot 0001");
     visit.wait_for_rows(100);
     visit.wait_for_text("#count", "100 robots");
-    visit.browser.press_with(crate::keys::CONTROL, 'a');
-    visit.browser.press("r".chars());
+    visit.press_with(crate::keys::CONTROL, 'a');
+    visit.press("r");
     visit.wait_for_text("#count", "more than 100 robots");
 }
 
@@ -60,7 +60,7 @@ fn failed_numbers_are_replaced_by_what_is_known() {
         "const send = window.fetch; window.fetch = (path, options) => path.includes('/summary') \
          ? Promise.resolve(new Response('{}', { status: 500 })) : send(path, options)",
     );
-    visit.browser.press("/robot".chars());
+    visit.press("/robot");
     visit.wait_for_text("#count", "more than 100 robots");
     visit.wait_for_announcement("more than 100 robots found");
     visit.wait_for(
@@ -80,7 +80,7 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     ] {
         visit.add(name, kind, year);
     }
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for(
         "the chart",
         "return document.querySelectorAll('.total').length === 3",
@@ -91,14 +91,14 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
         json!(null)
     );
     visit.tab_to("virtual");
-    visit.browser.press([SPACE]);
+    visit.press(SPACE);
     visit.wait_for_text("#picture .scope", "This filter");
     assert_eq!(visit.bars(), json!(["1"]));
     visit.tab_to("This filter");
-    visit.browser.press([crate::keys::DOWN]);
+    visit.press(crate::keys::DOWN);
     visit.wait_for_focus("Whole catalogue");
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
-    visit.browser.press("/2".chars());
+    visit.press("/2");
     visit.wait_for_text("#none", "No robot matches the filter.");
     visit.wait_for_text("#picture .scope", "Whole catalogue");
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
@@ -118,7 +118,7 @@ fn chart_merges_years_that_are_far_away() {
     }
     visit.add("late", "virtual", "9223372036854775807");
     visit.add("near", "virtual", "9005");
-    visit.browser.reload();
+    visit.reload();
     visit.wait_for_text("#picture", "newer");
     visit.wait_for_text("#picture", "9000s");
     assert_eq!(visit.bars(), json!(["9", "2", "31"]));

@@ -12,7 +12,6 @@ use tempfile::TempDir;
 
 use crate::{
     browser::Browser,
-    calls::call,
     keys::{ENTER, TAB},
     process::{Server, TIMEOUT, wait_for},
 };
@@ -27,7 +26,7 @@ pub(crate) struct Visit {
 }
 
 /// A row of the list: name, type, year.
-pub(crate) type Shown = (String, String, String);
+pub(crate) type Shown = [String; 3];
 
 impl Visit {
     /// Opens the page of a catalogue with robots of these names.
@@ -37,7 +36,7 @@ impl Visit {
             visit.add(name, "droid", "1977");
         }
         if !names.is_empty() {
-            visit.browser.reload();
+            visit.reload();
             visit.wait_for_rows(names.len());
         }
         visit
@@ -108,16 +107,40 @@ impl Visit {
         self.server = Some(Server::start(self.folder.path(), &settings));
     }
 
+    /// Sends a call to the API, as another client, which must succeed.
+    #[track_caller]
+    pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> String {
+        let answer = self.server().call(method, target, body);
+        let text = answer.text();
+        assert!(answer.status < 300, "{method} {target}: {text}");
+        text
+    }
+
     /// Adds a robot by the API.
     pub(crate) fn add(&self, name: &str, kind: &str, year: &str) {
         let name = Value::from(name);
         let draft = format!(r#"{{"name":{name},"type":"{kind}","year":{year}}}"#);
-        let answer = self.call("POST", "/api/robots", &draft);
-        assert_eq!(answer.status, 201, "{}", answer.text());
+        self.call("POST", "/api/robots", &draft);
     }
 
     pub(crate) fn client(&self) -> TcpClient {
         self.server().client()
+    }
+
+    pub(crate) fn press(&self, keys: &str) {
+        self.browser.press(keys);
+    }
+
+    pub(crate) fn press_with(&self, held: char, key: char) {
+        self.browser.press_with(held, key);
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        self.browser.click(selector);
+    }
+
+    pub(crate) fn reload(&self) {
+        self.browser.reload();
     }
 
     /// Runs a script and returns its result.
@@ -184,7 +207,7 @@ impl Visit {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.rows().into_iter().map(|(name, ..)| name).collect()
+        self.rows().into_iter().map(|[name, ..]| name).collect()
     }
 
     /// Waits until the list has exactly these names.
@@ -216,7 +239,7 @@ impl Visit {
             if self.focus() == what {
                 return;
             }
-            self.browser.press([TAB]);
+            self.press(TAB);
         }
         panic!(
             "Tab does not reach {what:?}; the focus is on {:?}",
@@ -228,7 +251,7 @@ impl Visit {
     #[track_caller]
     pub(crate) fn press_on(&self, what: &str) {
         self.tab_to(what);
-        self.browser.press([ENTER]);
+        self.press(ENTER);
     }
 
     /// Begins to edit a robot in its row.
@@ -242,17 +265,13 @@ impl Visit {
     #[track_caller]
     pub(crate) fn enter_robot(&self, name: &str, kind: &str, year: &str) {
         self.tab_to("Name");
-        for text in [name, kind] {
-            self.browser.press(text.chars().chain([TAB]));
-        }
-        self.browser.press(year.chars().chain([ENTER]));
+        self.press(&format!("{name}{TAB}{kind}{TAB}{year}{ENTER}"));
     }
 
     /// Deletes a robot as another client.
     #[track_caller]
     pub(crate) fn delete(&self, id: u32) {
-        let answer = self.call("DELETE", &format!("/api/robots/{id}"), "");
-        assert_eq!(answer.status, 200, "{}", answer.text());
+        self.call("DELETE", &format!("/api/robots/{id}"), "");
     }
 
     /// Asserts that the catalogue has a robot, whose JSON contains a text.
@@ -271,8 +290,7 @@ impl Visit {
 
     /// The robots in the catalogue, as JSON.
     pub(crate) fn stored(&self) -> String {
-        let target = "/api/robots?fields=name,type,year";
-        self.get(target).text()
+        self.call("GET", "/api/robots?fields=name,type,year", "")
     }
 }
 

@@ -63,8 +63,8 @@ const CALLS: [(&str, &str); 22] = [
     ("PATCH /api/robots", "{}"),
     ("BREW /api/robots", ""),
     ("POST /api/robots", TAKEN),
-    ("PUT /api/robots/9999", TAKEN),
-    ("DELETE /api/robots/9999", ""),
+    ("PUT /api/robots/999999", TAKEN),
+    ("DELETE /api/robots/999999", ""),
 ];
 
 #[test]
