@@ -29,15 +29,6 @@ enum State {
     Failed,
 }
 
-/// Why a body was not read to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReadError {
-    /// It has more bytes than the limit.
-    TooLarge,
-    /// The connection or the transfer encoding ended before.
-    Incomplete,
-}
-
 impl<S, E> RequestBody<S>
 where
     S: Stream<Item = Result<Bytes, E>> + Unpin,
@@ -57,17 +48,17 @@ where
         self.state == State::Complete
     }
 
-    async fn next(&mut self) -> Result<Option<Bytes>, ReadError> {
+    async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         match self.state {
             State::Open => {}
             State::Complete => return Ok(None),
-            State::Failed => return Err(ReadError::Incomplete),
+            State::Failed => return Err(BodyError::Incomplete),
         }
         match self.pieces.next().await {
             Some(Ok(piece)) => Ok(Some(piece)),
             Some(Err(_)) => {
                 self.state = State::Failed;
-                Err(ReadError::Incomplete)
+                Err(BodyError::Incomplete)
             }
             None => {
                 self.state = State::Complete;
@@ -77,12 +68,12 @@ where
     }
 
     /// Reads the whole body, if it is no longer than the limit.
-    pub(crate) async fn read_whole(&mut self, limit: usize) -> Result<Vec<u8>, ReadError> {
+    pub(crate) async fn read_whole(&mut self, limit: usize) -> Result<Vec<u8>, BodyError> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.next().await? {
             bytes.extend_from_slice(&piece);
             if bytes.len() > limit {
-                return Err(ReadError::TooLarge);
+                return Err(BodyError::TooLarge);
             }
         }
         Ok(bytes)
@@ -90,7 +81,7 @@ where
 
     /// The next piece, with what has arrived after it; empty at the end of the body. Copied, because hyper
     /// cannot use its buffer again while a piece is kept.
-    async fn read_piece(&mut self) -> Result<Vec<u8>, ReadError> {
+    async fn read_piece(&mut self) -> Result<Vec<u8>, BodyError> {
         let mut bytes = Vec::new();
         loop {
             let next = self.next();
@@ -120,8 +111,7 @@ where
         loop {
             let started = Instant::now();
             let piece = match timeout(timer.next_timeout(), self.read_piece()).await {
-                Ok(Ok(piece)) => Ok(piece),
-                Ok(Err(_)) => Err(BodyError::Incomplete),
+                Ok(piece) => piece,
                 Err(_) => Err(BodyError::TooSlow),
             };
             timer.record(started.elapsed(), piece.as_ref().map_or(0, Vec::len));

@@ -1,14 +1,11 @@
 //! Static files: an existing file takes precedence over the routes (`docs/operations/configure.md`,
 //! `ROCKET_STATIC_DIR`).
 
-use std::{
-    path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::path::{Path, PathBuf};
 
-use robot_core::{StoreFiles, http::Api};
+use robot_core::http::Api;
 use rocket::{
-    Build, Data, Request, Rocket, Route,
+    Data, Request, Route,
     fairing::AdHoc,
     fs::NamedFile,
     http::{
@@ -20,42 +17,20 @@ use rocket::{
     tokio::task::spawn_blocking,
 };
 
-use crate::{mounted::Mounted, rank, routes, settings::store_in_static_dir};
+use crate::{
+    mounted::{Catalogues, Mounted},
+    rank, routes,
+    settings::store_in_static_dir,
+};
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
 
-/// The files of the stores of all mounted catalogues, which are never opened here: that would drop
-/// the locks of the stores.
-#[derive(Clone, Default)]
-pub(crate) struct Stores(Arc<RwLock<Vec<StoreFiles>>>);
-
-impl Stores {
-    /// The stores of an application, after the files of one more are added.
-    pub(crate) fn with(rocket: Rocket<Build>, files: StoreFiles) -> (Rocket<Build>, Self) {
-        let known = rocket.state::<Self>().cloned();
-        let is_new = known.is_none();
-        let stores = known.unwrap_or_default();
-        let mut all = stores.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.push(files);
-        drop(all);
-        if is_new {
-            return (rocket.manage(stores.clone()), stores);
-        }
-        (rocket, stores)
-    }
-
-    fn any(&self, is_met: impl FnMut(&StoreFiles) -> bool) -> bool {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.iter().any(is_met)
-    }
-}
-
 /// A fairing that stops the launch if a store keeps its files in a folder of static files.
-pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
-    let (folder, stores) = (folder.to_owned(), stores.clone());
+pub(crate) fn no_store_below(folder: &Path, catalogues: &Catalogues) -> AdHoc {
+    let (folder, catalogues) = (folder.to_owned(), catalogues.clone());
     AdHoc::try_on_ignite("files of stores", move |rocket| async move {
-        if !stores.any(|files| files.first_below(&folder).is_some()) {
+        if !catalogues.any_store(|files| files.first_below(&folder).is_some()) {
             return Ok(rocket);
         }
         let problem = store_in_static_dir(&folder);
@@ -65,7 +40,7 @@ pub(crate) fn no_store_below(folder: &Path, stores: &Stores) -> AdHoc {
 }
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
-pub(crate) fn routes(mounted: &Mounted, folder: &Path, stores: &Stores) -> Vec<Route> {
+pub(crate) fn routes(mounted: &Mounted, folder: &Path, catalogues: &Catalogues) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -74,7 +49,7 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path, stores: &Stores) -> Vec<R
             let handler = Files {
                 folder: folder.clone(),
                 api: mounted.api.clone(),
-                stores: stores.clone(),
+                catalogues: catalogues.clone(),
             };
             Route::ranked(rank(RANK, mounted.base()), method, "/<path..>", handler)
         })
@@ -85,7 +60,7 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path, stores: &Stores) -> Vec<R
 struct Files {
     folder: PathBuf,
     api: Api,
-    stores: Stores,
+    catalogues: Catalogues,
 }
 
 impl Files {
@@ -111,7 +86,7 @@ impl Files {
         let path = path.canonicalize().ok()?;
         let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
             && path.metadata().ok()?.is_file()
-            && !self.stores.any(|files| files.contains(&path));
+            && !self.catalogues.any_store(|files| files.contains(&path));
         is_served.then_some(path)
     }
 }

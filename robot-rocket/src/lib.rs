@@ -36,13 +36,13 @@ mod settings;
 #[cfg(feature = "otlp")]
 mod traces;
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use robot_core::{
     Catalogue,
     http::{Api, ApiSettings},
 };
-use rocket::{Build, Rocket, fairing::AdHoc};
+use rocket::{Build, Rocket};
 
 use mounted::{Catalogues, Mounted};
 use permits::BlockingPermits;
@@ -96,7 +96,7 @@ pub fn mount(
 ) -> Rocket<Build> {
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
-    let (rocket, stores) = files::Stores::with(rocket, catalogue.files());
+    let files = catalogue.files();
     let api_settings = ApiSettings {
         behaviour: settings.behaviour,
         hosts: settings.hosts.clone(),
@@ -107,12 +107,10 @@ pub fn mount(
         base: base.clone(),
     };
     let api = Api::with_settings(catalogue, api_settings);
-    let permits = match BlockingPermits::new(rocket.figment()) {
-        Ok(permits) => permits,
-        Err(error) => return rocket.attach(no_launch(error)),
-    };
-    let mounted = Mounted::new(base, api, permits);
-    let rocket = Catalogues::add(rocket, mounted.clone())
+    let permits = BlockingPermits::new(rocket.figment());
+    let mounted = Mounted::new(base, api, permits, files);
+    let (rocket, catalogues) = Catalogues::with(rocket, mounted.clone());
+    let rocket = rocket
         .attach(forms::NoHeadForms(mounted.clone()))
         .attach(response::no_sniffing(mounted.clone()))
         .mount(base, page::routes(&mounted))
@@ -120,18 +118,10 @@ pub fn mount(
         .register(base, catchers::all(&mounted));
     match &settings.static_dir {
         Some(folder) => rocket
-            .attach(files::no_store_below(folder, &stores))
-            .mount(base, files::routes(&mounted, folder, &stores)),
+            .attach(files::no_store_below(folder, &catalogues))
+            .mount(base, files::routes(&mounted, folder, &catalogues)),
         None => rocket,
     }
-}
-
-/// A fairing that stops the launch, because the threads of lists cannot be created.
-fn no_launch(error: io::Error) -> AdHoc {
-    AdHoc::try_on_ignite("threads of lists", |rocket| async move {
-        tracing::error!("cannot create the threads of lists: {error}");
-        Err(rocket)
-    })
 }
 
 /// The rank of routes that match every path under a base: lower for a deeper base, so that a catalogue

@@ -1,6 +1,7 @@
 //! The catalogues that are mounted in an application.
 
 use std::{
+    cmp::Reverse,
     iter,
     pin::pin,
     sync::{Arc, PoisonError, RwLock},
@@ -11,15 +12,18 @@ use futures_util::{
     Stream,
     future::{Either, select},
 };
-use robot_core::http::{Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, Response};
+use robot_core::{
+    StoreFiles,
+    http::{Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, Response},
+};
 use rocket::{
     Build, Rocket,
     tokio::{sync::mpsc, time::timeout},
 };
 
 use crate::{
-    body::{ReadError, RequestBody},
-    permits::BlockingPermits,
+    body::RequestBody,
+    permits::{BlockingPermits, Work},
 };
 
 /// Number of pieces of a streamed body that are buffered. Only one, and the network and the database do
@@ -33,12 +37,17 @@ pub(crate) struct Mounted {
     base: String,
     pub(crate) api: Api,
     pub(crate) permits: BlockingPermits,
+    files: StoreFiles,
 }
 
 impl Mounted {
-    pub(crate) fn new(base: &str, api: Api, permits: BlockingPermits) -> Self {
-        let base = base.trim_end_matches('/').to_owned();
-        Self { base, api, permits }
+    pub(crate) fn new(base: &str, api: Api, permits: BlockingPermits, files: StoreFiles) -> Self {
+        Self {
+            base: base.trim_end_matches('/').to_owned(),
+            api,
+            permits,
+            files,
+        }
     }
 
     /// The base path, without a slash at its end.
@@ -61,27 +70,27 @@ impl Mounted {
     where
         S: Stream<Item = Result<Bytes, E>> + Unpin,
     {
-        let id = exchange.request_id().as_str();
-        let response = match exchange.body_mode() {
-            BodyMode::Streamed => self.answer_streamed(exchange, body).await,
-            BodyMode::Whole => {
-                let read = timeout(exchange.body_deadline(), body.read_whole(BODY_LIMIT)).await;
-                let body = read.map_or(Err(BodyError::TooSlow), |read| read.map_err(into_error));
-                let pending = exchange.answer(body);
-                pending.resolve(|work| self.permits.run(id, work)).await
+        let body = match exchange.body_mode() {
+            BodyMode::Streamed => {
+                let response = self.answer_streamed(exchange, body).await;
+                return response.unwrap_or_else(|failure| exchange.reject(failure));
             }
-            BodyMode::None if exchange.is_costly() => {
-                let pending = exchange.answer(Ok(Vec::new()));
-                pending
-                    .resolve(|work| self.permits.run_costly(id, work))
-                    .await
-            }
-            BodyMode::None => {
-                let pending = exchange.answer(Ok(Vec::new()));
-                pending.resolve(|work| self.permits.run(id, work)).await
-            }
+            BodyMode::Whole => timeout(exchange.body_deadline(), body.read_whole(BODY_LIMIT))
+                .await
+                .unwrap_or(Err(BodyError::TooSlow)),
+            BodyMode::None => Ok(Vec::new()),
         };
-        response.unwrap_or_else(|failure| exchange.reject(failure))
+        let kind = if exchange.is_costly() {
+            Work::Costly
+        } else {
+            Work::Usual
+        };
+        let id = exchange.request_id().as_str();
+        let pending = exchange.answer(body);
+        let response = pending.resolve(|work| self.permits.run(kind, id, work));
+        response
+            .await
+            .unwrap_or_else(|failure| exchange.reject(failure))
     }
 
     /// Reads the body while the request is answered.
@@ -96,7 +105,7 @@ impl Mounted {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let id = exchange.request_id().as_str();
-        let answering = pin!(pending.resolve(|work| self.permits.run_slow(id, work)));
+        let answering = pin!(pending.resolve(|work| self.permits.run(Work::Slow, id, work)));
         // If the sender is dropped without an end mark, the body is incomplete.
         let sending = pin!(body.send_pieces(exchange.body_timer(), sender));
         // The rest of the body is not read if the response is ready before.
@@ -107,41 +116,36 @@ impl Mounted {
     }
 }
 
-fn into_error(error: ReadError) -> BodyError {
-    match error {
-        ReadError::TooLarge => BodyError::TooLarge,
-        ReadError::Incomplete => BodyError::Incomplete,
-    }
-}
-
 /// The catalogues of an application.
 #[derive(Clone, Default)]
 pub(crate) struct Catalogues(Arc<RwLock<Vec<Mounted>>>);
 
 impl Catalogues {
     /// Adds a catalogue to those of an application.
-    pub(crate) fn add(rocket: Rocket<Build>, mounted: Mounted) -> Rocket<Build> {
+    pub(crate) fn with(rocket: Rocket<Build>, mounted: Mounted) -> (Rocket<Build>, Self) {
         let known = rocket.state::<Self>().cloned();
-        let is_new = known.is_none();
-        let catalogues = known.unwrap_or_default();
+        let catalogues = known.clone().unwrap_or_default();
         let mut all = catalogues.0.write().unwrap_or_else(PoisonError::into_inner);
         all.push(mounted);
+        // The deepest first, since one may be mounted below another.
+        all.sort_by_key(|mounted| Reverse(mounted.base.len()));
         drop(all);
-        if is_new {
-            rocket.manage(catalogues)
-        } else {
-            rocket
+        match known {
+            Some(known) => (rocket, known),
+            None => (rocket.manage(catalogues.clone()), catalogues),
         }
     }
 
     /// All catalogues, those with the longest base first.
-    pub(crate) fn deepest_first(&self) -> Vec<Mounted> {
-        let mut all = self
-            .0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        all.sort_by_key(|mounted| std::cmp::Reverse(mounted.base.len()));
-        all
+    pub(crate) fn all(&self) -> Vec<Mounted> {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.clone()
+    }
+
+    /// Whether the files of a store meet a condition. They are never opened here: that would drop the locks of the
+    /// store.
+    pub(crate) fn any_store(&self, is_met: impl Fn(&StoreFiles) -> bool) -> bool {
+        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        all.iter().any(|mounted| is_met(&mounted.files))
     }
 }

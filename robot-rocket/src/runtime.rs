@@ -7,6 +7,8 @@ use rocket::{
     tokio::{runtime::Builder, sync::Semaphore},
 };
 
+use crate::permits::further_threads;
+
 /// The timeout for blocking work after the end of the server, if `shutdown.force` is set.
 const BLOCKING_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -31,10 +33,12 @@ const BLOCKING_TIMEOUT: Duration = Duration::from_millis(500);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn execute<F: Future>(config: &Config, server: F) -> io::Result<F::Output> {
+    let max_blocking = config.max_blocking.max(1);
+    let threads = max_blocking.saturating_add(further_threads(max_blocking));
     let runtime = Builder::new_multi_thread()
         .thread_name("rocket-worker-thread")
         .worker_threads(config.workers.max(1))
-        .max_blocking_threads(config.max_blocking.clamp(1, Semaphore::MAX_PERMITS))
+        .max_blocking_threads(threads.min(Semaphore::MAX_PERMITS))
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(server);

@@ -10,7 +10,7 @@ use hyper::{
     http::request::Parts,
 };
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
-use robot_core::http::RequestId;
+use robot_core::http::{BodyError, RequestId};
 use rocket::{
     fairing::AdHoc,
     http::{
@@ -27,7 +27,7 @@ use super::{
     refusal::Refusal,
     response::Content,
 };
-use crate::body::{ConnectionBody, ReadError};
+use crate::body::ConnectionBody;
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.
@@ -68,8 +68,8 @@ pub(super) fn fairing() -> AdHoc {
 pub(super) async fn read_body(body: &mut ConnectionBody, limit: usize) -> Result<Vec<u8>, Refusal> {
     match timeout(BODY_TIMEOUT, body.read_whole(limit)).await {
         Ok(Ok(whole)) => Ok(whole),
-        Ok(Err(ReadError::TooLarge)) => Err(Refusal::BODY_TOO_LARGE),
-        Ok(Err(ReadError::Incomplete)) => Err(Refusal::MALFORMED),
+        Ok(Err(BodyError::TooLarge)) => Err(Refusal::BODY_TOO_LARGE),
+        Ok(Err(_)) => Err(Refusal::MALFORMED),
         Err(_) => Err(Refusal::BODY_TOO_SLOW),
     }
 }

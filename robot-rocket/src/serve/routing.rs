@@ -49,7 +49,7 @@ impl Routing {
         let limits: HashMap<String, ByteUnit> =
             rocket.figment().extract_inner("limits").unwrap_or_default();
         let limit = limits.values().max().map_or(0, |limit| limit.as_u64());
-        let catalogues = rocket.state().map(Catalogues::deepest_first);
+        let catalogues = rocket.state().map(Catalogues::all);
         Self {
             routes: rocket.routes().filter_map(OtherRoute::of).collect(),
             catalogues: catalogues.unwrap_or_default(),
