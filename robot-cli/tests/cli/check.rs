@@ -99,7 +99,7 @@ fn check_names_each_problem() {
     for (sandbox, sql, parts) in [
         (
             with_index as fn() -> Sandbox,
-            "INSERT INTO robots_trigrams (robots_trigrams) VALUES ('delete-all')".to_owned(),
+            "INSERT INTO robots_search (robots_search) VALUES ('delete-all')".to_owned(),
             &[
                 "file: ok\nsearch index: failed: ",
                 " entries are missing\nrules: ok\n",
@@ -141,7 +141,7 @@ fn damaged_search_index_is_rebuilt_before_a_backup() {
     let sandbox = with_index();
     execute(
         &sandbox,
-        "UPDATE robots_trigrams_data SET block = zeroblob(length(block)) WHERE id > 10",
+        "UPDATE robots_search_data SET block = zeroblob(length(block)) WHERE id > 10",
     );
     contains(&problems(&sandbox), &["file: ok\nsearch index: failed: "]);
     let parts = [
@@ -151,8 +151,7 @@ fn damaged_search_index_is_rebuilt_before_a_backup() {
     sandbox.reports("backup copy.db", 1, &parts);
     execute(
         &sandbox,
-        "BEGIN IMMEDIATE; DELETE FROM robots_unindexed;
-         INSERT INTO robots_trigrams (robots_trigrams) VALUES ('rebuild'); COMMIT;",
+        "INSERT INTO robots_search (robots_search) VALUES ('rebuild')",
     );
     let _ = sandbox.run("backup copy.db").success();
 }

@@ -1,7 +1,5 @@
 //! Tests of `--database` and `DATABASE_URL`.
 
-use std::fs;
-
 use assert_cmd::Command;
 
 use crate::sandbox::Sandbox;
@@ -137,23 +135,4 @@ fn damaged_database_prints_cause_once() {
     let stderr = sandbox.reports("list", 1, &["error: ", message]);
     assert_eq!(stderr.matches("malformed").count(), 1, "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
-}
-
-#[test]
-fn warning_of_the_library_is_printed_on_one_line() {
-    let sandbox = Sandbox::with_three_robots();
-    let path = sandbox.path().join("robots.db");
-    // Without a part of the search index, which is then created again.
-    let mut database = fs::read(&path).unwrap();
-    let (name, other) = (b"robots_search_insert", b"robots_search_xxxxxx");
-    for start in 0..database.len() - name.len() {
-        if database[start..].starts_with(name) {
-            database[start..start + name.len()].copy_from_slice(other);
-        }
-    }
-    fs::write(&path, database).unwrap();
-    let warning = "robot-cli: 'robots.db': creating the search index, which may take half a minute \
-                   per million robots\n";
-    let _ = sandbox.run("list").success().stderr(warning);
-    let _ = sandbox.run("list").success().stderr("");
 }

@@ -260,34 +260,10 @@ impl Filter {
     /// Whether the text that names contain is the only condition.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_text(&self) -> bool {
-        *self == Self::all().containing(self.containing.as_str())
-    }
-
-    /// The text that folded names contain, folded: not empty. `None` if names are not folded.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn folded_text(&self) -> Option<Cow<'_, str>> {
-        let text = self.fold.then(|| fold(&self.containing))?;
-        (!text.is_empty()).then_some(text)
-    }
-
-    /// The filter without its text.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn without_text(&self) -> Self {
-        Self {
-            containing: String::new(),
-            fold: false,
-            ..self.clone()
-        }
-    }
-
-    /// An equal filter whose names are folded only if the text needs it.
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn simplified(&self) -> Cow<'_, Self> {
-        if self.fold && self.folded_text().is_none() {
-            Cow::Owned(self.without_text())
-        } else {
-            Cow::Borrowed(self)
-        }
+        self.name.is_none()
+            && self.types.is_empty()
+            && self.first_year.is_none()
+            && self.last_year.is_none()
     }
 }
 

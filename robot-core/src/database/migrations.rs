@@ -14,6 +14,9 @@ use crate::catalogue::{EarlierVersion, OpenError, Preparation};
 /// do not know it take the database for one of a newer version, and do not open it either.
 const INCOMPLETE_COPY: &str = "incomplete-copy";
 
+/// The first migration of databases that programs before 0.1.0 created. Their tables are not migrated.
+const PRERELEASE: &str = "20261121000000";
+
 /// What the connection of a backend provides for its migrations.
 pub(super) trait Migrate:
     Connection + MigrationHarness<<Self as Connection>::Backend> + Sized
@@ -46,6 +49,8 @@ pub(super) enum MigrationError {
     TooNew(String),
     /// A copy into it is not complete.
     IncompleteCopy,
+    /// A program before 0.1.0 created it.
+    Prerelease,
     /// It belongs to another program.
     Foreign,
     /// It cannot be read or changed.
@@ -65,6 +70,7 @@ impl MigrationError {
                 migration,
             },
             Self::IncompleteCopy => OpenError::IncompleteCopy { database },
+            Self::Prerelease => OpenError::Prerelease { database },
             Self::Foreign => OpenError::Foreign { database },
             Self::Failed(cause) => cannot_open(cause),
         }
@@ -151,6 +157,7 @@ fn usable(state: Result<SchemaState, MigrationFailure>) -> Result<SchemaState, M
     match state? {
         SchemaState::IncompleteCopy => Err(MigrationError::IncompleteCopy),
         SchemaState::TooNew(migration) => Err(MigrationError::TooNew(migration)),
+        SchemaState::Prerelease => Err(MigrationError::Prerelease),
         SchemaState::Foreign => Err(MigrationError::Foreign),
         usable => Ok(usable),
     }
@@ -191,6 +198,8 @@ enum SchemaState {
     TooNew(String),
     /// A copy into it is not complete.
     IncompleteCopy,
+    /// A program before 0.1.0 created it.
+    Prerelease,
     /// Its tables belong to another program.
     Foreign,
 }
@@ -216,6 +225,7 @@ fn state<C: Migrate>(connection: &mut C) -> Result<SchemaState, MigrationFailure
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
     Ok(
         match applied.iter().find(|version| !known.contains(version)) {
+            Some(_) if applied.contains(&PRERELEASE.into()) => SchemaState::Prerelease,
             // Every program that uses Diesel has a table of this name.
             Some(unknown) if *unknown == INCOMPLETE_COPY.into() => SchemaState::IncompleteCopy,
             Some(_) if !known.iter().any(|version| applied.contains(version)) => {

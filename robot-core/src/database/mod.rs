@@ -5,14 +5,12 @@
 //! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
 
 mod errors;
-mod folded;
 mod locks;
 mod measuring;
 mod migrations;
 mod restore;
 mod schema;
-#[cfg(any(feature = "sqlite", feature = "postgres"))]
-mod search_index;
+mod search_text;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(crate) mod server;
 mod slow_statements;

@@ -1,12 +1,14 @@
 //! The table as Diesel sees it, and its rows.
 
+use std::borrow::Cow;
+
 use diesel::prelude::*;
 use serde::Serialize;
 
 use super::errors::wrap;
 use crate::{
     catalogue::{Error, Summary},
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, fold},
 };
 
 diesel::table! {
@@ -18,6 +20,8 @@ diesel::table! {
         year -> BigInt,
         /// 1 for a new robot, and greater by one after each change.
         revision -> BigInt,
+        /// The folded name; NULL if the row is not in the search index yet.
+        search_text -> Nullable<Text>,
     }
 }
 
@@ -40,6 +44,8 @@ pub(super) struct DraftRow<'a> {
     #[serde(rename = "type")]
     robot_type: &'a str,
     year: i64,
+    #[serde(skip)]
+    search_text: Option<Cow<'a, str>>,
 }
 
 /// The columns of a [`DraftRow`].
@@ -60,6 +66,7 @@ pub(super) struct RobotRow<'a> {
     robot_type: &'a str,
     year: i64,
     revision: i64,
+    search_text: Option<Cow<'a, str>>,
 }
 
 /// The columns that change.
@@ -69,40 +76,42 @@ pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
     robot_type: Option<&'a str>,
     year: Option<i64>,
+    search_text: Option<Cow<'a, str>>,
 }
 
-impl<'a> From<&'a ValidDraft> for DraftRow<'a> {
-    fn from(draft: &'a ValidDraft) -> Self {
+impl<'a> DraftRow<'a> {
+    pub(super) fn new(draft: &'a ValidDraft, search_text: Option<Cow<'a, str>>) -> Self {
         Self {
             name: draft.name(),
             robot_type: draft.robot_type(),
             year: draft.year(),
+            search_text,
         }
     }
 }
 
-#[cfg(feature = "mysql")]
 impl<'a> RobotRow<'a> {
-    /// A row that is deleted in the transaction that inserts it.
-    pub(super) fn temporary(id: i64, name: &'a str) -> Self {
-        Self {
-            id,
-            name,
-            robot_type: crate::model::Field::TYPE.choices().first().unwrap_or(&""),
-            year: 0,
-            revision: Revision::FIRST.get(),
-        }
-    }
-}
-
-impl<'a> From<&'a Robot> for RobotRow<'a> {
-    fn from(robot: &'a Robot) -> Self {
+    pub(super) fn new(robot: &'a Robot, search_text: Option<Cow<'a, str>>) -> Self {
         Self {
             id: robot.id().get(),
             name: robot.name(),
             robot_type: robot.robot_type(),
             year: robot.year(),
             revision: robot.revision().get(),
+            search_text,
+        }
+    }
+
+    /// A row that is deleted in the transaction that inserts it.
+    #[cfg(feature = "mysql")]
+    pub(super) fn temporary(id: i64, name: &'a str) -> Self {
+        Self {
+            id,
+            name,
+            robot_type: "",
+            year: 0,
+            revision: Revision::FIRST.get(),
+            search_text: None,
         }
     }
 }
@@ -113,12 +122,13 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
             name: changes.name(),
             robot_type: changes.robot_type(),
             year: changes.year(),
+            search_text: changes.name().map(fold),
         }
     }
 }
 
-/// The robot of a row. Checks only what the types require: the table's constraints reject invalid
-/// rows, and rows that an earlier or a later version accepted stay readable.
+/// The robot of a row. Checks only what the types require: rows of another program or version stay
+/// readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
     let values = ValidDraft::from_stored(row.name, row.robot_type, row.year);
     // No program that keeps the contract writes another one.
@@ -159,7 +169,7 @@ mod tests {
     #[test]
     fn draft_columns_are_those_of_draft_row() {
         let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
-        let row = serde_json::to_value(DraftRow::from(&draft)).unwrap();
+        let row = serde_json::to_value(DraftRow::new(&draft, None)).unwrap();
         let members: Vec<_> = row.as_object().unwrap().keys().collect();
         let mut columns = DRAFT_COLUMNS;
         columns.sort_unstable();

@@ -33,7 +33,10 @@ pub(super) trait Dialect: Connection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
 
     /// The condition that a name contains a text.
-    fn contains(text: &str) -> Condition<'_, Self::Backend>;
+    fn name_contains(text: &str) -> Condition<'_, Self::Backend>;
+
+    /// The condition that a search text contains a folded text, or that the id is one of these.
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Self::Backend>;
 
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
@@ -110,6 +113,12 @@ pub(super) trait Statements: Dialect {
     /// this one began.
     fn exists(&mut self, id: RobotId) -> QueryResult<bool>;
 
+    /// The ids and names of the robots without a search text, of which the search index has none.
+    fn unindexed(&mut self) -> QueryResult<Vec<(i64, String)>>;
+
+    /// Adds a robot without a search text to the search index, unless it has another name now.
+    fn index(&mut self, id: i64, name: &str) -> QueryResult<()>;
+
     /// Executes a change. The inner result is the id of the robot that was added, changed or
     /// deleted.
     fn apply(&mut self, change: &Change) -> QueryResult<Result<RobotId>> {
@@ -164,7 +173,7 @@ macro_rules! impl_statements {
                         row_limit, sorted,
                     },
                 },
-                model::{Entry, Revision, Robot, RobotId, ValidChanges},
+                model::{Entry, Revision, Robot, RobotId, ValidChanges, fold},
             };
 
             impl Statements for $connection {
@@ -242,6 +251,19 @@ macro_rules! impl_statements {
                     diesel::update(row.filter(robots::revision.eq(revision.get())))
                         .set((ChangedColumns::from(changes), next))
                         .execute(self)
+                }
+
+                fn unindexed(&mut self) -> QueryResult<Vec<(i64, String)>> {
+                    let rows = robots::table.filter(robots::search_text.is_null());
+                    rows.select((robots::id, robots::name)).load(self)
+                }
+
+                fn index(&mut self, id: i64, name: &str) -> QueryResult<()> {
+                    let row = robots::table.find(id).filter(robots::name.eq(name));
+                    diesel::update(row.filter(robots::search_text.is_null()))
+                        .set(robots::search_text.eq(fold(name)))
+                        .execute(self)
+                        .map(drop)
                 }
 
                 fn delete_if(&mut self, id: RobotId, revision: Revision) -> QueryResult<usize> {

@@ -82,12 +82,6 @@ fn single(mut characters: impl ExactSizeIterator<Item = char>, other: char) -> c
     }
 }
 
-/// The full canonical decomposition of a character.
-#[cfg(feature = "postgres")]
-pub(crate) fn decompose(character: char, decomposed: &mut Vec<char>) {
-    decompose_canonical(character, |part| decomposed.push(part));
-}
-
 #[cfg(test)]
 mod tests {
     use icu_casemap::CaseMapper;

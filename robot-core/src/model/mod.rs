@@ -20,8 +20,6 @@ pub(crate) use definition::Member;
 pub use definition::{Field, NAME_LENGTH_LIMIT, ParseFieldsError};
 pub(crate) use draft::Source;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
-#[cfg(feature = "postgres")]
-pub(crate) use fold::decompose;
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub use kind::Kind;

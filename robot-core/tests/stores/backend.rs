@@ -89,7 +89,7 @@ pub(crate) fn version(migration: &Path) -> String {
 /// A file of the previous version.
 pub(crate) fn previous(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/stores/databases/20261122000000")
+        .join("tests/stores/databases/0.1.0")
         .join(name)
 }
 

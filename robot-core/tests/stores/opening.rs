@@ -19,7 +19,7 @@ database_tests![
     database_of_another_program_is_rejected,
     database_of_a_newer_version_is_rejected,
     incomplete_copy_is_rejected_until_its_end,
-    table_rejects_invalid_rows,
+    table_rejects_invalid_names,
     write_waits_for_a_lock,
     write_blocked_for_the_timeout_is_unavailable,
 ];
@@ -92,29 +92,18 @@ fn incomplete_copy_is_rejected_until_its_end<B: Backend>() {
     drop(database.open());
 }
 
-fn table_rejects_invalid_rows<B: Backend>() {
+fn table_rejects_invalid_names<B: Backend>() {
     let database = B::new();
     let catalogue = database.open();
     let mut other = database.connect();
-    let mut insert = |name: &str, robot_type: &str, year: i64| {
+    let mut insert = |name: &str| {
         other.batch_execute(&format!(
-            "INSERT INTO robots (name, type, year) VALUES ('{name}', '{robot_type}', {year})"
+            "INSERT INTO robots (name, type, year) VALUES ('{name}', 'droid', 1)"
         ))
     };
-    insert("good", "virtual", 0).unwrap();
-    for (name, robot_type, year) in [
-        ("good", "droid", 1),
-        ("", "droid", 1),
-        (&"x".repeat(256), "droid", 1),
-        ("bad", "toaster", 1),
-        ("bad", "Droid", 1),
-        ("bad", "droid ", 1),
-        ("bad", "droid", -1),
-    ] {
-        assert!(
-            insert(name, robot_type, year).is_err(),
-            "{name} {robot_type} {year}"
-        );
+    insert("good").unwrap();
+    for name in ["good", "", &"x".repeat(256)] {
+        assert!(insert(name).is_err(), "{name}");
     }
     assert_eq!(names(&catalogue, ""), ["good"]);
 }

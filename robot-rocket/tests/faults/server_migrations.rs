@@ -1,10 +1,10 @@
 //! Kills during a migration on a database server: of the process that migrates, and of the server.
 
-use std::{fs, process::Stdio, thread, time::Duration};
+use std::{process::Stdio, thread, time::Duration};
 
 use crate::{
     database_server::{DatabaseServer, Kind},
-    faults::migrations::{assert_usable, is_killed, previous},
+    faults::migrations::{assert_usable, is_killed},
     options::Run,
     process::command,
 };
@@ -12,7 +12,6 @@ use crate::{
 pub(crate) fn kill_at_any_message_keeps_the_database_usable(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
         let url = kind.shared_database();
-        create_previous(kind, &url);
         let folder = tempfile::tempdir().unwrap();
         let mut kills = 0;
         // Before a message is sent, or an answer is received.
@@ -33,7 +32,6 @@ pub(crate) fn kill_at_any_message_keeps_the_database_usable(run: &Run, kind: Kin
 pub(crate) fn killed_database_completes_the_migration_later(run: &Run, kind: Kind) {
     run.repeat(1, |random| {
         let database = DatabaseServer::new(kind);
-        create_previous(kind, &database.url);
         let folder = tempfile::tempdir().unwrap();
         for _ in 0..4 {
             let mut migrating = command(folder.path(), &[("DATABASE_URL", &database.url)]);
@@ -51,71 +49,14 @@ pub(crate) fn killed_database_completes_the_migration_later(run: &Run, kind: Kin
     });
 }
 
-/// The database of the previous version, and more robots.
-fn create_previous(kind: Kind, url: &str) {
-    match kind {
-        Kind::Postgres => {
-            let dump = fs::read_to_string(previous("postgres.sql")).unwrap();
-            // The dump has neither the schema nor the extension. A start creates the extension, with
-            // the index.
-            let (_, schema) = url.rsplit_once("search_path%3D").unwrap_or(("", "public"));
-            let lines = dump
-                .lines()
-                .filter(|line| !line.starts_with("CREATE INDEX"));
-            let dump = lines.collect::<Vec<_>>().join("\n");
-            execute(kind, url, &dump.replace("public.", &format!("{schema}.")));
-            execute(
-                kind,
-                url,
-                // The test server's commits are not on disk when it is killed.
-                "SET synchronous_commit = on;
-                 INSERT INTO robots (name, type, year)
-                 SELECT 'more ' || number, 'droid', number FROM generate_series(1, 3000) AS number",
-            );
-        }
-        Kind::Mariadb => {
-            execute(
-                kind,
-                url,
-                &fs::read_to_string(previous("mariadb.sql")).unwrap(),
-            );
-            execute(
-                kind,
-                url,
-                "INSERT INTO robots (name, type, year)
-                 SELECT CONCAT('more ', seq), 'droid', seq FROM seq_1_to_3000",
-            );
-        }
-    }
-    undo(kind, url);
-}
-
 /// Restores the state before the migrations.
 fn undo(kind: Kind, url: &str) {
-    if kind == Kind::Postgres {
-        execute(
-            kind,
-            url,
-            "DROP INDEX IF EXISTS robots_folded_search, robots_search, robots_year, robots_type_year;
-             DROP FUNCTION IF EXISTS robots_search_text;
-             DROP FUNCTION IF EXISTS robots_search_text_unicode;
-             ALTER TABLE robots DROP CONSTRAINT robots_name,
-                 ADD CONSTRAINT robots_name UNIQUE (name)",
-        );
-    } else {
-        execute(
-            kind,
-            url,
-            "DROP INDEX IF EXISTS robots_year ON robots;
-             DROP INDEX IF EXISTS robots_type_year ON robots",
-        );
-    }
-    execute(
-        kind,
-        url,
-        "ALTER TABLE robots DROP COLUMN IF EXISTS revision;
-         DELETE FROM __diesel_schema_migrations WHERE version >= '20261122'",
-    );
+    let function = match kind {
+        Kind::Postgres => "DROP FUNCTION robots_change;",
+        Kind::Mariadb => "",
+    };
+    let tables = "DROP TABLE robots; DROP TABLE __diesel_schema_migrations;";
+    execute(kind, url, &format!("{tables} {function}"));
 }
 
 /// Runs statements in a session without the server's unusual defaults.

@@ -7,13 +7,13 @@ use std::{
 
 use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
 
-use super::limits::Limits;
+use super::limits::{Limits, MIGRATION_LOCK_TIMEOUT};
 use crate::{
     catalogue::{Error, OpenOptions, Result},
     database::{
         errors::{taken, wrap},
-        migrations::Migrate,
-        statements::{Condition, Statements},
+        migrations::{Migrate, MigrationFailure},
+        statements::Statements,
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
 };
@@ -46,6 +46,9 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
 
     /// What the operator can do about a server that cannot be used, unless its error says more.
     const REMEDY: &'static str;
+
+    /// What completes its tables.
+    const ADDITION: Addition;
 
     /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
     const INSERTS_BY_ONE_STATEMENT: bool;
@@ -113,18 +116,54 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
 
     /// Executes reads that see the database as it is at one moment.
     fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T>;
+}
 
-    /// A condition that every robot meets whose folded name contains a folded text; `None` if the
-    /// database has none that excludes most of the others.
-    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Self::Backend>> {
-        let _ = folded;
-        None
-    }
+/// An object that completes the tables. It needs rights that the user may not have, and the catalogue works
+/// without it.
+pub(super) struct Addition {
+    /// A query that returns a row if it exists.
+    pub(super) exists: &'static str,
+    pub(super) create: &'static str,
+    /// What a missing one means.
+    pub(super) missing: &'static str,
+    /// What the operator can do.
+    pub(super) remedy: &'static str,
+}
 
-    /// Prepares the database, after its tables are up to date.
-    fn prepare(&mut self, database: &str) {
-        let _ = database;
+/// Creates the [`Addition`] of a backend unless it exists, and adds the rows of other programs to the search
+/// index.
+pub(super) fn complete<B: Backend>(connection: &mut B, database: &str) {
+    let Addition {
+        exists,
+        create,
+        missing,
+        remedy,
+    } = B::ADDITION;
+    let added = connection.exclusively(database, MIGRATION_LOCK_TIMEOUT, |connection| {
+        if connection.texts(exists)?.is_empty() {
+            connection.batch_execute(create)?;
+        }
+        Ok(())
+    });
+    if let Err(MigrationFailure(cause)) = added {
+        tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
+    if let Err(cause) = index_names(connection) {
+        tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
+    }
+}
+
+/// Adds names that other programs inserted to the search index.
+fn index_names<B: Backend>(connection: &mut B) -> QueryResult<()> {
+    /// Names in a transaction.
+    const NAMES: usize = 1000;
+    for rows in connection.unindexed()?.chunks(NAMES) {
+        connection.transaction(|connection| {
+            let mut rows = rows.iter();
+            rows.try_for_each(|(id, name)| connection.index(*id, name))
+        })?;
+    }
+    Ok(())
 }
 
 /// An error once the deadline of a transaction has passed, so that it ends.

@@ -14,7 +14,7 @@ use diesel::QueryResult;
 use super::{
     abandoned::{AbandonedThreads, NoAnswer},
     address::Address,
-    backend::{Backend, Purpose},
+    backend::{Backend, Purpose, complete},
     limits::Limits,
 };
 use crate::{
@@ -187,7 +187,7 @@ impl<B: Backend> Connector<B> {
             self.within(MIGRATION_LIMIT, move || {
                 migrations::prepare(&mut connection, &name, preparation)?;
                 if !matches!(preparation, Preparation::Revert(_)) {
-                    connection.prepare(&name);
+                    complete(&mut connection, &name);
                 }
                 Ok(())
             })?

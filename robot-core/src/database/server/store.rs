@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use diesel::QueryResult;
+
 use super::{
     address::Address,
     backend::Backend,
@@ -17,14 +19,14 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageItem, PageRequest, Pending,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
         Restoration, Result, Summary,
     },
     database::{
-        folded::{self, FoldedCount, needs_robots},
         restore::restore,
         schema::summary,
-        statements::{Condition, CountQuery, PageQuery, after_name, has_nul},
+        search_text::TextSearch,
+        statements::{CountQuery, PageQuery, after_name, has_nul},
     },
     model::{Entry, Robot, RobotId},
 };
@@ -86,7 +88,7 @@ impl<B: Backend> ServerStore<B> {
             .map_err(|_| Error::store("the statement has a result of another type"))
     }
 
-    fn read_page<T: PageItem + Send + 'static>(
+    fn read_page<T: Send + 'static>(
         &self,
         request: PageRequest<'_>,
         page: PageQuery<B, T>,
@@ -94,61 +96,61 @@ impl<B: Backend> ServerStore<B> {
         if has_nul(request.filter) {
             return Ok(Vec::new());
         }
-        let filter = request.filter.simplified().into_owned();
-        let has_no_text = filter.get_containing().is_empty();
-        let kind = match after_name(PageRequest {
-            filter: &filter,
-            ..request
-        }) {
-            Some(_) if has_no_text => Kind::Page,
+        let kind = match after_name(request) {
+            Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
             _ => Kind::Scan,
         };
-        let cursor = request.cursor.clone();
-        let limit = request.limit;
+        let (filter, cursor, limit) = (
+            request.filter.clone(),
+            request.cursor.clone(),
+            request.limit,
+        );
         self.execute(kind, move |connection| {
-            let request = PageRequest {
-                filter: &filter,
-                cursor: &cursor,
-                limit,
-            };
-            match filter.folded_text() {
-                Some(text) => connection.snapshot(|connection| {
-                    let candidates = || B::may_contain_folded(&text);
-                    folded::page(connection, request, &candidates, page)
-                }),
-                None => page(connection, request, contains::<B>(&filter)),
-            }
+            with_text(connection, &filter, |connection, text| {
+                let request = PageRequest {
+                    filter: &filter,
+                    cursor: &cursor,
+                    limit,
+                };
+                page(connection, request, text.map(TextSearch::condition::<B>))
+            })
         })
     }
 
-    /// Counts the robots that meet a filter, or one that has a text to fold.
-    fn read_counts<T: 'static, U: Default + Send + 'static>(
+    /// Counts the robots that meet a filter.
+    fn read_counts<T: Default + Send + 'static>(
         &self,
         filter: &Filter,
         counts: CountQuery<B, T>,
-        convert: fn(T) -> U,
-        folded: FoldedCount<B, U>,
-    ) -> Result<U> {
+    ) -> Result<T> {
         if has_nul(filter) {
-            return Ok(U::default());
+            return Ok(T::default());
         }
-        let filter = filter.simplified().into_owned();
+        let filter = filter.clone();
         self.execute(Kind::Scan, move |connection: &mut B| {
-            match filter.folded_text() {
-                Some(text) => connection.snapshot(|connection| {
-                    let candidates = || B::may_contain_folded(&text);
-                    folded(connection, &filter, &candidates)
-                }),
-                None => counts(connection, &filter, contains::<B>(&filter)).map(convert),
-            }
+            with_text(connection, &filter, |connection, text| {
+                counts(connection, &filter, text.map(TextSearch::condition::<B>))
+            })
         })
     }
 }
 
-/// The condition for the text of a filter.
-fn contains<B: Backend>(filter: &Filter) -> Option<Condition<'_, B::Backend>> {
-    let text = filter.get_containing();
-    (!text.is_empty()).then(|| B::contains(text))
+/// Executes a statement that has the text of a filter. If that is folded, other rows are read before, in the
+/// same snapshot.
+fn with_text<B: Backend, T>(
+    connection: &mut B,
+    filter: &Filter,
+    statement: impl FnOnce(&mut B, Option<&TextSearch<'_>>) -> QueryResult<T>,
+) -> QueryResult<T> {
+    let run = |connection: &mut B| {
+        let text = TextSearch::new(connection, filter)?;
+        statement(connection, text.as_ref())
+    };
+    if filter.is_folded() {
+        connection.snapshot(run)
+    } else {
+        run(connection)
+    }
 }
 
 impl<B: Backend> Drop for ServerStore<B> {
@@ -181,19 +183,15 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        if needs_robots(request) {
-            let robots = self.page(request)?;
-            return Ok(robots.into_iter().map(Entry::from).collect());
-        }
         self.read_page(request, B::entries)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        self.read_counts(filter, B::count, i64::unsigned_abs, folded::count)
+        self.read_counts(filter, B::count).map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, B::summary, summary, folded::summary)
+        self.read_counts(filter, B::summary).map(summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -1,4 +1,4 @@
-//! Migrations of SQLite, and its search index.
+//! Migrations of SQLite.
 
 use std::time::Duration;
 
@@ -15,10 +15,7 @@ use super::{
     connect::{LOCK_PAUSE, retry_while_locked},
     errors::is_locked,
 };
-use crate::database::{
-    migrations::{Migrate, MigrationFailure},
-    search_index::SearchIndex,
-};
+use crate::database::migrations::{Migrate, MigrationFailure};
 
 /// How long a process waits for another one that migrates the file. Too short, and servers that start
 /// together fail on a large file; too long, and one that starts beside a program that never ends its
@@ -79,18 +76,4 @@ fn begin(connection: &mut SqliteConnection, database: &str, timeout: Duration) -
         }
         result => result,
     }
-}
-
-impl SearchIndex for SqliteConnection {
-    const CREATE: &str =
-        include_str!("../../../migrations/sqlite/2026-11-24-100000_folded_search_index/up.sql");
-
-    const OBJECTS: &str = "SELECT name FROM sqlite_master WHERE name IN ('robots_trigrams', \
-                           'robots_folds', 'robots_positions', 'robots_folded', \
-                           'robots_unindexed', 'robots_index', 'robots_search_insert', \
-                           'robots_search_delete', 'robots_search_update')";
-
-    const OBJECT_COUNT: usize = 9;
-
-    const REMEDY: &str = "check that the disk has room and that no program keeps the file locked";
 }

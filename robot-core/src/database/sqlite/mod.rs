@@ -2,8 +2,6 @@
 
 mod connect;
 mod errors;
-mod filter_index;
-mod folded_search;
 mod maintain;
 mod migrations;
 mod search;

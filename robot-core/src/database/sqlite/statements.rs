@@ -6,7 +6,8 @@ use crate::{
     database::{
         errors::wrap,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
-        statements::{Condition, Dialect, impl_statements},
+        search_text::has_id,
+        statements::{Condition, Dialect, Statements, impl_statements},
     },
     model::{Robot, ValidDraft},
 };
@@ -25,6 +26,9 @@ diesel::define_sql_function! {
     fn instr(whole: Text, part: Text) -> Integer;
 }
 
+/// The number of names that are added to the search index together. A search compares those that wait.
+const INDEX_BATCH: i64 = 256;
+
 // Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
 // reading 40 entries.
 impl_statements!(SqliteConnection);
@@ -32,18 +36,27 @@ impl_statements!(SqliteConnection);
 impl Dialect for SqliteConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
-            .values(DraftRow::from(draft))
+            .values(DraftRow::new(draft, None))
             .returning(robots::id)
             .get_result(self);
         id.map_err(|error| without_ids(self, error))
     }
 
-    fn contains(text: &str) -> Condition<'_, Sqlite> {
+    fn name_contains(text: &str) -> Condition<'_, Sqlite> {
         Box::new(instr(robots::name, text).gt(0))
     }
 
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Sqlite> {
+        let contains = instr(robots::search_text.assume_not_null(), folded).gt(0);
+        match ids {
+            [] => Box::new(contains),
+            _ => Box::new(contains.or(has_id(ids))),
+        }
+    }
+
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
+        let row = |robot| RobotRow::new(robot, None);
+        let rows: Vec<_> = robots.iter().map(row).collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
     }
@@ -68,11 +81,25 @@ pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
     drafts: impl Iterator<Item = &'a ValidDraft>,
 ) -> QueryResult<Vec<(i64, String)>> {
-    let rows: Vec<_> = drafts.map(DraftRow::from).collect();
+    let row = |draft| DraftRow::new(draft, None);
+    let rows: Vec<_> = drafts.map(row).collect();
     let rows = serde_json::to_string(&rows)
         .map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
     let inserted = InsertFree { rows }.get_results(connection);
     inserted.map_err(|error| without_ids(connection, error))
+}
+
+/// Adds the names that wait to the search index, once there are so many: adding [`INDEX_BATCH`] at once costs
+/// the index half of adding them one by one.
+pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> {
+    let waiting = robots::table.filter(robots::search_text.is_null());
+    let waiting: i64 = waiting.count().get_result(connection)?;
+    if waiting >= INDEX_BATCH {
+        for (id, name) in connection.unindexed()? {
+            connection.index(id, &name)?;
+        }
+    }
+    Ok(())
 }
 
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.

@@ -7,22 +7,19 @@ use diesel::{Connection, SqliteConnection};
 
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
-    filter_index::{self, FilterIndex, Listed},
-    folded_search,
-    search::{candidates, matching, search},
+    search,
+    statements::index_names,
     write::{Files, Ids, Work, Writer},
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageItem, PageRequest,
-        Pending, Preparation, Restoration, Result, Scheme, SortKey, Summary,
+        Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
+        Preparation, Restoration, Result, Scheme, Summary,
     },
     database::{
-        folded::{self, FoldedCount},
         locks::lock,
         migrations::{self, MigrationError, must_be_readable},
         schema::summary,
-        search_index::ensure_search_index,
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
     files::StoreFiles,
@@ -59,7 +56,6 @@ pub struct SqliteCatalogue {
     writer: Option<Writer>,
     /// The database file.
     file: DatabaseFile,
-    filter_index: FilterIndex,
 }
 
 /// The connections that read.
@@ -134,7 +130,8 @@ impl SqliteCatalogue {
             return Self::open_unchanged(file, options);
         }
         if !file.is_read_only() {
-            ensure_search_index(connection, &file.name(), file.timeout());
+            // Another program may have added many names. If this fails, the next change adds them.
+            let _ = connection.transaction(index_names);
             enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         }
         file.pin()?;
@@ -146,7 +143,6 @@ impl SqliteCatalogue {
             }),
             writer: start_writer(&file)?,
             file,
-            filter_index: FilterIndex::Present,
         })
     }
 
@@ -156,12 +152,9 @@ impl SqliteCatalogue {
         options: &OpenOptions,
     ) -> Result<Self, OpenError> {
         file.pin()?;
-        let readers = ReaderPool::new(&file, options.get_connections());
-        let filter_index = readers.read(FilterIndex::find);
         Ok(Self {
-            filter_index: filter_index.map_err(|error| file.cannot_open(error.into()))?,
             reads: Arc::new(Reads {
-                pool: readers,
+                pool: ReaderPool::new(&file, options.get_connections()),
                 inline: InlineReads::new(&file, 0),
             }),
             writer: None,
@@ -177,56 +170,35 @@ impl SqliteCatalogue {
         }
     }
 
-    fn read_page<T: PageItem + Listed>(
+    fn read_page<T>(
         &self,
         request: PageRequest<'_>,
-        page: PageQuery<SqliteConnection, T>,
+        read: PageQuery<SqliteConnection, T>,
     ) -> Result<Vec<T>> {
-        if has_nul(request.filter) {
+        let filter = request.filter;
+        if has_nul(filter) {
             return Ok(Vec::new());
         }
-        let filter = &*request.filter.simplified();
-        let request = PageRequest { filter, ..request };
         self.reads.pool.read(|connection| {
-            if filter.is_folded() {
-                folded_search::page(connection, request, page, self.filter_index)
-            } else if filter.get_containing().is_empty() && after_name(request).is_some() {
-                page(connection, request, None)
+            if filter.get_containing().is_empty() && after_name(request).is_some() {
+                read(connection, request, None)
             } else {
                 // All statements of a search read one snapshot.
-                connection
-                    .transaction(|connection| search(connection, request, page, self.filter_index))
+                connection.transaction(|connection| search::page(connection, request, read))
             }
         })
     }
 
-    /// Counts the robots that meet a filter, perhaps in several parts.
-    fn read_counts<T, U: Default>(
+    fn read_counts<T: Default>(
         &self,
         filter: &Filter,
-        index: FilterIndex,
-        counts: CountQuery<SqliteConnection, T>,
-        convert: impl FnOnce(Vec<T>) -> U,
-        folded: FoldedCount<SqliteConnection, U>,
-    ) -> Result<U> {
+        count: CountQuery<SqliteConnection, T>,
+    ) -> Result<T> {
         if has_nul(filter) {
-            return Ok(U::default());
+            return Ok(T::default());
         }
-        let filter = &*filter.simplified();
         self.reads.pool.read(|connection| {
-            if filter.is_folded() {
-                return folded_search::counts(connection, filter, folded, index);
-            }
-            // All statements read one snapshot.
-            let counted = connection.transaction(|connection| {
-                if index == FilterIndex::Present && filter.get_containing().is_empty() {
-                    return filter_index::counts(connection, filter, counts);
-                }
-                let text = filter.get_containing();
-                let condition = matching(text, candidates(connection, text));
-                Ok(vec![counts(connection, filter, condition)?])
-            });
-            counted.map(convert)
+            connection.transaction(|connection| search::counts(connection, filter, count))
         })
     }
 }
@@ -253,28 +225,16 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        if request.cursor.sort().key == SortKey::Year {
-            let robots = self.page(request)?;
-            return Ok(robots.into_iter().map(Entry::from).collect());
-        }
         self.read_page(request, Statements::entries)
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let index = if *filter == Filter::all() {
-            // SQLite counts all rows in a faster way.
-            FilterIndex::Missing
-        } else {
-            self.filter_index
-        };
-        let sum = |counts: Vec<i64>| counts.into_iter().sum::<i64>().unsigned_abs();
-        self.read_counts(filter, index, Statements::count, sum, folded::count)
+        self.read_counts(filter, Statements::count)
+            .map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let sum = |counts: Vec<Vec<_>>| summary(counts.into_iter().flatten());
-        let index = self.filter_index;
-        self.read_counts(filter, index, Statements::summary, sum, folded::summary)
+        self.read_counts(filter, Statements::summary).map(summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -16,7 +16,7 @@ use crate::{
     database::{
         migrations::Migrate,
         server::{
-            backend::{Backend, ConnectFailure, Purpose, impl_look_ups},
+            backend::{Addition, Backend, ConnectFailure, Purpose, impl_look_ups},
             limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
     },
@@ -38,6 +38,8 @@ impl Backend for MysqlConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str = REMEDY;
+
+    const ADDITION: Addition = super::migrations::CHANGE_TRIGGER;
 
     const INSERTS_BY_ONE_STATEMENT: bool = false;
 

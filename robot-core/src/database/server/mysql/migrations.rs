@@ -9,7 +9,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationFailure},
-    server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
+    server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
 impl Migrate for MysqlConnection {
@@ -45,3 +45,23 @@ impl Migrate for MysqlConnection {
         result
     }
 }
+
+/// The trigger for changes by other programs, which do not know of the revision and the search text. Not in
+/// a migration: MySQL with a binary log lets only some users create triggers.
+pub(super) const CHANGE_TRIGGER: Addition = Addition {
+    exists: "SELECT trigger_name FROM information_schema.triggers \
+             WHERE trigger_schema = DATABASE() AND trigger_name = 'robots_change'",
+    create: "CREATE TRIGGER robots_change BEFORE UPDATE ON robots FOR EACH ROW SET
+        NEW.search_text = IF(
+            NEW.revision = OLD.revision AND NEW.name <> OLD.name, NULL, NEW.search_text
+        ),
+        NEW.revision = IF(
+            NEW.revision = OLD.revision
+            AND (NEW.name <> OLD.name OR NEW.type <> OLD.type OR NEW.year <> OLD.year),
+            OLD.revision + 1,
+            NEW.revision
+        )",
+    missing: "changes by other programs do not raise the revision, because the trigger robots_change \
+              cannot be created",
+    remedy: "grant the user TRIGGER, and, on a server with a binary log, set log_bin_trust_function_creators",
+};

@@ -20,10 +20,11 @@ use crate::{
     database::{
         errors::wrap,
         schema::{DraftRow, RobotRow, robots},
+        search_text::has_id,
         server::backend::check_deadline,
         statements::{Condition, Dialect, impl_statements},
     },
-    model::{Robot, ValidDraft},
+    model::{Robot, ValidDraft, fold},
 };
 
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
@@ -45,7 +46,7 @@ impl_statements!(MysqlConnection, limit; for_update);
 impl Dialect for MysqlConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::from(draft))
+            .values(DraftRow::new(draft, Some(fold(draft.name()))))
             .execute(self)?;
         // The row is committed: from here on no error may mean that nothing was stored.
         diesel::select(last_insert_id())
@@ -54,12 +55,23 @@ impl Dialect for MysqlConnection {
     }
 
     /// MariaDB and MySQL have no index for parts of names.
-    fn contains(text: &str) -> Condition<'_, Mysql> {
+    fn name_contains(text: &str) -> Condition<'_, Mysql> {
         Box::new(instr(robots::name, text).gt(0))
     }
 
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Mysql> {
+        let contains = instr(robots::search_text.assume_not_null(), folded).gt(0);
+        match ids {
+            [] => Box::new(contains),
+            _ => Box::new(contains.or(has_id(ids))),
+        }
+    }
+
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
+        let rows = robots.iter();
+        let rows: Vec<_> = rows
+            .map(|robot| RobotRow::new(robot, Some(fold(robot.name()))))
+            .collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
     }
@@ -129,7 +141,10 @@ fn insert_free<'a>(
 }
 
 fn insert(connection: &mut MysqlConnection, drafts: &[&ValidDraft]) -> QueryResult<()> {
-    let rows: Vec<_> = drafts.iter().map(|draft| DraftRow::from(*draft)).collect();
+    let rows = drafts.iter().copied();
+    let rows: Vec<_> = rows
+        .map(|draft| DraftRow::new(draft, Some(fold(draft.name()))))
+        .collect();
     let insert = diesel::insert_into(robots::table).values(rows);
     insert.execute(connection).map(drop)
 }

@@ -13,17 +13,10 @@ use diesel::{
 use super::statements;
 use crate::{
     catalogue::{OpenOptions, Result},
-    database::{
-        search_index::ensure_search_index,
-        server::{
-            backend::{Backend, ConnectFailure, Purpose, impl_look_ups},
-            limits::{Limits, MIGRATION_LOCK_TIMEOUT, Plans},
-            postgres::{
-                candidates::may_contain,
-                pooler::{self, check_sessions},
-            },
-        },
-        statements::Condition,
+    database::server::{
+        backend::{Addition, Backend, ConnectFailure, Purpose, impl_look_ups},
+        limits::{Limits, Plans},
+        postgres::pooler::{self, check_sessions},
     },
     model::{RobotId, ValidChanges, ValidDraft},
 };
@@ -47,6 +40,8 @@ impl Backend for PgConnection {
     const EXAMPLE: &'static str = EXAMPLE;
 
     const REMEDY: &'static str = REMEDY;
+
+    const ADDITION: Addition = super::migrations::SEARCH_INDEX;
 
     const INSERTS_BY_ONE_STATEMENT: bool = true;
 
@@ -110,14 +105,6 @@ impl Backend for PgConnection {
     fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T> {
         let mut transaction = self.build_transaction().repeatable_read().read_only();
         transaction.run(reads)
-    }
-
-    fn may_contain_folded(folded: &str) -> Option<Condition<'static, Self::Backend>> {
-        may_contain(folded)
-    }
-
-    fn prepare(&mut self, database: &str) {
-        ensure_search_index(self, database, MIGRATION_LOCK_TIMEOUT);
     }
 }
 

@@ -15,8 +15,7 @@ use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
     migrations::{Migrate, MigrationFailure},
-    search_index::SearchIndex,
-    server::{errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
+    server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
 impl Migrate for PgConnection {
@@ -53,20 +52,26 @@ impl Migrate for PgConnection {
     }
 }
 
-impl SearchIndex for PgConnection {
-    const CREATE: &str = include_str!(
-        "../../../../migrations/postgres/2026-11-24-000000_folded_search_index/up.sql"
-    );
-
-    const OBJECTS: &str = "SELECT indexname::text FROM pg_indexes \
-                           WHERE schemaname = current_schema() \
-                           AND indexname = 'robots_folded_search' \
-                           UNION ALL SELECT proname::text FROM pg_proc \
-                           JOIN pg_namespace ON pg_namespace.oid = pronamespace \
-                           WHERE nspname = current_schema() AND proname IN ('robots_search_text', 'robots_search_text_unicode')";
-
-    const OBJECT_COUNT: usize = 3;
-
-    const REMEDY: &str = "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it \
-                          has the extension, GRANT USAGE ON SCHEMA for the schema of the extension";
-}
+/// The search index: the trigrams of search texts. `pg_trgm` indexes letters and digits only: the comparison of
+/// the candidates decides.
+pub(super) const SEARCH_INDEX: Addition = Addition {
+    exists: "SELECT indexname::text FROM pg_indexes \
+             WHERE schemaname = current_schema() AND indexname = 'robots_search'",
+    // A database has the extension once, in any schema, which need not be in the search path. Rows that were
+    // added last wait in a list that every search reads: it is kept short.
+    create: "CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        DO $$
+        BEGIN
+            EXECUTE format(
+                'CREATE INDEX robots_search ON robots USING gin (search_text %I.gin_trgm_ops)
+                 WITH (gin_pending_list_limit = 1024)',
+                (SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace
+                 WHERE extname = 'pg_trgm')
+            );
+        END
+        $$;
+        ANALYZE robots",
+    missing: "searches read every name, because the search index cannot be created",
+    remedy: "have a superuser run CREATE EXTENSION pg_trgm in the database, or, if it has the extension, \
+             GRANT USAGE ON SCHEMA for the schema of the extension",
+};

@@ -1,6 +1,5 @@
 //! PostgreSQL.
 
-mod candidates;
 mod catalogue;
 mod connection;
 mod migrations;

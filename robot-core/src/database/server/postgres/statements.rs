@@ -1,6 +1,9 @@
 //! Statements in PostgreSQL's dialect.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use diesel::{
     PgConnection,
@@ -17,8 +20,9 @@ use crate::{
     catalogue::Result,
     database::{
         schema::{DraftRow, RobotRow, robots},
-        server::postgres::candidates::may_contain,
+        search_text::has_id,
         statements::{Condition, Dialect, impl_statements},
+        trigrams::trigrams,
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft, Violation, fold},
 };
@@ -36,24 +40,37 @@ impl_statements!(PgConnection, limit);
 impl Dialect for PgConnection {
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::from(draft))
+            .values(DraftRow::new(draft, Some(fold(draft.name()))))
             .returning(robots::id)
             .get_result(self)
     }
 
-    fn contains(text: &str) -> Condition<'_, Pg> {
-        let contains = strpos(robots::name, text).gt(0);
-        // A name that contains a text also contains it folded.
-        match may_contain(&fold(text)) {
-            Some(is_candidate) => Box::new(is_candidate.and(contains)),
-            None => Box::new(contains),
+    /// A name that contains a text also contains it folded.
+    fn name_contains(text: &str) -> Condition<'_, Pg> {
+        let is_candidate = robots::search_text.like(pattern(&fold(text)));
+        let is_candidate = is_candidate
+            .assume_not_null()
+            .or(robots::search_text.is_null());
+        Box::new(is_candidate.and(strpos(robots::name, text).gt(0)))
+    }
+
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Pg> {
+        let search_text = robots::search_text.assume_not_null();
+        let contains = strpos(search_text, folded).gt(0);
+        let contains = search_text.like(pattern(folded)).and(contains);
+        match ids {
+            [] => Box::new(contains),
+            _ => Box::new(contains.or(has_id(ids))),
         }
     }
 
     /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel does not
     /// support.
     fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let rows: Vec<_> = robots.iter().map(RobotRow::from).collect();
+        let rows = robots.iter();
+        let rows: Vec<_> = rows
+            .map(|robot| RobotRow::new(robot, Some(fold(robot.name()))))
+            .collect();
         let copy = diesel::copy_from(robots::table).from_insertable(rows);
         copy.execute(self).map(drop)
     }
@@ -78,6 +95,25 @@ impl Dialect for PgConnection {
     }
 }
 
+/// A LIKE pattern for the search texts that may contain a folded text.
+///
+/// If the text has a long word, each character that is no part of a word becomes a placeholder: for words
+/// whose beginning or end it knows, PostgreSQL also looks those up, which many names have. The planner
+/// estimates from the pattern how many names have the whole text.
+fn pattern(folded: &str) -> String {
+    let mut words = folded.split(|character: char| !character.is_alphanumeric());
+    let has_long_word = words.any(|word| !trigrams(word).is_empty());
+    let mut pattern = String::from("%");
+    for character in folded.chars() {
+        match character {
+            _ if has_long_word && !character.is_alphanumeric() => pattern.push('_'),
+            '%' | '_' | '\\' => pattern.extend(['\\', character]),
+            _ => pattern.push(character),
+        }
+    }
+    pattern + "%"
+}
+
 /// Inserts the robots whose names are free, by one statement.
 pub(super) fn insert_all(
     connection: &mut PgConnection,
@@ -87,6 +123,7 @@ pub(super) fn insert_all(
         names: drafts.iter().map(|draft| draft.name()).collect(),
         types: drafts.iter().map(|draft| draft.robot_type()).collect(),
         years: drafts.iter().map(|draft| draft.year()).collect(),
+        search_texts: drafts.iter().map(|draft| fold(draft.name())).collect(),
     }
     .get_results(connection)?;
     Ok(rows.into_iter().map(|(id, name)| (name, id)).collect())
@@ -103,6 +140,7 @@ pub(super) fn update_all(
         names: changes().map(|changes| changes.name()).collect(),
         types: changes().map(|changes| changes.robot_type()).collect(),
         years: changes().map(|changes| changes.year()).collect(),
+        search_texts: changes().map(|changes| changes.name().map(fold)).collect(),
     }
     .get_results(connection)?;
     let result = |(id, is_updated)| {
@@ -133,6 +171,7 @@ struct InsertAll<'a> {
     names: Vec<&'a str>,
     types: Vec<&'a str>,
     years: Vec<i64>,
+    search_texts: Vec<Cow<'a, str>>,
 }
 
 impl QueryId for InsertAll<'_> {
@@ -147,12 +186,14 @@ impl RunQueryDsl<PgConnection> for InsertAll<'_> {}
 
 impl QueryFragment<Pg> for InsertAll<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        pass.push_sql("INSERT INTO robots (name, type, year) SELECT * FROM unnest(");
+        pass.push_sql("INSERT INTO robots (name, type, year, search_text) SELECT * FROM unnest(");
         pass.push_bind_param::<Array<Text>, _>(&self.names)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Text>, _>(&self.types)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<BigInt>, _>(&self.years)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Text>, _>(&self.search_texts)?;
         pass.push_sql(") ON CONFLICT (name) DO NOTHING RETURNING id, name");
         Ok(())
     }
@@ -164,6 +205,7 @@ struct UpdateAll<'a> {
     names: Vec<Option<&'a str>>,
     types: Vec<Option<&'a str>>,
     years: Vec<Option<i64>>,
+    search_texts: Vec<Option<Cow<'a, str>>>,
 }
 
 impl QueryId for UpdateAll<'_> {
@@ -186,12 +228,15 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.types)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<BigInt>>, _>(&self.years)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.search_texts)?;
         pass.push_sql(
-            ") AS new (id, name, type, year)), \
+            ") AS new (id, name, type, year, search_text)), \
              taken AS (SELECT new.id FROM new JOIN robots USING (id) \
                  JOIN robots AS other ON other.name = new.name AND other.id <> new.id), \
              updated AS (UPDATE robots SET name = coalesce(new.name, robots.name), \
                  type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
+                 search_text = coalesce(new.search_text, robots.search_text), \
                  revision = robots.revision + 1 \
                  FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) \
                  RETURNING robots.id) \

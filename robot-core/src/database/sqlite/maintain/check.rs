@@ -6,7 +6,7 @@ use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
     connection::{DefaultLoadingMode, SimpleConnection},
     dsl::sql,
-    sql_types::{BigInt, Binary, Bool, Text},
+    sql_types::{BigInt, Binary, Nullable, Text},
 };
 
 use super::{background::run_while, backup::is_of_search_index};
@@ -20,7 +20,7 @@ use crate::{
         Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
         check::FINDING_LIMIT,
     },
-    database::{migrations::must_be_readable, search_index::SearchIndex},
+    database::migrations::must_be_readable,
     model::fold,
 };
 
@@ -122,18 +122,15 @@ fn check_contents(connection: &mut SqliteConnection) -> QueryResult<Vec<(Check, 
     if !of_file.is_empty() {
         return Ok(vec![(Check::File, CheckOutcome::Failed(of_file))]);
     }
-    let expected = match count_trigrams(connection)? {
-        Ok(expected) => expected,
+    let mut index = match check_index(connection)? {
+        Ok(findings) => findings,
         Err(finding) => return Ok(vec![failed(Check::File, finding)]),
     };
-    let index = if of_index.is_empty() {
-        check_index(connection, expected)?
-    } else {
-        CheckOutcome::Failed(of_index)
-    };
+    index.splice(0..0, of_index);
+    index.truncate(FINDING_LIMIT);
     Ok(vec![
         (Check::File, CheckOutcome::Passed),
-        (Check::SearchIndex, index),
+        (Check::SearchIndex, CheckOutcome::of(index)),
     ])
 }
 
@@ -141,42 +138,15 @@ fn failed(check: Check, finding: String) -> (Check, CheckOutcome) {
     (check, CheckOutcome::Failed(vec![finding]))
 }
 
-/// Whether the index has as many entries as it should. Further entries, of names that another program
-/// replaced, do no harm, and are not counted.
-fn check_index(connection: &mut SqliteConnection, expected: i64) -> QueryResult<CheckOutcome> {
-    let objects = sql::<Text>(SqliteConnection::OBJECTS).load::<String>(connection)?;
-    if objects.len() != SqliteConnection::OBJECT_COUNT {
-        let reason = "a part of it is missing; it is created when a program opens the catalogue";
-        return Ok(CheckOutcome::Skipped(reason.to_owned()));
-    }
-    let found = match count_entries(connection) {
-        Ok(found) => found,
-        Err(error) if is_locked(&error) => return Err(error),
-        Err(error) => return Ok(CheckOutcome::Failed(vec![error.to_string()])),
-    };
-    let missing = expected - found;
-    Ok(CheckOutcome::of(if missing == 0 {
-        Vec::new()
-    } else {
-        vec![format!("{missing} of {expected} entries are missing")]
-    }))
-}
-
-/// The number of entries that names of the index should have: their trigrams. The inner error is a name
-/// that is not text, or empty.
-fn count_trigrams(connection: &mut SqliteConnection) -> QueryResult<Result<i64, String>> {
-    let tables = "SELECT name FROM sqlite_master WHERE name = 'robots_unindexed'";
-    let has_index = !sql::<Text>(tables).load::<String>(connection)?.is_empty();
-    let indexed = if has_index {
-        "id NOT IN (SELECT id FROM robots_unindexed)"
-    } else {
-        "true"
-    };
-    let query = format!("SELECT id, CAST(name AS BLOB), {indexed} FROM robots");
-    let rows = sql::<(BigInt, Binary, Bool)>(&query);
+/// The findings about the search index: each search text is the folded name, and the index has as many
+/// entries as their trigrams. The inner error is a name that is not text, or empty.
+fn check_index(connection: &mut SqliteConnection) -> QueryResult<Result<Vec<String>, String>> {
+    let mut findings = Vec::new();
     let mut expected = 0;
-    for row in rows.load_iter::<(i64, Vec<u8>, bool), DefaultLoadingMode>(connection)? {
-        let (id, name, is_indexed) = row?;
+    let query = "SELECT id, CAST(name AS BLOB), CAST(search_text AS BLOB) FROM robots";
+    let rows = sql::<(BigInt, Binary, Nullable<Binary>)>(query);
+    for row in rows.load_iter::<Texts, DefaultLoadingMode>(connection)? {
+        let (id, name, search_text) = row?;
         let Ok(name) = String::from_utf8(name) else {
             return Ok(Err(format!("the name of robot {id} is not UTF-8")));
         };
@@ -184,12 +154,28 @@ fn count_trigrams(connection: &mut SqliteConnection) -> QueryResult<Result<i64, 
         if name.is_empty() {
             return Ok(Err(format!("the name of robot {id} is empty")));
         }
-        if is_indexed {
-            expected += distinct_trigrams(&fold(&name));
+        let folded = fold(&name);
+        let Some(text) = search_text else { continue };
+        if text != folded.as_bytes() {
+            findings.push(format!("the search text of robot {id} is of another name"));
         }
+        expected += distinct_trigrams(&String::from_utf8_lossy(&text));
     }
-    Ok(Ok(expected))
+    match count_entries(connection) {
+        // Further entries, of robots that another program replaced, do no harm.
+        Ok(found) if found >= expected => {}
+        Ok(found) => {
+            let missing = expected - found;
+            findings.push(format!("{missing} of {expected} entries are missing"));
+        }
+        Err(error) if is_locked(&error) => return Err(error),
+        Err(error) => findings.push(error.to_string()),
+    }
+    Ok(Ok(findings))
 }
+
+/// An id, a name and a search text.
+type Texts = (i64, Vec<u8>, Option<Vec<u8>>);
 
 /// The number of entries of a name. FTS5 replaces the noncharacters at the end of the first plane.
 fn distinct_trigrams(name: &str) -> i64 {
@@ -202,16 +188,9 @@ fn distinct_trigrams(name: &str) -> i64 {
     i64::try_from(trigrams.len()).unwrap_or(i64::MAX)
 }
 
-/// The number of entries that belong to names.
 fn count_entries(connection: &mut SqliteConnection) -> QueryResult<i64> {
     connection.batch_execute(
-        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, robots_trigrams, instance)",
+        "CREATE VIRTUAL TABLE temp.entries USING fts5vocab(main, robots_search, instance)",
     )?;
-    sql::<BigInt>(
-        "SELECT count(*) FROM temp.entries CROSS JOIN robots_folded ON id = doc
-         WHERE (instr(name, term) > 0 OR instr(term, char(65533)) > 0 AND instr(
-             replace(replace(name, char(65534), char(65533)), char(65535), char(65533)), term
-         ) > 0) AND id NOT IN (SELECT id FROM robots_unindexed)",
-    )
-    .get_result(connection)
+    sql::<BigInt>("SELECT count(*) FROM temp.entries").get_result(connection)
 }

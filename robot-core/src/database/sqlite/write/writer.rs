@@ -21,7 +21,11 @@ use super::{
     queue::{Receiver, SendError, Sender, commit_queue},
     session::WriteSession,
 };
-use crate::database::sqlite::{connect::DatabaseFile, errors::classify, statements::insert_free};
+use crate::database::sqlite::{
+    connect::DatabaseFile,
+    errors::classify,
+    statements::{index_names, insert_free},
+};
 use crate::{
     catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
     database::{
@@ -306,7 +310,8 @@ fn commit(session: &mut WriteSession, batch: &mut [Write]) -> Result<()> {
     session.commit(|connection| {
         batch
             .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
-            .try_for_each(|writes| run_group(writes, connection))
+            .try_for_each(|writes| run_group(writes, connection))?;
+        index_names(connection)
     })
 }
 

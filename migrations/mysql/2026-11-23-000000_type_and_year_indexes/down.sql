@@ -1,1 +1,0 @@
-ALTER TABLE robots DROP INDEX robots_type_year, DROP INDEX robots_year;

@@ -1,0 +1,2 @@
+DROP TABLE robots;
+DROP FUNCTION robots_change();

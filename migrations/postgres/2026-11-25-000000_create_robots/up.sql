@@ -1,0 +1,33 @@
+-- COLLATE "C": names are compared and ordered by their bytes, whatever the database's locale.
+-- The index of UNIQUE decides races, and is the order of lists. GENERATED ALWAYS: ids come from the
+-- sequence, which never decreases. Types and years are checked by the program. With the columns that they
+-- include, lists and filters that few robots meet are read from an index alone.
+CREATE TABLE robots (
+    id BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY CHECK (id > 0),
+    name TEXT COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),
+    type TEXT COLLATE "C" NOT NULL,
+    year BIGINT NOT NULL,
+    -- 1 for a new robot, and greater by one after each change.
+    revision BIGINT NOT NULL DEFAULT 1,
+    -- The folded name, as the program writes it. NULL in rows of other programs.
+    search_text TEXT COLLATE "C",
+    CONSTRAINT robots_name UNIQUE (name) INCLUDE (id, type, year, revision)
+);
+CREATE INDEX robots_year ON robots (year, id) INCLUDE (name, type, revision);
+CREATE INDEX robots_type_year ON robots (type, year, id) INCLUDE (name, revision);
+CREATE INDEX robots_unindexed ON robots (id) WHERE search_text IS NULL;
+
+-- A change by another program, which does not know of the revision and the search text.
+CREATE FUNCTION robots_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.revision := OLD.revision + 1;
+    IF NEW.name <> OLD.name THEN
+        NEW.search_text := NULL;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER robots_change BEFORE UPDATE OF name, type, year ON robots FOR EACH ROW
+WHEN (NEW.revision = OLD.revision
+    AND (NEW.name, NEW.type, NEW.year) IS DISTINCT FROM (OLD.name, OLD.type, OLD.year))
+EXECUTE FUNCTION robots_change();

@@ -1,1 +1,0 @@
-ALTER TABLE robots DROP COLUMN revision;

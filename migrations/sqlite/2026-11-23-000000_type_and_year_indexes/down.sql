@@ -1,2 +1,0 @@
-DROP INDEX robots_type_year;
-DROP INDEX robots_year;

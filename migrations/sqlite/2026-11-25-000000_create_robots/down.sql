@@ -1,0 +1,2 @@
+DROP TABLE robots_search;
+DROP TABLE robots;

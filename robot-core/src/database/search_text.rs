@@ -1,0 +1,61 @@
+//! Searches. The search text of a row is its folded name, so that folding exists in this program only. A row
+//! of another program has none: it is compared here, until it is added to the search index.
+
+use std::borrow::Cow;
+
+use diesel::{QueryResult, dsl::sql, expression::SqlLiteral, sql_types::Bool};
+
+use super::statements::{Condition, Statements};
+use crate::{catalogue::Filter, model::fold};
+
+/// The text of a filter.
+pub(super) struct TextSearch<'a> {
+    text: Cow<'a, str>,
+    /// `None` if names are compared as they are.
+    folded: Option<Unindexed>,
+}
+
+/// The ids of the robots without a search text that meet the condition.
+type Unindexed = Vec<i64>;
+
+impl<'a> TextSearch<'a> {
+    /// `None` if every name contains the text. The statement of the condition must see the same snapshot
+    /// of the database.
+    pub(super) fn new<C: Statements>(
+        connection: &mut C,
+        filter: &'a Filter,
+    ) -> QueryResult<Option<Self>> {
+        let containing = filter.get_containing();
+        if !filter.is_folded() {
+            let text = Cow::Borrowed(containing);
+            return Ok((!containing.is_empty()).then_some(Self { text, folded: None }));
+        }
+        let text = fold(containing);
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let unindexed = connection.unindexed()?.into_iter();
+        let matching = unindexed.filter(|(_, name)| fold(name).contains(&*text));
+        let folded = Some(matching.map(|(id, _)| id).collect());
+        Ok(Some(Self { text, folded }))
+    }
+
+    /// The text, folded: it is contained in the search text of every robot that meets the condition.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn folded(&self) -> Cow<'_, str> {
+        fold(&self.text)
+    }
+
+    pub(super) fn condition<C: Statements>(&self) -> Condition<'_, C::Backend> {
+        match &self.folded {
+            None => C::name_contains(&self.text),
+            Some(unindexed) => C::search_text_contains(&self.text, unindexed),
+        }
+    }
+}
+
+/// The condition that the id of a robot is one of these.
+pub(super) fn has_id(ids: &[i64]) -> SqlLiteral<Bool> {
+    let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
+    sql(&format!("robots.id IN ({})", ids.join(", ")))
+}
