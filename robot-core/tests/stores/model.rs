@@ -1,6 +1,6 @@
 //! Property test: every store returns the same results as the in-memory store, step by step.
 
-use proptest::{collection::vec, prelude::*};
+use proptest::{collection::vec, prelude::*, sample::select};
 use std::ops::Bound;
 
 use robot_core::{
@@ -11,23 +11,25 @@ use robot_core::{
 
 use crate::backend::Backend;
 
-/// One step. A robot is identified by its position in the order of inserts.
+/// One step. A robot is identified by how many robots were added after it.
 #[derive(Debug, Clone)]
 enum Step {
     Add(Draft),
-    Replace(usize, Draft),
-    Patch(usize, Draft),
-    PatchIf(usize, Revision, Draft),
-    Delete(usize),
-    DeleteIf(usize, Revision),
+    /// An update or a deletion expects a revision, or none.
+    Update(usize, Option<Revision>, Draft),
+    Delete(usize, Option<Revision>),
     /// Adds robots and changes years, all together.
     Together(Vec<Draft>, Vec<(usize, i64)>),
     Get(usize),
     Find(String),
-    Page(String, String, usize),
-    Search(String, usize),
-    Query(Filter, Sort, usize),
+    /// By name, after a text.
+    Page(Filter, String, usize),
+    List(Filter, Sort, usize),
+    /// A search for a part of the name of a robot: its start and its length.
+    Part(usize, usize, usize, Filter),
     Count(Filter),
+    /// Completes the search index of a store that does so later.
+    Index,
 }
 
 /// The result of a step. Ids are replaced by positions in the order of inserts: stores may assign
@@ -43,84 +45,61 @@ enum Answer {
 }
 
 /// A store, and the ids that it has assigned.
-struct Subject<C> {
+struct Subject<'a, C> {
     catalogue: C,
     ids: Vec<RobotId>,
+    index: &'a dyn Fn(),
 }
 
-impl<C: Catalogue> Subject<C> {
-    fn new(catalogue: C) -> Self {
-        Self {
-            catalogue,
-            ids: Vec::new(),
-        }
-    }
-
-    /// The id of a robot by its position; an unused id if there are no robots.
+impl<C: Catalogue> Subject<'_, C> {
+    /// The id of a robot; an unused id if it does not exist.
     fn id(&self, order: usize) -> RobotId {
-        let id = order
-            .checked_rem(self.ids.len())
-            .map(|index| self.ids[index]);
+        let id = self.ids.iter().rev().nth(order).copied();
         id.or(RobotId::new(i64::MAX)).unwrap()
     }
 
     fn answer(&mut self, step: &Step) -> Answer {
         let catalogue = &self.catalogue;
+        let none = |()| Vec::new();
+        let is_insert = matches!(step, Step::Add(_) | Step::Together(..));
         let result = match step.clone() {
             Step::Add(draft) => catalogue.add(draft).map(|robot| vec![robot]),
-            Step::Replace(order, draft) => catalogue
-                .replace(self.id(order), draft)
-                .map(|()| Vec::new()),
-            Step::Patch(order, draft) => {
-                catalogue.patch(self.id(order), draft).map(|()| Vec::new())
+            Step::Update(order, None, draft) => catalogue.patch(self.id(order), draft).map(none),
+            Step::Update(order, Some(revision), draft) => {
+                let patched = catalogue.patch_if(self.id(order), revision, draft);
+                patched.map(none)
             }
-            Step::PatchIf(order, revision, draft) => catalogue
-                .patch_if(self.id(order), revision, draft)
-                .map(|()| Vec::new()),
-            Step::DeleteIf(order, revision) => catalogue
-                .delete_if(self.id(order), revision)
-                .map(|()| Vec::new()),
-            Step::Together(drafts, years) => {
-                // Stores assign ids in the order of the changes, or of the names.
-                let mut valid: Vec<_> = drafts.into_iter().flat_map(ValidDraft::new).collect();
-                valid.sort_by(|one, other| one.name().cmp(other.name()));
-                let inserts: Vec<_> = valid.into_iter().map(Change::Insert).collect();
-                let updates = years.into_iter().map(|(order, year)| {
-                    let year = Draft {
-                        year: Some(year),
-                        ..Draft::default()
-                    };
-                    Change::Update(self.id(order), ValidChanges::new(year).unwrap())
-                });
-                let added = inserts.len();
-                let ids = catalogue.apply_all(inserts.into_iter().chain(updates).collect());
-                let get = |id| catalogue.get(id).unwrap().unwrap();
-                ids.map(|ids| ids.into_iter().take(added).map(get).collect())
+            Step::Delete(order, None) => catalogue.delete(self.id(order)).map(none),
+            Step::Delete(order, Some(revision)) => {
+                catalogue.delete_if(self.id(order), revision).map(none)
             }
-            Step::Delete(order) => catalogue.delete(self.id(order)).map(|()| Vec::new()),
+            Step::Together(drafts, years) => self.apply_together(drafts, years),
             Step::Get(order) => catalogue.get(self.id(order)).map(Vec::from_iter),
             Step::Find(name) => catalogue.find(&name).map(Vec::from_iter),
-            Step::Page(containing, after, limit) => catalogue.page(PageRequest {
-                filter: &containing.into(),
+            Step::Page(filter, after, limit) => catalogue.page(PageRequest {
+                filter: &filter,
                 cursor: &Cursor::after_name(after),
                 limit,
             }),
-            Step::Query(filter, sort, page_size) => Pages::new(catalogue, filter)
-                .sorted(sort)
-                .page_size(page_size)
-                .collect::<Result<Vec<_>, _>>()
-                .map(|pages| pages.concat()),
+            Step::List(filter, sort, size) => list(catalogue, filter, sort, size),
+            Step::Part(order, start, length, filter) => {
+                let robot = catalogue.get(self.id(order)).unwrap();
+                let name = robot.map_or(String::new(), |robot| robot.name().to_owned());
+                let start = start.checked_rem(name.chars().count()).unwrap_or(0);
+                let part: String = name.chars().skip(start).take(length).collect();
+                list(catalogue, filter.containing(part), Sort::default(), length)
+            }
             Step::Count(filter) => {
                 let count = catalogue.count(&filter).unwrap();
                 return Answer::Counted(count, catalogue.summary(&filter).unwrap());
             }
-            Step::Search(containing, page_size) => Pages::new(catalogue, containing)
-                .page_size(page_size)
-                .collect::<Result<Vec<_>, _>>()
-                .map(|pages| pages.concat()),
+            Step::Index => {
+                (self.index)();
+                Ok(Vec::new())
+            }
         };
         match result {
-            Ok(robots) => self.robots(step, robots),
+            Ok(robots) => self.robots(is_insert, robots),
             Err(Error::Rejected(violations)) => Answer::Rejected(violations.iter().collect()),
             Err(Error::NotFound(_)) => Answer::NotFound,
             Err(Error::Stale(_)) => Answer::Stale,
@@ -128,21 +107,38 @@ impl<C: Catalogue> Subject<C> {
         }
     }
 
-    fn robots(&mut self, step: &Step, robots: Vec<Robot>) -> Answer {
-        if matches!(step, Step::Add(_) | Step::Together(..)) {
+    fn apply_together(
+        &self,
+        drafts: Vec<Draft>,
+        years: Vec<(usize, i64)>,
+    ) -> robot_core::Result<Vec<Robot>> {
+        // Stores assign ids in the order of the changes, or of the names.
+        let mut valid: Vec<_> = drafts.into_iter().flat_map(ValidDraft::new).collect();
+        valid.sort_by(|one, other| one.name().cmp(other.name()));
+        let inserts = valid.into_iter().map(Change::Insert);
+        let added = inserts.len();
+        let updates = years.into_iter().map(|(order, year)| {
+            let year = Draft {
+                year: Some(year),
+                ..Draft::default()
+            };
+            Change::Update(self.id(order), ValidChanges::new(year).unwrap())
+        });
+        let ids = self.catalogue.apply_all(inserts.chain(updates).collect())?;
+        let added = ids.into_iter().take(added);
+        Ok(added
+            .map(|id| self.catalogue.get(id).unwrap().unwrap())
+            .collect())
+    }
+
+    fn robots(&mut self, is_insert: bool, robots: Vec<Robot>) -> Answer {
+        if is_insert {
             for id in robots.iter().map(Robot::id) {
                 assert!(!self.ids.contains(&id), "{id} was reused");
                 self.ids.push(id);
             }
         }
-        if matches!(
-            step,
-            Step::Replace(..)
-                | Step::Patch(..)
-                | Step::PatchIf(..)
-                | Step::Delete(_)
-                | Step::DeleteIf(..)
-        ) {
+        if robots.is_empty() {
             return Answer::Done;
         }
         let order = |robot: &Robot| self.ids.iter().position(|id| *id == robot.id()).unwrap();
@@ -153,13 +149,39 @@ impl<C: Catalogue> Subject<C> {
     }
 }
 
-/// Mostly names of few letters, so that they are equal to or contain each other.
+/// The first pages of a list.
+fn list(
+    catalogue: &impl Catalogue,
+    filter: Filter,
+    sort: Sort,
+    page_size: usize,
+) -> robot_core::Result<Vec<Robot>> {
+    let pages = Pages::new(catalogue, filter)
+        .sorted(sort)
+        .page_size(page_size);
+    let pages = pages.take(20).collect::<Result<Vec<_>, _>>();
+    pages.map(|pages| pages.concat())
+}
+
+/// Parts of names, separated by `|`: few, so that names contain each other, and some that have a special
+/// meaning in a query language.
+const PIECES: &str = "a|b|A|B|e|e\u{301}|\u{301}|é|É|ø|Ø|Ж|ж|ς|Σ|ß|K|가|'|\"|%|_|*|?|\\|(|[| |AND|NEAR|\
+                      🤖|🤖\u{fe0f}";
+
+fn pieces(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
+    let pieces: Vec<_> = PIECES.split('|').collect();
+    vec(select(pieces), count).prop_map(|pieces| pieces.concat())
+}
+
+/// Names of few letters, so that they are equal to or contain each other, any names, and long ones that
+/// need several pages of a database.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
-        6 => "[abAB%_ ]{1,3}",
-        2 => "[aÁéÉ\u{301}жЖςΣßK가🤖\\\\'\"*?\\[\\]]{1,4}",
+        4 => "[abAB%_ ]{1,3}",
+        4 => pieces(1..8),
         1 => any::<String>(),
         1 => "\\PC{0,300}",
+        1 => (pieces(1..8), 100..200_usize).prop_map(|(name, length)| name + &"🤖".repeat(length)),
     ]
 }
 
@@ -174,16 +196,15 @@ fn draft() -> impl Strategy<Value = Draft> {
         1 => any::<i64>().prop_map(Some),
         1 => Just(None),
     ];
-    (prop::option::weighted(0.95, name()), robot_type, year).prop_map(|(name, robot_type, year)| {
-        Draft {
-            name,
-            robot_type,
-            year,
-        }
+    let name = prop::option::weighted(0.95, name());
+    (name, robot_type, year).prop_map(|(name, robot_type, year)| Draft {
+        name,
+        robot_type,
+        year,
     })
 }
 
-/// A draft without some of its members.
+/// A draft, perhaps without some of its members.
 fn partial() -> impl Strategy<Value = Draft> {
     (draft(), any::<[bool; 3]>()).prop_map(|(draft, [name, robot_type, year])| Draft {
         name: draft.name.filter(|_| name),
@@ -193,16 +214,12 @@ fn partial() -> impl Strategy<Value = Draft> {
 }
 
 fn filter() -> impl Strategy<Value = Filter> {
-    let text = prop_oneof![2 => Just(String::new()), 1 => name()];
-    let types = vec(prop::sample::select(Field::TYPE.choices()), 0..3);
+    let text = prop_oneof![2 => Just(""), 1 => Just("a\0b")].prop_map(str::to_owned);
+    let text = prop_oneof![2 => text, 1 => name(), 1 => pieces(1..4)];
+    let types = vec(select(Field::TYPE.choices()), 0..3);
     let year = || prop::option::of(0..3000_i64);
-    let parts = (
-        (text, any::<bool>()),
-        prop::option::weighted(0.1, name()),
-        types,
-        year(),
-        year(),
-    );
+    let name = prop::option::weighted(0.1, name());
+    let parts = ((text, any::<bool>()), name, types, year(), year());
     parts.prop_map(|((text, fold), name, types, first, last)| {
         let mut filter = Filter::from(text);
         if fold {
@@ -218,48 +235,70 @@ fn filter() -> impl Strategy<Value = Filter> {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let order = 0..12_usize;
+    let order = || 0..12_usize;
     let revision = (1..4_i64).prop_map(|number| Revision::new(number).unwrap());
-    let state = (order.clone(), revision);
-    let part = prop_oneof![Just(String::new()), name()];
+    let state = || (order(), prop::option::of(revision.clone()));
+    let changed = prop_oneof![draft(), partial()];
+    let everything = select(vec![Filter::all(), Filter::all().folded()]);
     prop_oneof![
-        4 => draft().prop_map(Step::Add),
-        3 => (order.clone(), draft()).prop_map(|(order, draft)| Step::Replace(order, draft)),
-        2 => (order.clone(), partial()).prop_map(|(order, draft)| Step::Patch(order, draft)),
-        2 => (state.clone(), partial())
-            .prop_map(|((order, revision), draft)| Step::PatchIf(order, revision, draft)),
-        1 => state.prop_map(|(order, revision)| Step::DeleteIf(order, revision)),
-        2 => (vec(draft(), 0..4), vec((order.clone(), 0..3000_i64), 0..3))
+        5 => draft().prop_map(Step::Add),
+        5 => (state(), changed)
+            .prop_map(|((order, revision), draft)| Step::Update(order, revision, draft)),
+        3 => state().prop_map(|(order, revision)| Step::Delete(order, revision)),
+        2 => (vec(draft(), 0..4), vec((order(), 0..3000_i64), 0..3))
             .prop_map(|(drafts, years)| Step::Together(drafts, years)),
-        2 => order.clone().prop_map(Step::Delete),
-        1 => order.prop_map(Step::Get),
+        1 => order().prop_map(Step::Get),
         1 => name().prop_map(Step::Find),
-        2 => (part.clone(), part.clone(), 0..5_usize)
-            .prop_map(|(containing, after, limit)| Step::Page(containing, after, limit)),
-        2 => (part, 1..4_usize).prop_map(|(containing, size)| Step::Search(containing, size)),
-        2 => (filter(), prop::sample::select(&Sort::ALL[..]), 1..4_usize)
-            .prop_map(|(filter, sort, size)| Step::Query(filter, sort, size)),
+        2 => (filter(), prop_oneof![Just(String::new()), name()], 0..5_usize)
+            .prop_map(|(filter, after, limit)| Step::Page(filter, after, limit)),
+        3 => (filter(), select(&Sort::ALL[..]), 1..4_usize)
+            .prop_map(|(filter, sort, size)| Step::List(filter, sort, size)),
+        4 => (order(), any::<usize>(), 1..5_usize, everything)
+            .prop_map(|(order, start, length, filter)| Step::Part(order, start, length, filter)),
         1 => filter().prop_map(Step::Count),
+        1 => Just(Step::Index),
     ]
 }
 
-fn assert_like_the_model(catalogue: impl Catalogue, steps: &[Step]) {
-    let mut model = Subject::new(MemoryCatalogue::new());
-    let mut subject = Subject::new(catalogue);
+/// Compares a catalogue, which may have robots, with a model that has the same.
+fn assert_like_the_model(catalogue: impl Catalogue, index: &dyn Fn(), steps: &[Step]) {
+    let robots = catalogue.list().unwrap();
+    let ids: Vec<_> = robots.iter().map(Robot::id).collect();
+    let model = MemoryCatalogue::new();
+    let restoration = robot_core::Restoration::new(robots, None).unwrap();
+    model.restore(&restoration).unwrap();
+    let mut model = Subject {
+        catalogue: model,
+        ids: ids.clone(),
+        index: &|| (),
+    };
+    let mut subject = Subject {
+        catalogue,
+        ids,
+        index,
+    };
     for step in steps {
         assert_eq!(subject.answer(step), model.answer(step), "{step:?}");
     }
-    let all = Step::Search(String::new(), 1000);
+    let all = Step::List(Filter::all(), Sort::default(), 1000);
     assert_eq!(subject.answer(&all), model.answer(&all));
 }
 
 fn assert_opened_like_the_model<B: Backend>(steps: &[Step]) {
     let database = B::new();
-    assert_like_the_model(database.open(), steps);
+    assert_like_the_model(database.open(), &|| (), steps);
+}
+
+fn configuration(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(configuration(200))]
 
     #[cfg(feature = "sqlite")]
     #[test]
@@ -277,5 +316,22 @@ proptest! {
     #[test]
     fn mysql_behaves_like_memory(steps in vec(step(), 1..60)) {
         assert_opened_like_the_model::<crate::backend::Mysql>(&steps);
+    }
+}
+
+#[cfg(feature = "sqlite")]
+proptest! {
+    #![proptest_config(configuration(48))]
+
+    /// So many robots that the search index is used, of which it contains all, or not the newest.
+    #[test]
+    fn sqlite_with_many_robots_behaves_like_memory(mut steps in vec(step(), 1..80)) {
+        use crate::sqlite::{LEADING, add_leading_names, index_all_names};
+
+        let database = crate::backend::Sqlite::new();
+        let catalogue = database.open();
+        add_leading_names(&database);
+        steps.push(Step::List(Filter::from(LEADING), Sort::default(), 1000));
+        assert_like_the_model(catalogue, &|| index_all_names(&database), &steps);
     }
 }
