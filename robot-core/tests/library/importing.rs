@@ -11,7 +11,7 @@ use robot_core::{
     transfer::{Format, ImportOptions, OnConflict, Outcome, Position, Records, Stored, import},
 };
 
-use crate::racing::Racing;
+use crate::{atomic_importing::atomic_outcomes, racing::Racing};
 
 pub(crate) const TAKEN: &str = "The robot name must be unique";
 
@@ -67,6 +67,11 @@ pub(crate) fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
         .collect()
 }
 
+pub(crate) fn owned<const N: usize>(robots: [(&str, i64); N]) -> Vec<(String, i64)> {
+    let robots = robots.into_iter();
+    robots.map(|(name, year)| (name.to_owned(), year)).collect()
+}
+
 pub(crate) fn conflict_options(on_conflict: OnConflict) -> ImportOptions {
     ImportOptions {
         on_conflict,
@@ -120,34 +125,17 @@ fn import_handles_each_record_and_conflict() {
                 keeps_going: true,
                 is_dry_run: false,
             };
-            assert_eq!(
-                outcomes(&catalogue, MIXED, options),
-                mixed_outcomes(on_conflict)
-            );
-            assert_eq!(
-                stored(&catalogue),
-                expected.map(|(name, year)| (name.to_owned(), year))
-            );
-            assert_eq!(catalogue.find("old").unwrap().unwrap().id(), old.id());
-        });
-    }
-}
-
-#[test]
-fn dry_run_returns_the_same_and_stores_nothing() {
-    for on_conflict in [OnConflict::Fail, OnConflict::Skip, OnConflict::Replace] {
-        on_both_kinds_of_store(|catalogue| {
-            catalogue.add(Draft::new("old", "droid", 0)).unwrap();
-            let options = ImportOptions {
-                on_conflict,
-                keeps_going: true,
+            let dry_run = ImportOptions {
                 is_dry_run: true,
+                ..options
             };
-            assert_eq!(
-                outcomes(&catalogue, MIXED, options),
-                mixed_outcomes(on_conflict)
-            );
-            assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
+            let dry_run = outcomes(&catalogue, MIXED, dry_run);
+            assert_eq!(dry_run, mixed_outcomes(on_conflict));
+            assert_eq!(stored(&catalogue), owned([("old", 0)]));
+            let imported = outcomes(&catalogue, MIXED, options);
+            assert_eq!(imported, mixed_outcomes(on_conflict));
+            assert_eq!(stored(&catalogue), owned(expected));
+            assert_eq!(catalogue.find("old").unwrap().unwrap().id(), old.id());
         });
     }
 }
@@ -169,11 +157,8 @@ fn stopped_import_stores_only_records_before_the_failure() {
             let outcomes = outcomes(&catalogue, &file(&robots), ImportOptions::default());
             assert_eq!(outcomes.len(), 2001);
             assert_eq!(outcomes[2000], format!("2001: {message}"));
-            assert!(
-                outcomes[..2000]
-                    .iter()
-                    .all(|outcome| outcome.ends_with(" added"))
-            );
+            let mut before = outcomes[..2000].iter();
+            assert!(before.all(|outcome| outcome.ends_with(" added")));
             assert_eq!(stored(&catalogue).len(), 2001);
             assert!(catalogue.find("RX-1999").unwrap().is_some());
             assert!(catalogue.find("RX-2000").unwrap().is_none());
@@ -190,33 +175,11 @@ fn last_of_equal_names_wins_with_replace() {
         let options = conflict_options(OnConflict::Replace);
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes.len(), 2500);
-        assert!(
-            outcomes[3..]
-                .iter()
-                .all(|outcome| outcome.ends_with(" replaced"))
-        );
+        let mut later = outcomes[3..].iter();
+        assert!(later.all(|outcome| outcome.ends_with(" replaced")));
         let expected = [("a", 2499), ("b", 2497), ("c", 2498)];
-        assert_eq!(
-            stored(&catalogue),
-            expected.map(|(name, year)| (name.to_owned(), year))
-        );
+        assert_eq!(stored(&catalogue), owned(expected));
     });
-}
-
-#[test]
-fn invalid_json_ends_an_import_that_continues() {
-    let catalogue: Arc<dyn Catalogue> = Arc::new(MemoryCatalogue::new());
-    let file = "[{\"name\":\"a\",\"type\":\"droid\",\"year\":1},\n{]";
-    let records = Records::new(file.as_bytes(), Format::Json);
-    let options = ImportOptions {
-        keeps_going: true,
-        ..ImportOptions::default()
-    };
-    let outcomes: Vec<_> = import(Arc::clone(&catalogue), records, options).collect();
-    assert_eq!(outcomes.len(), 2);
-    let error = outcomes[1].result.as_ref().unwrap_err();
-    assert_eq!((line(&outcomes[1]), error.is_record_error()), (2, false));
-    assert_eq!(stored(&catalogue), [("a".to_owned(), 1)]);
 }
 
 #[test]
@@ -229,31 +192,33 @@ fn name_taken_during_the_import_is_a_conflict() {
     ] {
         let catalogue = Racing::with_old(2);
         let options = ImportOptions {
-            on_conflict,
             keeps_going: true,
-            is_dry_run: false,
+            ..conflict_options(on_conflict)
         };
-        assert_eq!(
-            outcomes(&catalogue, &robots, options),
-            [first, "2 added".to_owned()]
-        );
-        assert_eq!(
-            stored(&catalogue),
-            [("new".to_owned(), 8), ("old".to_owned(), year)]
-        );
+        let found = outcomes(&catalogue, &robots, options);
+        assert_eq!(found, [first, "2 added".to_owned()]);
+        assert_eq!(stored(&catalogue), owned([("new", 8), ("old", year)]));
     }
+    let catalogue = Racing::with_old(2);
+    let found = outcomes(&catalogue, &robots, ImportOptions::default());
+    assert_eq!(found, [format!("1: {TAKEN}")]);
+    assert_eq!(stored(&catalogue), owned([("old", 0)]));
 }
 
 #[test]
 fn robot_renamed_during_the_import_keeps_its_values() {
-    let catalogue = Racing::renaming_old();
     let options = conflict_options(OnConflict::Replace);
-    let found = outcomes(&catalogue, &file(&[("old", 7)]), options);
-    assert_eq!(found, ["1 added"]);
-    assert_eq!(
-        stored(&catalogue),
-        [("old".to_owned(), 7), ("renamed".to_owned(), 0)]
-    );
+    let robots = file(&[("old", 7)]);
+    for is_atomic in [false, true] {
+        let catalogue = Racing::renaming_old();
+        let found = if is_atomic {
+            atomic_outcomes(&*catalogue, &robots, options)
+        } else {
+            outcomes(&catalogue, &robots, options)
+        };
+        assert_eq!(found, ["1 added"]);
+        assert_eq!(stored(&catalogue), owned([("old", 7), ("renamed", 0)]));
+    }
 }
 
 #[test]
@@ -268,11 +233,8 @@ fn full_store_is_reported_once_and_ends_the_import() {
         };
         let outcomes = outcomes(&catalogue, &file(&robots), options);
         assert_eq!(outcomes[..3], ["1 added", "2 added", "3 added"]);
-        assert!(
-            outcomes[3].starts_with("4: The disk of the catalogue is full"),
-            "{}",
-            outcomes[3]
-        );
+        let full = "4: The disk of the catalogue is full";
+        assert!(outcomes[3].starts_with(full), "{}", outcomes[3]);
         assert_eq!(outcomes.len(), 4);
     }
 }
@@ -295,20 +257,6 @@ fn records_after_a_failure_are_counted_as_not_tried() {
     let mut outcomes = import(Racing::with_capacity(3), records, ImportOptions::default());
     assert_eq!(outcomes.by_ref().count(), 1);
     assert_eq!(outcomes.not_tried(), None);
-}
-
-#[test]
-fn name_taken_during_the_import_stops_it() {
-    let catalogue = Racing::with_old(2);
-    assert_eq!(
-        outcomes(
-            &catalogue,
-            &file(&[("old", 7), ("new", 8)]),
-            ImportOptions::default()
-        ),
-        [format!("1: {TAKEN}")]
-    );
-    assert_eq!(stored(&catalogue), [("old".to_owned(), 0)]);
 }
 
 #[test]

@@ -37,22 +37,3 @@ fn revisions_above_the_maximum_are_rejected() {
         other => panic!("{other:?}"),
     }
 }
-
-#[test]
-fn ids_above_the_maximum_are_rejected() {
-    let greatest = RobotId::GREATEST_RESTORED;
-    assert!(Restoration::new([robot(greatest.get())], Some(greatest)).is_ok());
-    let above = id(greatest.get() + 1);
-    for (robots, last_id) in [
-        (vec![robot(1), robot(above.get())], None),
-        (vec![robot(1)], Some(above)),
-        (vec![], Some(above)),
-    ] {
-        match Restoration::new(robots, last_id) {
-            Err(Error::NotRestored { id, violation }) => {
-                assert_eq!((id, violation), (above, Violation::ID_TOO_GREAT));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-}
