@@ -119,156 +119,92 @@ impl Metric {
     }
 }
 
-/// The length of the queue of a store.
-pub const STORE_QUEUE_LENGTH: Metric = Metric::gauge(
-    "robots_store_queue_length",
-    "Changes, look-ups or tasks (lists and searches) that wait for the database, by queue",
-);
-/// Items that a store has rejected.
-pub const STORE_QUEUE_REJECTED: Metric = Metric::counter(
-    "robots_store_queue_rejected_total",
-    "Items that were rejected, by queue, because it was full or their timeout had passed (reason)",
-);
-/// How long batches have waited.
-pub const STORE_QUEUE_WAIT: Metric = Metric::histogram(
-    "robots_store_queue_wait_seconds",
-    "Time that the first item of a batch waited in its queue, by queue",
-    SECONDS,
-);
-/// The number of items in a batch.
-pub const STORE_BATCH_SIZE: Metric = Metric::histogram(
-    "robots_store_batch_size",
-    "Items that were executed together, by queue",
-    BATCHES,
-);
-/// The duration of batches.
-pub const STORE_BATCH_DURATION: Metric = Metric::histogram(
-    "robots_store_batch_duration_seconds",
-    "Time that the database took for a batch, by queue; for changes with the commit",
-    SECONDS,
-);
-/// Commits of changes.
-pub const STORE_COMMITS: Metric = Metric::counter(
-    "robots_store_commits_total",
-    "Batches of changes, by result: committed, failed, or unknown",
-);
-/// Repetitions.
-pub const STORE_RETRIES: Metric = Metric::counter(
-    "robots_store_retries_total",
-    "Items that were executed again after a conflict or a lost connection, by queue",
-);
-/// Failures of the store.
-pub const STORE_ERRORS: Metric = Metric::counter(
-    "robots_store_errors_total",
-    "Failures of the store that a request met, by error",
-);
-/// Open connections to a database server.
-pub const STORE_CONNECTIONS: Metric = Metric::gauge(
-    "robots_store_connections",
-    "Open connections to the database server",
-);
-/// The maximum number of connections.
-pub const STORE_CONNECTIONS_LIMIT: Metric = Metric::gauge(
-    "robots_store_connections_limit",
-    "Connections to the database that may be open (database_connections)",
-);
-/// Connections in use.
-pub const STORE_CONNECTIONS_BUSY: Metric = Metric::gauge(
-    "robots_store_connections_busy",
-    "Connections to the database that execute something, by queue; reads are those of SQLite",
-);
-/// Attempts to connect.
-pub const STORE_CONNECTS: Metric = Metric::counter(
-    "robots_store_connects_total",
-    "Attempts to connect to the database server, by result: connected or failed",
-);
-/// How long reads of SQLite have waited for a connection.
-pub const STORE_POOL_WAIT: Metric = Metric::histogram(
-    "robots_store_pool_wait_seconds",
-    "Time that a read of SQLite waited for one of the connections",
-    SECONDS,
-);
-/// Look-ups that were not done by the thread of the request.
-pub const SQLITE_MOVED_READS: Metric = Metric::counter(
-    "robots_sqlite_moved_reads_total",
-    "Look-ups on blocking threads, because look-ups were slow or a lock was held",
-);
-/// The duration of commits.
-pub const SQLITE_COMMIT_DURATION: Metric = Metric::histogram(
-    "robots_sqlite_commit_duration_seconds",
-    "Time that commits of batches of changes took, without the statements: the sync of the disk",
-    SECONDS,
-);
-/// When the running commit began.
-pub const SQLITE_COMMIT_START: Metric = Metric::gauge(
-    "robots_sqlite_commit_start_time_seconds",
-    "When the running commit began, in seconds since 1970; 0 while none runs",
-);
-/// The size of the WAL.
-pub const SQLITE_LOG_BYTES: Metric = Metric::gauge(
-    "robots_sqlite_log_bytes",
-    "Size of the WAL (write-ahead log of SQLite) after the last commit",
-);
-/// Checkpoints.
-pub const SQLITE_CHECKPOINTS: Metric = Metric::counter(
-    "robots_sqlite_checkpoints_total",
-    "Checkpoints of SQLite's WAL, by result: complete, blocked by a reader, disk_full, or failed",
-);
-/// The duration of checkpoints.
-pub const SQLITE_CHECKPOINT_DURATION: Metric = Metric::histogram(
-    "robots_sqlite_checkpoint_duration_seconds",
-    "Duration of checkpoints, during which changes wait",
-    SECONDS,
-);
-/// Whether changes are rejected because a checkpoint has failed.
-pub const SQLITE_SUSPENDED: Metric = Metric::gauge(
-    "robots_sqlite_changes_suspended",
-    "1 if changes are rejected until a restart, because a checkpoint has failed",
-);
-/// Imports that run.
-pub const IMPORTS: Metric = Metric::gauge("robots_imports_running", "Imports that run");
-/// Records that imports have read.
-pub const IMPORT_READ: Metric = Metric::counter(
-    "robots_import_records_read_total",
-    "Records that imports have read",
-);
-/// Records that imports have processed.
-pub const IMPORT_RECORDS: Metric = Metric::counter(
-    "robots_import_records_total",
-    "Records that imports have processed, by outcome: added, replaced, skipped or failed",
-);
+/// Declares constants of metrics, and a list of all.
+macro_rules! metrics {
+    ($($(#[$documentation:meta])* $constant:ident = $metric:expr;)+) => {
+        $($(#[$documentation])* pub const $constant: Metric = $metric;)+
 
-/// All metrics of this library.
-///
-/// ```
-/// let mut names = robot_core::metrics::ALL.iter().map(|metric| metric.name);
-/// assert!(names.all(|name| name.starts_with("robots_")));
-/// ```
-pub const ALL: &[Metric] = &[
-    STORE_QUEUE_LENGTH,
-    STORE_QUEUE_REJECTED,
-    STORE_QUEUE_WAIT,
-    STORE_BATCH_SIZE,
-    STORE_BATCH_DURATION,
-    STORE_COMMITS,
-    STORE_RETRIES,
-    STORE_ERRORS,
-    STORE_CONNECTIONS,
-    STORE_CONNECTIONS_LIMIT,
-    STORE_CONNECTIONS_BUSY,
-    STORE_CONNECTS,
-    STORE_POOL_WAIT,
-    SQLITE_MOVED_READS,
-    SQLITE_COMMIT_DURATION,
-    SQLITE_COMMIT_START,
-    SQLITE_LOG_BYTES,
-    SQLITE_CHECKPOINTS,
-    SQLITE_CHECKPOINT_DURATION,
-    SQLITE_SUSPENDED,
-    IMPORTS,
-    IMPORT_READ,
-    IMPORT_RECORDS,
-];
+        /// All metrics of this library.
+        ///
+        /// ```
+        /// let mut names = robot_core::metrics::ALL.iter().map(|metric| metric.name);
+        /// assert!(names.all(|name| name.starts_with("robots_")));
+        /// ```
+        pub const ALL: &[Metric] = &[$($constant),+];
+    };
+}
+
+metrics! {
+    /// The length of the queue of a store.
+    STORE_QUEUE_LENGTH = Metric::gauge("robots_store_queue_length",
+        "Changes, look-ups or tasks (lists and searches) that wait for the database, by queue");
+    /// Items that a store has rejected.
+    STORE_QUEUE_REJECTED = Metric::counter("robots_store_queue_rejected_total",
+        "Items that were rejected, by queue, because it was full or their timeout had passed (reason)");
+    /// How long batches have waited.
+    STORE_QUEUE_WAIT = Metric::histogram("robots_store_queue_wait_seconds",
+        "Time that the first item of a batch waited in its queue, by queue", SECONDS);
+    /// The number of items in a batch.
+    STORE_BATCH_SIZE = Metric::histogram("robots_store_batch_size",
+        "Items that were executed together, by queue", BATCHES);
+    /// The duration of batches.
+    STORE_BATCH_DURATION = Metric::histogram("robots_store_batch_duration_seconds",
+        "Time that the database took for a batch, by queue; for changes with the commit", SECONDS);
+    /// Commits of changes.
+    STORE_COMMITS = Metric::counter("robots_store_commits_total",
+        "Batches of changes, by result: committed, failed, or unknown");
+    /// Repetitions.
+    STORE_RETRIES = Metric::counter("robots_store_retries_total",
+        "Items that were executed again after a conflict or a lost connection, by queue");
+    /// Failures of the store.
+    STORE_ERRORS = Metric::counter("robots_store_errors_total",
+        "Failures of the store that a request met, by error");
+    /// Open connections to a database server.
+    STORE_CONNECTIONS = Metric::gauge("robots_store_connections",
+        "Open connections to the database server");
+    /// The maximum number of connections.
+    STORE_CONNECTIONS_LIMIT = Metric::gauge("robots_store_connections_limit",
+        "Connections to the database that may be open (database_connections)");
+    /// Connections in use.
+    STORE_CONNECTIONS_BUSY = Metric::gauge("robots_store_connections_busy",
+        "Connections to the database that execute something, by queue; reads are those of SQLite");
+    /// Attempts to connect.
+    STORE_CONNECTS = Metric::counter("robots_store_connects_total",
+        "Attempts to connect to the database server, by result: connected or failed");
+    /// How long reads of SQLite have waited for a connection.
+    STORE_POOL_WAIT = Metric::histogram("robots_store_pool_wait_seconds",
+        "Time that a read of SQLite waited for one of the connections", SECONDS);
+    /// Look-ups that were not done by the thread of the request.
+    SQLITE_MOVED_READS = Metric::counter("robots_sqlite_moved_reads_total",
+        "Look-ups on blocking threads, because look-ups were slow or a lock was held");
+    /// The duration of commits.
+    SQLITE_COMMIT_DURATION = Metric::histogram("robots_sqlite_commit_duration_seconds",
+        "Time that commits of batches of changes took, without the statements: the sync of the disk", SECONDS);
+    /// When the running commit began.
+    SQLITE_COMMIT_START = Metric::gauge("robots_sqlite_commit_start_time_seconds",
+        "When the running commit began, in seconds since 1970; 0 while none runs");
+    /// The size of the WAL.
+    SQLITE_LOG_BYTES = Metric::gauge("robots_sqlite_log_bytes",
+        "Size of the WAL (write-ahead log of SQLite) after the last commit");
+    /// Checkpoints.
+    SQLITE_CHECKPOINTS = Metric::counter("robots_sqlite_checkpoints_total",
+        "Checkpoints of SQLite's WAL, by result: complete, blocked by a reader, disk_full, or failed");
+    /// The duration of checkpoints.
+    SQLITE_CHECKPOINT_DURATION = Metric::histogram("robots_sqlite_checkpoint_duration_seconds",
+        "Duration of checkpoints, during which changes wait", SECONDS);
+    /// Whether changes are rejected because a checkpoint has failed.
+    SQLITE_SUSPENDED = Metric::gauge("robots_sqlite_changes_suspended",
+        "1 if changes are rejected until a restart, because a checkpoint has failed");
+    /// Imports that run.
+    IMPORTS = Metric::gauge("robots_imports_running",
+        "Imports that run");
+    /// Records that imports have read.
+    IMPORT_READ = Metric::counter("robots_import_records_read_total",
+        "Records that imports have read");
+    /// Records that imports have processed.
+    IMPORT_RECORDS = Metric::counter("robots_import_records_total",
+        "Records that imports have processed, by outcome: added, replaced, skipped or failed");
+}
 
 /// The outcomes of a record of an import.
 pub(crate) const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
