@@ -1,9 +1,7 @@
 //! Store in memory: for tests and for embedding, and the reference model of the other stores.
 
 use std::{
-    borrow::Borrow,
-    cmp::Ordering,
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     ops::Bound,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
@@ -33,40 +31,10 @@ pub struct MemoryCatalogue {
 #[derive(Debug, Default)]
 struct Robots {
     by_id: HashMap<RobotId, Arc<Robot>>,
-    by_name: BTreeSet<ByName>,
+    by_name: BTreeMap<String, Arc<Robot>>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
 }
-
-/// A robot that is compared by its name.
-#[derive(Debug)]
-struct ByName(Arc<Robot>);
-
-impl Borrow<str> for ByName {
-    fn borrow(&self) -> &str {
-        self.0.name()
-    }
-}
-
-impl Ord for ByName {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.name().cmp(other.0.name())
-    }
-}
-
-impl PartialOrd for ByName {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for ByName {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.name() == other.0.name()
-    }
-}
-
-impl Eq for ByName {}
 
 impl Robots {
     /// Adds a robot, unless its id or its name is taken.
@@ -74,16 +42,20 @@ impl Robots {
         if self.by_id.contains_key(&robot.id()) {
             return Err(Violation::ID_TAKEN);
         }
-        if self.by_name.contains(robot.name()) {
+        if self.by_name.contains_key(robot.name()) {
             return Err(Violation::NAME_TAKEN);
         }
-        let robot = Arc::new(robot);
-        self.by_name.insert(ByName(Arc::clone(&robot)));
-        self.by_id.insert(robot.id(), robot);
+        self.put(Arc::new(robot));
         Ok(())
     }
 
     /// An error unless the robot has this revision.
+    fn put(&mut self, robot: Arc<Robot>) {
+        let name = robot.name().to_owned();
+        self.by_name.insert(name, Arc::clone(&robot));
+        self.by_id.insert(robot.id(), robot);
+    }
+
     fn expect(&self, id: RobotId, revision: Revision) -> Result<()> {
         match self.by_id.get(&id) {
             None => Err(Error::NotFound(id)),
@@ -106,7 +78,7 @@ impl Robots {
     fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
         let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
         let changed = changes.apply_to(robot);
-        if changed.name() != robot.name() && self.by_name.contains(changed.name()) {
+        if changed.name() != robot.name() && self.by_name.contains_key(changed.name()) {
             return Err(Violation::NAME_TAKEN.into());
         }
         self.remove(id);
@@ -140,8 +112,7 @@ impl Robots {
     fn undo(&mut self, id: RobotId, before: Option<Arc<Robot>>) {
         self.remove(id);
         if let Some(robot) = before {
-            self.by_name.insert(ByName(Arc::clone(&robot)));
-            self.by_id.insert(id, robot);
+            self.put(robot);
         }
     }
 
@@ -154,9 +125,9 @@ impl Robots {
             return self
                 .by_name
                 .range::<str, _>(after)
-                .filter(|robot| matcher.matches(&robot.0))
+                .filter(|(_, robot)| matcher.matches(robot))
                 .take(limit)
-                .map(|robot| read(&robot.0))
+                .map(|(_, robot)| read(robot))
                 .collect();
         }
         let matches = self.matching(request.filter);
@@ -169,7 +140,7 @@ impl Robots {
     /// The robots that meet a filter, by name.
     fn matching<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Robot> {
         let matcher = filter.matcher();
-        let robots = self.by_name.iter().map(|robot| &*robot.0);
+        let robots = self.by_name.values().map(|robot| &**robot);
         robots.filter(move |robot| matcher.matches(robot))
     }
 }
@@ -206,7 +177,7 @@ impl Catalogue for MemoryCatalogue {
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         let robots = self.read();
-        Ok(robots.by_name.get(name).map(|robot| (*robot.0).clone()))
+        Ok(robots.by_name.get(name).map(|robot| (**robot).clone()))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {

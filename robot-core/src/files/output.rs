@@ -68,17 +68,10 @@ pub struct OutputFile {
     permissions: Option<Permissions>,
     /// The path after links are followed: the target of a symbolic link is replaced, not the link.
     path: PathBuf,
-    /// Open, so that an unreadable folder is found before anything is written.
-    folder: Folder,
+    /// Open, so that an unreadable folder is found before anything is written. Outside of Unix, a renamed
+    /// file needs no sync of its folder.
+    folder: Option<File>,
 }
-
-/// A folder that can be synced.
-#[cfg(unix)]
-type Folder = File;
-
-/// Elsewhere a renamed file needs no sync of its folder.
-#[cfg(not(unix))]
-type Folder = ();
 
 impl OutputFile {
     /// Creates the temporary file. An existing file's permissions and owner are kept.
@@ -99,7 +92,7 @@ impl OutputFile {
             Err(error) => return Err(error.into()),
         };
         let path = resolve(path)?;
-        let folder = open_folder(folder_of(&path))?;
+        let folder = cfg!(unix).then(|| File::open(folder_of(&path)));
         let mut builder = tempfile::Builder::new();
         builder.prefix(".robots-").suffix(".part");
         #[cfg(unix)]
@@ -113,7 +106,7 @@ impl OutputFile {
             permissions: existing.as_ref().map(Metadata::permissions),
             existing,
             path,
-            folder,
+            folder: folder.transpose()?,
         })
     }
 
@@ -176,7 +169,8 @@ impl OutputFile {
         }
         .map_err(|failed| failed.error)?;
         // The rename is durable when the folder is synced.
-        sync_folder(&self.folder).map_err(OutputError::NotSynced)?;
+        let synced = self.folder.map(|folder| folder.sync_all());
+        synced.transpose().map_err(OutputError::NotSynced)?;
         Ok(bytes)
     }
 }
@@ -227,24 +221,4 @@ fn make_writable(permissions: &mut Permissions) {
 #[cfg(all(feature = "sqlite", not(unix)))]
 fn make_writable(permissions: &mut Permissions) {
     permissions.set_readonly(false);
-}
-
-#[cfg(unix)]
-fn open_folder(path: &Path) -> io::Result<Folder> {
-    File::open(path)
-}
-
-#[cfg(not(unix))]
-fn open_folder(_: &Path) -> io::Result<Folder> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Folder) -> io::Result<()> {
-    folder.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Folder) -> io::Result<()> {
-    Ok(())
 }
