@@ -1,23 +1,15 @@
 //! Import of records of which all are stored, or none.
 
-use std::{
-    borrow::Cow,
-    collections::{HashMap, HashSet},
-    thread,
-    time::Instant,
-};
+use std::{collections::HashSet, thread, time::Instant};
 
 use super::{
-    import::{RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict, write},
+    import::{Import, RETRY_LIMIT, RETRY_PAUSE, contended, is_conflict},
     import_metrics::ImportMetrics,
-    outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, OnConflict, Outcome, Stored},
+    outcome::{ATOMIC_LIMIT, ImportError, ImportOptions, Outcome},
     position::Position,
     record::{ReadError, Record},
 };
-use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error},
-    model::{Rejection, ValidDraft, Violation},
-};
+use crate::catalogue::{Catalogue, Change, Error};
 
 /// How often the changes are tried, if other callers change the same robots.
 const ATTEMPTS: u32 = 5;
@@ -59,8 +51,8 @@ pub fn import_atomically<C: Catalogue + ?Sized>(
     options: ImportOptions,
 ) -> Vec<Outcome> {
     let metrics = ImportMetrics::new();
-    let outcomes = match Input::read(records, &metrics) {
-        Ok(input) => run(catalogue, input, options),
+    let outcomes = match read(records, &metrics) {
+        Ok((records, end)) => run(catalogue, &records, end, options),
         Err(failure) => vec![failure],
     };
     for outcome in &outcomes {
@@ -69,23 +61,40 @@ pub fn import_atomically<C: Catalogue + ?Sized>(
     outcomes
 }
 
-/// Looks up the names, and applies the changes that follow; again, if another caller has changed the same
-/// robots in between, or the store was overloaded for a moment.
+/// The records up to the end of the input, or to a place that cannot be parsed, and the outcome of that.
+/// Fails if the input cannot be read or is too long.
+fn read(
+    records: impl IntoIterator<Item = Result<Record, ReadError>>,
+    metrics: &ImportMetrics,
+) -> Result<(Vec<Record>, Option<Outcome>), Outcome> {
+    let mut read = Vec::new();
+    for record in records {
+        metrics.read.increment(1);
+        match record {
+            Ok(Record { position, .. }) if read.len() == ATOMIC_LIMIT => {
+                return Err(position.failed(ImportError::TooMany));
+            }
+            Ok(record) => read.push(record),
+            Err(error @ ReadError::Input { .. }) => return Err(error.position().failed(error)),
+            Err(error) => return Ok((read, Some(error.position().failed(error)))),
+        }
+    }
+    Ok((read, None))
+}
+
+/// Plans the changes and applies them, again after a conflict.
 fn run<C: Catalogue + ?Sized>(
     catalogue: &C,
-    mut input: Input,
+    records: &[Record],
+    mut end: Option<Outcome>,
     options: ImportOptions,
 ) -> Vec<Outcome> {
     let (mut attempt, mut deadline) = (1, None);
     loop {
-        let mut plan = Plan::new(catalogue, options);
-        plan.add_all(&input.records);
-        let Plan {
-            mut outcomes,
-            changes,
-            ..
-        } = plan;
-        outcomes.extend(input.end.take());
+        let records = records.iter().cloned().map(Ok);
+        let mut plan = Import::plan(catalogue, records, options.on_conflict);
+        let mut outcomes: Vec<_> = plan.by_ref().map(of_all_if_store_failed).collect();
+        outcomes.extend(end.take());
         if outcomes.iter().any(|outcome| outcome.result.is_err()) {
             outcomes.retain(|outcome| outcome.result.is_err());
             return outcomes;
@@ -94,13 +103,21 @@ fn run<C: Catalogue + ?Sized>(
             return outcomes;
         }
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
-        match apply(catalogue, changes) {
+        match apply(catalogue, plan.into_changes()) {
             Ok(()) => return outcomes,
             Err(error) if is_conflict(&error) && attempt < ATTEMPTS => attempt += 1,
             Err(Error::Unavailable(_)) if Instant::now() < deadline => {}
             Err(error) => return vec![Position::All.failed(last_error(error))],
         }
         thread::sleep(RETRY_PAUSE);
+    }
+}
+
+/// A failure of the store is not one of a record.
+fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
+    match outcome.result {
+        Err(error) if !error.is_record_error() => Position::All.failed(error),
+        result => Outcome { result, ..outcome },
     }
 }
 
@@ -120,141 +137,6 @@ fn apply<C: Catalogue + ?Sized>(catalogue: &C, changes: Vec<Change>) -> Result<(
         return Err(Error::Stale(id));
     }
     catalogue.apply_all(changes).map(drop)
-}
-
-/// What was read.
-struct Input {
-    records: Vec<(Position, Parsed)>,
-    /// The failure after them, if the file is malformed from there on.
-    end: Option<Outcome>,
-}
-
-enum Parsed {
-    Valid(ValidDraft),
-    Rejected(Rejection),
-    Malformed(Vec<Cow<'static, str>>),
-}
-
-impl Input {
-    /// The error is the only outcome: of too many records, or an input that failed.
-    fn read(
-        records: impl IntoIterator<Item = Result<Record, ReadError>>,
-        metrics: &ImportMetrics,
-    ) -> Result<Self, Outcome> {
-        let mut input = Self {
-            records: Vec::new(),
-            end: None,
-        };
-        for record in records {
-            metrics.read.increment(1);
-            match record {
-                Ok(Record { position, .. }) if input.records.len() == ATOMIC_LIMIT => {
-                    return Err(position.failed(ImportError::TooMany));
-                }
-                Ok(Record { position, draft }) => {
-                    let parsed = match draft.map(ValidDraft::new) {
-                        Ok(Ok(valid)) => Parsed::Valid(valid),
-                        Ok(Err(rejection)) => Parsed::Rejected(rejection),
-                        Err(messages) => Parsed::Malformed(messages),
-                    };
-                    input.records.push((position, parsed));
-                }
-                Err(error @ ReadError::Input { .. }) => return Err(error.position().failed(error)),
-                Err(error) => {
-                    input.end = Some(error.position().failed(error));
-                    break;
-                }
-            }
-        }
-        Ok(input)
-    }
-}
-
-/// The changes that store records, and the outcomes if they succeed.
-struct Plan<'a, C: ?Sized> {
-    catalogue: &'a C,
-    options: ImportOptions,
-    outcomes: Vec<Outcome>,
-    changes: Vec<Change>,
-    /// The index of the change that gives each name.
-    by_name: HashMap<&'a str, usize>,
-}
-
-impl<'a, C: Catalogue + ?Sized> Plan<'a, C> {
-    fn new(catalogue: &'a C, options: ImportOptions) -> Self {
-        Self {
-            catalogue,
-            options,
-            outcomes: Vec::new(),
-            changes: Vec::new(),
-            by_name: HashMap::new(),
-        }
-    }
-
-    /// Adds records, up to a failure of the store.
-    fn add_all(&mut self, records: &'a [(Position, Parsed)]) {
-        for (position, parsed) in records {
-            let result = match parsed {
-                Parsed::Valid(draft) => self.add(draft),
-                Parsed::Rejected(rejection) => Err(self.violations(rejection).into()),
-                Parsed::Malformed(messages) => Err(ImportError::Malformed(messages.clone())),
-            };
-            let has_store_failed = matches!(&result, Err(error) if !error.is_record_error());
-            let position = if has_store_failed {
-                Position::All
-            } else {
-                *position
-            };
-            self.outcomes.push(Outcome { position, result });
-            if has_store_failed {
-                return;
-            }
-        }
-    }
-
-    fn add(&mut self, draft: &'a ValidDraft) -> Result<Stored, ImportError> {
-        let earlier = self.by_name.get(draft.name()).copied();
-        let holder = match earlier.and_then(|index| self.changes.get(index)) {
-            Some(Change::UpdateIf(id, revision, _)) => Some((*id, *revision)),
-            Some(_) => None,
-            None => {
-                let robot = self.catalogue.find(draft.name())?;
-                robot.map(|robot| (robot.id(), robot.revision()))
-            }
-        };
-        let is_taken = earlier.is_some() || holder.is_some();
-        if is_taken && let Some(result) = self.options.on_conflict.without_write() {
-            return result;
-        }
-        let index = *self
-            .by_name
-            .entry(draft.name())
-            .or_insert(self.changes.len());
-        match self.changes.get_mut(index) {
-            Some(change) => *change = write(holder, draft),
-            None => self.changes.push(write(holder, draft)),
-        }
-        Ok(if is_taken {
-            Stored::Replaced
-        } else {
-            Stored::Added
-        })
-    }
-
-    /// All rules that a draft violates, as [`import()`](super::import()) reports them.
-    fn violations(&self, rejection: &Rejection) -> Error {
-        if self.options.on_conflict != OnConflict::Fail {
-            return Error::Rejected(rejection.violations().clone());
-        }
-        let name = rejection.name.as_deref().unwrap_or_default();
-        match self.catalogue.violations(rejection.clone(), None) {
-            Ok(violations) if self.by_name.contains_key(name) => {
-                Error::Rejected(violations.and(Violation::NAME_TAKEN))
-            }
-            Ok(violations) => Error::Rejected(violations),
-            Err(error) => error,
-        }
-    }
 }
 
 impl Position {

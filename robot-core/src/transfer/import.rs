@@ -2,9 +2,8 @@
 //! order of the records.
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     iter::{Fuse, FusedIterator},
-    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -55,24 +54,65 @@ pub(super) const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// assert_eq!(catalogue.list()?.len(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn import<C, I>(catalogue: Arc<C>, records: I, options: ImportOptions) -> Import<C, I::IntoIter>
+pub fn import<C: Catalogue, I>(
+    catalogue: C,
+    records: I,
+    options: ImportOptions,
+) -> Import<C, I::IntoIter>
 where
-    C: Catalogue + ?Sized + 'static,
     I: IntoIterator<Item = Result<Record, ReadError>>,
 {
+    let metrics = Some(ImportMetrics::new());
     Import {
-        catalogue,
-        records: records.into_iter().fuse(),
-        options,
-        in_flight: VecDeque::new(),
-        limit: IN_FLIGHT,
-        waiting: None,
-        names: Names::default(),
-        dropped: 0,
-        is_closed: false,
-        is_unreadable: false,
-        has_failed: false,
-        metrics: ImportMetrics::new(),
+        metrics,
+        ..Import::unmeasured(catalogue, records, options)
+    }
+}
+
+impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
+    fn unmeasured(
+        catalogue: C,
+        records: impl IntoIterator<IntoIter = I>,
+        options: ImportOptions,
+    ) -> Self {
+        Import {
+            catalogue,
+            records: records.into_iter().fuse(),
+            options,
+            in_flight: VecDeque::new(),
+            limit: IN_FLIGHT,
+            waiting: None,
+            names: Names::default(),
+            dropped: 0,
+            is_closed: false,
+            is_unreadable: false,
+            has_failed: false,
+            changes: Vec::new(),
+            planned: None,
+            metrics: None,
+        }
+    }
+
+    /// A dry run that also collects the changes.
+    pub(super) fn plan(
+        catalogue: C,
+        records: impl IntoIterator<IntoIter = I>,
+        on_conflict: OnConflict,
+    ) -> Self {
+        let options = ImportOptions {
+            on_conflict,
+            keeps_going: true,
+            is_dry_run: true,
+        };
+        Self {
+            planned: Some(HashMap::new()),
+            ..Self::unmeasured(catalogue, records, options)
+        }
+    }
+
+    /// The changes of a [`plan`](Self::plan).
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.changes
     }
 }
 
@@ -88,8 +128,8 @@ where
 /// assert!(outcomes.next().is_none());
 /// ```
 #[must_use = "nothing is stored before it is read"]
-pub struct Import<C: ?Sized, I> {
-    catalogue: Arc<C>,
+pub struct Import<C, I> {
+    catalogue: C,
     records: Fuse<I>,
     options: ImportOptions,
     in_flight: VecDeque<(Position, Step)>,
@@ -107,7 +147,11 @@ pub struct Import<C: ?Sized, I> {
     is_unreadable: bool,
     /// Whether the store or the input has failed.
     has_failed: bool,
-    metrics: ImportMetrics,
+    /// The changes that a plan has collected.
+    changes: Vec<Change>,
+    /// The index of the change for a name, in a plan.
+    planned: Option<HashMap<String, usize>>,
+    metrics: Option<ImportMetrics>,
 }
 
 /// A draft after its rules were checked, except that its name is unique.
@@ -127,10 +171,7 @@ struct Write {
     draft: ValidDraft,
 }
 
-impl<C: Catalogue + ?Sized + 'static, I> Import<C, I>
-where
-    I: Iterator<Item = Result<Record, ReadError>>,
-{
+impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// The number of records that were not tried because an earlier one ended the import, to be
     /// called after the last outcome. Reads the rest of the records to count them; `None` if they
     /// cannot be read to their end.
@@ -192,7 +233,9 @@ where
     fn read(&mut self) -> Option<(Position, Validated)> {
         while !self.is_closed && self.in_flight.len() < self.limit {
             let record = self.records.next()?;
-            self.metrics.read.increment(1);
+            if let Some(metrics) = &self.metrics {
+                metrics.read.increment(1);
+            }
             match record {
                 Ok(Record { position, draft }) => match draft.map(ValidDraft::new) {
                     Ok(validated) => return Some((position, validated)),
@@ -242,6 +285,7 @@ where
             Stored::Added
         };
         if is_dry_run {
+            self.collect(holder, &draft);
             return Step::Done(Ok(stored));
         }
         Step::Started(Write {
@@ -249,6 +293,19 @@ where
             stored,
             draft,
         })
+    }
+
+    /// Adds the change to a plan, instead of the one for an earlier record with the same name.
+    fn collect(&mut self, holder: Option<(RobotId, Revision)>, draft: &ValidDraft) {
+        let Some(planned) = &mut self.planned else {
+            return;
+        };
+        let new = self.changes.len();
+        let index = *planned.entry(draft.name().to_owned()).or_insert(new);
+        match self.changes.get_mut(index) {
+            Some(change) => *change = write(holder, draft),
+            None => self.changes.push(write(holder, draft)),
+        }
     }
 
     /// Finishes a step.
@@ -349,7 +406,7 @@ where
 
 /// The change that stores a draft as a new robot, or as one with this id, unless that was changed since
 /// the look-up: it might have another name.
-pub(super) fn write(holder: Option<(RobotId, Revision)>, draft: &ValidDraft) -> Change {
+fn write(holder: Option<(RobotId, Revision)>, draft: &ValidDraft) -> Change {
     match holder {
         Some((id, revision)) => Change::UpdateIf(id, revision, draft.clone().into()),
         None => Change::Insert(draft.clone()),
@@ -370,10 +427,7 @@ pub(super) fn is_conflict(error: &Error) -> bool {
     }
 }
 
-impl<C: Catalogue + ?Sized + 'static, I> Iterator for Import<C, I>
-where
-    I: Iterator<Item = Result<Record, ReadError>>,
-{
+impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for Import<C, I> {
     type Item = Outcome;
 
     fn next(&mut self) -> Option<Outcome> {
@@ -398,13 +452,12 @@ where
                 }
                 _ => {}
             }
-            self.metrics.count(&result);
+            if let Some(metrics) = &self.metrics {
+                metrics.count(&result);
+            }
             return Some(Outcome { position, result });
         }
     }
 }
 
-impl<C: Catalogue + ?Sized + 'static, I> FusedIterator for Import<C, I> where
-    I: Iterator<Item = Result<Record, ReadError>>
-{
-}
+impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> FusedIterator for Import<C, I> {}
