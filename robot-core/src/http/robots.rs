@@ -25,7 +25,7 @@ use crate::{
     model::{
         Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
         ValidDraft, View, Visible,
-        draft_json::{self, DraftJsonError, TextPosition},
+        draft_json::{self, Subject},
     },
 };
 
@@ -185,7 +185,7 @@ fn tagged(mut response: Response, revision: Revision) -> Response {
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let status = call.service.settings.behaviour.created();
-    let draft = draft_json::read(body).map_err(malformed)?;
+    let draft = draft_json::read(body, Subject::Body).map_err(Failure::Malformed)?;
     let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| {
         let robot = &robot?;
@@ -198,7 +198,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let draft = draft_json::read(body).map_err(malformed)?;
+    let draft = draft_json::read(body, Subject::Body).map_err(Failure::Malformed)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
     let changes = ValidDraft::new(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
@@ -216,7 +216,8 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
         return Err(Failure::NotAPatch);
     }
     let conditions = Conditions::of_change(call.headers())?;
-    let (draft, removed) = draft_json::read_patch(body).map_err(malformed)?;
+    let (draft, removed) =
+        draft_json::read_patch(body, Subject::Body).map_err(Failure::Malformed)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
     match ValidChanges::of_patch(draft, &removed) {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
@@ -306,11 +307,6 @@ fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<Ha
         conditions.permit_change(robot.revision())?;
         Ok(tagged(done(), robot.revision()))
     })
-}
-
-fn malformed(error: DraftJsonError) -> Failure {
-    let place = |TextPosition { line, column }| format!("line {line}, column {column}");
-    Failure::Malformed(error.messages("The body", place))
 }
 
 fn done() -> Response {

@@ -57,15 +57,23 @@ impl Draft {
         }
     }
 
-    /// Reads a draft.
-    pub(crate) fn read(source: &mut impl Source) -> Self {
-        let mut draft = Self::default();
+    /// A draft with the values of fields, or a message for each value that is not of the field's kind.
+    pub(crate) fn read(
+        mut value: impl FnMut(Field) -> Result<Option<Value<'static>>, String>,
+    ) -> Result<Self, Messages> {
+        let (mut draft, mut messages) = (Self::default(), Messages::new());
         for field in Field::in_order_of_messages() {
-            if let Some(value) = source.value(field) {
-                draft.set(field, value);
+            match value(field) {
+                Ok(Some(value)) => draft.set(field, value),
+                Ok(None) => {}
+                Err(message) => messages.push(message.into()),
             }
         }
-        draft
+        if messages.is_empty() {
+            Ok(draft)
+        } else {
+            Err(messages)
+        }
     }
 
     /// Sets the value of a field. A value of another kind than the field's, and a field that clients
@@ -122,12 +130,8 @@ impl Draft {
     }
 }
 
-/// What a draft is read from: an object in JSON, or a row of CSV.
-pub(crate) trait Source {
-    /// The value of a field; `None` if it is missing or of another kind. The source keeps a message
-    /// about each value of another kind.
-    fn value(&mut self, field: Field) -> Option<Value<'static>>;
-}
+/// Messages for people about input that cannot be parsed.
+pub(crate) type Messages = Vec<Cow<'static, str>>;
 
 /// A draft that satisfies every rule except the one that only a store can check: that its name is
 /// free. Stores accept nothing else.

@@ -3,189 +3,121 @@
 use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{error::Category, value::RawValue};
+use serde_json::{Error, error::Category, value::RawValue};
 
 use super::{
     definition::Field,
-    draft::{Draft, Source},
+    draft::{Draft, Messages},
     kind::Kind,
     text::excerpt,
     value::Value,
 };
 
-/// Messages for a person: one for each error.
-pub(crate) type Messages = Vec<Cow<'static, str>>;
-
-/// Why a text is not a draft.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DraftJsonError {
-    /// It is not UTF-8; the first invalid byte.
-    NotUtf8(usize),
-    /// It begins with a byte order mark.
-    ByteOrderMark,
-    /// It is empty or white space.
-    Empty,
-    /// It is JSON, but not an object.
-    NotAnObject,
-    /// It is not JSON.
-    NotJson(TextPosition),
-    /// It ends in the middle of the object.
-    Truncated(TextPosition),
-    /// It has more text after the object.
-    Trailing(TextPosition),
-    /// It has this member twice.
-    Repeated(String),
-    /// Members have values of the wrong type: a message for each.
-    Members(Messages),
+/// What consists of the JSON, for messages about it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Subject {
+    Body,
+    /// A record of a file, which has one line in most files.
+    Record,
 }
 
-/// A place in a text, counted from 1, as the parser counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TextPosition {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-}
-
-impl TextPosition {
-    fn of(error: &serde_json::Error) -> Self {
-        Self {
-            line: error.line(),
-            column: error.column(),
-        }
-    }
-}
-
-impl DraftJsonError {
-    /// The messages. The subject is the text, such as "The body"; `place` formats a position in
-    /// it.
-    pub(crate) fn messages(self, subject: &str, place: fn(TextPosition) -> String) -> Messages {
-        let message = match self {
-            Self::Members(messages) => return messages,
-            Self::NotUtf8(byte) => format!("{subject} is not UTF-8 (at byte {byte})"),
-            Self::ByteOrderMark => {
-                format!("{subject} begins with a byte order mark; send it without")
-            }
-            Self::Empty => {
-                format!(
-                    "{subject} is empty; send a JSON object with {}",
-                    Field::required_names()
-                )
-            }
-            Self::NotAnObject => {
-                format!(
-                    "{subject} must be a JSON object with {}",
-                    Field::required_names()
-                )
-            }
-            Self::NotJson(at) => format!("{subject} is not valid JSON ({})", place(at)),
-            Self::Truncated(at) => format!("{subject} ends before its JSON does ({})", place(at)),
-            Self::Trailing(at) => format!(
-                "{subject} continues after its JSON object ({}); send one object alone",
-                place(at)
-            ),
-            Self::Repeated(member) => format!(
-                "{subject} has the member '{}' twice; send it once",
-                excerpt(&member)
-            ),
+impl Subject {
+    fn message(self, text: impl fmt::Display) -> Messages {
+        let subject = match self {
+            Self::Body => "body",
+            Self::Record => "record",
         };
-        vec![message.into()]
+        vec![format!("The {subject} {text}").into()]
     }
-}
 
-impl From<serde_json::Error> for DraftJsonError {
-    /// Leaves out the parser's message, which is for programmers.
-    fn from(error: serde_json::Error) -> Self {
-        let place = TextPosition::of(&error);
+    fn place(self, error: &Error) -> String {
+        match self {
+            Self::Body => format!("line {}, column {}", error.line(), error.column()),
+            Self::Record => format!("column {}", error.column()),
+        }
+    }
+
+    fn syntax_message(self, error: &Error) -> Messages {
+        let place = self.place(error);
         match error.classify() {
-            Category::Data => Self::NotAnObject,
-            Category::Eof => Self::Truncated(place),
-            Category::Syntax | Category::Io => Self::NotJson(place),
+            Category::Data => {
+                let names = Field::required_names();
+                self.message(format_args!("must be a JSON object with {names}"))
+            }
+            Category::Eof => self.message(format_args!("ends before its JSON does ({place})")),
+            Category::Syntax | Category::Io => {
+                self.message(format_args!("is not valid JSON ({place})"))
+            }
         }
     }
 }
 
-/// Parses a draft.
-///
-/// Members are kept as raw text first and parsed one by one, so that all errors are reported
-/// together, and the values of unknown members cannot cause any.
-pub(crate) fn read(bytes: &[u8]) -> Result<Draft, DraftJsonError> {
-    read_patch(bytes).map(|(draft, _)| draft)
+/// Parses a JSON object. Members are kept as raw text first and parsed one by one, so that all errors are
+/// reported together, and the values of unknown members cannot cause any.
+pub(crate) fn read(bytes: &[u8], subject: Subject) -> Result<Draft, Messages> {
+    read_patch(bytes, subject).map(|(draft, _)| draft)
 }
 
-/// Parses a patch (RFC 7396): a draft with the members that are to change, and the fields that are
-/// `null`, which a patch removes.
-pub(crate) fn read_patch(bytes: &[u8]) -> Result<(Draft, Vec<Field>), DraftJsonError> {
-    let text =
-        str::from_utf8(bytes).map_err(|error| DraftJsonError::NotUtf8(error.valid_up_to()))?;
+/// Parses a patch (RFC 7396): a draft with the members that are to change, and the fields that are `null`,
+/// which a patch removes.
+pub(crate) fn read_patch(bytes: &[u8], subject: Subject) -> Result<(Draft, Vec<Field>), Messages> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let byte = error.valid_up_to();
+        subject.message(format_args!("is not UTF-8 (at byte {byte})"))
+    })?;
     if text.starts_with('\u{feff}') {
-        return Err(DraftJsonError::ByteOrderMark);
+        return Err(subject.message("begins with a byte order mark; send it without"));
     }
     if text.trim_ascii().is_empty() {
-        return Err(DraftJsonError::Empty);
+        let names = Field::required_names();
+        return Err(subject.message(format_args!("is empty; send a JSON object with {names}")));
     }
     let mut parser = serde_json::Deserializer::from_str(text);
-    let mut members = Members::deserialize(&mut parser)?;
-    parser
-        .end()
-        .map_err(|error| DraftJsonError::Trailing(TextPosition::of(&error)))?;
-    if let Some(member) = members.repeated.take() {
-        return Err(DraftJsonError::Repeated(member.into_owned()));
+    let members = Members::deserialize(&mut parser);
+    let members = members.map_err(|error| subject.syntax_message(&error))?;
+    parser.end().map_err(|error| {
+        let place = subject.place(&error);
+        subject.message(format_args!(
+            "continues after its JSON object ({place}); send one object alone"
+        ))
+    })?;
+    if let Some(member) = &members.repeated {
+        let member = excerpt(member);
+        return Err(subject.message(format_args!(
+            "has the member '{member}' twice; send it once"
+        )));
     }
-    let draft = Draft::read(&mut members);
-    if members.messages.is_empty() {
-        Ok((draft, members.null_fields()))
-    } else {
-        Err(DraftJsonError::Members(members.messages))
-    }
+    let raw = |field: Field| members.values.get(field.name()).map(|value| value.get());
+    let draft = Draft::read(|field| match raw(field) {
+        None | Some("null") => Ok(None),
+        Some(json) => parse(field, json).map(Some),
+    })?;
+    let fields = Field::SETTABLE.iter().copied();
+    let nulls = fields.filter(|field| raw(*field) == Some("null"));
+    Ok((draft, nulls.collect()))
 }
 
-/// The members of an object as raw text, and the messages about their values.
+/// The members of an object, with each value as its JSON text.
 #[derive(Default)]
 struct Members<'a> {
     values: HashMap<Cow<'a, str>, &'a RawValue>,
-    /// The first member that occurs twice.
+    /// The first member that is repeated.
     repeated: Option<Cow<'a, str>>,
-    messages: Messages,
 }
 
-impl<'a> Members<'a> {
-    /// The raw text of the value of a field.
-    fn raw(&self, field: Field) -> Option<&'a str> {
-        self.values.get(field.name()).map(|value| value.get())
-    }
-
-    fn null_fields(&self) -> Vec<Field> {
-        let fields = Field::SETTABLE.iter().copied();
-        let is_null = |field: &Field| self.raw(*field) == Some("null");
-        fields.filter(is_null).collect()
-    }
-}
-
-/// `null` is the same as a missing member.
-impl Source for Members<'_> {
-    fn value(&mut self, field: Field) -> Option<Value<'static>> {
-        let parsed = parse(field, self.raw(field)?);
-        parsed.unwrap_or_else(|message| {
-            self.messages.push(message.into());
-            None
-        })
-    }
-}
-
-/// The value of a member; `None` if it is `null`.
-fn parse(field: Field, json: &str) -> Result<Option<Value<'static>>, String> {
+/// The value of a member that is not `null`.
+fn parse(field: Field, json: &str) -> Result<Value<'static>, String> {
     match field.kind() {
-        _ if json == "null" => Ok(None),
         Kind::Integer { .. } => match json.parse() {
             // Rust parses every integer of JSON, and a plus sign, which is not JSON, was rejected
             // before.
-            Ok(integer) => Ok(Some(Value::Integer(integer))),
+            Ok(integer) => Ok(Value::Integer(integer)),
             Err(_) => Err(field.wrong_kind()),
         },
         Kind::Id | Kind::Text { .. } | Kind::Choice(_) => {
             let text: Result<String, _> = serde_json::from_str(json);
             match text {
-                Ok(text) => Ok(Some(Value::Text(text.into()))),
+                Ok(text) => Ok(Value::Text(text.into())),
                 Err(_) if json.starts_with('"') => Err(format!(
                     "{field} has an escape sequence that stands for no character"
                 )),
@@ -231,16 +163,12 @@ mod tests {
     use super::*;
 
     fn messages(body: &[u8]) -> Messages {
-        let place = |TextPosition { line, column }| format!("line {line}, column {column}");
-        match read(body) {
-            Ok(draft) => panic!("accepted as {draft:?}"),
-            Err(error) => error.messages("The body", place),
-        }
+        read(body, Subject::Body).unwrap_err()
     }
 
     #[test]
     fn object_is_parsed_into_a_draft() {
-        let read = |body: &str| read(body.as_bytes()).ok();
+        let read = |body: &str| read(body.as_bytes(), Subject::Body).ok();
         assert_eq!(
             read(r#" {"name":"R2","type":"droid","year":1977} "#),
             Some(Draft::new("R2", "droid", 1977))
@@ -263,11 +191,11 @@ mod tests {
     #[test]
     fn deep_nesting_does_not_overflow_the_stack() {
         let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000));
-        assert_eq!(read(deep.as_bytes()).ok(), Some(Draft::default()));
         assert_eq!(
-            messages("[".repeat(60_000).as_bytes()),
-            ["The body must be a JSON object with name, type and year"]
+            read(deep.as_bytes(), Subject::Body).ok(),
+            Some(Draft::default())
         );
+        assert_eq!(messages("[".repeat(60_000).as_bytes()), [NOT_AN_OBJECT]);
     }
 
     #[test]
@@ -302,31 +230,22 @@ mod tests {
         }
     }
 
+    const EMPTY: &str = "The body is empty; send a JSON object with name, type and year";
+    const NOT_AN_OBJECT: &str = "The body must be a JSON object with name, type and year";
+
     #[test]
     fn invalid_text_is_described_in_plain_words() {
         for (body, message) in [
-            (
-                &b""[..],
-                "The body is empty; send a JSON object with name, type and year",
-            ),
-            (
-                b" \n",
-                "The body is empty; send a JSON object with name, type and year",
-            ),
+            (&b""[..], EMPTY),
+            (b" \n", EMPTY),
             (b"\xff", "The body is not UTF-8 (at byte 0)"),
             (b"{\"name\":\"\xc3\"}", "The body is not UTF-8 (at byte 9)"),
             (
                 b"\xef\xbb\xbf{}",
                 "The body begins with a byte order mark; send it without",
             ),
-            (
-                b"null",
-                "The body must be a JSON object with name, type and year",
-            ),
-            (
-                b"\"{}\"",
-                "The body must be a JSON object with name, type and year",
-            ),
+            (b"null", NOT_AN_OBJECT),
+            (b"\"{}\"", NOT_AN_OBJECT),
             (
                 b"{\"name\":",
                 "The body ends before its JSON does (line 1, column 8)",

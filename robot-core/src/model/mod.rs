@@ -18,7 +18,7 @@ mod violation;
 
 pub(crate) use definition::Member;
 pub use definition::{Field, NAME_LENGTH_LIMIT, ParseFieldsError};
-pub(crate) use draft::Source;
+pub(crate) use draft::Messages;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};

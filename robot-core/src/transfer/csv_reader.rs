@@ -6,7 +6,7 @@ use super::{
     input::{Input, RECORD_LIMIT},
     record::{ParsedDraft, ReadError},
 };
-use crate::model::{Draft, Field, Source, Value, draft_json::Messages};
+use crate::model::{Draft, Field};
 
 /// The maximum number of columns in a row.
 const COLUMN_LIMIT: usize = 256;
@@ -183,39 +183,19 @@ impl CsvReader {
             let message = self.wrong_field_count(fields, columns.count);
             return Err(vec![message.into()]);
         }
-        let mut values = Values {
-            reader: self,
-            columns,
-            messages: Vec::new(),
-        };
-        let draft = Draft::read(&mut values);
-        if values.messages.is_empty() {
-            Ok(draft)
-        } else {
-            Err(values.messages)
-        }
-    }
-}
-
-/// The values of a row, and the messages about them.
-struct Values<'a> {
-    reader: &'a CsvReader,
-    columns: &'a Columns,
-    messages: Messages,
-}
-
-/// An empty value counts as missing, because CSV has no null.
-impl Source for Values<'_> {
-    fn value(&mut self, field: Field) -> Option<Value<'static>> {
-        let mut columns = self.columns.indices.iter();
-        let (_, column) = columns.find(|(of, _)| *of == field)?;
-        let parsed = match str::from_utf8(self.reader.field(*column)) {
-            Ok("") => return None,
-            Ok(text) => field.parse_value(text).map(Value::into_owned),
-            Err(_) => Err(format!("{field} is not UTF-8")),
-        };
-        let message = |message: String| self.messages.push(message.into());
-        parsed.map_err(message).ok()
+        Draft::read(|field| {
+            let mut indices = columns.indices.iter();
+            let Some((_, column)) = indices.find(|(of, _)| *of == field) else {
+                return Ok(None);
+            };
+            match str::from_utf8(self.field(*column)) {
+                Ok("") => Ok(None),
+                Ok(text) => field
+                    .parse_value(text)
+                    .map(|value| Some(value.into_owned())),
+                Err(_) => Err(format!("{field} is not UTF-8")),
+            }
+        })
     }
 }
 

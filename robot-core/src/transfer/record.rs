@@ -3,7 +3,7 @@
 use std::{borrow::Cow, io};
 
 use super::position::Position;
-use crate::model::{Draft, draft_json::Messages};
+use crate::model::{Draft, Messages};
 
 /// A draft, or messages for the person who can correct the record.
 pub(super) type ParsedDraft = Result<Draft, Messages>;

@@ -13,7 +13,7 @@ use super::{
     position::Position,
     record::{ParsedDraft, ReadError, Record},
 };
-use crate::model::draft_json::{self, DraftJsonError, Messages, TextPosition};
+use crate::model::draft_json::{self, Subject};
 
 /// The records of an input, one at a time, in constant memory.
 ///
@@ -103,7 +103,7 @@ impl<R: Read> Records<R> {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
             return Ok(Err(vec![message.into()]));
         };
-        let draft = draft_json::read(bytes);
+        let draft = draft_json::read(bytes, Subject::Record);
         if draft.is_err()
             && matches!(self.reader, Reader::Json(_))
             && let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes)
@@ -112,14 +112,8 @@ impl<R: Read> Records<R> {
             let further = further.try_into().unwrap_or(u64::MAX);
             return Err(not_json(line.saturating_add(further)));
         }
-        Ok(draft.map_err(messages))
+        Ok(draft)
     }
-}
-
-fn messages(error: DraftJsonError) -> Messages {
-    error.messages("The record", |TextPosition { column, .. }| {
-        format!("column {column}")
-    })
 }
 
 impl<R: Read> Iterator for Records<R> {
