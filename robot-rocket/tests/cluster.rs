@@ -21,7 +21,6 @@ mod workload;
 mod cluster {
     mod galera;
     mod patroni;
-    mod relay;
     mod standby;
 }
 

@@ -12,42 +12,42 @@
 //! With `--store postgres`, each server has a new schema, and only the first one has the extension
 //! `pg_trgm`. To compare searches, give the baseline an empty database of its own:
 //! `--baseline-env DATABASE_URL=postgres://...`.
-//!
-//! The stores `standby` and `distant-standby` are private PostgreSQL servers, whose commits wait for a
-//! synchronous standby without or with a delay of the network. This measures what the delay costs:
-//!
-//! ```text
-//! cargo bench -p robot-rocket --all-features --bench http -- \
-//!     --only post --store distant-standby --baseline-store standby
-//! ```
 
-#[path = "../../tests/cluster/relay.rs"]
-mod relay;
-mod server;
-mod standby;
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a benchmark fails by panicking"
+)]
+
+#[expect(dead_code, reason = "the tests of the server use all of it")]
+#[path = "../../tests/support/mod.rs"]
+mod support;
 mod table;
 mod wrk;
 
 use std::{
     env,
+    fmt::Write as _,
     num::NonZero,
     path::{Path, PathBuf},
-    process::ExitCode,
     thread,
 };
 
 use clap::Parser;
+use tempfile::TempDir;
 
-use crate::{
-    server::{STORES, Server},
-    table::{Results, count},
-    wrk::{ROWS, Row},
-};
+use support::process::{self, PROGRAM, command_of};
+use table::{Results, count};
+use wrk::{ROWS, Row};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_robot-rocket");
+/// Stores that a server can be measured with.
+const STORES: [&str; 3] = ["sqlite", "memory", "postgres"];
 
 /// Number of robots before the first row.
 const ROBOTS: u32 = 100_000;
+
+/// Number of robots in one import: over a database server, one of all takes longer than the client waits.
+const IMPORTED: usize = 5000;
 
 /// Longest run before those that count. Commits are slower while `SQLite`'s write-ahead log grows.
 const WARM_UP_SECONDS: u32 = 2;
@@ -94,38 +94,83 @@ fn setting(text: &str) -> Result<(String, String), &'static str> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-fn main() -> ExitCode {
+fn main() {
     let is_passed = |wanted| env::args().any(|argument| argument == wanted);
     // Cargo passes --bench unless it runs benchmarks as tests.
-    let result = if is_passed("--bench") && !is_passed("--test") {
-        measure(&Arguments::parse())
+    if is_passed("--bench") && !is_passed("--test") {
+        measure(&Arguments::parse());
     } else {
-        check()
-    };
-    if let Err(message) = result {
-        eprintln!("error: {message}");
-        return ExitCode::FAILURE;
+        check();
     }
-    ExitCode::SUCCESS
 }
 
 /// Checks everything but the load.
-fn check() -> Result<(), String> {
+fn check() {
     let results = Results {
         row: ROWS[0],
         measured: Vec::from_iter(wrk::parse("figures\t2000\t1000000\t1500\t2500\t0\n")),
         baseline: Vec::new(),
     };
     let table = table::markdown(&[results]);
-    if !table.ends_with("\n| `GET` by id, 32 connections | 2,000 | 1.50 ms | 2.50 ms | 0 |") {
-        return Err(format!("the table is wrong:\n{table}"));
-    }
-    Server::start(PROGRAM.as_ref(), "memory", &[])?.fill(1000)
+    let expected = "\n| `GET` by id, 32 connections | 2,000 | 1.50 ms | 2.50 ms | 0 |";
+    assert!(table.ends_with(expected), "{table}");
+    Server::start(PROGRAM.as_ref(), "memory", &[], 1000);
 }
 
-fn measure(arguments: &Arguments) -> Result<(), String> {
+/// A server and its folder.
+struct Server {
+    process: process::Server,
+    _folder: TempDir,
+}
+
+impl Server {
+    /// Starts a server over a store with robots, which have the ids from 1 and the names from
+    /// `robot-000000`.
+    fn start(program: &Path, store: &str, settings: &[(String, String)], robots: u32) -> Self {
+        // Not in /tmp, which may be in memory, where syncing costs nothing.
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let url = match store {
+            "sqlite" => "sqlite://robots.db".to_owned(),
+            "memory" => "memory:".to_owned(),
+            #[cfg(feature = "postgres")]
+            "postgres" => robot_core::conformance::scratch_database("TEST_POSTGRES_URL"),
+            _ => panic!("{store} needs --features {store}"),
+        };
+        let program = program.canonicalize().unwrap();
+        let mut command = command_of(&program, folder.path(), &[("DATABASE_URL", &url)]);
+        command.envs(settings.iter().map(|(name, value)| (name, value)));
+        let launched = process::Server::launch_by(command);
+        let process = launched.unwrap_or_else(|output| panic!("{output:?}"));
+        let mut imported = String::new();
+        for first in (0..robots).step_by(IMPORTED) {
+            let mut csv = "name,type,year\n".to_owned();
+            for number in (first..robots).take(IMPORTED) {
+                writeln!(csv, "robot-{number:06},droid,{}", 1900 + number % 130).unwrap();
+            }
+            let target = "/api/robots/import?format=csv";
+            imported = process.call("POST", target, &csv).text();
+        }
+        let last = process.get(&format!("/api/robots/{robots}")).text();
+        let name = format!("\"robot-{:06}\"", robots - 1);
+        assert!(
+            last.contains(&name),
+            "the import failed: {imported}, {last}"
+        );
+        Self {
+            process,
+            _folder: folder,
+        }
+    }
+}
+
+fn measure(arguments: &Arguments) {
     let own = PathBuf::from(PROGRAM);
-    let mut servers = vec![start(&own, &arguments.store, &arguments.env)?];
+    let mut servers = vec![Server::start(
+        &own,
+        &arguments.store,
+        &arguments.env,
+        ROBOTS,
+    )];
     let Arguments {
         baseline,
         baseline_env,
@@ -135,43 +180,34 @@ fn measure(arguments: &Arguments) -> Result<(), String> {
     if baseline.is_some() || baseline_store.is_some() || !baseline_env.is_empty() {
         let program = baseline.as_ref().unwrap_or(&own);
         let store = baseline_store.as_ref().unwrap_or(&arguments.store);
-        servers.push(start(program, store, baseline_env)?);
+        servers.push(Server::start(program, store, baseline_env, ROBOTS));
     }
-    let mut results = Vec::new();
-    for row in ROWS {
-        if arguments.only.iter().any(|name| name == row.name) {
-            results.push(compare(row, &servers, arguments)?);
-        }
-    }
+    let rows = ROWS.into_iter();
+    let rows = rows.filter(|row| arguments.only.iter().any(|name| name == row.name));
+    let results: Vec<_> = rows.map(|row| compare(row, &servers, arguments)).collect();
+    let baseline = baseline_store.as_ref();
     println!(
         "{}{}, {} robots, medians of {} runs of {} s, {} CPUs shared with wrk:\n\n{}",
         arguments.store,
-        baseline_store
-            .as_ref()
-            .map_or_else(String::new, |store| format!(" (baseline: {store})")),
+        baseline.map_or_else(String::new, |store| format!(" (baseline: {store})")),
         count(ROBOTS.into()),
         arguments.rounds,
         arguments.seconds,
         thread::available_parallelism().map_or(1, NonZero::get),
         table::markdown(&results)
     );
-    match results.iter().map(Results::failed).sum() {
-        0.0 => Ok(()),
-        failed => Err(format!("{} requests failed", count(failed))),
-    }
-}
-
-fn start(program: &Path, store: &str, settings: &[(String, String)]) -> Result<Server, String> {
-    let server = Server::start(program, store, settings)?;
-    server.fill(ROBOTS)?;
-    Ok(server)
+    let failed: f64 = results.iter().map(Results::failed).sum();
+    assert!(failed == 0.0, "{} requests failed", count(failed));
 }
 
 /// Measures a row in rounds, in each of which every server has one run.
-fn compare(row: Row, servers: &[Server], arguments: &Arguments) -> Result<Results, String> {
+fn compare(row: Row, servers: &[Server], arguments: &Arguments) -> Results {
     let seconds = arguments.seconds.get();
+    let run = |server: &Server, seconds: u32, round: u32| {
+        wrk::run(row, server.process.address(), ROBOTS, seconds, round)
+    };
     for server in servers {
-        wrk::run(row, server.address, ROBOTS, seconds.min(WARM_UP_SECONDS), 0)?;
+        run(server, seconds.min(WARM_UP_SECONDS), 0);
     }
     let mut runs = [Vec::new(), Vec::new()];
     for round in 1..=arguments.rounds.get() {
@@ -181,13 +217,13 @@ fn compare(row: Row, servers: &[Server], arguments: &Arguments) -> Result<Result
             order.reverse();
         }
         for (server, runs) in order {
-            runs.push(wrk::run(row, server.address, ROBOTS, seconds, round)?);
+            runs.push(run(server, seconds, round));
         }
     }
     let [measured, baseline] = runs;
-    Ok(Results {
+    Results {
         row,
         measured,
         baseline,
-    })
+    }
 }

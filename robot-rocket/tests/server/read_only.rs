@@ -4,7 +4,7 @@ use std::{
     fs,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
-    process::{Command, Stdio},
+    process::Command,
     sync::Arc,
 };
 
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     Server, draft,
-    process::{TIMEOUT, command, wait_for},
+    process::{PROGRAM, TIMEOUT, command_of, wait_for},
 };
 
 /// A folder with a catalogue that the server cannot write.
@@ -56,26 +56,14 @@ fn set_mode(path: &Path, mode: u32) {
 /// Starts a server as a user to whom permissions apply: not as root.
 fn start(folder: &Path, settings: &[(&str, &str)]) -> Server {
     const NOBODY: u32 = 65534;
-    let prepared = command(folder, settings);
     let server = folder.join("robot-rocket");
     set_mode(folder, 0o755);
     // Where that user can execute it. Not by this process: a child of another test would have the copy
     // open for writing, and it could not be executed.
     let _ = fs::remove_file(&server);
-    let copied = Command::new("cp")
-        .arg(prepared.get_program())
-        .arg(&server)
-        .status();
+    let copied = Command::new("cp").arg(PROGRAM).arg(&server).status();
     assert!(copied.unwrap().success());
-    let mut command = Command::new(server);
-    let variables = prepared.get_envs();
-    command
-        .current_dir(folder)
-        .env_clear()
-        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    let mut command = command_of(&server, folder, settings);
     if rustix::process::geteuid().is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }

@@ -15,6 +15,8 @@ use std::{
 use robot_core::conformance::TcpClient;
 use tempfile::TempDir;
 
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_robot-rocket");
+
 /// How long a test waits for an event before it fails. Generous: nothing is measured with it.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -43,7 +45,12 @@ struct Stream {
 
 /// The command that starts a server in a folder on a free port, with only these settings.
 pub(crate) fn command(folder: &Path, settings: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_robot-rocket"));
+    command_of(PROGRAM.as_ref(), folder, settings)
+}
+
+/// The same for a program.
+pub(crate) fn command_of(program: &Path, folder: &Path, settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(program);
     command
         .current_dir(folder)
         .env_clear()
