@@ -60,8 +60,9 @@ mod faults {
     pub(crate) mod syncs;
 }
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
+use clap::Parser;
 use libtest_mimic::Trial;
 
 #[cfg(all(feature = "postgres", feature = "mysql"))]
@@ -166,7 +167,6 @@ fn tests_with_database_servers() -> Vec<Test> {
     .collect();
     tests.extend(tests![
         database_urls::unreadable_url_is_rejected_and_not_repeated,
-        database_urls::ambiguous_url_is_not_repeated,
         poolers::pooler_without_sessions_is_refused,
         poolers::busy_pooler_without_sessions_is_refused,
         poolers::pooler_with_sessions_serves_all_calls,
@@ -174,26 +174,23 @@ fn tests_with_database_servers() -> Vec<Test> {
     #[cfg(feature = "tls")]
     {
         tests.extend(tests_of_kinds![
-            database_tls::trusted_certificate_is_accepted,
-            database_tls::certificate_of_another_authority_is_refused,
-            database_tls::missing_certificate_file_is_reported,
-            database_tls::server_without_tls_is_refused,
-            database_tls::database_that_loses_tls_is_not_used,
-        ]);
-        tests.extend(tests![
-            database_tls::certificate_for_another_host_is_refused,
+            database_tls::connections_are_encrypted_and_certificates_checked,
         ]);
     }
     tests
 }
 
 fn main() -> ExitCode {
-    let (options, mut arguments) = Options::from_command_line();
+    let options = Arc::new(Options::parse());
+    let mut arguments = options.harness.clone();
     // Tests mostly wait, for disks, database servers and timeouts.
     arguments.test_threads.get_or_insert(4);
     eprintln!("The seed of this run: --seed {}", options.seed);
     let trials = tests().into_iter().map(|(name, test)| {
-        let run = options.run(&name);
+        let run = Run {
+            name: name.clone(),
+            options: Arc::clone(&options),
+        };
         Trial::test(name, move || {
             test(&run);
             Ok(())

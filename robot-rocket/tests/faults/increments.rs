@@ -44,7 +44,7 @@ pub(crate) fn no_increment_is_lost(run: &Run, kind: Kind) {
 
 /// Increases the years of robots through servers on one database, and compares their sum.
 fn increase(run: &Run, url: &str, servers: usize) {
-    let total = run.increments(INCREMENTS);
+    let total = run.options.increments.unwrap_or(INCREMENTS);
     let start = || Server::sqlite(&[("DATABASE_URL", url)]);
     let servers: Vec<_> = (0..servers).map(|_| start()).collect();
     let mut first = Client::of(&servers[0]);
