@@ -5,7 +5,7 @@ use robot_core::{Draft, Robot};
 use serde_json::{Value, json};
 
 use crate::{
-    configuration, json,
+    configuration,
     mutation::{Bytes, mutated},
     service::{Answer, Service, request},
     verdict::{Verdict, verdict},
@@ -14,60 +14,20 @@ use crate::{
 /// The names of the stored robots; their ids start at 1.
 const NAMES: [&str; 2] = ["taken", "R2-D2"];
 
-/// Pieces of strings on which JSON parsers disagree.
-const STRING_PIECES: [&str; 22] = [
-    "\\u0000",
-    "\\ud800",
-    "\\udc00",
-    "\\ud83e\\udd16",
-    "\\uD83E",
-    "\\/",
-    "\\x",
-    "\\u12",
-    "\\u+123",
-    "\u{7f}",
-    "\u{2028}",
-    "\t",
-    "\n",
-    "é",
-    "e\u{301}",
-    "🤖",
-    "a",
-    "",
-    "'",
-    "<",
-    "\\\"",
-    "\\\\",
-];
+/// Pieces of strings on which JSON parsers disagree, separated by `|`.
+const STRING_PIECES: &str = "\\u0000|\\ud800|\\udc00|\\ud83e\\udd16|\\uD83E|\\/|\\x|\\u12|\\u+123|\u{7f}|\u{2028}|\
+                             \t|\n|é|e\u{301}|🤖|a||'|<|\\\"|\\\\";
 
-/// Numbers, and text that some parsers accept as a number.
-const NUMBERS: [&str; 25] = [
-    "-0",
-    "0",
-    "00",
-    "01",
-    "+1",
-    "-1",
-    "1.0",
-    "1.",
-    ".5",
-    "-",
-    "1e3",
-    "1E+3",
-    "1e",
-    "1e400",
-    "-1e-400",
-    "0x10",
-    "NaN",
-    "Infinity",
-    "1977 ",
-    "1_000",
-    "9223372036854775807",
-    "9223372036854775808",
-    "-9223372036854775808",
-    "-9223372036854775809",
-    "18446744073709551616",
-];
+/// Numbers, and text that some parsers accept as a number, separated by `|`.
+const NUMBERS: &str = "-0|0|00|01|+1|-1|1.0|1.|.5|-|1e3|1E+3|1e|1e400|-1e-400|0x10|NaN|Infinity|1977 |1_000|\
+                       9223372036854775807|9223372036854775808|-9223372036854775808|\
+                       -9223372036854775809|18446744073709551616";
+
+/// One of these texts, which are separated by `|`.
+fn one_of(texts: &'static str) -> impl Strategy<Value = String> {
+    let texts: Vec<_> = texts.split('|').map(str::to_owned).collect();
+    prop::sample::select(texts)
+}
 
 /// A word as a JSON string, with some of its first eight characters escaped.
 fn spelled(word: &str, escaped: u8) -> String {
@@ -87,21 +47,20 @@ fn spelled(word: &str, escaped: u8) -> String {
     format!("\"{}\"", characters.collect::<String>())
 }
 
-/// One of these words as a JSON string, mostly without escapes.
-fn word(words: &'static [&'static str]) -> impl Strategy<Value = String> {
+/// One of these words, which are separated by `|`, as a JSON string, mostly without escapes.
+fn word(words: &'static str) -> impl Strategy<Value = String> {
     let escaped = prop_oneof![3 => Just(0), 1 => any::<u8>()];
-    (prop::sample::select(words), escaped).prop_map(|(word, escaped)| spelled(word, escaped))
+    (one_of(words), escaped).prop_map(|(word, escaped)| spelled(&word, escaped))
 }
 
 fn string_literal() -> impl Strategy<Value = String> {
-    vec(prop::sample::select(&STRING_PIECES[..]), 0..5)
-        .prop_map(|pieces| format!("\"{}\"", pieces.concat()))
+    vec(one_of(STRING_PIECES), 0..5).prop_map(|pieces| format!("\"{}\"", pieces.concat()))
 }
 
 fn number() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => (0..3000_i64).prop_map(|year| year.to_string()),
-        2 => prop::sample::select(&NUMBERS[..]).prop_map(str::to_owned),
+        2 => one_of(NUMBERS),
         1 => any::<i64>().prop_map(|year| year.to_string()),
         1 => any::<f64>().prop_map(|year| format!("{year:?}")),
     ]
@@ -109,8 +68,8 @@ fn number() -> impl Strategy<Value = String> {
 
 /// Any JSON value.
 fn value() -> impl Strategy<Value = String> {
-    let literal = prop::sample::select(vec!["null", "true", "false", "nul", "None", ""]);
-    let leaf = prop_oneof![literal.prop_map(str::to_owned), number(), string_literal()];
+    let literal = one_of("null|true|false|nul|None|");
+    let leaf = prop_oneof![literal, number(), string_literal()];
     leaf.prop_recursive(3, 12, 4, |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(|values| format!("[{}]", values.join(","))),
@@ -121,15 +80,15 @@ fn value() -> impl Strategy<Value = String> {
 
 fn member_name() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => word(&["name", "type", "year", "id", "NAME", "name ", ""]),
+        4 => word("name|type|year|id|NAME|name |"),
         1 => string_literal(),
     ]
 }
 
 fn name_value() -> impl Strategy<Value = String> {
     prop_oneof![
-        8 => word(&["HAL 9000", "taken", "R2-D2", "é", "🤖", "x", "Taken", "taken "]),
-        1 => word(&["", "\0", "a\0b"]),
+        8 => word("HAL 9000|taken|R2-D2|é|🤖|x|Taken|taken "),
+        1 => word("|\0|a\0b"),
         1 => (254..=256_usize, prop::sample::select(vec!["a", "é", "\\u0000", "🤖"]))
             .prop_map(|(length, piece)| format!("\"{}\"", piece.repeat(length))),
         1 => value(),
@@ -138,8 +97,8 @@ fn name_value() -> impl Strategy<Value = String> {
 
 fn type_value() -> impl Strategy<Value = String> {
     prop_oneof![
-        8 => word(&["droid", "mechanical", "virtual"]),
-        1 => word(&["", "Droid", "droid ", "dr\0id"]),
+        8 => word("droid|mechanical|virtual"),
+        1 => word("|Droid|droid |dr\0id"),
         1 => value(),
     ]
 }
@@ -160,9 +119,9 @@ fn object(members: &[(String, String)], blank: &str) -> String {
 fn robot() -> impl Strategy<Value = String> {
     let present = || prop::bool::weighted(0.95);
     let known = (
-        (present(), word(&["name"]), name_value()),
-        (present(), word(&["type"]), type_value()),
-        (present(), word(&["year"]), year_value()),
+        (present(), word("name"), name_value()),
+        (present(), word("type"), type_value()),
+        (present(), word("year"), year_value()),
     );
     let others = prop_oneof![2 => Just(Vec::new()), 1 => vec((member_name(), value()), 1..3)];
     let members = (known, others).prop_map(|((name, robot_type, year), others)| {
@@ -171,9 +130,9 @@ fn robot() -> impl Strategy<Value = String> {
             known.filter_map(|(is_present, name, value)| is_present.then_some((name, value)));
         known.chain(others).collect::<Vec<_>>()
     });
-    let blank = || prop::sample::select(vec!["", "", " ", "\r\n\t", "\u{a0}", "\u{b}", "\u{feff}"]);
+    let blank = || one_of("|| |\r\n\t|\u{a0}|\u{b}|\u{feff}");
     (members.prop_shuffle(), blank(), blank()).prop_map(|(members, around, within)| {
-        format!("{around}{}{around}", object(&members, within))
+        format!("{around}{}{around}", object(&members, &within))
     })
 }
 
@@ -242,24 +201,6 @@ proptest! {
                 assert_eq!((answer.status, &*answer.body), (200, r#"{"status":"OK"}"#));
                 assert_eq!(stored(&service, "2"), Some(draft));
             }
-        }
-    }
-
-    /// The model accepts the same texts as `serde_json`, except for numbers and characters that
-    /// `serde_json` cannot represent.
-    #[test]
-    fn json_model_agrees_with_serde_json(Bytes(body) in body()) {
-        let read = str::from_utf8(&body).ok().and_then(json::read);
-        let no_value_holds_it = |error: &serde_json::Error| {
-            let message = error.to_string();
-            ["number out of range", "surrogate", "unexpected end of hex escape"]
-                .iter()
-                .any(|reason| message.contains(reason))
-        };
-        match (serde_json::from_slice::<Value>(&body), read) {
-            (Ok(_), node) => assert!(node.is_some()),
-            (Err(error), Some(_)) => assert!(no_value_holds_it(&error), "{error}"),
-            (Err(_), None) => {}
         }
     }
 }
