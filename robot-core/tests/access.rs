@@ -60,11 +60,6 @@ fn call(api: &Api, method: &str, path: &str, headers: &[(&str, &str)]) -> Respon
     api.handle(request.body(body).unwrap())
 }
 
-fn with_token(api: &Api, method: &str, path: &str, token: &str) -> Response {
-    let credentials = format!("Bearer {token}");
-    call(api, method, path, &[("Authorization", &credentials)])
-}
-
 fn header<'a>(response: &'a Response, name: &str) -> Option<&'a str> {
     response.headers().get(name)?.to_str().ok()
 }
@@ -75,79 +70,54 @@ fn rejection(response: &Response) -> (u16, Option<&str>) {
         panic!("a rejection is streamed");
     };
     let text = String::from_utf8_lossy(bytes);
-    assert!(
-        text.starts_with(r#"{"status":"ERROR","messages":[""#),
-        "{text}"
-    );
+    let beginning = r#"{"status":"ERROR","messages":[""#;
+    assert!(text.starts_with(beginning), "{text}");
     assert!(!text.contains("robots_"), "a token is repeated: {text}");
-    assert_eq!(
-        header(response, "content-type"),
-        Some("text/html; charset=UTF-8")
-    );
-    (
-        response.status().as_u16(),
-        header(response, "www-authenticate"),
-    )
+    let content_type = header(response, "content-type");
+    assert_eq!(content_type, Some("text/html; charset=UTF-8"));
+    let challenge = header(response, "www-authenticate");
+    (response.status().as_u16(), challenge)
 }
 
 #[test]
-fn missing_token_returns_401_with_challenge() {
-    for (method, path, _) in REQUESTS {
-        let response = call(&api(None), method, path, &[]);
-        assert_eq!(
-            rejection(&response),
-            (401, Some(r#"Bearer realm="robots""#)),
-            "{method} {path}"
-        );
-    }
-}
-
-#[test]
-fn unknown_token_returns_401_even_if_none_is_needed() {
-    for anonymous in [None, Some(Permission::Read)] {
-        for (method, path, _) in REQUESTS {
-            let response = with_token(&api(anonymous), method, path, "robots_guess");
-            let challenge = r#"Bearer realm="robots", error="invalid_token""#;
-            assert_eq!(
-                rejection(&response),
-                (401, Some(challenge)),
-                "{method} {path}"
-            );
+fn token_decides_on_each_request() {
+    const MISSING: Option<&str> = Some(r#"Bearer realm="robots""#);
+    const INVALID: Option<&str> = Some(r#"Bearer realm="robots", error="invalid_token""#);
+    const WEAK: Option<&str> =
+        Some(r#"Bearer realm="robots", error="insufficient_scope", scope="write""#);
+    let reads = Some(Permission::Read);
+    // The challenges for reads and writes; none if these are permitted.
+    for (token, anonymous, for_reads, for_writes) in [
+        (None, None, MISSING, MISSING),
+        (None, reads, None, MISSING),
+        // It is rejected even if none is needed.
+        (Some("robots_guess"), None, INVALID, INVALID),
+        (Some("robots_guess"), reads, INVALID, INVALID),
+        (Some(READER), None, None, WEAK),
+        (Some(WRITER), None, None, None),
+    ] {
+        let api = api(anonymous);
+        let credentials = token.map(|token| format!("Bearer {token}"));
+        let headers = credentials.iter();
+        let headers: Vec<_> = headers
+            .map(|text| ("Authorization", text.as_str()))
+            .collect();
+        for (method, path, needed) in REQUESTS {
+            let challenge = match needed {
+                Permission::Read => for_reads,
+                Permission::Write => for_writes,
+            };
+            let response = call(&api, method, path, &headers);
+            let context = format!("{method} {path} with {token:?}");
+            if challenge.is_some() {
+                let status = if challenge == WEAK { 403 } else { 401 };
+                assert_eq!(rejection(&response), (status, challenge), "{context}");
+            } else {
+                let is_post = (method, path) == ("POST", "/api/robots");
+                let status = if is_post { 201 } else { 200 };
+                assert_eq!(response.status(), status, "{context}");
+            }
         }
-    }
-}
-
-#[test]
-fn write_with_read_token_returns_403() {
-    let api = api(None);
-    for (method, path, needed) in REQUESTS {
-        let response = with_token(&api, method, path, READER);
-        if needed == Permission::Read {
-            assert_eq!(response.status(), 200, "{method} {path}");
-        } else {
-            let challenge = r#"Bearer realm="robots", error="insufficient_scope", scope="write""#;
-            assert_eq!(
-                rejection(&response),
-                (403, Some(challenge)),
-                "{method} {path}"
-            );
-        }
-    }
-    let list = with_token(&api, "GET", "/api/robots", WRITER);
-    assert!(matches!(list.body(), Body::Whole(bytes) if bytes == b"[]"));
-}
-
-#[test]
-fn write_token_permits_everything() {
-    let api = api(None);
-    for (method, path, _) in REQUESTS {
-        let response = with_token(&api, method, path, WRITER);
-        let expected = if (method, path) == ("POST", "/api/robots") {
-            201
-        } else {
-            200
-        };
-        assert_eq!(response.status(), expected, "{method} {path}");
     }
 }
 
@@ -161,17 +131,6 @@ fn requests_of_these_tests_cover_every_path() {
         let path = path.replace("{id}", "1").replace("{name}", "x");
         let is_covered = |(_, target, _): &(_, &str, _)| target.split('?').next() == Some(&*path);
         assert!(path == PUBLIC || REQUESTS.iter().any(is_covered), "{path}");
-    }
-}
-
-#[test]
-fn anonymous_reads_can_be_permitted() {
-    for (method, path, needed) in REQUESTS {
-        let response = call(&api(Some(Permission::Read)), method, path, &[]);
-        match needed {
-            Permission::Read => assert_eq!(response.status(), 200, "{method} {path}"),
-            Permission::Write => assert_eq!(rejection(&response).0, 401, "{method} {path}"),
-        }
     }
 }
 
