@@ -38,10 +38,7 @@ mod traces;
 
 use std::sync::Arc;
 
-use robot_core::{
-    Catalogue,
-    http::{Api, ApiSettings},
-};
+use robot_core::{Catalogue, http::Api};
 use rocket::{Build, Rocket};
 
 use mounted::{Catalogues, Mounted};
@@ -97,16 +94,9 @@ pub fn mount(
     // Rocket requires a slash at the start.
     let base = &format!("/{}", base.trim_matches('/'));
     let files = catalogue.files();
-    let api_settings = ApiSettings {
-        behaviour: settings.behaviour,
-        hosts: settings.hosts.clone(),
-        access: settings.access.clone(),
-        origins: settings.origins.clone(),
-        body_deadline: settings.body_deadline,
-        stream_limits: settings.stream_limits,
-        base: base.clone(),
-    };
-    let api = Api::with_settings(catalogue, api_settings);
+    let mut api = settings.api.clone();
+    api.base.clone_from(base);
+    let api = Api::with_settings(catalogue, api);
     let permits = BlockingPermits::new(rocket.figment());
     let mounted = Mounted::new(base, api, permits, files);
     let (rocket, catalogues) = Catalogues::with(rocket, mounted.clone());

@@ -169,12 +169,12 @@ fn run(figment: Figment) -> Result<(), String> {
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
     let metrics = metrics_address
-        .map(|address| MetricsServer::bind(address, settings.hosts.clone()))
+        .map(|address| MetricsServer::bind(address, settings.api.hosts.clone()))
         .transpose();
     let metrics = metrics.map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     #[cfg(unix)]
     reload::Reload {
-        access: settings.access.clone(),
+        access: settings.api.access.clone(),
         #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
         at_start,
@@ -206,7 +206,7 @@ fn run(figment: Figment) -> Result<(), String> {
 
 /// Prints the address, the store and the permissions once the server listens.
 fn greeting(store: String, settings: &Settings) -> AdHoc {
-    let (behaviour, access) = (settings.behaviour, settings.access.to_string());
+    let (behaviour, access) = (settings.api.behaviour, settings.api.access.to_string());
     AdHoc::on_liftoff("greeting", move |rocket: &Rocket<Orbit>| {
         let config = rocket.config();
         let address = SocketAddr::new(config.address, config.port);

@@ -93,7 +93,7 @@ impl Reload {
         let address = Serialized::global("address", self.address);
         let settings = super::read_settings(&figment.clone().merge(address))?;
         let before = self.access.tokens();
-        let new = &settings.catalogue.access;
+        let new = &settings.catalogue.api.access;
         if !before.is_empty() && new.tokens().is_empty() && !figment.contains("allow_anonymous") {
             return Err(
                 "no token is left, so that anyone could read and write; keep one, or set \

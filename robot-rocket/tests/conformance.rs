@@ -122,8 +122,8 @@ fn start(
     run: impl FnOnce(Rocket<Build>) + Send + 'static,
 ) -> Service<TcpClient> {
     let mut settings = Settings::default();
-    settings.behaviour = configuration.behaviour;
-    settings.body_deadline = configuration.body_deadline;
+    settings.api.behaviour = configuration.behaviour;
+    settings.api.body_deadline = configuration.body_deadline;
     let figment = Config::figment().merge(("port", 0)).merge(("workers", 2));
     let (ready, listening) = mpsc::channel();
     let rocket = mount(rocket::custom(figment), base, catalogue, &settings).attach(

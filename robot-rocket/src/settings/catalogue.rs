@@ -3,12 +3,11 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
 };
 
 use robot_core::{
     StoreFiles,
-    http::{Access, BODY_DEADLINE, Behaviour, Hosts, Origin, StreamLimits},
+    http::{ApiSettings, Behaviour, Hosts, StreamLimits},
 };
 use rocket::figment::{Figment, value::magic::RelativePathBuf};
 
@@ -27,47 +26,23 @@ use super::{
 /// // Without Rocket's configuration:
 /// let mut settings = Settings::default();
 /// let token = AccessToken::of("robots_of_my_own", Permission::Write);
-/// settings.access = Access::new(vec![token], Some(Permission::Read));
+/// settings.api.access = Access::new(vec![token], Some(Permission::Read));
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// The status codes (`behaviour`, `A` by default).
-    pub behaviour: Behaviour,
-    /// The host names that the catalogue accepts (`allowed_hosts`). By default any, or only loopback
-    /// names if the application listens on a loopback address.
-    pub hosts: Hosts,
-    /// The permissions of clients (`api_tokens` or `api_tokens_file`, `allow_anonymous`). By default every
-    /// client may write if the application listens on a loopback address; otherwise they must be set.
-    pub access: Access,
-    /// Other origins whose pages may use the catalogue (`allowed_origins`, none by default).
-    pub origins: Vec<Origin>,
-    /// How long a client may take to send a body, or the next piece of an import (10 s, whatever the
-    /// configuration has).
-    pub body_deadline: Duration,
-    /// The time limits of imports (`import_timeout`, `import_minimum_rate`).
-    pub stream_limits: StreamLimits,
+    /// What the API needs to know.
+    pub api: ApiSettings,
     /// A folder whose files take precedence over all routes (`static_dir`, none by default).
     pub static_dir: Option<PathBuf>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            behaviour: Behaviour::default(),
-            hosts: Hosts::default(),
-            access: Access::default(),
-            origins: Vec::new(),
-            body_deadline: BODY_DEADLINE,
-            stream_limits: StreamLimits::default(),
-            static_dir: None,
-        }
-    }
 }
 
 impl Settings {
     /// Reads `behaviour`, `allowed_hosts`, `api_tokens`, `api_tokens_file`, `allow_anonymous`,
     /// `allowed_origins`, `import_timeout`, `import_minimum_rate` and `static_dir`.
+    ///
+    /// If the application listens on a loopback address, the defaults are loopback names as hosts, and that
+    /// every client may write. Otherwise, every host is accepted, and the permissions must be set.
     ///
     /// # Errors
     /// A value is invalid, the folder cannot be read, or the application is reachable from a network
@@ -78,7 +53,7 @@ impl Settings {
     /// use robot_rocket::Settings;
     ///
     /// let figment = rocket::Config::figment().merge(("behaviour", "B"));
-    /// assert_eq!(Settings::read(&figment)?.behaviour, Behaviour::B);
+    /// assert_eq!(Settings::read(&figment)?.api.behaviour, Behaviour::B);
     /// # Ok::<(), robot_rocket::SettingsError>(())
     /// ```
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
@@ -88,15 +63,16 @@ impl Settings {
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
-        Self {
+        let api = ApiSettings {
             behaviour: behaviour(reader),
             hosts: hosts(reader),
             access: access(reader),
             origins: reader.list("allowed_origins").unwrap_or_default(),
-            body_deadline: BODY_DEADLINE,
             stream_limits: stream_limits(reader),
-            static_dir: static_dir(reader),
-        }
+            ..ApiSettings::default()
+        };
+        let static_dir = static_dir(reader);
+        Self { api, static_dir }
     }
 
     /// Checks that the folder of static files has no file of the store, which need not exist yet.

@@ -86,7 +86,7 @@ impl fmt::Display for SettingsTable {
 
 /// The effective value of a setting that no source has; `None` if Rocket has no value either.
 fn default(name: &str, settings: &ServerSettings) -> Option<String> {
-    let (catalogue, limits) = (&settings.catalogue, &settings.connections);
+    let (catalogue, limits) = (&settings.catalogue.api, &settings.connections);
     let options = &settings.options;
     let seconds = |duration: Duration| duration.as_secs().to_string();
     Some(match name {
