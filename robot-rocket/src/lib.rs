@@ -103,7 +103,6 @@ pub fn mount(
     let rocket = rocket
         .attach(forms::NoHeadForms(mounted.clone()))
         .attach(response::no_sniffing(mounted.clone()))
-        .mount(base, page::routes(&mounted))
         .mount(base, routes::all(&mounted))
         .register(base, catchers::all(&mounted));
     match &settings.static_dir {

@@ -6,26 +6,25 @@
 use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
-    io::Cursor,
     sync::LazyLock,
 };
 
-use robot_core::{Field, Kind, Sort, http::Failure};
-use rocket::{
-    Data, Request, Response, Route,
-    http::{Method, Status},
-    response::Builder,
-    route::{Handler, Outcome},
+use bytes::Bytes;
+use hyper::{
+    HeaderMap, Method, Response, StatusCode, Uri,
+    header::{
+        ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
+        IF_NONE_MATCH, LOCATION, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    },
+    http::request::Parts,
 };
+use robot_core::{Field, Kind, Sort, http::refusal};
 use serde_json::{Value as Json, json};
 
-use crate::{forms::true_method, mounted::Mounted, rank, response::convert, routes};
+use crate::mounted::Mounted;
 
-/// Before the routes of the catalogue, after static files, which may replace the page's.
-const RANK: isize = 2500;
-
-/// The methods of the page's files.
-const METHODS: &str = "GET, HEAD, OPTIONS";
+const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName =
+    HeaderName::from_static("cross-origin-resource-policy");
 
 /// Scripts, styles and data may come only from the page's own origin, and text cannot become markup
 /// or a script.
@@ -132,124 +131,93 @@ const fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// The routes of the page, for the hosts that the catalogue accepts.
-pub(crate) fn routes(mounted: &Mounted) -> Vec<Route> {
-    let rank = rank(RANK, mounted.base());
-    routes::METHODS
-        .into_iter()
-        .flat_map(|method| ["/", "/docs", "/page/<file>"].map(|path| (method, path)))
-        .map(|(method, path)| Route::ranked(rank, method, path, Page(mounted.clone())))
-        .collect()
+/// The route of a request for the page, and its response. `None` for other paths, and for hosts that the catalogue does
+/// not accept.
+pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, Response<Bytes>)> {
+    let path = head.uri.path().strip_prefix(mounted.base())?;
+    let file = STATIC
+        .iter()
+        .chain([&*DEFINITION])
+        .find(|file| file.path == path);
+    let is_base_without_slash = path.is_empty() && !mounted.base().is_empty();
+    if file.is_none() && !is_base_without_slash || !mounted.api.host_allowed(&head.headers) {
+        return None;
+    }
+    let mut response = match head.method {
+        Method::GET | Method::HEAD => file.map_or_else(
+            || with_slash(&head.uri),
+            |file| file.response(&head.headers),
+        ),
+        Method::OPTIONS => response(StatusCode::NO_CONTENT, &[]),
+        _ => refusal(StatusCode::METHOD_NOT_ALLOWED, "The page can only be read")
+            .map(|body| body.into_bytes().unwrap_or_default().into()),
+    };
+    let headers = response.headers_mut();
+    headers.insert(ALLOW, HeaderValue::from_static("GET, HEAD, OPTIONS"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let route = if path.starts_with("/page/") {
+        "/page/<file>"
+    } else {
+        file.map_or("/", |file| file.path)
+    };
+    Some((route, response))
 }
 
-#[derive(Clone)]
-struct Page(Mounted);
-
-/// The resource of a path under the base.
-enum Found {
-    File(&'static File),
-    /// The base without its slash, which redirects to the base. The paths in the page are relative,
-    /// so that it works under any path of a proxy, and without the slash they would be wrong.
-    BaseWithoutSlash,
-}
-
-impl Page {
-    fn find(&self, request: &Request<'_>) -> Option<Found> {
-        let path = request.uri().path().as_str().strip_prefix(self.0.base())?;
-        if path.is_empty() {
-            return Some(Found::BaseWithoutSlash);
+fn response(status: StatusCode, headers: &[(HeaderName, &str)]) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = status;
+    for (name, value) in headers {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
         }
-        let mut files = STATIC.iter().chain([&*DEFINITION]);
-        let file = files.find(|file| file.path == path);
-        file.map(Found::File)
     }
-}
-
-#[rocket::async_trait]
-impl Handler for Page {
-    async fn handle<'r>(&self, request: &'r Request<'_>, mut data: Data<'r>) -> Outcome<'r> {
-        let Self(Mounted { api, permits, .. }) = self;
-        let method = true_method(request, &mut data).await;
-        let found = self.find(request);
-        let Some(found) = found.filter(|_| api.host_allowed(&routes::headers(request))) else {
-            return Outcome::Forward((data, Status::NotFound));
-        };
-        Outcome::Success(match (method, found) {
-            (Method::Get | Method::Head, Found::File(file)) => file.response(request),
-            (Method::Get | Method::Head, Found::BaseWithoutSlash) => with_slash(request),
-            (Method::Options, _) => options(),
-            _ => {
-                let failure = Failure::MethodNotAllowed(METHODS.to_owned());
-                let response = api
-                    .receive(routes::head(method.as_str(), request))
-                    .reject(failure);
-                convert(response, permits)
-            }
-        })
-    }
+    response
 }
 
 impl File {
     /// The file, or 304 if the browser has it. Browsers validate it each time, so that they never mix
     /// files of two versions of the server.
-    fn response(&'static self, request: &Request<'_>) -> Response<'static> {
-        let tag = self.tag();
-        let mut response = Response::build();
-        response
-            .raw_header("etag", tag.clone())
-            .raw_header("cache-control", "no-cache")
-            .raw_header("content-security-policy", POLICY)
-            .raw_header("cross-origin-resource-policy", "same-origin")
-            .raw_header("referrer-policy", "no-referrer");
-        if is_known(&tag, request) {
-            response.status(Status::NotModified);
-        } else {
-            response.raw_header("content-type", self.content_type);
-            sized(&mut response, &self.content);
-        }
-        response.finalize()
-    }
-
-    /// The entity tag, a hash of the content.
-    fn tag(&self) -> String {
+    fn response(&'static self, headers: &HeaderMap) -> Response<Bytes> {
         let mut hasher = DefaultHasher::new();
         self.content.hash(&mut hasher);
-        format!("\"{:016x}\"", hasher.finish())
+        let tag = format!("\"{:016x}\"", hasher.finish());
+        let known = headers.get_all(IF_NONE_MATCH).iter();
+        let known = known.filter_map(|tags| tags.to_str().ok());
+        let is_known = known
+            .flat_map(|tags| tags.split(','))
+            .map(|known| known.trim().trim_start_matches("W/"))
+            .any(|known| known == "*" || known == tag);
+        let mut response = response(
+            if is_known {
+                StatusCode::NOT_MODIFIED
+            } else {
+                StatusCode::OK
+            },
+            &[
+                (ETAG, &tag),
+                (CACHE_CONTROL, "no-cache"),
+                (CONTENT_SECURITY_POLICY, POLICY),
+                (CROSS_ORIGIN_RESOURCE_POLICY, "same-origin"),
+                (REFERRER_POLICY, "no-referrer"),
+            ],
+        );
+        if !is_known {
+            let content_type = HeaderValue::from_static(self.content_type);
+            response.headers_mut().insert(CONTENT_TYPE, content_type);
+            *response.body_mut() = Bytes::from_static(self.content.as_bytes());
+        }
+        response
     }
 }
 
-fn sized(response: &mut Builder<'static>, content: &'static str) {
-    response.sized_body(content.len(), Cursor::new(content));
-}
-
-/// Whether the browser has the content with this tag (`If-None-Match`).
-fn is_known(tag: &str, request: &Request<'_>) -> bool {
-    request
-        .headers()
-        .get("if-none-match")
-        .flat_map(|tags| tags.split(','))
-        .map(str::trim)
-        .any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
-}
-
-/// Redirects to the base with a trailing slash; relative, so that it works behind a proxy.
-fn with_slash(request: &Request<'_>) -> Response<'static> {
-    let path = request.uri().path();
-    let last = path.as_str().rsplit('/').next().unwrap_or_default();
-    let query = match request.uri().query() {
-        Some(query) => Cow::Owned(format!("?{query}")),
-        None => Cow::Borrowed(""),
-    };
-    Response::build()
-        .status(Status::Found)
-        .raw_header("location", format!("./{last}/{query}"))
-        .raw_header("cache-control", "no-cache")
-        .finalize()
-}
-
-fn options() -> Response<'static> {
-    Response::build()
-        .status(Status::NoContent)
-        .raw_header("allow", METHODS)
-        .finalize()
+/// Redirects to the base with a trailing slash; relative, so that it works behind a proxy. The paths in the page are
+/// relative, too, and without the slash they would be wrong.
+fn with_slash(uri: &Uri) -> Response<Bytes> {
+    let last = uri.path().rsplit('/').next().unwrap_or_default();
+    let query = uri.query().map(|query| format!("?{query}"));
+    let location = format!("./{last}/{}", query.unwrap_or_default());
+    response(
+        StatusCode::FOUND,
+        &[(LOCATION, &location), (CACHE_CONTROL, "no-cache")],
+    )
 }

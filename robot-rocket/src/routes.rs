@@ -9,7 +9,7 @@ use hyper::{
     header::{HOST, HeaderName},
     http::request::Parts,
 };
-use robot_core::http::IMPORT_LIMIT;
+use robot_core::http::{Body, IMPORT_LIMIT};
 use rocket::{
     Data, Request, Route,
     data::ByteUnit,
@@ -22,7 +22,7 @@ use crate::{
     body::RequestBody,
     forms::{ends_early, true_method},
     mounted::Mounted,
-    rank,
+    page, rank,
     response::convert,
     serve::Labels,
 };
@@ -62,7 +62,13 @@ impl Handler for ApiHandler {
         let Self(mounted) = self;
         let ends_early = ends_early(&mut data).await;
         let method = true_method(request, &mut data).await;
-        let exchange = mounted.api.receive(head(method.as_str(), request));
+        let head = head(method.as_str(), request);
+        if let Some((route, response)) = page::answer(mounted, &head) {
+            Labels::set(request, || Labels::of_route(route));
+            let response = response.map(|bytes| Body::Whole(bytes.into()));
+            return Outcome::Success(convert(response, &mounted.permits));
+        }
+        let exchange = mounted.api.receive(head);
         Labels::set(request, || Labels::of(&exchange));
         let pieces: BoxStream<'_, io::Result<Bytes>> = if ends_early {
             let error = io::Error::from(io::ErrorKind::UnexpectedEof);

@@ -27,7 +27,7 @@ use super::{
     refusal::Refusal,
     response::Content,
 };
-use crate::body::ConnectionBody;
+use crate::{body::ConnectionBody, metrics::Completed};
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.
@@ -58,7 +58,10 @@ const NOT_PERMITTED: &AsciiSet = &CONTROLS
 pub(super) fn fairing() -> AdHoc {
     AdHoc::on_response("robot-rocket: sizes and routes", |request, response| {
         Box::pin(async move {
-            Labels::set(request, || Labels::of_route(request));
+            Labels::set(request, || match request.route() {
+                Some(route) => Labels::of_route(route.uri.to_string()),
+                None => Labels::of_route(Completed::NO_ROUTE),
+            });
             response.body_mut().size().await;
         })
     })

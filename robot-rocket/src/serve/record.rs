@@ -53,11 +53,10 @@ impl Labels {
         }
     }
 
-    /// The labels of a request to a route of the application.
-    pub(super) fn of_route(request: &Request<'_>) -> Self {
-        let route = request.route().map(|route| route.uri.to_string());
+    /// The labels of a request to another route.
+    pub(crate) fn of_route(route: impl Into<Cow<'static, str>>) -> Self {
         Self {
-            route: route.map_or(Completed::NO_ROUTE.into(), Cow::from),
+            route: route.into(),
             token: None,
             unknown_token: None,
         }

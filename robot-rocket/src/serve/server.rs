@@ -28,6 +28,7 @@ use super::{
 use crate::{
     body::{ConnectionBody, RequestBody},
     mounted::Mounted,
+    page,
     settings::ConnectionLimits,
 };
 
@@ -103,6 +104,10 @@ async fn answer_by_catalogue(
     body: &mut ConnectionBody,
     record: &mut RequestRecord,
 ) -> Response<Content> {
+    if let Some((route, response)) = page::answer(mounted, &head) {
+        record.labels = Some(Labels::of_route(route));
+        return response.map(Content::Whole);
+    }
     let exchange = mounted.api.receive(head);
     record.request_id = exchange.request_id().clone();
     record.labels = Some(Labels::of(&exchange));
