@@ -60,7 +60,8 @@ pub(crate) fn kill_during_an_atomic_import_leaves_all_or_none(run: &Run) {
         }
         file
     };
-    let start = || Server::sqlite(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    let start = || Server::start(folder.path(), &[]);
     let server = start();
     let begin = Instant::now();
     let answer = server.call("POST", TARGET, &file("first"));

@@ -1,7 +1,7 @@
 //! SIGTERM under load.
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io::Write as _,
     mem,
     net::TcpStream,
     thread,
@@ -10,7 +10,7 @@ use std::{
 
 use crate::{
     options::Run,
-    process::{Server, wait_for},
+    process::{Server, answer, wait_for},
     workload::{Interval, Ledger, Outcome, Robot, Workload, Write, added_id},
 };
 
@@ -60,11 +60,11 @@ fn stop(server: Server, robots: Vec<Robot>) -> Vec<(u64, Write)> {
     });
     let finish = |(robot, (mut stream, rest)): (Robot, (TcpStream, String))| {
         stream.write_all(rest.as_bytes()).unwrap();
-        let answer = io::read_to_string(stream).unwrap_or_else(|error| error.to_string());
+        let answer = answer(&mut stream);
+        let after = signalled.elapsed();
         assert!(
             answer.starts_with("HTTP/1.1 201 "),
-            "{answer:?}, {:?} after the signal",
-            signalled.elapsed()
+            "{answer:?}, {after:?} after the signal"
         );
         let (_, body) = answer.split_once("\r\n\r\n").unwrap();
         let end = Instant::now();
@@ -85,15 +85,7 @@ fn stop(server: Server, robots: Vec<Robot>) -> Vec<(u64, Write)> {
 /// Sends the first half of an addition, and waits until the server has asked for the rest.
 fn begin(server: &Server, robot: &Robot) -> (TcpStream, String) {
     let body = robot.body();
-    let head = format!(
-        "POST /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
-         Content-Length: {}\r\nExpect: 100-continue\r\n\r\n",
-        body.len()
-    );
-    let mut stream = server.connect(&head);
-    let mut interim = [0; 25];
-    stream.read_exact(&mut interim).unwrap();
-    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut stream = server.begin(body.len());
     let (first, rest) = body.split_at(20);
     stream.write_all(first.as_bytes()).unwrap();
     (stream, rest.to_owned())
