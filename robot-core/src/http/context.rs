@@ -14,7 +14,7 @@ use super::{
     failure::{self, Failure},
     headers,
     origin::{self, Origin},
-    render::{Envelope, json},
+    render::envelope,
     request_id::RequestId,
     response::{self, Response},
     route::HandlerResult,
@@ -67,7 +67,7 @@ impl ResponseContext {
             if let Failure::Store(error) = &failure {
                 failure::log(error, &self.request_id);
             }
-            let body = json(&Envelope::error(failure.messages()));
+            let body = envelope("ERROR", None::<()>, failure.messages());
             let mut response = response::whole(failure.status(self.behaviour), body);
             response.headers_mut().extend(failure.header());
             response
@@ -109,8 +109,8 @@ impl ResponseContext {
 /// ```
 #[must_use]
 pub fn refusal(status: StatusCode, message: &str) -> Response {
-    let envelope = Envelope::error(vec![message.to_owned()]);
-    let mut response = response::whole(status, json(&envelope));
+    let body = envelope("ERROR", None::<()>, vec![message.to_owned()]);
+    let mut response = response::whole(status, body);
     let context = ResponseContext::new(&HeaderMap::new(), Behaviour::default(), &[]);
     context.add_headers(response.headers_mut());
     response.headers_mut().remove(REQUEST_ID);

@@ -10,7 +10,7 @@ use ::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use super::{
     list::{self, ListWriter},
     query::Query,
-    render::{Envelope, json},
+    render::envelope,
     response,
     route::{Call, Started},
 };
@@ -66,7 +66,7 @@ impl ListWriter<Robot> for File {
             // One field too many.
             Format::Csv => format!("\"{MESSAGE}\"{}\n", ",".repeat(self.columns)).into_bytes(),
             Format::Json | Format::Ndjson => {
-                let mut line = json(&Envelope::error(vec![MESSAGE.to_owned()]));
+                let mut line = envelope("ERROR", None::<()>, vec![MESSAGE.to_owned()]);
                 line.push(b'\n');
                 line
             }

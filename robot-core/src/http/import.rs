@@ -18,7 +18,7 @@ use super::{
     headers::{content_length, value},
     parameters::{IMPORT, flag, parameters},
     query::named_format,
-    render::{Envelope, json},
+    render::envelope,
     request_body::{BodyError, Pieces},
     request_id::RequestId,
     response,
@@ -261,7 +261,7 @@ impl Report {
                     return Err(Failure::NothingImported(Box::new(stop), messages));
                 }
                 messages.extend(advice(&stop, options).map(str::to_owned));
-                let body = json(&Envelope::stopped(self.counts, messages));
+                let body = envelope("ERROR", Some(self.counts), messages);
                 let mut response = response::whole(stop.status(behaviour), body);
                 response.headers_mut().extend(stop.header());
                 Ok(response)
@@ -269,10 +269,7 @@ impl Report {
             (None, Some(first)) if !is_anything_stored => {
                 Err(Failure::NothingImported(Box::new(first), messages))
             }
-            _ => {
-                let envelope = Envelope::ok(self.counts).with_messages(messages);
-                Ok(response::ok(json(&envelope)))
-            }
+            _ => Ok(response::ok(envelope("OK", Some(self.counts), messages))),
         }
     }
 }

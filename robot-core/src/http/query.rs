@@ -6,9 +6,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{
-        EXPORT, LIST, Message, Parameter, ROBOT, SEARCH, SUMMARY, Value, flag, limit, parameters,
-    },
+    parameters::{EXPORT, Message, Parameter, SEARCH, Value, flag, limit, parameters},
 };
 use crate::{
     catalogue::{
@@ -53,11 +51,6 @@ struct Parts {
 }
 
 impl Query {
-    /// Parses the query of a list. Unknown parameters are ignored.
-    pub(super) fn of_list(query: &str) -> Result<Self, Failure> {
-        Self::read(query, &LIST)
-    }
-
     /// Parses the query of a search for a text.
     pub(super) fn of_search(text: &str, query: &str) -> Result<Self, Failure> {
         let mut read = Self::read(query, &SEARCH)?;
@@ -69,16 +62,6 @@ impl Query {
         }
         read.filter = read.filter.containing(text);
         Ok(read)
-    }
-
-    /// Parses the query of a single robot.
-    pub(super) fn of_robot(query: &str) -> Result<Self, Failure> {
-        Self::read(query, &ROBOT)
-    }
-
-    /// Parses the query of a summary.
-    pub(super) fn of_summary(query: &str) -> Result<Self, Failure> {
-        Self::read(query, &SUMMARY)
     }
 
     /// Parses the query of an export: the fields, the filter, and the format with its options.
@@ -106,7 +89,7 @@ impl Query {
         self.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW)
     }
 
-    fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
+    pub(super) fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
         Self::read_with(query, known, |_, _| Ok(false))
     }
 
@@ -272,13 +255,17 @@ fn is_excluded(filter: &Filter, condition: &Condition) -> bool {
 
 /// A value that is the name of a format.
 pub(super) fn named_format(value: &str) -> Result<Format, Message> {
-    let format = value.parse();
-    format.map_err(|_| "format must be csv, json or ndjson".into())
+    Format::of_name(value).ok_or_else(|| "format must be csv, json or ndjson".into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::parameters::{LIST, ROBOT};
+
+    fn list(query: &str) -> Result<Query, Failure> {
+        Query::read(query, &LIST)
+    }
 
     fn messages(query: Result<Query, Failure>) -> Vec<String> {
         query.unwrap_err().messages()
@@ -286,7 +273,7 @@ mod tests {
 
     #[test]
     fn known_parameters_are_parsed_and_others_ignored() {
-        let query = Query::of_list("x=1&fields=year,id&limit=10&after=a%2Bb+c%C3%A9&&=").ok();
+        let query = list("x=1&fields=year,id&limit=10&after=a%2Bb+c%C3%A9&&=").ok();
         assert_eq!(
             query,
             Some(Query {
@@ -296,9 +283,9 @@ mod tests {
                 ..Query::default()
             })
         );
-        assert_eq!(Query::of_list("").ok(), Some(Query::default()));
+        assert_eq!(list("").ok(), Some(Query::default()));
         assert_eq!(
-            Query::of_robot("limit=x&after=%FF").ok(),
+            Query::read("limit=x&after=%FF", &ROBOT).ok(),
             Some(Query::default())
         );
     }
@@ -343,7 +330,7 @@ mod tests {
             "after=a&sort=-name",
             "count=yes",
         ] {
-            let failure = Query::of_list(query).err();
+            let failure = list(query).err();
             assert!(matches!(failure, Some(Failure::Malformed(_))), "{query}");
         }
     }
@@ -355,7 +342,7 @@ mod tests {
             "fields has '{}…', which is not a field; the fields are id,name,type,year,revision",
             "é".repeat(40)
         );
-        let query = Query::of_robot(&format!("fields={long}"));
+        let query = Query::read(&format!("fields={long}"), &ROBOT);
         assert_eq!(messages(query), [message]);
     }
 
@@ -363,7 +350,7 @@ mod tests {
     fn repeated_parameters_are_reported_once() {
         let query = "limit=x&fields=z&".repeat(1000);
         assert_eq!(
-            messages(Query::of_list(&query)),
+            messages(list(&query)),
             [
                 "limit must be an integer from 1 to 1000",
                 "fields has 'z', which is not a field; the fields are id,name,type,year,revision",
@@ -372,19 +359,19 @@ mod tests {
             ]
         );
         assert_eq!(
-            messages(Query::of_list(&"type=x&".repeat(1000))),
+            messages(list(&"type=x&".repeat(1000))),
             ["type must be one of: droid, mechanical, virtual"]
         );
     }
 
     #[test]
     fn next_page_keeps_fields_and_limit() {
-        let query = Query::of_list("limit=2&fields=name,year").unwrap_or_default();
+        let query = list("limit=2&fields=name,year").unwrap_or_default();
         let end = Cursor::after_name("a b&c=+%é");
         let next = query.next(&end);
         let expected = "fields=name,year&limit=2&after=a%20b%26c%3D%2B%25%C3%A9";
         assert_eq!(next, format!("/api/robots?{expected}"));
-        let read = Query::of_list(expected);
+        let read = list(expected);
         assert_eq!(read.ok().map(|query| query.cursor), Some(end));
     }
 
@@ -392,12 +379,12 @@ mod tests {
     fn next_page_of_a_filter_has_a_cursor() {
         let text =
             "type=droid&type=virtual&type=droid&year_from=1970&name=R2-D2&sort=-year&limit=2";
-        let query = Query::of_list(text).unwrap_or_default();
+        let query = list(text).unwrap_or_default();
         let end: Cursor = "-year:1977:12".parse().unwrap_or_default();
         let expected = "limit=2&type=droid&type=virtual&year_from=1970&name=R2-D2&sort=-year\
                         &cursor=-year%3A1977%3A12";
         assert_eq!(query.next(&end), format!("/api/robots?{expected}"));
-        let read = Query::of_list(expected).unwrap_or_default();
+        let read = list(expected).unwrap_or_default();
         assert_eq!((read.filter, read.cursor), (query.filter, end));
     }
 
@@ -421,7 +408,7 @@ mod tests {
             let parameters = format!("limit=2&containing={text}&cursor=name%3Aa");
             let next = query.next(&Cursor::after_name("a"));
             assert_eq!(next, format!("/api/robots?{parameters}"));
-            let read = Query::of_list(&parameters);
+            let read = list(&parameters);
             assert_eq!(read.ok().map(|next| next.filter), Some(query.filter));
         }
     }

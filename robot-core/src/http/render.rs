@@ -12,68 +12,25 @@ use serde_json::ser::{CompactFormatter, Formatter};
 use super::list::ListWriter;
 use crate::model::{Field, Value, Visible};
 
-/// The object of every reply except lists.
-#[derive(Serialize)]
-pub(super) struct Envelope<T> {
-    status: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+/// The reply `{"status":…,"data":…,"messages":…}`, without members that have no value.
+pub(super) fn envelope<T: Serialize>(
+    status: &str,
     data: Option<T>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<Vec<String>>,
-}
-
-impl Envelope<()> {
-    pub(super) const OK: Self = Self::bare("OK");
-    pub(super) const NOT_FOUND: Self = Self::bare("NOT-FOUND");
-
-    const fn bare(status: &'static str) -> Self {
-        Self {
-            status,
-            data: None,
-            messages: None,
-        }
+    messages: Vec<String>,
+) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct Envelope<'a, T> {
+        status: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        data: Option<T>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        messages: Vec<String>,
     }
-
-    pub(super) const fn error(messages: Vec<String>) -> Self {
-        Self {
-            status: "ERROR",
-            data: None,
-            messages: Some(messages),
-        }
-    }
-}
-
-impl<T> Envelope<T> {
-    pub(super) const fn ok(data: T) -> Self {
-        Self {
-            status: "OK",
-            data: Some(data),
-            messages: None,
-        }
-    }
-
-    /// A failure that has data: an import that was stopped.
-    pub(super) const fn stopped(data: T, messages: Vec<String>) -> Self {
-        Self {
-            status: "ERROR",
-            data: Some(data),
-            messages: Some(messages),
-        }
-    }
-
-    /// Adds messages, if there are any.
-    pub(super) fn with_messages(mut self, messages: Vec<String>) -> Self {
-        self.messages = Some(messages).filter(|messages| !messages.is_empty());
-        self
-    }
-
-    pub(super) const fn found(data: T) -> Self {
-        Self {
-            status: "FOUND",
-            data: Some(data),
-            messages: None,
-        }
-    }
+    json(&Envelope {
+        status,
+        data,
+        messages,
+    })
 }
 
 /// The JSON of a value.

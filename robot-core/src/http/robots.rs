@@ -12,8 +12,9 @@ use super::{
     conditions::{Conditions, Expectation, etag},
     failure::{Failure, PATCH_TYPE},
     headers, list,
+    parameters::{LIST, ROBOT, SUMMARY},
     query::Query,
-    render::{Array, Envelope, array, json},
+    render::{Array, array, envelope},
     request_id::RequestId,
     response::{self, Response},
     route::{Call, HandlerResult, Started},
@@ -38,7 +39,7 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let query = Query::of_list(call.query())?;
+    let query = Query::read(call.query(), &LIST)?;
     Ok(List::new(call, query).start())
 }
 
@@ -129,11 +130,11 @@ impl List {
 
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
-    let query = Query::of_summary(call.query())?;
+    let query = Query::read(call.query(), &SUMMARY)?;
     let service = Arc::clone(call.service);
     Ok(Pending::blocking(move || {
         let summary = service.catalogue.summary(&query.filter)?;
-        Ok(response::ok(json(&Envelope::ok(summary))))
+        Ok(response::ok(envelope("OK", Some(summary), Vec::new())))
     }))
 }
 
@@ -146,7 +147,7 @@ fn counted(mut response: Response, count: Option<u64>) -> Response {
 
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let query = Query::of_robot(call.query())?;
+    let query = Query::read(call.query(), &ROBOT)?;
     let conditions = Conditions::of_read(call.headers())?;
     let Some(id) = call.id() else {
         return Ok(Pending::ready(Ok(not_found())));
@@ -168,13 +169,13 @@ fn found(robot: &Robot, query: &Query, conditions: &Conditions) -> HandlerResult
         ));
     }
     let fields = query.fields();
-    let bytes = json(&Envelope::found(View { robot, fields }));
+    let bytes = envelope("FOUND", Some(View { robot, fields }), Vec::new());
     Ok(tagged(response::ok(bytes), revision))
 }
 
 /// The answer without conditions: a robot that does not exist has no entity tag.
 fn not_found() -> Response {
-    response::ok(json(&Envelope::NOT_FOUND))
+    response::ok(envelope("NOT-FOUND", None::<()>, Vec::new()))
 }
 
 fn tagged(mut response: Response, revision: Revision) -> Response {
@@ -190,7 +191,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     Ok(robot.map(move |robot| {
         let robot = &robot?;
         let fields = Field::created_view();
-        let bytes = json(&Envelope::ok(View { robot, fields }));
+        let bytes = envelope("OK", Some(View { robot, fields }), Vec::new());
         Ok(response::whole(status, bytes))
     }))
 }
@@ -310,5 +311,5 @@ fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<Ha
 }
 
 fn done() -> Response {
-    response::ok(json(&Envelope::OK))
+    response::ok(envelope("OK", None::<()>, Vec::new()))
 }
