@@ -98,7 +98,6 @@ pub(crate) fn run(
         "Copied {}; both have the checksum {checksum}.",
         robot_count(count)
     );
-    let checksum = checksum.to_string();
     let members = [("robots", count.into()), ("checksum", checksum.into())];
     context
         .print_result(&text, &members)
@@ -144,10 +143,9 @@ impl StageProgress {
         if !matches!(&self.0, Some((stage, _)) if *stage == now.stage) {
             // Clears the line of the previous stage before the new one is drawn.
             self.0 = None;
-            self.0 = Some((now.stage, Progress::new(now.total, "copying")));
+            self.0 = Some((now.stage, Progress::new(Some(now.total), "copying")));
         }
         let action = match now.stage {
-            CopyStage::Counting => "counted",
             CopyStage::VerifyingSource => "verified in the source",
             CopyStage::VerifyingTarget => "verified in the target",
             _ => "copied",

@@ -273,15 +273,6 @@ impl Cursor {
         Sort::new(key, self.direction)
     }
 
-    /// Whether the page starts at the beginning.
-    #[must_use]
-    pub fn is_start(&self) -> bool {
-        matches!(
-            self.place,
-            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None)
-        )
-    }
-
     /// Whether a robot comes after this place.
     #[must_use]
     pub fn precedes(&self, robot: &Robot) -> bool {

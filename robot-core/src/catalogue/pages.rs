@@ -31,10 +31,6 @@ use crate::model::{Entry, Robot};
 ///     .collect();
 /// assert_eq!(sizes?, [10, 10, 5]);
 ///
-/// // Ids and names only, starting after a name.
-/// let entries = Pages::new(&catalogue, "").after("RX-8").entries().next().transpose()?;
-/// assert_eq!(entries.map(|page| page[0].name().to_owned()).as_deref(), Some("RX-9"));
-///
 /// // Those of some years, the newest first.
 /// let newest = Pages::new(&catalogue, Filter::all().years(2000..)).sorted("-id".parse()?);
 /// assert_eq!(newest.flatten().flatten().count(), 25);
@@ -81,13 +77,6 @@ impl<C, T> Pages<C, T> {
             finished: false,
         }
     }
-
-    /// By name, and only robots whose name is greater than this text, by bytes.
-    #[must_use]
-    pub fn after(self, name: impl Into<String>) -> Self {
-        self.starting_at(Cursor::after_name(name))
-    }
-
     /// In this order, from the beginning.
     #[must_use]
     pub fn sorted(self, sort: Sort) -> Self {

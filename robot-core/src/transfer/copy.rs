@@ -3,12 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::digest::{CatalogueDigest, Digester, count};
-use crate::{
-    catalogue::{
-        Catalogue, Cursor, Error, Filter, PageItem, PageRequest, Pages, Restoration, Result,
-    },
-    model::{Entry, Robot},
-};
+use crate::catalogue::{Catalogue, Cursor, Error, Filter, PageRequest, Pages, Restoration, Result};
 
 /// Number of robots per batch. Lower, and each commit is shared by fewer robots; higher, and a batch
 /// may block other writers for more than a second: see [`Catalogue::restore`].
@@ -33,8 +28,6 @@ const BATCH: usize = 4000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CopyStage {
-    /// The robots of the source are counted.
-    Counting,
     /// Robots are copied.
     Copying,
     /// The source is read again.
@@ -50,10 +43,7 @@ pub enum CopyStage {
 ///
 /// /// The progress as text.
 /// fn line(progress: CopyProgress) -> String {
-///     match progress.total {
-///         Some(total) => format!("{} of {total}", progress.robots),
-///         None => progress.robots.to_string(),
-///     }
+///     format!("{} of {}", progress.robots, progress.total)
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +54,7 @@ pub struct CopyProgress {
     /// The number of robots that are done in this stage.
     pub robots: u64,
     /// The number of robots that were counted. The source may change meanwhile.
-    pub total: Option<u64>,
+    pub total: u64,
 }
 
 /// Why a copy failed. Robots that were copied stay in the target, which is incomplete.
@@ -148,16 +138,38 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     if !target.entries(any).map_err(CopyError::Target)?.is_empty() {
         return Err(CopyError::NotEmpty);
     }
-    let mut copy = Copy {
-        progress: &mut progress,
-        copied: 0,
-        total: None,
+    let total = source.count(&Filter::all()).map_err(CopyError::Source)?;
+    let mut copied = 0;
+    let mut report = |stage, robots, copied| {
+        let progress = progress(CopyProgress {
+            stage,
+            robots,
+            total,
+        });
+        match progress {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(CopyError::Cancelled { copied }),
+        }
     };
-    copy.read::<Entry>(source, CopyStage::Counting, CopyError::Source, |_| Ok(()))
-        .map(|count| copy.total = Some(count))?;
-    copy.copy(source, target)?;
-    let source_digest = copy.digest(source, CopyStage::VerifyingSource, CopyError::Source)?;
-    let target_digest = copy.digest(target, CopyStage::VerifyingTarget, CopyError::Target)?;
+    // First, so that the target raises its last id once; and again at the end, for ids that were
+    // assigned meanwhile.
+    copy_last_id(source, target)?;
+    for page in Pages::new(source, Filter::all()).page_size(BATCH) {
+        let page = page.map_err(CopyError::Source)?;
+        let robots = count(&page);
+        Restoration::new(page, None)
+            .and_then(|restoration| target.restore(&restoration))
+            .map_err(CopyError::Target)?;
+        copied += robots;
+        report(CopyStage::Copying, copied, copied)?;
+    }
+    copy_last_id(source, target)?;
+    let source_digest = digest_of(source, CopyError::Source, |robots| {
+        report(CopyStage::VerifyingSource, robots, copied)
+    })?;
+    let target_digest = digest_of(target, CopyError::Target, |robots| {
+        report(CopyStage::VerifyingTarget, robots, copied)
+    })?;
     if source_digest != target_digest {
         return Err(CopyError::Mismatch {
             source_digest,
@@ -167,80 +179,19 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     Ok(target_digest)
 }
 
-/// A running copy.
-struct Copy<'a> {
-    progress: &'a mut dyn FnMut(CopyProgress) -> ControlFlow<()>,
-    copied: u64,
-    total: Option<u64>,
-}
-
-impl Copy<'_> {
-    /// Copies the robots and the last id.
-    fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
-        &mut self,
-        source: &S,
-        target: &T,
-    ) -> Result<(), CopyError> {
-        // First, so that the target raises its last id once; and again at the end, for ids that were
-        // assigned meanwhile.
-        copy_last_id(source, target)?;
-        let mut copied = 0;
-        let outcome = self.read::<Robot>(source, CopyStage::Copying, CopyError::Source, |robots| {
-            let restoration = Restoration::new(robots.iter().cloned(), None);
-            restoration
-                .and_then(|restoration| target.restore(&restoration))
-                .map_err(CopyError::Target)?;
-            copied += count(robots);
-            Ok(())
-        });
-        self.copied = copied;
-        match outcome {
-            Err(CopyError::Cancelled { .. }) => Err(CopyError::Cancelled { copied }),
-            outcome => outcome.and_then(|_| copy_last_id(source, target)),
-        }
+/// The digest of a catalogue. Each page is reported with the number of robots so far.
+fn digest_of<C: Catalogue + ?Sized>(
+    catalogue: &C,
+    failure: fn(Error) -> CopyError,
+    mut report: impl FnMut(u64) -> Result<(), CopyError>,
+) -> Result<CatalogueDigest, CopyError> {
+    let mut digester = Digester::default();
+    for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
+        let page = page.map_err(failure)?;
+        digester.update(&page).map_err(failure)?;
+        report(digester.robots)?;
     }
-
-    /// Digests a catalogue.
-    fn digest<C: Catalogue + ?Sized>(
-        &mut self,
-        catalogue: &C,
-        stage: CopyStage,
-        failure: fn(Error) -> CopyError,
-    ) -> Result<CatalogueDigest, CopyError> {
-        let mut digester = Digester::default();
-        self.read::<Robot>(catalogue, stage, failure, |robots| {
-            digester.update(robots).map_err(failure)
-        })?;
-        Ok(digester.finish())
-    }
-
-    /// Reads a catalogue, and reports the progress. Returns the number of robots.
-    fn read<T: PageItem>(
-        &mut self,
-        catalogue: &(impl Catalogue + ?Sized),
-        stage: CopyStage,
-        failure: fn(Error) -> CopyError,
-        mut process: impl FnMut(&[T]) -> Result<(), CopyError>,
-    ) -> Result<u64, CopyError> {
-        let mut robots = 0;
-        let pages = Pages::<_, T>::of(catalogue, Filter::all(), Cursor::default());
-        for page in pages.page_size(BATCH) {
-            let page = page.map_err(failure)?;
-            process(&page)?;
-            robots += count(&page);
-            let total = self.total;
-            let progress = CopyProgress {
-                stage,
-                robots,
-                total,
-            };
-            if (self.progress)(progress).is_break() {
-                let copied = self.copied;
-                return Err(CopyError::Cancelled { copied });
-            }
-        }
-        Ok(robots)
-    }
+    Ok(digester.finish())
 }
 
 /// Makes sure that the target assigns no id that the source has assigned.

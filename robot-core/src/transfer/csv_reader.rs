@@ -1,6 +1,6 @@
 //! CSV reader: a record is a row, and the first row is the header.
 
-use std::io::{self, Read};
+use std::io::Read;
 
 use super::{
     input::{Input, RECORD_LIMIT},
@@ -56,8 +56,7 @@ impl CsvReader {
             Some(columns) => columns,
             None => self.header(input)?,
         };
-        let row = self.row(input);
-        let row = row.map_err(|error| ReadError::input(input.line(), error))?;
+        let row = self.row(input)?;
         let record = row.map(|row| (row.line, self.draft(&row, &columns)));
         self.columns = Some(columns);
         Ok(record)
@@ -65,9 +64,7 @@ impl CsvReader {
 
     /// Reads the header.
     fn header<R: Read>(&mut self, input: &mut Input<R>) -> Result<Columns, ReadError> {
-        let row = self.row(input);
-        let row = row.map_err(|error| ReadError::input(input.line(), error))?;
-        let Some(row) = row else {
+        let Some(row) = self.row(input)? else {
             let names = Field::names(Field::SETTABLE);
             return Err(ReadError::malformed(
                 1,
@@ -111,7 +108,7 @@ impl CsvReader {
     }
 
     /// Reads a row.
-    fn row<R: Read>(&mut self, input: &mut Input<R>) -> io::Result<Option<Row>> {
+    fn row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<Row>, ReadError> {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
         let line = input.line();

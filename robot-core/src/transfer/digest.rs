@@ -1,7 +1,5 @@
 //! Digest of a catalogue, to compare catalogues in different stores.
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 
 use crate::{
@@ -21,48 +19,12 @@ use crate::{
 /// assert_ne!(digest(&one)?, digest(&other)?);
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueDigest {
     /// The number of robots.
     pub robots: u64,
     /// The checksum of all robots.
-    pub checksum: Checksum,
-}
-
-/// The SHA-256 of all robots as NDJSON, in the order of their names: the output of
-/// `robot-cli list --format ndjson | sha256sum`.
-///
-/// ```
-/// use robot_core::{MemoryCatalogue, transfer::digest};
-///
-/// // The hash of no bytes.
-/// let checksum = digest(&MemoryCatalogue::new())?.checksum;
-/// assert_eq!(checksum.as_bytes()[..4], [0xe3, 0xb0, 0xc4, 0x42]);
-/// assert!(checksum.to_string().starts_with("e3b0c442"));
-/// # Ok::<(), robot_core::Error>(())
-/// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Checksum([u8; 32]);
-
-impl Checksum {
-    /// The 32 bytes.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Display for Checksum {
-    /// 64 hexadecimal digits.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&hex::encode(self.0))
-    }
-}
-
-impl fmt::Debug for Checksum {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, formatter)
-    }
+    pub checksum: String,
 }
 
 /// Reads a catalogue page by page, and returns its digest.
@@ -91,7 +53,7 @@ pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
 /// Computes the digest of robots that are added in order.
 #[derive(Default)]
 pub(super) struct Digester {
-    robots: u64,
+    pub(super) robots: u64,
     hash: Sha256,
     line: Vec<u8>,
 }
@@ -112,7 +74,7 @@ impl Digester {
     pub(super) fn finish(self) -> CatalogueDigest {
         CatalogueDigest {
             robots: self.robots,
-            checksum: Checksum(self.hash.finalize().into()),
+            checksum: hex::encode(self.hash.finalize()),
         }
     }
 }

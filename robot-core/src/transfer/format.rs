@@ -1,6 +1,6 @@
 //! File formats for robots.
 
-use std::{fmt, path::Path, str::FromStr};
+use std::{fmt, path::Path};
 
 /// A file format for robots.
 ///
@@ -41,13 +41,26 @@ impl Format {
         }
     }
 
+    /// The format with this name.
+    ///
+    /// ```
+    /// use robot_core::transfer::Format;
+    ///
+    /// assert_eq!(Format::of_name("csv"), Some(Format::Csv));
+    /// assert_eq!(Format::of_name("xml"), None);
+    /// ```
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.as_str() == name)
+    }
+
     /// The format of a file, by its extension: `csv`, `json`, `ndjson` or `jsonl`.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
             "jsonl" => Some(Self::Ndjson),
-            extension => extension.parse().ok(),
+            extension => Self::of_name(extension),
         }
     }
 
@@ -91,27 +104,5 @@ impl Format {
 impl fmt::Display for Format {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.as_str())
-    }
-}
-
-/// The error for a text that is not the name of a [`Format`].
-///
-/// ```
-/// let error = "xml".parse::<robot_core::transfer::Format>().unwrap_err();
-/// assert_eq!(error.to_string(), "the formats are csv, json and ndjson");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the formats are csv, json and ndjson")]
-#[non_exhaustive]
-pub struct ParseFormatError;
-
-impl FromStr for Format {
-    type Err = ParseFormatError;
-
-    fn from_str(text: &str) -> Result<Self, ParseFormatError> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.as_str() == text)
-            .ok_or(ParseFormatError)
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
+use super::record::ReadError;
+
 /// The maximum number of bytes in a record, which bounds the memory that a reader needs.
 ///
 /// ```
@@ -58,11 +60,11 @@ impl<R: Read> Input<R> {
     }
 
     /// The bytes in the buffer, which is filled if it is empty; none at the end.
-    pub(super) fn fill(&mut self) -> io::Result<&[u8]> {
+    pub(super) fn fill(&mut self) -> Result<&[u8], ReadError> {
         // Returning the bytes from within the loop would extend their borrow beyond it.
         while let Err(error) = self.reader.fill_buf() {
             if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
+                return Err(ReadError::input(self.line, error));
             }
         }
         Ok(self.reader.buffer())
@@ -79,7 +81,7 @@ impl<R: Read> Input<R> {
     }
 
     /// Consumes all following bytes that are among these.
-    pub(super) fn skip(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn skip(&mut self, bytes: &[u8]) -> Result<(), ReadError> {
         loop {
             let buffer = self.fill()?;
             let is_other = |byte: &u8| !bytes.contains(byte);

@@ -71,17 +71,8 @@ impl JsonReader {
 
 /// The next byte that is not white space.
 fn peek<R: Read>(input: &mut Input<R>) -> Result<Option<u8>, ReadError> {
-    skip_white_space(input)?;
-    let line = input.line();
-    let buffer = input
-        .fill()
-        .map_err(|error| ReadError::input(line, error))?;
-    Ok(buffer.first().copied())
-}
-
-fn skip_white_space<R: Read>(input: &mut Input<R>) -> Result<(), ReadError> {
-    let skipped = input.skip(WHITE_SPACE);
-    skipped.map_err(|error| ReadError::input(input.line(), error))
+    input.skip(WHITE_SPACE)?;
+    Ok(input.fill()?.first().copied())
 }
 
 /// Reads an element up to its delimiter, a comma or bracket, which is not consumed.
@@ -89,15 +80,12 @@ fn read_element<R: Read>(
     input: &mut Input<R>,
     record: &mut RecordBuffer,
 ) -> Result<u64, ReadError> {
-    skip_white_space(input)?;
+    input.skip(WHITE_SPACE)?;
     let line = input.line();
     let mut element = Element::default();
     record.clear();
     loop {
-        let current = input.line();
-        let buffer = input
-            .fill()
-            .map_err(|error| ReadError::input(current, error))?;
+        let buffer = input.fill()?;
         if buffer.is_empty() {
             return Err(ReadError::malformed(
                 line,

@@ -62,8 +62,8 @@ mod writer;
 
 pub use atomic_import::import_atomically;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
-pub use digest::{CatalogueDigest, Checksum, digest};
-pub use format::{Format, ParseFormatError};
+pub use digest::{CatalogueDigest, digest};
+pub use format::Format;
 pub use import::{Import, import};
 pub use input::RECORD_LIMIT;
 pub use outcome::{

@@ -1,14 +1,17 @@
 //! NDJSON reader: a record is a line.
 
-use std::io::{self, Read};
+use std::io::Read;
 
-use super::input::{Input, RecordBuffer};
+use super::{
+    input::{Input, RecordBuffer},
+    record::ReadError,
+};
 
 /// Reads the next line that is not blank. Returns its number; `None` at the end.
 pub(super) fn next<R: Read>(
     input: &mut Input<R>,
     record: &mut RecordBuffer,
-) -> io::Result<Option<u64>> {
+) -> Result<Option<u64>, ReadError> {
     loop {
         let line = input.line();
         if input.fill()?.is_empty() {
@@ -25,7 +28,7 @@ pub(super) fn next<R: Read>(
 }
 
 /// Reads a line, without its line break.
-fn read_line<R: Read>(input: &mut Input<R>, record: &mut RecordBuffer) -> io::Result<()> {
+fn read_line<R: Read>(input: &mut Input<R>, record: &mut RecordBuffer) -> Result<(), ReadError> {
     record.clear();
     loop {
         let buffer = input.fill()?;

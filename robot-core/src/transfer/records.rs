@@ -73,13 +73,10 @@ impl<R: Read> Records<R> {
                 Some(line) => (line, self.object(line)?),
                 None => return Ok(None),
             },
-            Reader::Ndjson => {
-                let line = ndjson_reader::next(input, record);
-                match line.map_err(|error| ReadError::input(input.line(), error))? {
-                    Some(line) => (line, self.object(line)?),
-                    None => return Ok(None),
-                }
-            }
+            Reader::Ndjson => match ndjson_reader::next(input, record)? {
+                Some(line) => (line, self.object(line)?),
+                None => return Ok(None),
+            },
         };
         let position = self.locate(line);
         self.count = self.count.saturating_add(1);

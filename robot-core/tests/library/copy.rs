@@ -38,17 +38,16 @@ fn checksum_is_that_of_the_ndjson() {
     let empty = digest(&catalogue).unwrap();
     assert_eq!(empty.robots, 0);
     assert_eq!(
-        empty.checksum.to_string(),
+        empty.checksum,
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     );
     restore(&catalogue, [robot(1, "R2-D2")]);
     let one = digest(&catalogue).unwrap();
     assert_eq!(one.robots, 1);
     assert_eq!(
-        one.checksum.to_string(),
+        one.checksum,
         "de8c44c072d5987299e6dff270c859957221c452a6a08e425fa7548e7df9b914"
     );
-    assert_eq!(one.checksum.as_bytes()[..2], [0xde, 0x8c]);
 }
 
 #[test]
@@ -123,12 +122,11 @@ fn progress_is_reported_for_each_page() {
         ControlFlow::Continue(())
     })
     .unwrap();
-    let both = |stage, total| [(stage, 4000, total), (stage, 5000, total)];
+    let both = |stage| [(stage, 4000, 5000), (stage, 5000, 5000)];
     let expected = [
-        both(CopyStage::Counting, None),
-        both(CopyStage::Copying, Some(5000)),
-        both(CopyStage::VerifyingSource, Some(5000)),
-        both(CopyStage::VerifyingTarget, Some(5000)),
+        both(CopyStage::Copying),
+        both(CopyStage::VerifyingSource),
+        both(CopyStage::VerifyingTarget),
     ];
     assert_eq!(reported, expected.concat());
 }
@@ -136,7 +134,6 @@ fn progress_is_reported_for_each_page() {
 #[test]
 fn cancelled_copy_reports_the_robots_copied() {
     for (stage, expected) in [
-        (CopyStage::Counting, 0),
         (CopyStage::Copying, 4000),
         (CopyStage::VerifyingTarget, 9000),
     ] {
@@ -182,10 +179,10 @@ fn source_changed_during_the_copy_is_a_mismatch() {
 
 #[test]
 fn target_filled_by_another_program_is_an_error() {
-    let (source, target) = (source(2), MemoryCatalogue::new());
+    let (source, target) = (source(5000), MemoryCatalogue::new());
     let outcome = copy(&source, &target, |progress| {
-        if progress.stage == CopyStage::Counting {
-            restore(&target, [robot(5, "RX-000001")]);
+        if progress.robots == 4000 {
+            restore(&target, [robot(9999, "RX-004500")]);
         }
         ControlFlow::Continue(())
     });

@@ -7,7 +7,8 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
+        Catalogue, Change, Cursor, Error, Filter, PageRequest, Pending, Restoration, Result,
+        Summary,
     },
     model::{Entry, Robot, RobotId},
 };
@@ -91,7 +92,7 @@ enum Access {
 
 impl Access {
     fn page(request: PageRequest<'_>) -> Self {
-        if request.cursor.is_start() {
+        if *request.cursor == Cursor::start(request.cursor.sort()) {
             Self::FirstPage
         } else {
             Self::Other
