@@ -14,7 +14,6 @@ use super::{
     connection::{Purpose, set_up, show_as_migrated, uri},
     reader::{Reader, Unlocked, is_read_only, length},
     sidecars::{SIDECARS, WAL},
-    wal::Wal,
 };
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{
@@ -133,7 +132,7 @@ impl DatabaseFile {
                  its WAL ('.replaced-N-wal' to '-wal'). Move all of them away to begin an empty catalogue",
             ));
         }
-        if length(&with_suffix(&self.resolved, WAL)) == 0 {
+        if self.wal_length() == 0 {
             return Ok(());
         }
         Err(self.unusable(
@@ -154,9 +153,8 @@ impl DatabaseFile {
     /// A connection that reads. A database that the process may not write is not changed, and no
     /// file is created beside it.
     pub(crate) fn reader(&self, purpose: Purpose) -> Result<Reader, OpenError> {
-        let wal = Wal::of(&self.resolved);
         if !self.is_read_only && !self.is_unchanged {
-            return Ok(Reader::new(self.connect(purpose)?, None, wal));
+            return Ok(Reader::new(self.connect(purpose)?, None));
         }
         let state = Unlocked::of(&self.resolved, self.is_read_only)
             .map_err(|cause| self.cannot_open(cause.into()))?;
@@ -168,7 +166,7 @@ impl DatabaseFile {
         };
         let locks = if state.is_some() { "&immutable=1" } else { "" };
         let connection = self.connect_in_mode(purpose, &format!("{mode}{locks}"))?;
-        Ok(Reader::new(connection, state, wal))
+        Ok(Reader::new(connection, state))
     }
 
     fn connect_in_mode(&self, purpose: Purpose, mode: &str) -> Result<SqliteConnection, OpenError> {
@@ -223,6 +221,11 @@ impl DatabaseFile {
 
     pub(crate) fn path(&self) -> &Path {
         Path::new(&self.path)
+    }
+
+    /// The length of the WAL in bytes.
+    pub(crate) fn wal_length(&self) -> u64 {
+        length(&with_suffix(&self.resolved, WAL))
     }
 
     /// The path after links are followed.

@@ -89,9 +89,7 @@ impl InlineReads {
         };
         let started = Instant::now();
         // The slot is empty while the query runs, so that a connection is dropped if it panics.
-        let known = slot.take();
-        let current = known.and_then(|mut known| known.is_current().then_some(known));
-        let mut connection = match current {
+        let mut connection = match slot.take().filter(Reader::is_current) {
             Some(connection) => connection,
             None => self.file.reader(Purpose::ReadInline).ok()?,
         };

@@ -6,7 +6,6 @@ mod inline_reads;
 mod pool;
 mod reader;
 mod sidecars;
-mod wal;
 
 pub(crate) use connection::{
     LOCK_PAUSE, Purpose, WAL_LIMIT, begin, enable_wal, retry_while_locked, uri,
@@ -16,4 +15,3 @@ pub(crate) use inline_reads::InlineReads;
 pub(crate) use pool::ReaderPool;
 pub(crate) use reader::Reader;
 pub(crate) use sidecars::{JOURNAL, LOGS, SHARED_MEMORY, SIDECARS, WAL};
-pub(crate) use wal::Wal;

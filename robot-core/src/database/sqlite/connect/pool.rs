@@ -52,7 +52,7 @@ impl ReaderPool {
     ) -> Result<T> {
         let (_permit, idle) = self.acquire()?;
         let _busy = Counted::new(&self.busy);
-        let current = idle.and_then(|mut idle| idle.is_current().then_some(idle));
+        let current = idle.filter(Reader::is_current);
         let opened = current.map_or_else(|| self.file.reader(Purpose::Read), Ok);
         let mut reader = opened.map_err(Error::unavailable)?;
         let value = reader.read(query).map_err(classify)?;

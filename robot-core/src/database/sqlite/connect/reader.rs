@@ -6,18 +6,14 @@
 //! without locks (`immutable`), and checks after each query that no program has changed it.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
 use diesel::{QueryResult, SqliteConnection};
 
-use super::{
-    sidecars::{LOGS, SHARED_MEMORY, WAL},
-    wal::Wal,
-};
+use super::sidecars::{LOGS, SHARED_MEMORY, WAL};
 use crate::{
     catalogue::Error,
     database::errors::wrap,
@@ -32,23 +28,11 @@ pub(crate) struct Reader {
     connection: SqliteConnection,
     /// The state that is read, if the connection has no locks.
     state: Option<Unlocked>,
-    wal: Wal,
-    /// The file of the WAL, once it was examined. SQLite neither deletes nor replaces it while the
-    /// connection is open, and examining an open file takes a third of the time of examining its path.
-    open_wal: Option<File>,
-    /// Whether the page cache may have pages.
-    was_used: bool,
 }
 
 impl Reader {
-    pub(crate) fn new(connection: SqliteConnection, state: Option<Unlocked>, wal: Wal) -> Self {
-        Self {
-            connection,
-            state,
-            wal,
-            open_wal: None,
-            was_used: false,
-        }
+    pub(crate) fn new(connection: SqliteConnection, state: Option<Unlocked>) -> Self {
+        Self { connection, state }
     }
 
     /// Runs a query. Its result is an error if another program changed a database that is read
@@ -57,9 +41,8 @@ impl Reader {
         &mut self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
     ) -> QueryResult<T> {
-        self.was_used = true;
         let result = query(&mut self.connection);
-        if self.state.as_ref().is_none_or(Unlocked::is_current) {
+        if self.is_current() {
             return result;
         }
         let message = "another program has changed the database, which is read without locks";
@@ -67,20 +50,8 @@ impl Reader {
     }
 
     /// Whether a next query will read the current state of the database.
-    pub(crate) fn is_current(&mut self) -> bool {
-        match &self.state {
-            Some(state) => state.is_current(),
-            None => !self.was_used || !self.has_empty_wal(),
-        }
-    }
-
-    /// See [`Wal::is_empty`].
-    fn has_empty_wal(&mut self) -> bool {
-        if self.open_wal.is_none() {
-            self.open_wal = File::open(self.wal.path()).ok();
-        }
-        let found = self.open_wal.as_ref().and_then(|wal| wal.metadata().ok());
-        found.is_some_and(|found| found.len() == 0)
+    pub(crate) fn is_current(&self) -> bool {
+        self.state.as_ref().is_none_or(Unlocked::is_current)
     }
 
     pub(crate) fn connection(&mut self) -> &mut SqliteConnection {

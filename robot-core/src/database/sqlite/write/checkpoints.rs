@@ -3,8 +3,7 @@
 //! SQLite's automatic checkpoints discard errors. After a sync that failed, the kernel may forget the
 //! pages that are not on disk, and later syncs succeed without them. Then only the WAL has these
 //! pages, and the next checkpoint that succeeds would let SQLite overwrite them there. So checkpoints
-//! are run here, after a commit was acknowledged, and an error suspends writes: see
-//! [`Suspension`](super::suspension::Suspension).
+//! are run here, after a commit was acknowledged, and an error suspends writes until a restart.
 
 use std::time::{Duration, Instant};
 
@@ -15,18 +14,14 @@ use diesel::{
 };
 
 use crate::database::sqlite::{
-    connect::{WAL_LIMIT, Wal},
+    connect::{DatabaseFile, WAL_LIMIT},
     errors::{is_disk_full, is_locked},
 };
 use crate::metrics::{SQLITE_CHECKPOINT_DURATION, SQLITE_CHECKPOINTS, SQLITE_LOG_BYTES};
 
-/// The number of pages in the WAL from which it is checkpointed: SQLite's default. Lower values sync
-/// more often; higher ones make the WAL longer, and reads slower.
+/// The number of pages that are only in the WAL from which it is checkpointed: SQLite's default. Lower
+/// values sync more often; higher ones make the WAL longer, and reads slower.
 const PAGE_LIMIT: i32 = 1000;
-
-/// The number of changes after which the number of pages is read again. Each changes a few pages. Too
-/// low, and commits take some microseconds longer; too high, and the WAL gets longer than the limit.
-const PAGE_COUNT_INTERVAL: usize = 64;
 
 /// How long a checkpoint waits for readers of the WAL, so that the WAL can start again. All writes
 /// wait meanwhile. Reads of the catalogue take less, except for backups.
@@ -38,75 +33,51 @@ const RESTART_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Decides when checkpoints are due, and runs them.
 pub(crate) struct Checkpoints {
-    wal: Wal,
-    /// Changes since the number of pages was read.
-    changes: usize,
+    file: DatabaseFile,
     last_restart: Option<Instant>,
     wal_bytes: Gauge,
     duration: Histogram,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(wal: Wal) -> Self {
+    pub(crate) fn new(file: &DatabaseFile) -> Self {
         for result in ["complete", "blocked", "disk_full", "failed"] {
             counter!(SQLITE_CHECKPOINTS.name, "result" => result).increment(0);
         }
         Self {
-            wal,
-            changes: 0,
+            file: file.clone(),
             last_restart: None,
             wal_bytes: gauge!(SQLITE_LOG_BYTES.name),
             duration: histogram!(SQLITE_CHECKPOINT_DURATION.name),
         }
     }
 
-    /// The WAL that is checkpointed.
-    pub(crate) fn wal(&self) -> &Wal {
-        &self.wal
-    }
-
-    /// Whether the file of the WAL should be shortened.
-    pub(crate) fn is_wal_too_long(&self) -> bool {
-        let length = self.wal.length();
-        self.wal_bytes.set(bytes(length.unwrap_or(0)));
-        length > Some(WAL_LIMIT)
-    }
-
-    /// Runs a checkpoint if one is due after a commit with a number of changes.
+    /// Runs a checkpoint if one is due after a commit.
     ///
     /// # Errors
     /// It failed, and a later one may not write the same pages again.
-    pub(crate) fn run_if_due(
-        &mut self,
-        connection: &mut SqliteConnection,
-        changes: usize,
-    ) -> QueryResult<()> {
-        self.changes += changes;
-        if self.is_wal_too_long() {
-            return self.restart_wal(connection).map(drop);
+    pub(crate) fn run_if_due(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let length = self.file.wal_length();
+        self.wal_bytes.set(bytes(length));
+        if length > WAL_LIMIT {
+            return self.restart_wal(connection);
         }
-        if self.changes < PAGE_COUNT_INTERVAL {
-            return Ok(());
-        }
-        self.changes = 0;
         // An error is that of the checkpoint, which finds it, too.
-        if status(connection, "NOOP").is_ok_and(|(_, pages, _)| pages < PAGE_LIMIT) {
+        let is_short = |(_, pages, copied)| pages - copied < PAGE_LIMIT;
+        if status(connection, "NOOP").is_ok_and(is_short) {
             return Ok(());
         }
         self.run(connection)
     }
 
     /// Makes the next commit start the WAL again from the beginning, which then also shortens the
-    /// file. Returns whether it will.
-    ///
-    /// # Errors
-    /// As [`run_if_due`](Self::run_if_due).
-    pub(crate) fn restart_wal(&mut self, connection: &mut SqliteConnection) -> QueryResult<bool> {
+    /// file, unless reads take too long.
+    fn restart_wal(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
         if self
             .last_restart
             .is_some_and(|last| last.elapsed() < RESTART_INTERVAL)
         {
-            return Ok(false);
+            return Ok(());
         }
         self.last_restart = Some(Instant::now());
         let timeout = READERS_TIMEOUT.as_millis();
@@ -121,10 +92,10 @@ impl Checkpoints {
     /// # Errors
     /// As [`run_if_due`](Self::run_if_due).
     pub(crate) fn run(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
-        self.checkpoint(connection, "PASSIVE").map(drop)
+        self.checkpoint(connection, "PASSIVE")
     }
 
-    fn checkpoint(&self, connection: &mut SqliteConnection, mode: &str) -> QueryResult<bool> {
+    fn checkpoint(&self, connection: &mut SqliteConnection, mode: &str) -> QueryResult<()> {
         let started = Instant::now();
         let result = checkpoint(connection, mode);
         self.duration.record(started.elapsed());
@@ -135,7 +106,7 @@ impl Checkpoints {
             Err(_) => "failed",
         };
         counter!(SQLITE_CHECKPOINTS.name, "result" => label).increment(1);
-        Ok(result? == Outcome::Complete)
+        result.map(drop)
     }
 }
 

@@ -119,14 +119,12 @@ impl Files {
     /// Checks, after a commit, that it is in files which the next start will find.
     pub(crate) fn check_committed(&mut self) -> Result<(), Lost> {
         for index in 0..self.watched.len() {
-            let watched = &self.watched[index];
-            let before = match watched.observed {
-                Some(before) => before,
-                None => watched.observe().map_err(|error| self.lost(error))?,
-            };
-            self.watched[index].observed = Some(self.observe(index, before)?);
+            if self.watched[index].observed.is_none() {
+                let created = self.watched[index].observe();
+                self.watched[index].observed = Some(created.map_err(|error| self.lost(error))?);
+            }
         }
-        Ok(())
+        self.check()
     }
 
     fn observe(&self, index: usize, before: Observed) -> Result<Observed, Lost> {

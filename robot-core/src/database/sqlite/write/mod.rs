@@ -4,7 +4,6 @@ mod checkpoints;
 mod integrity;
 mod queue;
 mod session;
-mod suspension;
 mod writer;
 
 pub(crate) use integrity::Files;

@@ -5,7 +5,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Condvar, Mutex, MutexGuard},
+    sync::{Condvar, Mutex},
     time::Duration,
 };
 
@@ -30,25 +30,8 @@ const COMMIT_DELAY: Duration = Duration::from_millis(2);
 /// The number of writes from which a commit is not delayed any more: its cost is shared by enough.
 const TARGET_BATCH: usize = 16;
 
-/// Creates a queue, whose length is recorded.
-pub(crate) fn commit_queue<T>(length: Gauge) -> (Sender<T>, Receiver<T>) {
-    let queue = Arc::new(Queue {
-        state: Mutex::new(QueueState {
-            items: VecDeque::new(),
-            awaited: usize::MAX,
-            is_closed: false,
-        }),
-        arrived: Condvar::new(),
-        length,
-    });
-    let receiver = Receiver {
-        queue: Arc::clone(&queue),
-        last_batch: 1,
-    };
-    (Sender(queue), receiver)
-}
-
-struct Queue<T> {
+/// A queue whose length is recorded.
+pub(crate) struct Queue<T> {
     state: Mutex<QueueState<T>>,
     arrived: Condvar,
     length: Gauge,
@@ -58,24 +41,66 @@ struct QueueState<T> {
     items: VecDeque<T>,
     /// The number of items that wakes the receiver.
     awaited: usize,
-    /// Whether the sender or the receiver was dropped.
     is_closed: bool,
 }
 
 impl<T> Queue<T> {
-    fn state(&self) -> MutexGuard<'_, QueueState<T>> {
-        lock(&self.state)
+    pub(crate) fn new(length: Gauge) -> Self {
+        Self {
+            state: Mutex::new(QueueState {
+                items: VecDeque::new(),
+                awaited: usize::MAX,
+                is_closed: false,
+            }),
+            arrived: Condvar::new(),
+            length,
+        }
     }
 
-    fn close(&self) {
-        self.state().is_closed = true;
+    /// Queues an item. Returns false if the queue is full.
+    pub(crate) fn send(&self, item: T) -> bool {
+        let mut state = lock(&self.state);
+        if state.items.len() >= CAPACITY {
+            return false;
+        }
+        state.items.push_back(item);
+        self.length.set(number(state.items.len()));
+        if state.items.len() == state.awaited {
+            drop(state);
+            self.arrived.notify_one();
+        }
+        true
+    }
+
+    /// Ends the wait for further items.
+    pub(crate) fn close(&self) {
+        lock(&self.state).is_closed = true;
         self.arrived.notify_one();
+    }
+
+    /// Waits for the next batch, which is empty if the queue is empty and closed.
+    ///
+    /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for
+    /// two writes is cheaper than two. A batch of one ends that, so that a single client is never
+    /// delayed.
+    pub(crate) fn next_batch(&self, last_batch: usize) -> Vec<T> {
+        let queued = self.wait_for(1, Duration::MAX);
+        let expected = last_batch.min(TARGET_BATCH);
+        if queued < expected {
+            self.wait_for(expected, COMMIT_DELAY);
+        }
+        self.take(BATCH_LIMIT)
+    }
+
+    /// Takes everything that is queued.
+    pub(crate) fn take_all(&self) -> Vec<T> {
+        self.take(usize::MAX)
     }
 
     /// Waits until `count` items are queued, `limit` has elapsed, or the queue is closed. Returns the
     /// number of items.
     fn wait_for(&self, count: usize, limit: Duration) -> usize {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let is_waiting = |state: &mut QueueState<T>| state.items.len() < count && !state.is_closed;
         state.awaited = count;
         state = self
@@ -85,96 +110,13 @@ impl<T> Queue<T> {
         state.awaited = usize::MAX;
         state.items.len()
     }
-}
-
-/// The sending half. When it is dropped, the receiver takes what is left.
-pub(crate) struct Sender<T>(Arc<Queue<T>>);
-
-/// Why an item was not queued.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SendError {
-    /// The queue is full.
-    Full,
-    /// The receiver was dropped.
-    Closed,
-}
-
-impl<T> Sender<T> {
-    /// Queues an item.
-    pub(crate) fn send(&self, item: T) -> Result<(), SendError> {
-        let Self(queue) = self;
-        let mut state = queue.state();
-        if state.is_closed {
-            return Err(SendError::Closed);
-        }
-        if state.items.len() >= CAPACITY {
-            return Err(SendError::Full);
-        }
-        state.items.push_back(item);
-        queue.length.set(number(state.items.len()));
-        if state.items.len() == state.awaited {
-            drop(state);
-            queue.arrived.notify_one();
-        }
-        Ok(())
-    }
-}
-
-impl<T> Drop for Sender<T> {
-    fn drop(&mut self) {
-        let Self(queue) = self;
-        queue.close();
-    }
-}
-
-/// The receiving half. When it is dropped, queued items are dropped with it.
-pub(crate) struct Receiver<T> {
-    queue: Arc<Queue<T>>,
-    /// The number of items in the last batch.
-    last_batch: usize,
-}
-
-impl<T> Receiver<T> {
-    /// Waits for the next batch; `None` when the sender was dropped and the queue is empty. The batch
-    /// is empty if no item arrives within `idle`.
-    ///
-    /// If the last batch had several items, waits up to [`COMMIT_DELAY`] for as many: one sync for
-    /// two writes is cheaper than two. A batch of one ends that, so that a single client is never
-    /// delayed.
-    pub(crate) fn next_batch(&mut self, idle: Duration) -> Option<Vec<T>> {
-        let queued = self.queue.wait_for(1, idle);
-        if queued == 0 {
-            // An item may have arrived, and the sender may have been dropped, since the wait ended.
-            let state = self.queue.state();
-            return (!state.is_closed || !state.items.is_empty()).then(Vec::new);
-        }
-        let expected = self.last_batch.min(TARGET_BATCH);
-        if queued < expected {
-            self.queue.wait_for(expected, COMMIT_DELAY);
-        }
-        let batch = self.take(BATCH_LIMIT);
-        self.last_batch = batch.len();
-        Some(batch)
-    }
-
-    /// Takes everything that is queued.
-    pub(crate) fn take_all(&self) -> Vec<T> {
-        self.take(usize::MAX)
-    }
 
     fn take(&self, limit: usize) -> Vec<T> {
-        let mut state = self.queue.state();
+        let mut state = lock(&self.state);
         let count = state.items.len().min(limit);
         let taken = state.items.drain(..count).collect();
-        self.queue.length.set(number(state.items.len()));
+        self.length.set(number(state.items.len()));
         taken
-    }
-}
-
-impl<T> Drop for Receiver<T> {
-    fn drop(&mut self) {
-        self.queue.close();
-        drop(self.take_all());
     }
 }
 
@@ -184,79 +126,35 @@ mod tests {
 
     use super::*;
 
-    /// Longer than any test takes.
-    const IDLE: Duration = Duration::from_secs(60);
-
     #[test]
     fn batch_and_queue_are_limited() {
-        let (sender, mut receiver) = commit_queue(Gauge::noop());
-        for item in 0..CAPACITY {
-            sender.send(item).unwrap();
-        }
-        assert_eq!(sender.send(CAPACITY), Err(SendError::Full));
-        let batch = receiver.next_batch(IDLE).unwrap();
-        assert_eq!(batch, (0..BATCH_LIMIT).collect::<Vec<_>>());
-        sender.send(CAPACITY).unwrap();
-        assert_eq!(
-            receiver.take_all(),
-            (BATCH_LIMIT..=CAPACITY).collect::<Vec<_>>()
-        );
+        let queue = Queue::new(Gauge::noop());
+        assert!((0..CAPACITY).all(|item| queue.send(item)));
+        assert!(!queue.send(CAPACITY));
+        assert!(queue.next_batch(1).into_iter().eq(0..BATCH_LIMIT));
+        assert!(queue.send(CAPACITY));
+        assert!(queue.take_all().into_iter().eq(BATCH_LIMIT..=CAPACITY));
     }
 
     #[test]
-    fn items_left_by_the_sender_are_received() {
-        let (sender, mut receiver) = commit_queue(Gauge::noop());
-        sender.send(1).unwrap();
-        drop(sender);
-        assert_eq!(receiver.next_batch(IDLE), Some(vec![1]));
-        assert_eq!(receiver.next_batch(IDLE), None);
-    }
-
-    #[test]
-    fn dropping_the_receiver_drops_queued_items() {
-        let (sender, receiver) = commit_queue(Gauge::noop());
-        let item = Arc::new(());
-        sender.send(Arc::clone(&item)).unwrap();
-        drop(receiver);
-        assert_eq!(Arc::strong_count(&item), 1);
-        assert_eq!(sender.send(item), Err(SendError::Closed));
+    fn items_in_a_closed_queue_are_received() {
+        let queue = Queue::new(Gauge::noop());
+        queue.send(1);
+        queue.close();
+        assert_eq!(queue.next_batch(2), [1]);
+        assert!(queue.next_batch(1).is_empty());
     }
 
     #[test]
     fn receiver_is_woken_by_the_last_item_it_waits_for() {
-        let (sender, receiver) = commit_queue(Gauge::noop());
-        let waiting = thread::spawn(move || receiver.queue.wait_for(2, IDLE));
-        sender.send(0).unwrap();
-        thread::sleep(Duration::from_millis(20));
-        assert!(!waiting.is_finished());
-        sender.send(1).unwrap();
-        assert_eq!(waiting.join().unwrap(), 2);
-    }
-
-    #[test]
-    fn shared_batch_delays_the_next_one_until_as_many_arrive() {
-        let (sender, mut receiver) = commit_queue(Gauge::noop());
-        receiver.last_batch = 2;
-        sender.send(0).unwrap();
-        let sending = thread::spawn(move || {
-            sender.send(1).unwrap();
-            sender
+        let queue = Queue::new(Gauge::noop());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| queue.wait_for(2, Duration::from_secs(60)));
+            queue.send(0);
+            thread::sleep(Duration::from_millis(20));
+            assert!(!waiting.is_finished());
+            queue.send(1);
+            assert_eq!(waiting.join().unwrap(), 2);
         });
-        let mut received = receiver.next_batch(IDLE).unwrap();
-        // Only a machine that stops the sending thread for the whole delay splits the batch.
-        if received.len() == 1 {
-            received.extend(receiver.next_batch(IDLE).unwrap());
-        }
-        assert_eq!(received, [0, 1]);
-        drop(sending.join().unwrap());
-    }
-
-    #[test]
-    fn batch_of_one_ends_the_delay() {
-        let (sender, mut receiver) = commit_queue(Gauge::noop());
-        receiver.last_batch = 2;
-        sender.send(0).unwrap();
-        assert_eq!(receiver.next_batch(IDLE), Some(vec![0]));
-        assert_eq!(receiver.last_batch, 1);
     }
 }

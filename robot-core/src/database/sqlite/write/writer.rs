@@ -16,11 +16,7 @@ use ::metrics::gauge;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 use futures_channel::oneshot;
 
-use super::{
-    integrity::Files,
-    queue::{Receiver, SendError, Sender, commit_queue},
-    session::WriteSession,
-};
+use super::{integrity::Files, queue::Queue, session::WriteSession};
 use crate::database::sqlite::{
     connect::DatabaseFile,
     errors::classify,
@@ -40,15 +36,9 @@ use crate::{
     model::{RobotId, ValidDraft},
 };
 
-/// How long nothing is written before the WAL is maintained. Too short, and commands that end
-/// immediately maintain it, and an idle server wakes up often; too long, and the first reads after a
-/// start are slower for longer, because they cannot use their caches.
-const IDLE: Duration = Duration::from_millis(500);
-
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
 pub(crate) struct Writer {
-    /// `None` only while it is dropped.
-    queue: Option<Sender<Write>>,
+    queue: Arc<Queue<Write>>,
     metrics: Arc<QueueMetrics>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,14 +48,14 @@ impl Writer {
     pub(crate) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file, files)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
-        let (queue, mut writes) = commit_queue(metrics.length.clone());
-        let queue_metrics = Arc::clone(&metrics);
+        let queue = Arc::new(Queue::new(metrics.length.clone()));
+        let (writes, of_thread) = (Arc::clone(&queue), Arc::clone(&metrics));
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &mut writes, &queue_metrics))
+            .spawn(move || run(&mut session, &writes, &of_thread))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
-            queue: Some(queue),
+            queue,
             metrics,
             thread: Some(thread),
         })
@@ -81,31 +71,22 @@ impl Writer {
             sender,
             submitted: Instant::now(),
         };
-        let queued = self.queue.as_ref().map(|queue| queue.send(write));
-        match queued.unwrap_or(Err(SendError::Closed)) {
-            Ok(()) => Pending::awaited(async { receiver.await.unwrap_or_else(|_| Err(lost())) }),
-            Err(SendError::Full) => {
-                self.metrics.full.increment(1);
-                Pending::ready(Err(Error::unavailable("the queue of writes is full")))
-            }
-            Err(SendError::Closed) => Pending::ready(Err(terminated())),
+        if self.queue.send(write) {
+            return Pending::awaited(async { receiver.await.unwrap_or_else(|_| Err(lost())) });
         }
+        self.metrics.full.increment(1);
+        Pending::ready(Err(Error::unavailable("the queue of writes is full")))
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.queue.take();
+        self.queue.close();
         if let Some(thread) = self.thread.take() {
             // The thread has ended even if it panicked.
             let _ = thread.join();
         }
     }
-}
-
-/// The error of a write that was not queued, or has not begun.
-fn terminated() -> Error {
-    Error::store("the writer thread terminated unexpectedly")
 }
 
 /// The error of a write without a result.
@@ -126,17 +107,6 @@ pub(crate) enum Work {
 /// Ids that the writer thread returns beside the result.
 pub(crate) type Ids = Arc<Mutex<Vec<RobotId>>>;
 
-impl Work {
-    /// The number of robots that it concerns.
-    fn changes(&self) -> usize {
-        match self {
-            Self::Change(_) => 1,
-            Self::All(changes, _) => changes.len(),
-            Self::Restore(restoration, _) => restoration.robots().len(),
-        }
-    }
-}
-
 /// Work in the queue or in a batch.
 struct Write {
     work: Work,
@@ -154,7 +124,7 @@ impl Write {
             Work::Change(change) => connection.apply(change),
             Work::All(changes, ids) => {
                 in_savepoint(connection, |connection| apply_all(connection, changes)).map(|all| {
-                    let last = all.last().copied().ok_or_else(terminated);
+                    let last = all.last().copied().ok_or_else(lost);
                     *lock(ids) = all;
                     last
                 })
@@ -182,7 +152,7 @@ impl Write {
 
     /// Returns the result to the caller, given that of the commit.
     fn respond(self, commit: Result<()>) {
-        let result = commit.and_then(|()| self.result.unwrap_or_else(|| Err(terminated())));
+        let result = commit.and_then(|()| self.result.unwrap_or_else(|| Err(lost())));
         // The caller may have dropped its receiver.
         let _ = self.sender.send(result);
     }
@@ -261,39 +231,37 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 }
 
 /// The loop of the writer thread.
-fn run(session: &mut WriteSession, writes: &mut Receiver<Write>, metrics: &QueueMetrics) {
+fn run(session: &mut WriteSession, queue: &Queue<Write>, metrics: &QueueMetrics) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
     let commits = CommitMetrics::new();
+    let mut last_batch = 1;
     loop {
         start_time.set(0);
-        let Some(mut batch) = writes.next_batch(IDLE) else {
+        let mut batch = queue.next_batch(last_batch);
+        if batch.is_empty() {
             return;
-        };
+        }
+        last_batch = batch.len();
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         start_time.set(now.unwrap_or_default());
-        if batch.is_empty() {
-            guard(session, WriteSession::maintain);
-            continue;
-        }
         let waited = batch
             .first()
             .map_or(Duration::ZERO, |write| write.submitted.elapsed());
         let measurement = metrics.begin(batch.len(), waited);
-        let changes = batch.iter().map(|write| write.work.changes()).sum();
         // A bug costs this batch and its connection, and nothing else.
         let result = guard(session, |session| commit(session, &mut batch));
-        let result = result.unwrap_or_else(|| Err(session.panicked()));
+        let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
         drop(measurement);
         commits.count(result.as_ref().map(|&()| ()).map_err(Some));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
-            batch.extend(writes.take_all());
+            batch.extend(queue.take_all());
         }
         for write in batch {
             write.respond(result.clone());
         }
         match result {
-            Ok(()) => guard(session, |session| session.after_commit(changes)),
+            Ok(()) => guard(session, WriteSession::after_commit),
             Err(Error::DiskFull(_)) => guard(session, WriteSession::after_full_disk),
             Err(_) => None,
         };
@@ -335,24 +303,15 @@ mod tests {
     }
 
     #[test]
-    fn panic_after_a_commit_is_an_unknown_outcome() {
+    fn panic_costs_only_its_batch() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         let catalogue = SqliteCatalogue::open(&url).unwrap();
         let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
         let mut session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
-        let commit_and_panic = |session: &mut WriteSession| -> () {
-            commit(session, &mut [insert("a")]).unwrap();
-            panic!("a bug after a commit");
-        };
-        assert!(guard(&mut session, commit_and_panic).is_none());
-        assert!(matches!(session.panicked(), Error::Unknown(_)));
+        let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
+        assert!(guard(&mut session, panic).is_none());
+        commit(&mut session, &mut [insert("a")]).unwrap();
         assert!(catalogue.find("a").unwrap().is_some());
-        let panic_before_the_commit =
-            |session: &mut WriteSession| session.commit(|_| panic!("a bug in a statement"));
-        assert!(guard(&mut session, panic_before_the_commit).is_none());
-        assert!(matches!(session.panicked(), Error::Store(_)));
-        commit(&mut session, &mut [insert("b")]).unwrap();
-        assert!(catalogue.find("b").unwrap().is_some());
     }
 }
