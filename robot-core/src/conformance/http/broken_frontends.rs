@@ -40,8 +40,8 @@ bugs! {
     PathNormalised => "unknown_path_returns_404",
     MethodInUpperCase => "unknown_method_returns_405",
     OriginDropped => "write_from_another_origin_returns_403",
-    ConditionsDropped => "get_with_current_etag_returns_304 put_with_stale_etag_returns_412
-        delete_with_stale_etag_returns_412 patch_with_stale_etag_returns_412",
+    ConditionsDropped => "conditions_of_reads_are_checked conditions_of_changes_are_checked",
+    ConditionsOfPatchDropped => "conditions_of_changes_are_checked",
     PatchSentAsPut => "patch_changes_only_given_members",
     OwnHeadersDropped => "known_method_on_wrong_path_returns_405 options_returns_the_methods
         unavailable_store_returns_503_with_retry_after get_of_a_robot_has_its_etag
@@ -103,6 +103,9 @@ impl Broken {
             Bug::MethodInUpperCase => call.method.make_ascii_uppercase(),
             Bug::OriginDropped => call.headers.retain(|(name, _)| name != "Origin"),
             Bug::ConditionsDropped => call.headers.retain(|(name, _)| !name.starts_with("If-")),
+            Bug::ConditionsOfPatchDropped if call.method == "PATCH" => {
+                call.headers.retain(|(name, _)| !name.starts_with("If-"));
+            }
             Bug::PatchSentAsPut if call.method == "PATCH" => "PUT".clone_into(&mut call.method),
             _ => {}
         }
