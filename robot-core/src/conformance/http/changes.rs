@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::{
-    Case, NAME_MESSAGE, Session, TYPE_MESSAGE, YEAR_MESSAGE, assert_answer, assert_failure,
-    assert_messages, assert_ok, draft, json,
+    Case, NAME_MESSAGE, NO_NAME, NO_TYPE, NO_YEAR, Session, TYPE_MESSAGE, YEAR_MESSAGE,
+    assert_answer, assert_failure, assert_messages, assert_ok, draft, json,
 };
 use crate::conformance::{at_once, cases};
 
@@ -48,46 +48,36 @@ fn all_types_and_years_are_accepted(session: &Session<'_>) {
 /// Every rule, for `POST` and `PUT`. Nothing is stored.
 fn violated_rules_are_reported_in_order(session: &Session<'_>) {
     let (id, _) = (session.add("mine"), session.add("taken"));
-    let (no_name, no_type, no_year) = ("name is required", "type is required", "year is required");
-    let mut bodies = vec![
-        (draft("x", "x", -1), vec![TYPE_MESSAGE, YEAR_MESSAGE]),
-        (draft("taken", "x", 1), vec![TYPE_MESSAGE, NAME_MESSAGE]),
-        (
-            draft("taken", "droid", -1),
-            vec![NAME_MESSAGE, YEAR_MESSAGE],
-        ),
+    let mut bodies: Vec<(String, &[&str])> = vec![
+        (draft("x", "x", -1), &[TYPE_MESSAGE, YEAR_MESSAGE]),
+        (draft("taken", "x", 1), &[TYPE_MESSAGE, NAME_MESSAGE]),
+        (draft("taken", "droid", -1), &[NAME_MESSAGE, YEAR_MESSAGE]),
         (
             draft("taken", "x", -1),
-            vec![TYPE_MESSAGE, NAME_MESSAGE, YEAR_MESSAGE],
+            &[TYPE_MESSAGE, NAME_MESSAGE, YEAR_MESSAGE],
         ),
-        (
-            draft("", "x", -1),
-            vec![TYPE_MESSAGE, no_name, YEAR_MESSAGE],
-        ),
+        (draft("", "x", -1), &[TYPE_MESSAGE, NO_NAME, YEAR_MESSAGE]),
     ];
-    for (body, messages) in [
-        ("{}", vec![no_type, no_name, no_year]),
-        (
-            r#"{"name":null,"type":null,"year":null}"#,
-            vec![no_type, no_name, no_year],
-        ),
-        (r#"{"type":"droid","year":1}"#, vec![no_name]),
-        (r#"{"name":"","type":"droid","year":1}"#, vec![no_name]),
-        (r#"{"name":"x","year":1}"#, vec![no_type]),
-        (r#"{"name":"x","type":"droid"}"#, vec![no_year]),
-        (r#"{"name":"x","type":"y"}"#, vec![TYPE_MESSAGE, no_year]),
+    let all: &[_] = &[NO_TYPE, NO_NAME, NO_YEAR];
+    let invalid: [(&str, &[&str]); 8] = [
+        ("{}", all),
+        (r#"{"name":null,"type":null,"year":null}"#, all),
+        (r#"{"type":"droid","year":1}"#, &[NO_NAME]),
+        (r#"{"name":"","type":"droid","year":1}"#, &[NO_NAME]),
+        (r#"{"name":"x","year":1}"#, &[NO_TYPE]),
+        (r#"{"name":"x","type":"droid"}"#, &[NO_YEAR]),
+        (r#"{"name":"x","type":"y"}"#, &[TYPE_MESSAGE, NO_YEAR]),
         (
             r#"{"Name":"x","type":"droid","year":-1}"#,
-            vec![no_name, YEAR_MESSAGE],
+            &[NO_NAME, YEAR_MESSAGE],
         ),
-    ] {
-        bodies.push((body.to_owned(), messages));
-    }
+    ];
+    bodies.extend(invalid.map(|(body, messages)| (body.to_owned(), messages)));
     for robot_type in ["", "Droid", "droid ", "robot", "droid,mechanical", "0"] {
-        bodies.push((draft("x", robot_type, 1), vec![TYPE_MESSAGE]));
+        bodies.push((draft("x", robot_type, 1), &[TYPE_MESSAGE]));
     }
     for year in [-1, -1977, i64::MIN] {
-        bodies.push((draft("x", "droid", year), vec![YEAR_MESSAGE]));
+        bodies.push((draft("x", "droid", year), &[YEAR_MESSAGE]));
     }
     for (body, messages) in &bodies {
         session.assert_rejected(&session.post(body), messages);

@@ -10,8 +10,7 @@ use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
     import_accepts_each_format,
-    import_format_comes_from_query_or_content_type,
-    import_with_invalid_query_stores_nothing,
+    import_in_another_format_stores_nothing,
     import_reports_the_line_of_each_failure,
     import_that_stores_nothing_returns_an_error,
     on_conflict_skips_or_replaces_taken_names,
@@ -33,46 +32,38 @@ pub(super) fn import(session: &Session<'_>, query: &str, file: &str) -> Answer {
     session.call("POST", &format!("{IMPORT}{query}"), &[], file.as_bytes())
 }
 
-/// The counts in an answer: added, replaced, skipped, failed.
-fn counts([added, replaced, skipped, failed]: [u64; 4]) -> String {
-    format!(
-        r#""data":{{"added":{added},"replaced":{replaced},"skipped":{skipped},"failed":{failed}}}"#
-    )
+/// The same, with a content type.
+fn import_as(session: &Session<'_>, query: &str, kind: &str, file: &str) -> Answer {
+    let headers = [("Content-Type", kind)];
+    let target = format!("{IMPORT}{query}");
+    session.call("POST", &target, &headers, file.as_bytes())
 }
 
+/// Asserts the counts of an import: added, replaced, skipped, failed; and its messages.
 #[track_caller]
-pub(super) fn assert_imported(answer: &Answer, expected: [u64; 4]) {
-    assert_answer(
-        answer,
-        200,
-        &format!(r#"{{"status":"OK",{}}}"#, counts(expected)),
+pub(super) fn assert_imported(answer: &Answer, counts: [u64; 4], messages: &[&str]) {
+    let [added, replaced, skipped, failed] = counts;
+    let data = format!(
+        r#"{{"added":{added},"replaced":{replaced},"skipped":{skipped},"failed":{failed}}}"#
     );
+    let messages = match messages {
+        [] => String::new(),
+        messages => format!(r#","messages":{}"#, serde_json::json!(messages)),
+    };
+    let body = format!(r#"{{"status":"OK","data":{data}{messages}}}"#);
+    assert_answer(answer, 200, &body);
 }
 
-#[track_caller]
-pub(super) fn assert_partly(answer: &Answer, expected: [u64; 4], messages: &[&str]) {
-    let messages = serde_json::json!(messages);
-    let counts = counts(expected);
-    assert_answer(
-        answer,
-        200,
-        &format!(r#"{{"status":"OK",{counts},"messages":{messages}}}"#),
-    );
-}
-
-fn csv() -> &'static str {
-    "year,type,name\r\n1977,droid,R2-D2\r\n2996,mechanical,\"Bender, \"\"Bending\"\"\"\r\n"
-}
+const CSV: &str =
+    "year,type,name\r\n1977,droid,R2-D2\r\n2996,mechanical,\"Bender, \"\"Bending\"\"\"\r\n";
 
 fn assert_all_stored(session: &Session<'_>) {
     assert_eq!(
         session.names("/api/robots"),
         ["Bender, \"Bending\"", "R2-D2"]
     );
-    let answer = session.get("/api/robots/search/R2?fields=name,type,year");
-    assert_answer(
-        &answer,
-        200,
+    session.get_is(
+        "/api/robots/search/R2?fields=name,type,year",
         r#"[{"name":"R2-D2","type":"droid","year":1977}]"#,
     );
 }
@@ -82,9 +73,17 @@ fn import_accepts_each_format(session: &Session<'_>) {
     let bender = draft("Bender, \"Bending\"", "mechanical", 2996);
     let json = format!("[{r2},\n{bender}]\n");
     let ndjson = format!("{r2}\n\n{bender}");
-    for (format, file) in [("csv", csv()), ("json", &json), ("ndjson", &ndjson)] {
-        let answer = import(session, &format!("?format={format}"), file);
-        assert_imported(&answer, [2, 0, 0, 0]);
+    // The query takes precedence over the content type.
+    for (query, kind, file) in [
+        ("?format=csv", "", CSV),
+        ("?format=json", "text/csv", &json),
+        ("?format=ndjson", "application/json", &ndjson),
+        ("", "Text/CSV; charset=utf-8", CSV),
+        ("", "application/json", &json),
+        ("", "application/x-ndjson", &ndjson),
+    ] {
+        let answer = import_as(session, query, kind, file);
+        assert_imported(&answer, [2, 0, 0, 0], &[]);
         assert_all_stored(session);
         for name in ["R2", "Bender"] {
             let found = super::json(&session.get(&super::search(name)));
@@ -93,43 +92,28 @@ fn import_accepts_each_format(session: &Session<'_>) {
     }
 }
 
-fn import_format_comes_from_query_or_content_type(session: &Session<'_>) {
-    let send = |query: &str, kind: &str| {
-        let headers = [("Content-Type", kind)];
-        session.call(
-            "POST",
-            &format!("{IMPORT}{query}"),
-            &headers,
-            csv().as_bytes(),
-        )
-    };
-    assert_failure(&import(session, "", csv()), 400);
-    for kind in ["application/x-www-form-urlencoded", "text/plain", ""] {
-        assert_failure(&send("", kind), 400);
-    }
-    // The query takes precedence over the content type: this is not JSON.
-    assert_failure(&send("?format=json", "text/csv"), 400);
-    assert_failure(&send("", "application/json"), 400);
-    assert_failure(&send("", "application/x-ndjson"), 400);
-    assert_eq!(session.names("/api/robots"), [""; 0]);
-    assert_imported(&send("", "Text/CSV; charset=utf-8"), [2, 0, 0, 0]);
-    let answer = send("?format=csv&on_conflict=skip", "application/json");
-    assert_imported(&answer, [0, 0, 2, 0]);
-    assert_all_stored(session);
-}
-
-fn import_with_invalid_query_stores_nothing(session: &Session<'_>) {
-    for query in [
-        "?format=xml",
-        "?format=",
-        "?format=csv&format=csv",
-        "?format=csv&on_conflict=merge",
-        "?format=csv&dry_run=yes",
-        "?format=csv&dry_run",
-        "?format=%FF",
+fn import_in_another_format_stores_nothing(session: &Session<'_>) {
+    for (query, kind) in [
+        ("", "application/x-www-form-urlencoded"),
+        ("", "text/plain"),
+        ("", ""),
+        ("", "application/json"),
+        ("", "application/x-ndjson"),
+        ("?format=json", "text/csv"),
+        ("?format=xml", ""),
+        ("?format=", ""),
+        ("?format=csv&format=csv", ""),
+        ("?format=csv&on_conflict=merge", ""),
+        ("?format=csv&dry_run=yes", ""),
+        ("?format=csv&dry_run", ""),
+        ("?format=%FF", ""),
+        ("?format=csv&atomic=yes", ""),
+        ("?format=csv&atomic=", ""),
+        ("?format=csv&atomic=true&atomic=true", ""),
     ] {
-        assert_failure(&import(session, query, csv()), 400);
+        assert_failure(&import_as(session, query, kind, CSV), 400);
     }
+    assert_failure(&import(session, "", CSV), 400);
     assert_eq!(session.names("/api/robots"), [""; 0]);
 }
 
@@ -137,7 +121,7 @@ fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
     session.add("HAL 9000");
     let file = "name,type,year\nR2-D2,toaster,-1\nHAL 9000,virtual,1968\nC-3PO,droid,soon\n\
                 \"a\nb\",droid,1\nC-3PO\n";
-    assert_partly(
+    assert_imported(
         &import(session, "?format=csv", file),
         [1, 0, 0, 4],
         &[
@@ -152,7 +136,7 @@ fn import_reports_the_line_of_each_failure(session: &Session<'_>) {
     );
     assert_eq!(session.names("/api/robots"), ["HAL 9000", "a\nb"]);
     let file = format!("[{},\n{{", draft("new", "droid", 1));
-    assert_partly(
+    assert_imported(
         &import(session, "?format=json", &file),
         [1, 0, 0, 1],
         &["line 2: What begins here does not end: the JSON is truncated or not valid"],
@@ -187,30 +171,40 @@ fn import_that_stores_nothing_returns_an_error(session: &Session<'_>) {
     assert_failure(&import(session, "?format=json", ""), 400);
     assert_failure(&import(session, "?format=csv", ""), 400);
     // An empty import is not a failure.
-    assert_imported(&import(session, "?format=ndjson", ""), [0; 4]);
-    assert_imported(&import(session, "?format=json", "[]"), [0; 4]);
+    assert_imported(&import(session, "?format=ndjson", ""), [0; 4], &[]);
+    assert_imported(&import(session, "?format=json", "[]"), [0; 4], &[]);
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
 }
 
 fn on_conflict_skips_or_replaces_taken_names(session: &Session<'_>) {
-    let id = session.add("R2-D2");
-    let file = [("R2-D2", 1), ("new", 2), ("new", 3)]
-        .map(|(name, year)| draft(name, "virtual", year))
-        .join("\n");
-    let robots = |r2: &str, new: &str| {
-        let answer = session.get("/api/robots?fields=name,type,year");
-        let expected =
-            format!(r#"[{{"name":"R2-D2",{r2}}},{{"name":"new","type":"virtual","year":{new}}}]"#);
-        assert_answer(&answer, 200, &expected);
-    };
-    let answer = import(session, "?format=ndjson&on_conflict=skip", &file);
-    assert_imported(&answer, [1, 0, 2, 0]);
-    robots(r#""type":"droid","year":1977"#, "2");
-    let answer = import(session, "?format=ndjson&on_conflict=replace", &file);
-    assert_imported(&answer, [0, 3, 0, 0]);
-    robots(r#""type":"virtual","year":1"#, "3");
-    let found = session.get(&format!("/api/robots/{id}?fields=name"));
-    assert_answer(&found, 200, r#"{"status":"FOUND","data":{"name":"R2-D2"}}"#);
+    for atomic in [false, true] {
+        let id = session.add("R2-D2");
+        let file = [("R2-D2", 1), ("new", 2), ("new", 3)]
+            .map(|(name, year)| draft(name, "virtual", year))
+            .join("\n");
+        let query = format!("?format=ndjson&atomic={atomic}&on_conflict=");
+        for (on_conflict, counts, r2, new) in [
+            ("skip", [1, 0, 2, 0], "R2-D2,droid,1977,1", "2,1"),
+            ("replace", [0, 3, 0, 0], "R2-D2,virtual,1,2", "3,REVISION"),
+        ] {
+            let answer = import(session, &format!("{query}{on_conflict}"), &file);
+            assert_imported(&answer, counts, &[]);
+            // Together, it is updated once.
+            let new = new.replace("REVISION", if atomic { "2" } else { "3" });
+            let target = "/api/robots/export?format=csv&fields=id,name,type,year,revision";
+            let rows = session.get(target).text();
+            let lines: Vec<_> = rows.lines().collect();
+            assert_eq!(lines[1], format!("{id},{r2}"), "{rows}");
+            assert!(lines[2].ends_with(&format!(",new,virtual,{new}")), "{rows}");
+        }
+        for robot in super::json(&session.get("/api/robots"))
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            session.delete(robot["id"].as_str().unwrap_or_default());
+        }
+    }
 }
 
 fn dry_run_stores_nothing(session: &Session<'_>) {
@@ -222,10 +216,10 @@ fn dry_run_stores_nothing(session: &Session<'_>) {
         file,
     );
     let message = format!("line 5: {YEAR_MESSAGE}");
-    assert_partly(&answer, [1, 2, 0, 1], &[&message]);
+    assert_imported(&answer, [1, 2, 0, 1], &[&message]);
     assert_eq!(session.names("/api/robots"), ["R2-D2"]);
     let answer = import(session, "?format=csv&on_conflict=skip&dry_run=false", file);
-    assert_partly(&answer, [1, 0, 2, 1], &[&message]);
+    assert_imported(&answer, [1, 0, 2, 1], &[&message]);
     assert_eq!(session.names("/api/robots"), ["R2-D2", "new"]);
 }
 
@@ -247,7 +241,7 @@ fn import_limits_the_number_of_messages(session: &Session<'_>) {
 
 fn import_names_records_on_one_line_by_number(session: &Session<'_>) {
     let file = format!("[{},{{}},7,{{x}}]", draft("R2-D2", "droid", 1977));
-    assert_partly(
+    assert_imported(
         &import(session, "?format=json", &file),
         [1, 0, 0, 3],
         &[
@@ -268,7 +262,7 @@ fn import_can_exceed_the_body_limit(session: &Session<'_>) {
     }
     assert!(file.len() > 2 * crate::http::BODY_LIMIT);
     let answer = import(session, "?format=csv", &file);
-    assert_imported(&answer, [4000, 0, 0, 0]);
+    assert_imported(&answer, [4000, 0, 0, 0], &[]);
     let answer = session.get("/api/robots/export?format=csv&fields=name,type,year");
     assert!(answer.text() == file, "what comes out is not what went in");
 }
@@ -276,7 +270,7 @@ fn import_can_exceed_the_body_limit(session: &Session<'_>) {
 fn too_long_import_record_is_rejected(session: &Session<'_>) {
     let long = "x".repeat(crate::transfer::RECORD_LIMIT);
     let file = format!("{{\"x\":\"{long}\"}}\n{}\n", draft("R2-D2", "droid", 1977));
-    assert_partly(
+    assert_imported(
         &import(session, "?format=ndjson", &file),
         [1, 0, 0, 1],
         &["line 1: The record has more than 65536 bytes"],
@@ -292,6 +286,6 @@ fn exported_robots_can_be_imported(session: &Session<'_>) {
         let file = session.get(&format!("/api/robots/export?format={format}"));
         let query = format!("?format={format}&on_conflict=skip");
         let answer = import(session, &query, &file.text());
-        assert_imported(&answer, [0, 0, 8, 0]);
+        assert_imported(&answer, [0, 0, 8, 0], &[]);
     }
 }

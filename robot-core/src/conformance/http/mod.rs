@@ -78,6 +78,9 @@ pub(super) struct Session<'a> {
 const TYPE_MESSAGE: &str = "Value of field 'type' must be part of list: droid, mechanical, virtual";
 const NAME_MESSAGE: &str = "The robot name must be unique";
 const YEAR_MESSAGE: &str = "The year cannot be less than zero";
+const NO_NAME: &str = "name is required";
+const NO_TYPE: &str = "type is required";
+const NO_YEAR: &str = "year is required";
 
 impl<'a> Session<'a> {
     pub(super) fn new(
