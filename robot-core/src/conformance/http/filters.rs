@@ -7,8 +7,7 @@ use super::{
 use crate::conformance::cases;
 
 pub(super) const CASES: &[Case<fn(&Session<'_>)>] = cases![
-    filters_choose_robots,
-    sort_orders_robots,
+    filters_and_orders_choose_robots,
     cursors_lead_through_all_pages,
     count_returns_the_total_number,
     summary_counts_types_and_decades,
@@ -34,67 +33,49 @@ fn add_six(session: &Session<'_>) {
     }
 }
 
-fn filters_choose_robots(session: &Session<'_>) {
-    add_six(session);
-    for (target, expected) in [
-        ("?type=droid", &["BB-8", "C-3PO", "R2-D2"][..]),
-        (
-            "?type=virtual&type=mechanical",
-            &["HAL 9000", "Maria", "Zora"],
-        ),
-        ("?type=virtual&type=virtual", &["HAL 9000", "Zora"]),
-        ("?year=1977", &["C-3PO", "R2-D2"]),
-        ("?year_from=1977", &["BB-8", "C-3PO", "R2-D2", "Zora"]),
-        ("?year_to=1968", &["HAL 9000", "Maria"]),
-        (
-            "?year_from=1968&year_to=1977&type=droid",
-            &["C-3PO", "R2-D2"],
-        ),
-        (
-            "?year_from=0&year_to=9223372036854775807&limit=2",
-            &["BB-8", "C-3PO"],
-        ),
-        ("?name=HAL+9000", &["HAL 9000"]),
-        ("?name=HAL", &[]),
-        ("?type=droid&after=BB-8", &["C-3PO", "R2-D2"]),
-        ("?type=droid&after=C%00", &["C-3PO", "R2-D2"]),
-        ("?containing=-&year_to=2000", &["C-3PO", "R2-D2"]),
-        ("?containing=a&fold=true", &["HAL 9000", "Maria", "Zora"]),
-        ("/search/-?type=droid&year_to=2000", &["C-3PO", "R2-D2"]),
-        ("/search/a?name=Maria", &["Maria"]),
-        ("/search/x?name=Maria", &[]),
-        ("/search/%00?type=droid", &[]),
-        ("?name=%00", &[]),
-    ] {
-        assert_eq!(
-            session.names(&format!("/api/robots{target}")),
-            expected,
-            "{target}"
-        );
+/// Asserts the names that lists or searches return. Each is a line, with its path and query, and the
+/// names separated by `|`.
+#[track_caller]
+fn assert_lists(session: &Session<'_>, path: &str, lists: &str) {
+    for (query, expected) in lists.lines().filter_map(|line| line.split_once(" ->")) {
+        let found = session.names(&format!("{path}{}", query.trim()));
+        assert_eq!(found.join("|"), expected.trim(), "{query}");
     }
-    let answer = session.get("/api/robots?year=1977&fields=year,type");
-    assert_answer(
-        &answer,
-        200,
-        r#"[{"year":1977,"type":"droid"},{"year":1977,"type":"droid"}]"#,
-    );
 }
 
-fn sort_orders_robots(session: &Session<'_>) {
+fn filters_and_orders_choose_robots(session: &Session<'_>) {
     add_six(session);
-    let by_year = ["Maria", "HAL 9000", "R2-D2", "C-3PO", "BB-8", "Zora"];
-    let by_id = ["R2-D2", "HAL 9000", "C-3PO", "Maria", "BB-8", "Zora"];
-    let by_name = ["BB-8", "C-3PO", "HAL 9000", "Maria", "R2-D2", "Zora"];
-    for (sort, mut expected) in [("name", by_name), ("year", by_year), ("id", by_id)] {
-        let found = session.names(&format!("/api/robots?sort={sort}"));
-        assert_eq!(found, expected, "{sort}");
-        expected.reverse();
-        let found = session.names(&format!("/api/robots?sort=-{sort}&fields=name,year"));
-        assert_eq!(found, expected, "-{sort}");
-    }
-    assert_eq!(
-        session.names("/api/robots/search/-?sort=-year"),
-        ["BB-8", "C-3PO", "R2-D2"]
+    let lists = "
+        ?type=droid -> BB-8|C-3PO|R2-D2
+        ?type=virtual&type=mechanical -> HAL 9000|Maria|Zora
+        ?type=virtual&type=virtual -> HAL 9000|Zora
+        ?year=1977 -> C-3PO|R2-D2
+        ?year_from=1977 -> BB-8|C-3PO|R2-D2|Zora
+        ?year_to=1968 -> HAL 9000|Maria
+        ?year_from=1968&year_to=1977&type=droid -> C-3PO|R2-D2
+        ?year_from=0&year_to=9223372036854775807&limit=2 -> BB-8|C-3PO
+        ?name=HAL+9000 -> HAL 9000
+        ?name=HAL ->
+        ?type=droid&after=BB-8 -> C-3PO|R2-D2
+        ?type=droid&after=C%00 -> C-3PO|R2-D2
+        ?containing=-&year_to=2000 -> C-3PO|R2-D2
+        ?containing=a&fold=true -> HAL 9000|Maria|Zora
+        /search/-?type=droid&year_to=2000 -> C-3PO|R2-D2
+        /search/a?name=Maria -> Maria
+        /search/x?name=Maria ->
+        /search/%00?type=droid ->
+        ?name=%00 ->
+        ?sort=name -> BB-8|C-3PO|HAL 9000|Maria|R2-D2|Zora
+        ?sort=-name -> Zora|R2-D2|Maria|HAL 9000|C-3PO|BB-8
+        ?sort=year -> Maria|HAL 9000|R2-D2|C-3PO|BB-8|Zora
+        ?sort=-year&fields=name,year -> Zora|BB-8|C-3PO|R2-D2|HAL 9000|Maria
+        ?sort=id -> R2-D2|HAL 9000|C-3PO|Maria|BB-8|Zora
+        ?sort=-id -> Zora|BB-8|Maria|C-3PO|HAL 9000|R2-D2
+        /search/-?sort=-year -> BB-8|C-3PO|R2-D2";
+    assert_lists(session, "/api/robots", lists);
+    session.get_is(
+        "/api/robots?year=1977&fields=year,type",
+        r#"[{"year":1977,"type":"droid"},{"year":1977,"type":"droid"}]"#,
     );
 }
 
@@ -131,10 +112,8 @@ fn cursors_lead_through_all_pages(session: &Session<'_>) {
     assert_eq!(names(&session.get(&next)), ["C-3PO", "R2-D2"]);
     // Without a limit, the rest of the list.
     let rest = next.replace("limit=2&", "");
-    assert_eq!(
-        session.names(&rest),
-        ["C-3PO", "R2-D2", "HAL 9000", "Maria"]
-    );
+    let all = ["C-3PO", "R2-D2", "HAL 9000", "Maria"];
+    assert_eq!(session.names(&rest), all);
 }
 
 fn count_returns_the_total_number(session: &Session<'_>) {
@@ -192,12 +171,16 @@ fn summary_counts_types_and_decades(session: &Session<'_>) {
 
 fn export_contains_only_the_filter(session: &Session<'_>) {
     add_six(session);
-    let answer = session.get("/api/robots/export?type=droid&year=1977&format=csv&fields=name");
-    assert_eq!(answer.text(), "name\nC-3PO\nR2-D2\n");
-    let answer = session.get("/api/robots/export?name=unknown");
-    assert_eq!(answer.text(), "");
-    let answer = session.get("/api/robots/export?containing=3P&format=csv&fields=name");
-    assert_eq!(answer.text(), "name\nC-3PO\n");
+    for (query, rows) in [
+        ("type=droid&year=1977", "C-3PO\nR2-D2\n"),
+        ("containing=3P", "C-3PO\n"),
+        ("name=unknown", ""),
+    ] {
+        let answer = session.get(&format!(
+            "/api/robots/export?format=csv&fields=name&{query}"
+        ));
+        assert_eq!(answer.text(), format!("name\n{rows}"));
+    }
 }
 
 fn add_folded(session: &Session<'_>) {
@@ -216,58 +199,44 @@ fn add_folded(session: &Session<'_>) {
 
 fn folded_search_ignores_case_and_diacritics(session: &Session<'_>) {
     add_folded(session);
-    let katerinas = ["KATERINA 2", "Kater\u{30c}ina 3", "Kate\u{159}ina"];
-    let by_year = ["Kate\u{159}ina", "KATERINA 2", "Kater\u{30c}ina 3"];
-    let sisyphus = ["\u{3a3}\u{3af}\u{3c3}\u{3c5}\u{3c6}\u{3bf}\u{3c2}"];
+    let lists = "
+        katerina?fold=true -> KATERINA 2|Kater\u{30c}ina 3|Kate\u{159}ina
+        KATE%C5%98INA?fold=true -> KATERINA 2|Kater\u{30c}ina 3|Kate\u{159}ina
+        Kater%CC%8Cina?fold=true&sort=year -> Kate\u{159}ina|KATERINA 2|Kater\u{30c}ina 3
+        KA?fold=true&year=1980 -> katarina
+        KATERINA?fold=true&name=katarina ->
+        katerina?fold=true&after=Kate -> Kater\u{30c}ina 3|Kate\u{159}ina
+        katerina?fold=true&limit=1 -> KATERINA 2
+        %C3%85NGSTR%C3%96M%20%25?fold=true -> \u{1fb}ngstro\u{308}m %
+        %25?fold=true -> \u{1fb}ngstro\u{308}m %
+        %CE%A3%CE%99%CE%A3%CE%A5%CE%A6%CE%9F%CE%A3?fold=true -> \u{3a3}\u{3af}\u{3c3}\u{3c5}\u{3c6}\u{3bf}\u{3c2}
+        katerina ->
+        katerina?fold=false ->
+        KATERINA?fold=false -> KATERINA 2
+        x?fold=true ->
+        %00?fold=true ->";
+    assert_lists(session, "/api/robots/search/", lists);
     let long = "%CC%81".repeat(300);
-    for (target, expected) in [
-        ("katerina?fold=true", &katerinas[..]),
-        ("KATE%C5%98INA?fold=true", &katerinas),
-        ("Kater%CC%8Cina?fold=true&sort=year", &by_year),
-        ("KA?fold=true&year=1980", &["katarina"]),
-        ("KATERINA?fold=true&name=katarina", &[]),
-        ("katerina?fold=true&after=Kate", &katerinas[1..]),
-        ("katerina?fold=true&limit=1", &katerinas[..1]),
-        (
-            "%C3%85NGSTR%C3%96M%20%25?fold=true",
-            &["\u{1fb}ngstro\u{308}m %"],
-        ),
-        ("%25?fold=true", &["\u{1fb}ngstro\u{308}m %"]),
-        (
-            "%CE%A3%CE%99%CE%A3%CE%A5%CE%A6%CE%9F%CE%A3?fold=true",
-            &sisyphus,
-        ),
-        ("katerina", &[]),
-        ("katerina?fold=false", &[]),
-        ("KATERINA?fold=false", &["KATERINA 2"]),
-        ("x?fold=true", &[]),
-        ("%00?fold=true", &[]),
-    ] {
-        let found = session.names(&format!("/api/robots/search/{target}"));
-        assert_eq!(found, expected, "{target}");
-    }
     // A text that consists of diacritics, also a long one, is in every name.
     for text in ["", "%CC%81", &long] {
         let all = session.names(&format!("/api/robots/search/{text}?fold=true"));
         assert_eq!(all.len(), 6, "{text}");
     }
-    assert_eq!(
-        session.names(&format!("/api/robots/search/{long}")),
-        [""; 0]
-    );
+    session.get_is(&format!("/api/robots/search/{long}"), "[]");
     let answer = session.get("/api/robots/search/KATERINA?fold=true&count=true&limit=1");
     assert_eq!(answer.header("x-total-count"), Some("3"));
-    let answer = session.get("/api/robots/summary?containing=KATERINA&fold=true&year_from=1978");
-    assert_answer(
-        &answer,
-        200,
+    session.get_is(
+        "/api/robots/summary?containing=KATERINA&fold=true&year_from=1978",
         r#"{"status":"OK","data":{"count":2,"groups":[{"type":"droid","decade":1970,"count":2}]}}"#,
     );
-    let export = "/api/robots/export?format=csv&fields=name";
-    let answer = session.get(&format!("{export}&fold=true&containing=KATERINA"));
-    assert_eq!(answer.text(), format!("name\n{}\n", katerinas.join("\n")));
-    let answer = session.get(&format!("{export}&fold=false&containing=KATERINA"));
-    assert_eq!(answer.text(), "name\nKATERINA 2\n");
+    let export = "/api/robots/export?format=csv&fields=name&containing=KATERINA&fold";
+    for (fold, rows) in [
+        ("true", "KATERINA 2\nKater\u{30c}ina 3\nKate\u{159}ina\n"),
+        ("false", "KATERINA 2\n"),
+    ] {
+        let answer = session.get(&format!("{export}={fold}"));
+        assert_eq!(answer.text(), format!("name\n{rows}"));
+    }
 }
 
 fn links_of_folded_searches_lead_through_all_pages(session: &Session<'_>) {
