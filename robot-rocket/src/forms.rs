@@ -3,14 +3,7 @@
 //! Rocket looks for this field at the start of each form, before any handler runs, and uses its value
 //! as the method.
 
-use rocket::{
-    Data, Request,
-    fairing::{Fairing, Info, Kind},
-    form::Form,
-    http::Method,
-};
-
-use crate::mounted::Mounted;
+use rocket::{Data, Request, form::Form, http::Method};
 
 /// The bytes that Rocket examines.
 const START: usize = "_method=delete".len();
@@ -38,25 +31,4 @@ pub(crate) async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> M
         return Method::Post;
     }
     request.method()
-}
-
-/// Changes a form with `_method=HEAD` back to a `POST` before it is routed. Rocket would omit the body
-/// of the answer, and the client would wait for it.
-pub(crate) struct NoHeadForms(pub(crate) Mounted);
-
-#[rocket::async_trait]
-impl Fairing for NoHeadForms {
-    fn info(&self) -> Info {
-        Info {
-            name: "Robot catalogue: no HEAD forms",
-            kind: Kind::Request,
-        }
-    }
-
-    async fn on_request(&self, request: &mut Request<'_>, data: &mut Data<'_>) {
-        let is_below = self.0.is_above(request.uri().path().as_str());
-        if request.method() == Method::Head && is_below {
-            request.set_method(true_method(request, data).await);
-        }
-    }
 }

@@ -101,7 +101,6 @@ pub fn mount(
     let mounted = Mounted::new(base, api, permits, files);
     let (rocket, catalogues) = Catalogues::with(rocket, mounted.clone());
     let rocket = rocket
-        .attach(forms::NoHeadForms(mounted.clone()))
         .attach(response::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
         .register(base, catchers::all(&mounted));
