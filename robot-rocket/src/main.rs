@@ -17,8 +17,8 @@ use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
-    LogFormat, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, SettingsTable,
-    execute, mount, mount_health, serve,
+    LogFormat, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, execute, mount,
+    mount_health, serve,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -131,7 +131,7 @@ fn main() -> ExitCode {
 
 /// Prints the settings of a start.
 fn check_settings(figment: &Figment) -> Result<(), String> {
-    let table = SettingsTable::of(&read_settings(figment)?, figment);
+    let table = read_settings(figment)?.table;
     writeln!(
         io::stdout(),
         "{table}\nThe settings are valid. The database was not opened, and the address not bound."
@@ -157,14 +157,13 @@ fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
 
 fn run(figment: Figment) -> Result<(), String> {
     let settings = read_settings(&figment)?;
-    #[cfg(unix)]
-    let at_start = SettingsTable::of(&settings, &figment);
     let ServerSettings {
         config,
         catalogue: settings,
         database_url: url,
         options: store,
         metrics_address,
+        table,
         ..
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
@@ -177,7 +176,7 @@ fn run(figment: Figment) -> Result<(), String> {
         access: settings.api.access.clone(),
         #[cfg(feature = "tls")]
         certificates: options.certificates().cloned(),
-        at_start,
+        at_start: table,
         address: config.address,
     }
     .at_signals(&config)

@@ -125,8 +125,10 @@ impl Reload {
             },
             self.access
         );
-        let table = SettingsTable::of(&settings, &figment);
-        for name in table.differences(&self.at_start) {
+        let address = figment.extract_inner::<IpAddr>("address");
+        let is_moved = address.is_ok_and(|address| address != self.address);
+        let changed = settings.table.differences(&self.at_start);
+        for name in changed.into_iter().chain(is_moved.then_some("address")) {
             let is_reloaded = has_reloaded_tls && name == "tls";
             if !is_reloaded && !NOT_REPORTED.contains(&name) {
                 tracing::warn!("{name} has changed, which has an effect only after a restart");

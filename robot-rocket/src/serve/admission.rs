@@ -23,8 +23,8 @@ static FULL: RareWarning = RareWarning::new();
 
 /// The connections that were admitted.
 pub(super) struct Admission {
-    total_limit: usize,
-    address_limit: usize,
+    total_limit: u32,
+    address_limit: u32,
     /// Permits of connections with large heads.
     pub(super) large_heads: Arc<Semaphore>,
     counts: Mutex<Counts>,
@@ -32,8 +32,8 @@ pub(super) struct Admission {
 
 #[derive(Default)]
 struct Counts {
-    total: usize,
-    of_client: HashMap<IpAddr, usize>,
+    total: u32,
+    of_client: HashMap<IpAddr, u32>,
 }
 
 /// A client: an IPv4 address, or an IPv6 network with a prefix of 64 bits, all of whose addresses one
@@ -57,8 +57,7 @@ pub(super) struct Admitted {
 
 impl Admission {
     pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
-        let limit = u32::try_from(limits.connections).unwrap_or(u32::MAX);
-        SERVER.connections_limit.set(limit);
+        SERVER.connections_limit.set(limits.connections);
         Arc::new(Self {
             total_limit: limits.connections,
             address_limit: limits.connections_per_address,
@@ -122,7 +121,7 @@ impl Drop for Admitted {
 mod tests {
     use super::*;
 
-    fn admission(connections: usize, per_address: usize) -> Arc<Admission> {
+    fn admission(connections: u32, per_address: u32) -> Arc<Admission> {
         Arc::new(Admission {
             total_limit: connections,
             address_limit: per_address,

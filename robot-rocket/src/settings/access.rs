@@ -3,7 +3,7 @@
 use std::{fs, net::IpAddr, path::Path, ptr};
 
 use robot_core::http::{Access, AccessToken, Permission, TokenName};
-use rocket::{figment::value::magic::RelativePathBuf, serde::Deserialize};
+use rocket::serde::Deserialize;
 
 use super::reader::Reader;
 
@@ -30,9 +30,15 @@ enum Reads {
 
 /// The permissions, by default none if there is a problem.
 pub(super) fn access(reader: &mut Reader<'_>) -> Access {
+    let access = checked_access(reader);
+    reader.report_default("allow_anonymous", &format!("not set: {access}"));
+    access
+}
+
+fn checked_access(reader: &mut Reader<'_>) -> Access {
     let before = reader.problems();
     let tokens = tokens(reader);
-    let anonymous = reader.get("allow_anonymous");
+    let anonymous = reader.get("allow_anonymous", "true, false or read");
     if reader.problems() > before {
         return Access::default();
     }
@@ -69,8 +75,9 @@ pub(super) fn access(reader: &mut Reader<'_>) -> Access {
 fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
     let before = reader.problems();
     let is_listed = reader.figment.contains("api_tokens");
-    let listed = reader.list("api_tokens").unwrap_or_default();
-    let (origin, tokens) = match reader.get::<RelativePathBuf>("api_tokens_file") {
+    reader.report_default("api_tokens", &"none");
+    let listed = reader.list("api_tokens", "entries that 'robot-cli token new' prints");
+    let (origin, tokens) = match reader.path("api_tokens_file", "the path of a file") {
         Some(_) if is_listed => {
             reader.problem(
                 "api_tokens and api_tokens_file are both set; move all tokens to one of them",
@@ -78,12 +85,11 @@ fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
             return Vec::new();
         }
         Some(path) => {
-            let path = path.relative();
             let file = format!("the file '{}' of api_tokens_file", path.display());
             let tokens = read_file(reader, &path, &file);
             (file, tokens)
         }
-        None if is_listed => ("api_tokens".to_owned(), listed),
+        None if is_listed => ("api_tokens".to_owned(), listed.unwrap_or_default()),
         None => return Vec::new(),
     };
     if tokens.is_empty() && reader.problems() == before {

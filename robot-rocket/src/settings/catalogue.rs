@@ -7,9 +7,9 @@ use std::{
 
 use robot_core::{
     StoreFiles,
-    http::{ApiSettings, Behaviour, Hosts, StreamLimits},
+    http::{ApiSettings, Behaviour, Hosts, Origin, StreamLimits},
 };
-use rocket::figment::{Figment, value::magic::RelativePathBuf};
+use rocket::figment::Figment;
 
 use super::{
     SettingsError,
@@ -67,7 +67,7 @@ impl Settings {
             behaviour: behaviour(reader),
             hosts: hosts(reader),
             access: access(reader),
-            origins: reader.list("allowed_origins").unwrap_or_default(),
+            origins: origins(reader),
             stream_limits: stream_limits(reader),
             ..ApiSettings::default()
         };
@@ -109,36 +109,41 @@ pub(crate) fn store_in_static_dir(folder: &Path) -> String {
 }
 
 fn behaviour(reader: &mut Reader<'_>) -> Behaviour {
-    let Some(text) = reader.get::<String>("behaviour") else {
-        return Behaviour::default();
-    };
-    text.parse().unwrap_or_else(|error| {
-        reader.problem(format!(
-            "{error} (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)"
-        ));
-        Behaviour::default()
-    })
+    reader.report_default("behaviour", &Behaviour::default());
+    let behaviour = reader.parsed("behaviour", "A (current) or B (older)");
+    behaviour.unwrap_or_default()
 }
 
 fn hosts(reader: &mut Reader<'_>) -> Hosts {
-    match reader.list("allowed_hosts") {
-        Some(names) => Hosts::Only(names),
-        None if network(reader).is_none() => Hosts::Only(Vec::new()),
-        None => Hosts::Any,
-    }
+    let (default, shown) = match network(reader) {
+        Some(_) => (Hosts::Any, "any"),
+        None => (Hosts::Only(Vec::new()), "loopback names"),
+    };
+    reader.report_default("allowed_hosts", &shown);
+    let names = reader.list("allowed_hosts", "names, as in robots.example,robots");
+    names.map_or(default, Hosts::Only)
+}
+
+fn origins(reader: &mut Reader<'_>) -> Vec<Origin> {
+    reader.report_default("allowed_origins", &"none");
+    let origins = reader.list("allowed_origins", "origins, as in https://app.example");
+    origins.unwrap_or_default()
 }
 
 fn stream_limits(reader: &mut Reader<'_>) -> StreamLimits {
     let mut limits = StreamLimits::default();
-    limits.timeout = reader.seconds("import_timeout").unwrap_or(limits.timeout);
-    let rate = reader.get("import_minimum_rate");
-    limits.minimum_rate = rate.unwrap_or(limits.minimum_rate);
+    limits.timeout = reader.seconds("import_timeout", limits.timeout);
+    limits.minimum_rate = reader.get_or(
+        "import_minimum_rate",
+        "a number of bytes per second; 0 means none",
+        limits.minimum_rate,
+    );
     limits
 }
 
 /// The folder of static files, if it can be read.
 fn static_dir(reader: &mut Reader<'_>) -> Option<PathBuf> {
-    let path = reader.get::<RelativePathBuf>("static_dir")?.relative();
+    let path = reader.path("static_dir", "the path of a folder")?;
     if let Err(cause) = fs::read_dir(&path) {
         reader.problem(format!(
             "cannot read the folder static_dir '{}': {cause} \

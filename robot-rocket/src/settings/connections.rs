@@ -1,6 +1,6 @@
 //! Limits of connections.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::time::Duration;
 
 use rocket::{Config, figment::Figment};
 
@@ -9,11 +9,11 @@ use crate::serve::open_files;
 
 /// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
 /// keep others out; higher, and they use more memory: 16 KiB each, and more if they send long heads.
-const MAX_CONNECTIONS: usize = 20_000;
+const MAX_CONNECTIONS: u32 = 20_000;
 
 /// One client address may have this part of all connections by default. A smaller part, and clients
 /// that share a proxy are rejected earlier; a larger one, and fewer clients suffice to keep others out.
-const ADDRESS_PART: usize = 4;
+const ADDRESS_PART: u32 = 4;
 
 /// The limits of the connections of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub struct ConnectionLimits {
     pub write_timeout: Duration,
     /// The maximum number of connections (`max_connections`): by default seven eighths of the files
     /// that the process may open, up to 20,000.
-    pub connections: usize,
+    pub connections: u32,
     /// The maximum number of connections of one client address, or of one IPv6 network with a prefix
     /// of 64 bits (`max_connections_per_address`): by default a quarter of all. Loopback addresses
     /// have no such limit, because a proxy on the same machine uses them.
-    pub connections_per_address: usize,
+    pub connections_per_address: u32,
 }
 
 impl ConnectionLimits {
@@ -48,34 +48,29 @@ impl ConnectionLimits {
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
-        let mut number = |name| {
-            let number = reader.get::<NonZeroU32>(name)?.get();
-            Some(number.try_into().unwrap_or(usize::MAX))
-        };
-        let connections = number("max_connections");
-        let connections = connections.unwrap_or_else(|| by_default(open_files::maximum()));
-        let per_address = number("max_connections_per_address");
-        let keep_alive: Option<u32> = reader.get(Config::KEEP_ALIVE);
-        let keep_alive = keep_alive.unwrap_or(Config::default().keep_alive);
-        let mut seconds = |name, default| {
-            let seconds = reader.seconds(name);
-            seconds.unwrap_or(Duration::from_secs(default))
-        };
+        let connections = reader.number("max_connections", by_default(open_files::maximum()));
+        let per_address = connections.div_ceil(ADDRESS_PART);
         Self {
-            header_timeout: seconds("header_timeout", 10),
-            keep_alive: Duration::from_secs(keep_alive.into()),
-            write_timeout: seconds("write_timeout", 30),
+            header_timeout: reader.seconds("header_timeout", Duration::from_secs(10)),
+            keep_alive: Duration::from_secs(keep_alive(reader).into()),
+            write_timeout: reader.seconds("write_timeout", Duration::from_secs(30)),
             connections,
-            connections_per_address: per_address.unwrap_or(connections.div_ceil(ADDRESS_PART)),
+            connections_per_address: reader.number("max_connections_per_address", per_address),
         }
     }
 }
 
+fn keep_alive(reader: &mut Reader<'_>) -> u32 {
+    let expected = "a whole number of seconds; 0 means none";
+    reader.get_or(Config::KEEP_ALIVE, expected, Config::default().keep_alive)
+}
+
 /// The number of connections for a process that may open so many files. Databases need some, and so
 /// do connections that are rejected.
-fn by_default(open_files: usize) -> usize {
+fn by_default(open_files: usize) -> u32 {
     let others = (open_files / 8).max(96);
     let connections = open_files.saturating_sub(others);
+    let connections = u32::try_from(connections).unwrap_or(u32::MAX);
     connections.clamp(1, MAX_CONNECTIONS)
 }
 

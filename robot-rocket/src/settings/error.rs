@@ -2,9 +2,7 @@
 
 use std::{error::Error, fmt};
 
-use rocket::figment::{self, Figment, Metadata, Profile, error::Actual, value::Value};
-
-use super::keys;
+use rocket::figment;
 
 /// Settings that are wrong: a message for each problem, of one line, with the name of the setting and what
 /// to do.
@@ -16,14 +14,13 @@ use super::keys;
 /// let error = Settings::read(&figment).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "wrong setting: the behaviour is A (current) or B (older), not 'C' \
-///      (set it with ROCKET_BEHAVIOUR or behaviour in Rocket.toml)"
+///     "wrong setting: behaviour must be A (current) or B (older), not 'C'"
 /// );
 ///
 /// let figment = figment.merge(("allowed_hosts", "*"));
 /// let error = Settings::read(&figment).unwrap_err();
 /// assert_eq!(error.problems().len(), 2);
-/// assert!(error.to_string().starts_with("2 wrong settings:\n  the behaviour is A"));
+/// assert!(error.to_string().starts_with("2 wrong settings:\n  behaviour must be A"));
 /// ```
 #[derive(Debug)]
 pub struct SettingsError(Vec<String>);
@@ -89,44 +86,4 @@ pub(super) fn unreadable(error: &figment::Error) -> String {
         "{first}{file}; write NAME = VALUE, each name once, and texts in quotation marks, as in \
          behaviour = \"A\""
     )
-}
-
-/// The message about a value that does not have the form of its setting.
-pub(super) fn wrong_value(figment: &Figment, name: &str, value: &Value) -> String {
-    let found = match value.to_actual() {
-        _ if keys::SECRETS.contains(&name) => String::new(),
-        Actual::Seq => ", not a list".to_owned(),
-        Actual::Map => String::new(),
-        Actual::Str(text) => format!(", not '{}'", text.escape_debug()),
-        other => format!(", not {}", scalar(&other)),
-    };
-    let metadata = figment.get_metadata(value.tag());
-    let place = place(metadata, figment.profile(), &[name]);
-    let expected = keys::expected(name).unwrap_or("valid");
-    format!("{place} must be {expected}{found}")
-}
-
-pub(super) fn scalar(value: &Actual) -> String {
-    match value {
-        Actual::Bool(value) => value.to_string(),
-        Actual::Unsigned(value) => value.to_string(),
-        Actual::Signed(value) => value.to_string(),
-        Actual::Float(value) => value.to_string(),
-        Actual::Char(value) => value.escape_debug().to_string(),
-        Actual::Str(value) => value.escape_debug().to_string(),
-        _ => "none".to_owned(),
-    }
-}
-
-/// The place of a setting as its author wrote it: the name of a variable, or a key and its file.
-pub(super) fn place(metadata: Option<&Metadata>, profile: &Profile, path: &[&str]) -> String {
-    let key = path.join(".");
-    match metadata.map(|metadata| (metadata, &metadata.source)) {
-        Some((_, Some(source))) if source.file_path().is_some() => format!("{key} in {source}"),
-        Some((metadata, None)) if metadata.name.contains("environment") => {
-            let prefix = metadata.name.split('`').nth(1).unwrap_or_default();
-            prefix.to_owned() + &metadata.interpolate(profile, path)
-        }
-        _ => key,
-    }
 }

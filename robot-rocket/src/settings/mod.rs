@@ -4,7 +4,6 @@ mod access;
 mod catalogue;
 mod connections;
 mod error;
-mod keys;
 #[cfg(feature = "server")]
 mod names;
 mod reader;
@@ -17,6 +16,7 @@ mod store;
 pub(crate) mod tls;
 #[cfg(any(feature = "otlp", feature = "server"))]
 pub(crate) mod traces;
+mod value;
 
 use std::{num::NonZero, thread};
 

@@ -3,7 +3,7 @@
 //! A misspelt name would have no effect. For `api_tokens`, the server would accept anonymous writes; for
 //! `tls`, it would not encrypt. Names that other programs may need are no errors.
 
-use std::env;
+use std::{env, mem};
 
 use robot_core::http::similar;
 use rocket::figment::{
@@ -13,7 +13,10 @@ use rocket::figment::{
 };
 use tracing_subscriber::filter::Directive;
 
-use super::{SettingsError, error::place, keys, reader::Reader};
+use super::{SettingsError, reader::Reader, value::place};
+
+/// The settings: their names, and what their values must be.
+type Known<'a> = &'a [(&'static str, &'static str)];
 
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
@@ -24,10 +27,11 @@ const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"]
 /// Checks the names of all settings, of all profiles.
 pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
     check_file(reader);
+    let known = mem::take(&mut reader.known);
     for (profile, settings) in reader.figment.data()? {
-        check_profile(reader, &profile, &settings);
+        check_profile(reader, &profile, &settings, &known);
         for (name, value) in &settings {
-            check_name(reader, &profile, name, value);
+            check_name(reader, &profile, name, value, &known);
         }
     }
     check_selected_profile(reader);
@@ -36,14 +40,20 @@ pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
 }
 
 /// Checks the name of a setting, and those of its members if it is a table.
-fn check_name(reader: &mut Reader<'_>, profile: &Profile, name: &str, value: &Value) {
-    if keys::expected(name).is_none() {
-        return report(reader, profile, &[name], value, suggestion(name));
+fn check_name(
+    reader: &mut Reader<'_>,
+    profile: &Profile,
+    name: &str,
+    value: &Value,
+    known: Known<'_>,
+) {
+    if known.iter().all(|(known, _)| *known != name) {
+        return report(reader, profile, &[name], value, suggestion(name, known));
     }
-    let (Some(members), Some(known)) = (value.as_dict(), keys::members(name)) else {
+    let (Some(settings), Some(known)) = (value.as_dict(), members(name)) else {
         return;
     };
-    for (member, value) in members {
+    for (member, value) in settings {
         // The limit `file/jpeg` is a part of the limit `file`.
         let first = member.split('/').next().unwrap_or(member);
         if !known.contains(&first) {
@@ -92,12 +102,12 @@ fn check_variables(reader: &mut Reader<'_>) {
 }
 
 /// A table `[tls]` is a profile to Rocket, not the setting `tls`.
-fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict) {
+fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict, known: Known<'_>) {
     let name = profile.as_str().as_str();
     if profile == reader.figment.profile() || PROFILES.contains(&name) {
         return;
     }
-    let problem = if keys::expected(name).is_some() {
+    let problem = if known.iter().any(|(known, _)| *known == name) {
         format!("has no effect, because settings stand below a profile; write [default.{name}]")
     } else if let Some(similar) = similar(name, PROFILES) {
         format!("is not the selected profile, so it has no effect; did you mean [{similar}]?")
@@ -154,22 +164,33 @@ fn report(
 }
 
 /// The setting that a name probably stands for. `tls_certs` stands for a member of the table `tls`.
-fn suggestion(name: &str) -> Option<String> {
+fn suggestion(name: &str, known: Known<'_>) -> Option<String> {
     let lowercase = name.to_lowercase();
-    let table = lowercase.split(['_', '-']).next().unwrap_or_default();
-    if table.len() < name.len()
-        && keys::members(table).is_some()
-        && let Some((_, example)) = keys::expected(table)?.split_once("as in ")
-    {
-        return Some(format!("{table}={example}"));
-    }
-    let names = keys::ALL.iter().map(|(name, _)| *name);
-    similar(name, names).map(str::to_owned)
+    let in_table = lowercase.split_once(['_', '-']).and_then(|(table, _)| {
+        let (_, expected) = known.iter().find(|(known, _)| *known == table)?;
+        let example = expected.split("as in ").nth(1)?;
+        members(table).map(|_| format!("{table}={example}"))
+    });
+    in_table.or_else(|| {
+        let names = known.iter().map(|(name, _)| *name);
+        similar(name, names).map(str::to_owned)
+    })
+}
+
+/// The members of a setting that is a table; `None` if it is none.
+fn members(name: &str) -> Option<Vec<&'static str>> {
+    let members = match name {
+        "limits" => "bytes data-form file form json msgpack string",
+        "shutdown" => "ctrlc force grace mercy signals",
+        "tls" => "certs ciphers key mutual prefer_server_cipher_order",
+        _ => return None,
+    };
+    Some(members.split(' ').collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::ServerSettings;
 
     #[test]
     fn suggestions_are_few_characters_away() {
@@ -196,8 +217,11 @@ mod tests {
             ("dir", None),
             ("env", None),
         ] {
-            let suggestion = suggestion(name);
-            let suggestion = suggestion.as_deref().and_then(|it| it.split('=').next());
+            let figment = crate::figment().merge((name, "x"));
+            let error = ServerSettings::read(&figment).err();
+            let error = error.map(|error| error.to_string()).unwrap_or_default();
+            let suggestion = error.split("did you mean ").nth(1);
+            let suggestion = suggestion.and_then(|it| it.split(['=', '?']).next());
             assert_eq!(suggestion, suggested, "{name}");
         }
     }

@@ -1,42 +1,48 @@
 //! Reader of settings, which collects the problems with all of them.
 
-use std::{fmt::Display, num::NonZeroU32, str::FromStr, time::Duration};
+use std::{fmt::Display, num::NonZeroU32, path::PathBuf, str::FromStr, time::Duration};
 
 use rocket::{
-    figment::{Figment, Provider, value::Value},
+    figment::{Figment, Provider, value::magic::RelativePathBuf},
     serde::Deserialize,
 };
 
-use super::{
-    SettingsError,
-    error::{unreadable, wrong_value},
-};
+use super::{SettingsError, error::unreadable, value};
 
-/// Settings that are read, and the problems and warnings so far.
+/// What the value of a setting must be, as the end of a sentence.
+type Expected = &'static str;
+
+const SECONDS: Expected = "a whole number of seconds, 1 or more";
+pub(super) const NUMBER: Expected = "a number, 1 or more";
+
+/// Describes each setting where it is read, and collects their values, the problems and the warnings.
+#[cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, reason = "only the server program reports all of them")
+)]
 pub(super) struct Reader<'a> {
     pub(super) figment: &'a Figment,
+    /// The settings that were read.
+    pub(super) known: Vec<(&'static str, Expected)>,
+    /// Their effective values without secrets, with their origin.
+    pub(super) rows: Vec<[String; 3]>,
     problems: Vec<String>,
-    #[cfg(feature = "server")]
     pub(super) warnings: Vec<String>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(figment: &'a Figment) -> Self {
-        let problems = figment.data().err().iter().map(unreadable).collect();
         Self {
             figment,
-            problems,
-            #[cfg(feature = "server")]
+            known: Vec::new(),
+            rows: Vec::new(),
+            problems: figment.data().err().iter().map(unreadable).collect(),
             warnings: Vec::new(),
         }
     }
 
-    /// Adds a problem, unless it is known: a setting may be read twice.
     pub(super) fn problem(&mut self, message: impl Into<String>) {
-        let message = message.into();
-        if !self.problems.contains(&message) {
-            self.problems.push(message);
-        }
+        self.problems.push(message.into());
     }
 
     #[cfg(feature = "server")]
@@ -50,33 +56,91 @@ impl<'a> Reader<'a> {
     }
 
     /// The value of a setting; `None` if it is not set, or wrong.
-    pub(super) fn get<'de, T: Deserialize<'de>>(&mut self, name: &str) -> Option<T> {
+    pub(super) fn get<'de, T: Deserialize<'de>>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+    ) -> Option<T> {
+        self.get_if(name, expected, |figment| figment.extract_inner(name).ok())
+    }
+
+    /// The value of a setting that is a text of this form.
+    pub(super) fn parsed<T: FromStr>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+    ) -> Option<T> {
+        self.get_if(name, expected, |figment| {
+            figment.extract_inner::<String>(name).ok()?.parse().ok()
+        })
+    }
+
+    fn get_if<T>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+        read: impl FnOnce(&Figment) -> Option<T>,
+    ) -> Option<T> {
+        self.known.push((name, expected));
         let value = self.figment.find_value(name).ok()?;
-        let read = self.figment.extract_inner(name).ok();
+        let read = read(self.figment);
         if read.is_none() {
-            self.wrong(name, &value);
+            self.problem(value::wrong(self.figment, name, expected, &value));
         }
+        self.rows.push([
+            name.to_owned(),
+            value::shown(name, &value),
+            value::origin(name, &value, self.figment),
+        ]);
         read
     }
 
-    /// Adds the problem that a value does not have the form of its setting.
-    pub(super) fn wrong(&mut self, name: &str, value: &Value) {
-        self.problem(wrong_value(self.figment, name, value));
+    /// Reports the value that a setting has if it is not set.
+    pub(super) fn report_default(&mut self, name: &'static str, value: &impl ToString) {
+        if !self.figment.contains(name) {
+            let row = [name, &value.to_string(), "default"];
+            self.rows.push(row.map(str::to_owned));
+        }
+    }
+
+    /// The value of a setting, or this one.
+    pub(super) fn get_or<'de, T: Deserialize<'de> + ToString>(
+        &mut self,
+        name: &'static str,
+        expected: Expected,
+        default: T,
+    ) -> T {
+        self.report_default(name, &default);
+        self.get(name, expected).unwrap_or(default)
     }
 
     /// A whole number of seconds, 1 or more.
-    pub(super) fn seconds(&mut self, name: &str) -> Option<Duration> {
-        let seconds = self.get::<NonZeroU32>(name)?.get();
-        Some(Duration::from_secs(seconds.into()))
+    pub(super) fn seconds(&mut self, name: &'static str, default: Duration) -> Duration {
+        self.report_default(name, &default.as_secs());
+        let seconds: Option<NonZeroU32> = self.get(name, SECONDS);
+        seconds.map_or(default, |seconds| Duration::from_secs(seconds.get().into()))
+    }
+
+    /// A number, 1 or more.
+    pub(super) fn number(&mut self, name: &'static str, default: u32) -> u32 {
+        self.report_default(name, &default);
+        let number: Option<NonZeroU32> = self.get(name, NUMBER);
+        number.map_or(default, NonZeroU32::get)
+    }
+
+    pub(super) fn path(&mut self, name: &'static str, expected: Expected) -> Option<PathBuf> {
+        self.report_default(name, &"none");
+        let path: Option<RelativePathBuf> = self.get(name, expected);
+        path.map(|path| path.relative())
     }
 
     /// A list in the format of `Rocket.toml`, or a text with commas, which is simpler in an environment
     /// variable. Every entry that cannot be parsed is a problem.
-    pub(super) fn list<T>(&mut self, name: &str) -> Option<Vec<T>>
+    pub(super) fn list<T>(&mut self, name: &'static str, expected: Expected) -> Option<Vec<T>>
     where
         T: FromStr<Err: Display>,
     {
-        let texts = self.get::<Texts>(name)?.into_vec();
+        let texts = self.get::<Texts>(name, expected)?.into_vec();
         let variable = name.to_uppercase();
         let before = self.problems();
         let values = texts.iter().filter_map(|text| match text.parse() {

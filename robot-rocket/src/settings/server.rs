@@ -1,6 +1,7 @@
 //! All settings of the server program, checked before it opens the store.
 
 use std::{
+    env, mem,
     net::{IpAddr, SocketAddr},
     num::NonZero,
 };
@@ -14,12 +15,17 @@ use rocket::{
     data::Limits,
     figment::{
         Figment,
-        value::{Dict, magic::RelativePathBuf},
+        value::{Dict, Value, magic::RelativePathBuf},
     },
     serde::Deserialize,
 };
 
-use super::{ConnectionLimits, Settings, SettingsError, names, reader::Reader, store};
+use super::{
+    ConnectionLimits, Settings, SettingsError, SettingsTable, names,
+    reader::{NUMBER, Reader},
+    store,
+    traces::shown_collector,
+};
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
 ///
@@ -33,8 +39,8 @@ use super::{ConnectionLimits, Settings, SettingsError, names, reader::Reader, st
 /// assert_eq!(
 ///     error.to_string(),
 ///     "2 wrong settings:\n  \
-///      behavior is not a setting; did you mean behaviour?\n  \
-///      workers must be a number, 1 or more, not 0"
+///      workers must be a number, 1 or more, not 0\n  \
+///      behavior is not a setting; did you mean behaviour?"
 /// );
 /// ```
 #[derive(Debug)]
@@ -57,6 +63,8 @@ pub struct ServerSettings {
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
     /// traces that are requested, but cannot be exported.
     pub warnings: Vec<String>,
+    /// The values of all settings.
+    pub table: SettingsTable,
 }
 
 impl ServerSettings {
@@ -70,16 +78,19 @@ impl ServerSettings {
         figment.extract::<Dict>()?;
         let sources = store::database_sources(figment);
         let mut reader = Reader::new(&sources);
-        names::check(&mut reader)?;
-        check_rocket(&mut reader);
+        read_rocket(&mut reader);
         check_tls(&mut reader);
         let catalogue = Settings::read_from(&mut reader);
         let connections = ConnectionLimits::read_from(&mut reader);
         let database_url = store::url(&mut reader);
         let options = store::options(&mut reader);
-        let log_format = reader.get("log_format").unwrap_or_default();
-        let metrics_address = reader.get("metrics_address");
-        reader.warnings.extend(super::traces::warning());
+        reader.report_default("log_format", &"text");
+        let log_format = reader.get("log_format", "text or json");
+        reader.report_default("metrics_address", &"none");
+        let expected = "an address with a port, as in 127.0.0.1:9100";
+        let metrics_address = reader.get("metrics_address", expected);
+        report_variables(&mut reader);
+        names::check(&mut reader)?;
         let config = figment.extract::<Config>();
         if reader.problems() == 0
             && let Err(error) = &config
@@ -92,9 +103,10 @@ impl ServerSettings {
             connections,
             database_url,
             options,
-            log_format,
+            log_format: log_format.unwrap_or_default(),
             metrics_address,
-            warnings: std::mem::take(&mut reader.warnings),
+            warnings: mem::take(&mut reader.warnings),
+            table: SettingsTable(mem::take(&mut reader.rows)),
         };
         reader.finish(settings)
     }
@@ -128,28 +140,50 @@ impl LogFormat {
 
 /// Reads each of Rocket's settings on its own, because reading them together stops at the first
 /// problem.
-fn check_rocket(reader: &mut Reader<'_>) {
-    reader.get::<IpAddr>(Config::ADDRESS);
-    reader.get::<u16>(Config::PORT);
-    reader.get::<NonZero<usize>>(Config::WORKERS);
-    reader.get::<NonZero<usize>>(Config::MAX_BLOCKING);
-    reader.get::<Ident>(Config::IDENT);
-    reader.get::<Limits>(Config::LIMITS);
-    reader.get::<RelativePathBuf>(Config::TEMP_DIR);
-    reader.get::<Shutdown>(Config::SHUTDOWN);
-    reader.get::<LogLevel>(Config::LOG_LEVEL);
+fn read_rocket(reader: &mut Reader<'_>) {
+    let address = "an IP address, such as 127.0.0.1 or 0.0.0.0";
+    reader.get::<IpAddr>(Config::ADDRESS, address);
+    reader.get::<u16>(Config::PORT, "a number from 0 to 65535");
+    reader.get::<NonZero<usize>>(Config::MAX_BLOCKING, NUMBER);
+    reader.get::<Value>(Config::CLI_COLORS, "true or false");
+    reader.get::<Ident>(Config::IDENT, "a text for the header Server, or false");
+    reader.get::<Value>("ip_header", "the name of a header, or false");
+    reader.get::<Limits>(Config::LIMITS, "sizes, as in {form=\"64 KiB\"}");
+    reader.get::<LogLevel>(Config::LOG_LEVEL, "off, critical, normal or debug");
+    reader.get::<Value>("secret_key", "a key of 256 bits in base64");
+    let shutdown = "as in {grace=2,mercy=3,signals=[\"term\"]}";
+    reader.get::<Shutdown>(Config::SHUTDOWN, shutdown);
+    reader.get::<RelativePathBuf>(Config::TEMP_DIR, "the path of a folder");
+}
+
+/// The variables that the program reads itself.
+fn report_variables(reader: &mut Reader<'_>) {
+    let log_level = env::var("RUST_LOG").ok();
+    let log_level = log_level.map(|it| (it.escape_debug().to_string(), "RUST_LOG".to_owned()));
+    for (name, shown, default) in [
+        ("RUST_LOG", log_level, "warn, and info for reloads"),
+        ("traces", shown_collector(), "none"),
+    ] {
+        let (value, origin) = shown.unwrap_or((default.to_owned(), "default".to_owned()));
+        reader.rows.push([name.to_owned(), value, origin]);
+    }
+    reader.warnings.extend(super::traces::warning());
 }
 
 /// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the
 /// setting and serve without encryption.
 fn check_tls(reader: &mut Reader<'_>) {
+    reader.report_default("tls", &"none");
+    let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
     #[cfg(feature = "tls")]
-    if let Some(tls) = reader.get::<Option<TlsConfig>>(Config::TLS).flatten() {
+    if let Some(tls) = reader.get::<Option<TlsConfig>>("tls", expected).flatten() {
         match super::tls::read(&tls) {
             Ok(identity) => reader.warnings.extend(identity.validity_warning()),
             Err(problem) => reader.problem(problem),
         }
     }
+    #[cfg(not(feature = "tls"))]
+    reader.get::<Value>("tls", expected);
     #[cfg(not(feature = "tls"))]
     if let Err(problem) = super::tls_without_feature(reader.figment) {
         reader.problem(problem);

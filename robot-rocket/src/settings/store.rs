@@ -1,11 +1,17 @@
 //! Settings of the store: its URL, and how it is opened.
 
-use std::{num::NonZeroU32, time::Duration};
+use std::{num::NonZero, time::Duration};
 
 use robot_core::{DEFAULT_URL, OpenOptions};
-use rocket::figment::{Figment, providers::Env};
+use rocket::{
+    Config,
+    figment::{Figment, providers::Env},
+};
 
-use super::{SettingsError, reader::Reader};
+use super::{
+    SettingsError,
+    reader::{NUMBER, Reader},
+};
 
 /// Reads the URL of the store, from the first of these that is set: the environment variable
 /// `ROCKET_DATABASE_URL`, the environment variable `DATABASE_URL`, and `database_url` in
@@ -31,8 +37,8 @@ pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
 }
 
 pub(super) fn url(reader: &mut Reader<'_>) -> String {
-    let url = reader.get("database_url");
-    url.unwrap_or_else(|| DEFAULT_URL.to_owned())
+    let expected = "a URL, as in sqlite://robots.db";
+    reader.get_or("database_url", expected, DEFAULT_URL.to_owned())
 }
 
 /// A figment with all sources of `database_url`.
@@ -63,18 +69,25 @@ pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
 }
 
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {
-    let mut options = OpenOptions::new().wait_for_server();
-    if let Some(timeout) = reader.seconds("database_timeout") {
-        options = options.timeout(timeout);
+    let options = OpenOptions::new().wait_for_server();
+    let timeout = reader.seconds("database_timeout", options.get_timeout());
+    let slow: u32 = reader.get_or(
+        "slow_statement",
+        "a whole number of milliseconds",
+        options
+            .get_slow_statement()
+            .as_millis()
+            .try_into()
+            .unwrap_or(u32::MAX),
+    );
+    let connections = reader.number("database_connections", options.get_connections());
+    let options = options
+        .timeout(timeout)
+        .slow_statement(Duration::from_millis(slow.into()))
+        .connections(connections);
+    let workers: Option<NonZero<usize>> = reader.get(Config::WORKERS, NUMBER);
+    match workers {
+        Some(workers) => options.workers(workers.get()),
+        None => options,
     }
-    if let Some(milliseconds) = reader.get::<u32>("slow_statement") {
-        options = options.slow_statement(Duration::from_millis(milliseconds.into()));
-    }
-    if let Some(workers) = reader.get("workers") {
-        options = options.workers(workers);
-    }
-    if let Some(connections) = reader.get::<NonZeroU32>("database_connections") {
-        options = options.connections(connections.get());
-    }
-    options
 }
