@@ -125,7 +125,7 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Draft, Entry, Field, Kind, NAME_LENGTH_LIMIT, ParseFieldsError, ParseIdError,
+    Draft, Entry, Field, Kind, NAME_LENGTH_LIMIT, OwnValues, ParseFieldsError, ParseIdError,
     ParseRevisionError, Rejection, Revision, Robot, RobotId, Rule, ValidChanges, ValidDraft, Value,
     Violation, Violations, fold,
 };

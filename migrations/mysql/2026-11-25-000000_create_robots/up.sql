@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS robots (
     revision BIGINT NOT NULL DEFAULT 1,
     -- The folded name, as the program writes it. NULL in rows of other programs.
     search_text VARCHAR(255),
+    -- The values of other fields, as a JSON object. NULL if there is none.
+    own LONGTEXT CHECK (json_type(own) = 'OBJECT'),
     CONSTRAINT robots_name UNIQUE (name),
     INDEX robots_year (year),
     INDEX robots_type_year (type, year),

@@ -11,6 +11,8 @@ CREATE TABLE robots (
     revision BIGINT NOT NULL DEFAULT 1,
     -- The folded name, as the program writes it. NULL in rows of other programs.
     search_text TEXT COLLATE "C",
+    -- The values of other fields, as a JSON object. NULL if there is none.
+    own TEXT CHECK (jsonb_typeof(own::jsonb) = 'object'),
     CONSTRAINT robots_name UNIQUE (name) INCLUDE (id, type, year, revision)
 );
 CREATE INDEX robots_year ON robots (year, id) INCLUDE (name, type, revision);
@@ -27,7 +29,7 @@ BEGIN
     RETURN NEW;
 END
 $$;
-CREATE TRIGGER robots_change BEFORE UPDATE OF name, type, year ON robots FOR EACH ROW
+CREATE TRIGGER robots_change BEFORE UPDATE OF name, type, year, own ON robots FOR EACH ROW
 WHEN (NEW.revision = OLD.revision
-    AND (NEW.name, NEW.type, NEW.year) IS DISTINCT FROM (OLD.name, OLD.type, OLD.year))
+    AND (NEW.name, NEW.type, NEW.year, NEW.own) IS DISTINCT FROM (OLD.name, OLD.type, OLD.year, OLD.own))
 EXECUTE FUNCTION robots_change();

@@ -7,7 +7,9 @@ CREATE TABLE robots (
     -- 1 for a new robot, and greater by one after each change.
     revision INTEGER NOT NULL DEFAULT 1,
     -- The folded name, as the program writes it. NULL if it is not in the search index yet.
-    search_text TEXT
+    search_text TEXT,
+    -- The values of other fields, as a JSON object. NULL if there is none.
+    own TEXT CHECK (json_type(own) = 'object')
 ) STRICT;
 CREATE UNIQUE INDEX robots_name ON robots (name);
 -- Filters and lists by year. The type and the name are compared without reading the robot.
@@ -46,8 +48,10 @@ WHEN new.id <> old.id OR new.search_text IS NOT old.search_text BEGIN
 END;
 
 -- A change by another program, which does not know of the revision and the search text.
-CREATE TRIGGER robots_change AFTER UPDATE OF name, type, year ON robots
-WHEN new.revision = old.revision AND (new.name, new.type, new.year) <> (old.name, old.type, old.year) BEGIN
+CREATE TRIGGER robots_change AFTER UPDATE OF name, type, year, own ON robots
+WHEN new.revision = old.revision
+    AND (new.name, new.type, new.year, new.own) IS NOT (old.name, old.type, old.year, old.own)
+BEGIN
     UPDATE robots SET
         revision = revision + 1,
         search_text = CASE WHEN new.name = old.name THEN search_text END

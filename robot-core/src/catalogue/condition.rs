@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::model::{Field, Kind, Value};
+use crate::model::{Field, Kind, Member, Value};
 
 /// A way to compare a field, such as `year_from`.
 ///
@@ -32,7 +32,9 @@ pub enum Comparison {
 
 static ALL: LazyLock<Vec<Condition>> = LazyLock::new(|| {
     use Comparison::{From, Is, To};
-    let conditions = Field::SETTABLE.iter().flat_map(|field| {
+    let fields = Field::SETTABLE.iter();
+    let comparable = fields.filter(|field| field.member() != Member::Own);
+    let conditions = comparable.flat_map(|field| {
         let comparisons: &[_] = match field.kind() {
             Kind::Integer { .. } => &[(Is, ""), (From, "_from"), (To, "_to")],
             _ => &[(Is, "")],
@@ -49,7 +51,7 @@ static ALL: LazyLock<Vec<Condition>> = LazyLock::new(|| {
 });
 
 impl Condition {
-    /// All conditions, in the order of their fields.
+    /// All conditions, in the order of their fields. Own fields have none yet.
     #[must_use]
     pub fn all() -> &'static [Self] {
         &ALL

@@ -22,6 +22,8 @@ diesel::table! {
         revision -> BigInt,
         /// The folded name; NULL if the row is not in the search index yet.
         search_text -> Nullable<Text>,
+        /// The values of other fields, as a JSON object.
+        own -> Nullable<Text>,
     }
 }
 
@@ -34,6 +36,7 @@ pub(super) struct Row {
     robot_type: String,
     year: i64,
     revision: i64,
+    own: Option<String>,
 }
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
@@ -46,14 +49,16 @@ pub(super) struct DraftRow<'a> {
     year: i64,
     #[serde(skip)]
     search_text: Option<Cow<'a, str>>,
+    own: Option<String>,
 }
 
 /// The columns of a [`DraftRow`].
 #[cfg(feature = "sqlite")]
-pub(super) const DRAFT_COLUMNS: [&str; 3] = [
+pub(super) const DRAFT_COLUMNS: [&str; 4] = [
     robots::name::NAME,
     robots::robot_type::NAME,
     robots::year::NAME,
+    robots::own::NAME,
 ];
 
 /// A row of a robot with its id. No column has a default, so that several rows fit into one
@@ -67,6 +72,7 @@ pub(super) struct RobotRow<'a> {
     year: i64,
     revision: i64,
     search_text: Option<Cow<'a, str>>,
+    own: Option<String>,
 }
 
 /// The columns that change.
@@ -86,6 +92,7 @@ impl<'a> DraftRow<'a> {
             robot_type: draft.robot_type(),
             year: draft.year(),
             search_text,
+            own: draft.own().to_json(),
         }
     }
 }
@@ -99,6 +106,7 @@ impl<'a> RobotRow<'a> {
             year: robot.year(),
             revision: robot.revision().get(),
             search_text,
+            own: robot.own().to_json(),
         }
     }
 
@@ -112,6 +120,7 @@ impl<'a> RobotRow<'a> {
             year: 0,
             revision: Revision::FIRST.get(),
             search_text: None,
+            own: None,
         }
     }
 }
@@ -130,7 +139,12 @@ impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
 /// The robot of a row. Checks only what the types require: rows of another program or version stay
 /// readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
-    let values = ValidDraft::from_stored(row.name, row.robot_type, row.year);
+    let own = row.own.as_deref().map(serde_json::from_str);
+    let own = own
+        .transpose()
+        .map_err(|error| wrap(Error::store(error)))?
+        .unwrap_or_default();
+    let values = ValidDraft::from_stored(row.name, row.robot_type, row.year, own);
     // No program that keeps the contract writes another one.
     let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
     Ok(values.with_id(stored_id(row.id)?).with_revision(revision))

@@ -29,6 +29,10 @@ pub(super) type CountQuery<C, T> = for<'a> fn(
 
 /// The statements that differ between backends.
 pub(super) trait Dialect: Connection {
+    /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
+    /// NULL.
+    const MERGE: (&str, &str);
+
     /// Inserts a robot, and returns its id.
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
 
@@ -162,15 +166,19 @@ macro_rules! impl_statements {
     ($connection:ty $(, $limit:ident)? $(; $lock:ident)?) => {
         const _: () = {
             use diesel::{
-                QueryResult, connection::DefaultLoadingMode, dsl::count_star, prelude::*,
+                QueryResult,
+                connection::DefaultLoadingMode,
+                dsl::{count_star, sql},
+                prelude::*,
+                sql_types::{Nullable, Text},
             };
             use $crate::{
                 catalogue::{Direction, Filter, PageRequest, CursorPlace},
                 database::{
                     schema::{ChangedColumns, Row, entry, robot, robots},
                     statements::{
-                        Condition, Statements, after_name, collect, load_page, restricted,
-                        row_limit, sorted,
+                        Condition, Dialect, Statements, after_name, collect, load_page,
+                        merged_own, restricted, row_limit, sorted,
                     },
                 },
                 model::{Entry, Revision, Robot, RobotId, ValidChanges, fold},
@@ -231,8 +239,9 @@ macro_rules! impl_statements {
                 fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
                     let revision = robots::revision.eq(robots::revision + 1);
+                    let own = merged_own!(Self, changes);
                     diesel::update(row)
-                        .set((ChangedColumns::from(changes), revision))
+                        .set((ChangedColumns::from(changes), own, revision))
                         .execute(self)
                 }
 
@@ -248,8 +257,9 @@ macro_rules! impl_statements {
                 ) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
                     let next = robots::revision.eq(robots::revision + 1);
+                    let own = merged_own!(Self, changes);
                     diesel::update(row.filter(robots::revision.eq(revision.get())))
-                        .set((ChangedColumns::from(changes), next))
+                        .set((ChangedColumns::from(changes), own, next))
                         .execute(self)
                 }
 
@@ -279,6 +289,17 @@ macro_rules! impl_statements {
                 }
             }
         };
+    };
+}
+
+/// Assigns the own values after the changes, if these concern any.
+macro_rules! merged_own {
+    ($dialect:ty, $changes:expr) => {
+        $changes.own_patch().map(|patch| {
+            let (before, after) = <$dialect>::MERGE;
+            let merged = sql::<Nullable<Text>>(before).bind::<Text, _>(patch);
+            robots::own.eq(merged.sql(after))
+        })
     };
 }
 
@@ -373,7 +394,7 @@ macro_rules! restricted {
     }};
 }
 
-pub(super) use {impl_statements, load_page, restricted, sorted};
+pub(super) use {impl_statements, load_page, merged_own, restricted, sorted};
 
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no
 /// other condition than a part of them.

@@ -85,13 +85,16 @@ impl<T: Visible> ListWriter<T> for Array {
 /// takes: most names have nothing to escape, and are copied.
 fn append_view(bytes: &mut Vec<u8>, robot: &impl Visible, labels: &[(Field, String)]) {
     let mut digits = itoa::Buffer::new();
-    let mut before = b'{';
+    bytes.push(b'{');
+    let mut is_first = true;
     for (field, label) in labels {
         let Some(value) = robot.get(*field) else {
             continue;
         };
-        bytes.push(before);
-        before = b',';
+        if !is_first {
+            bytes.push(b',');
+        }
+        is_first = false;
         bytes.extend_from_slice(label.as_bytes());
         match value {
             Value::Id(id) => append_quoted(bytes, digits.format(id.get())),

@@ -134,6 +134,8 @@ pub(crate) enum Member {
     Type,
     Name,
     Year,
+    /// Beside the values of other fields of the owner.
+    Own,
 }
 
 impl Field {
@@ -195,6 +197,12 @@ impl Field {
     #[cfg(feature = "http")]
     pub(super) const fn example(self) -> &'static str {
         self.0.example
+    }
+
+    /// The fields whose values are kept together.
+    pub(super) fn own() -> impl Iterator<Item = Self> {
+        let settable = Self::SETTABLE.iter().copied();
+        settable.filter(|field| field.member() == Member::Own)
     }
 
     pub(crate) const fn member(self) -> Member {
@@ -360,4 +368,19 @@ pub enum ParseFieldsError {
     /// This field is repeated.
     #[error("fields has '{0}' twice; name it once")]
     Repeated(Field),
+}
+
+#[cfg(test)]
+impl Field {
+    /// A field as owners define it.
+    pub(super) const MAKER: Self = Self(&Properties {
+        name: "maker",
+        title: "Maker",
+        description: "",
+        example: "",
+        member: Member::Own,
+        kind: Kind::Text { max_length: 200 },
+        is_required: false,
+        is_unique: false,
+    });
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     definition::{Field, Member},
+    own::OwnValues,
     value::Value,
     violation::{Rule, Violation, Violations},
 };
@@ -38,6 +39,9 @@ pub struct Draft {
     /// The year.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub year: Option<i64>,
+    /// The values of other fields.
+    #[serde(flatten)]
+    pub own: OwnValues,
 }
 
 impl Draft {
@@ -54,6 +58,7 @@ impl Draft {
             name: Some(name.into()),
             robot_type: Some(robot_type.into()),
             year: Some(year),
+            own: OwnValues::default(),
         }
     }
 
@@ -92,6 +97,7 @@ impl Draft {
             (Member::Name, Value::Text(text)) => self.name = Some(text.into_owned()),
             (Member::Type, Value::Text(text)) => self.robot_type = Some(text.into_owned()),
             (Member::Year, Value::Integer(integer)) => self.year = Some(integer),
+            (Member::Own, value) => self.own.set(field, value),
             _ => {}
         }
     }
@@ -103,6 +109,7 @@ impl Draft {
             Member::Name => self.name.as_deref().map(Value::from),
             Member::Type => self.robot_type.as_deref().map(Value::from),
             Member::Year => self.year.map(Value::from),
+            Member::Own => self.own.get(field),
             Member::Id | Member::Revision => None,
         }
     }
@@ -151,11 +158,15 @@ pub struct ValidDraft {
     /// Usual types need no allocation.
     robot_type: CompactString,
     year: i64,
+    own: OwnValues,
 }
 
 impl From<ValidDraft> for Draft {
     fn from(draft: ValidDraft) -> Self {
-        Self::new(draft.name, draft.robot_type, draft.year)
+        Self {
+            own: draft.own,
+            ..Self::new(draft.name, draft.robot_type, draft.year)
+        }
     }
 }
 
@@ -174,7 +185,11 @@ impl From<ValidDraft> for Draft {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValidChanges(Draft);
+pub struct ValidChanges {
+    draft: Draft,
+    /// The own fields whose values are removed.
+    removed: Vec<Field>,
+}
 
 /// A draft that violates rules: which ones, and its name if that is valid, so that
 /// [`CatalogueExt::violations`](crate::CatalogueExt::violations) can look up whether it is free.
@@ -204,11 +219,12 @@ impl ValidDraft {
     /// A draft of values that were valid when they were stored. A type that a later version of this
     /// program has stored stays as it is.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn from_stored(name: String, robot_type: String, year: i64) -> Self {
+    pub(crate) fn from_stored(name: String, robot_type: String, year: i64, own: OwnValues) -> Self {
         Self {
             name,
             robot_type: robot_type.into(),
             year,
+            own,
         }
     }
 
@@ -236,6 +252,7 @@ impl ValidDraft {
             name: draft.name.unwrap_or_default(),
             robot_type: draft.robot_type.unwrap_or_default().into(),
             year: draft.year.unwrap_or_default(),
+            own: draft.own,
         })
     }
 
@@ -257,6 +274,11 @@ impl ValidDraft {
         self.year
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn own(&self) -> &OwnValues {
+        &self.own
+    }
+
     /// The value of a field, except for the id and the revision.
     pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
         let text = |text| Value::Text(Cow::Borrowed(text));
@@ -264,6 +286,7 @@ impl ValidDraft {
             Member::Name => text(self.name.as_str()),
             Member::Type => text(self.robot_type.as_str()),
             Member::Year => Value::Integer(self.year),
+            Member::Own => return self.own.get(field),
             Member::Id | Member::Revision => return None,
         })
     }
@@ -284,35 +307,44 @@ impl ValidChanges {
     /// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        draft.check(|_| false).map(Self)
+        Self::of_patch(draft, &[])
     }
 
     /// As [`new`](Self::new), of a patch that removes values, which required fields do not permit.
     pub(crate) fn of_patch(draft: Draft, removed: &[Field]) -> Result<Self, Rejection> {
-        draft.check(|field| removed.contains(&field)).map(Self)
+        let draft = draft.check(|field| removed.contains(&field))?;
+        let removed = Field::own().filter(|field| removed.contains(field));
+        let removed = removed.collect();
+        Ok(Self { draft, removed })
     }
 
     /// Whether no member is to change.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0 == Draft::default()
+        self.draft == Draft::default() && self.removed.is_empty()
     }
 
     /// The new name, if it is to change.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.0.name.as_deref()
+        self.draft.name.as_deref()
     }
 
     /// The new type, if it is to change.
     #[must_use]
     pub fn robot_type(&self) -> Option<&str> {
-        self.0.robot_type.as_deref()
+        self.draft.robot_type.as_deref()
     }
 
     /// The new year, if it is to change.
     #[must_use]
     pub fn year(&self) -> Option<i64> {
-        self.0.year
+        self.draft.year
+    }
+
+    /// The JSON merge patch of the own values, if any is to change.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn own_patch(&self) -> Option<String> {
+        self.draft.own.to_merge_patch(&self.removed)
     }
 
     /// The new values, and those of `current` for the members that do not change.
@@ -321,19 +353,30 @@ impl ValidChanges {
             name,
             robot_type,
             year,
-        } = self.0;
+            own: changed,
+        } = self.draft;
+        let mut own = current.own.clone();
+        own.extend(changed);
+        for field in self.removed {
+            own.remove(field);
+        }
         ValidDraft {
             name: name.unwrap_or_else(|| current.name.clone()),
             robot_type: robot_type.map_or_else(|| current.robot_type.clone(), Into::into),
             year: year.unwrap_or(current.year),
+            own,
         }
     }
 }
 
 impl From<ValidDraft> for ValidChanges {
-    /// All members.
+    /// All members, and the removal of values that the draft does not have.
     fn from(draft: ValidDraft) -> Self {
-        Self(draft.into())
+        let removed = Field::own().filter(|field| draft.own.get(*field).is_none());
+        Self {
+            removed: removed.collect(),
+            draft: draft.into(),
+        }
     }
 }
 
@@ -374,6 +417,40 @@ mod tests {
              The robot name must be unique\n\
              The year cannot be less than zero"
         );
+    }
+
+    #[test]
+    fn own_values_are_set_kept_and_removed() {
+        let mut draft = Draft::new("R2-D2", "droid", 1977);
+        draft.set(Field::MAKER, "ACME".into());
+        let with_maker = ValidDraft::new(draft).unwrap();
+        let without = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
+        let change = |removed: &[Field], maker: Option<&str>| {
+            let mut draft = Draft::default();
+            if let Some(maker) = maker {
+                draft.set(Field::MAKER, maker.into());
+            }
+            let draft = draft.check(|_| false).unwrap();
+            let removed = removed.to_vec();
+            ValidChanges { draft, removed }
+        };
+        let maker = |changes: ValidChanges, current: &ValidDraft| {
+            let merged = changes.merge(current);
+            merged.value(Field::MAKER).map(|value| value.to_string())
+        };
+        for current in [&with_maker, &without] {
+            assert_eq!(
+                maker(change(&[], Some("Other")), current).as_deref(),
+                Some("Other")
+            );
+            assert_eq!(maker(change(&[Field::MAKER], None), current), None);
+        }
+        assert_eq!(
+            maker(change(&[], None), &with_maker).as_deref(),
+            Some("ACME")
+        );
+        assert!(change(&[], None).is_empty());
+        assert!(!change(&[Field::MAKER], None).is_empty());
     }
 
     #[test]

@@ -183,7 +183,7 @@ mod tests {
             Some(Draft {
                 name: Some("\0🤖".to_owned()),
                 year: Some(0),
-                robot_type: None
+                ..Draft::default()
             })
         );
     }

@@ -7,6 +7,7 @@ pub(crate) mod draft_json;
 mod fold;
 mod id;
 mod kind;
+mod own;
 mod revision;
 mod robot;
 #[cfg(feature = "http")]
@@ -24,6 +25,7 @@ pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 pub use kind::Kind;
 pub(crate) use kind::listed;
+pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
 pub(crate) use text::excerpt;

@@ -83,13 +83,18 @@ impl Robot {
         Self { revision, ..self }
     }
 
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn own(&self) -> &super::OwnValues {
+        self.values.own()
+    }
+
     /// The value of a field; `None` if the robot has none.
     #[must_use]
     pub fn value(&self, field: Field) -> Option<Value<'_>> {
         match field.member() {
             Member::Id => Some(Value::Id(self.id)),
             Member::Revision => Some(Value::Integer(self.revision.get())),
-            Member::Name | Member::Type | Member::Year => self.values.value(field),
+            Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(field),
         }
     }
 }

@@ -69,6 +69,7 @@ fn draft(members: &Members) -> Option<Draft> {
         robot_type: text("type").ok()?,
         name: text("name").ok()?,
         year,
+        ..Draft::default()
     })
 }
 

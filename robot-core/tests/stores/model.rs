@@ -201,6 +201,7 @@ fn draft() -> impl Strategy<Value = Draft> {
         name,
         robot_type,
         year,
+        ..Draft::default()
     })
 }
 
@@ -210,6 +211,7 @@ fn partial() -> impl Strategy<Value = Draft> {
         name: draft.name.filter(|_| name),
         robot_type: draft.robot_type.filter(|_| robot_type),
         year: draft.year.filter(|_| year),
+        ..Draft::default()
     })
 }
 

@@ -29,6 +29,7 @@ fn altered(changes: &ValidChanges, alter: impl FnOnce(&mut Draft)) -> ValidChang
         name: changes.name().map(str::to_owned),
         robot_type: changes.robot_type().map(str::to_owned),
         year: changes.year(),
+        ..Draft::default()
     };
     alter(&mut draft);
     ValidChanges::new(draft).unwrap_or_else(|_| changes.clone())

@@ -34,6 +34,8 @@ const INDEX_BATCH: i64 = 256;
 impl_statements!(SqliteConnection);
 
 impl Dialect for SqliteConnection {
+    const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
+
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, None))

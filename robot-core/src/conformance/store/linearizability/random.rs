@@ -147,6 +147,7 @@ impl Caller {
             name: draft.name.filter(|_| keep()),
             robot_type: draft.robot_type.filter(|_| keep()),
             year: draft.year.filter(|_| keep()),
+            ..Draft::default()
         }
     }
 

@@ -57,7 +57,8 @@ pub(super) const CHANGE_TRIGGER: Addition = Addition {
         ),
         NEW.revision = IF(
             NEW.revision = OLD.revision
-            AND (NEW.name <> OLD.name OR NEW.type <> OLD.type OR NEW.year <> OLD.year),
+            AND NOT (NEW.name = OLD.name AND NEW.type = OLD.type AND NEW.year = OLD.year
+                AND NEW.own <=> OLD.own),
             OLD.revision + 1,
             NEW.revision
         )",

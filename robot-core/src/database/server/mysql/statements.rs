@@ -44,6 +44,8 @@ diesel::define_sql_function! {
 impl_statements!(MysqlConnection, limit; for_update);
 
 impl Dialect for MysqlConnection {
+    const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
+
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, Some(fold(draft.name()))))

@@ -38,6 +38,11 @@ diesel::define_sql_function! {
 impl_statements!(PgConnection, limit);
 
 impl Dialect for PgConnection {
+    const MERGE: (&str, &str) = (
+        "nullif(jsonb_strip_nulls(coalesce(own, '{}')::jsonb || ",
+        "::jsonb)::text, '{}')",
+    );
+
     fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, Some(fold(draft.name()))))
@@ -124,6 +129,7 @@ pub(super) fn insert_all(
         types: drafts.iter().map(|draft| draft.robot_type()).collect(),
         years: drafts.iter().map(|draft| draft.year()).collect(),
         search_texts: drafts.iter().map(|draft| fold(draft.name())).collect(),
+        own: drafts.iter().map(|draft| draft.own().to_json()).collect(),
     }
     .get_results(connection)?;
     Ok(rows.into_iter().map(|(id, name)| (name, id)).collect())
@@ -141,6 +147,7 @@ pub(super) fn update_all(
         types: changes().map(|changes| changes.robot_type()).collect(),
         years: changes().map(|changes| changes.year()).collect(),
         search_texts: changes().map(|changes| changes.name().map(fold)).collect(),
+        own: changes().map(|changes| changes.own_patch()).collect(),
     }
     .get_results(connection)?;
     let result = |(id, is_updated)| {
@@ -172,6 +179,7 @@ struct InsertAll<'a> {
     types: Vec<&'a str>,
     years: Vec<i64>,
     search_texts: Vec<Cow<'a, str>>,
+    own: Vec<Option<String>>,
 }
 
 impl QueryId for InsertAll<'_> {
@@ -186,7 +194,9 @@ impl RunQueryDsl<PgConnection> for InsertAll<'_> {}
 
 impl QueryFragment<Pg> for InsertAll<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        pass.push_sql("INSERT INTO robots (name, type, year, search_text) SELECT * FROM unnest(");
+        pass.push_sql(
+            "INSERT INTO robots (name, type, year, search_text, own) SELECT * FROM unnest(",
+        );
         pass.push_bind_param::<Array<Text>, _>(&self.names)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Text>, _>(&self.types)?;
@@ -194,6 +204,8 @@ impl QueryFragment<Pg> for InsertAll<'_> {
         pass.push_bind_param::<Array<BigInt>, _>(&self.years)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Text>, _>(&self.search_texts)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.own)?;
         pass.push_sql(") ON CONFLICT (name) DO NOTHING RETURNING id, name");
         Ok(())
     }
@@ -206,6 +218,7 @@ struct UpdateAll<'a> {
     types: Vec<Option<&'a str>>,
     years: Vec<Option<i64>>,
     search_texts: Vec<Option<Cow<'a, str>>>,
+    own: Vec<Option<String>>,
 }
 
 impl QueryId for UpdateAll<'_> {
@@ -230,13 +243,17 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
         pass.push_bind_param::<Array<Nullable<BigInt>>, _>(&self.years)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.search_texts)?;
+        pass.push_sql(", ");
+        pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.own)?;
         pass.push_sql(
-            ") AS new (id, name, type, year, search_text)), \
+            ") AS new (id, name, type, year, search_text, own)), \
              taken AS (SELECT new.id FROM new JOIN robots USING (id) \
                  JOIN robots AS other ON other.name = new.name AND other.id <> new.id), \
              updated AS (UPDATE robots SET name = coalesce(new.name, robots.name), \
                  type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
                  search_text = coalesce(new.search_text, robots.search_text), \
+                 own = CASE WHEN new.own IS NULL THEN robots.own ELSE nullif(jsonb_strip_nulls( \
+                     coalesce(robots.own, '{}')::jsonb || new.own::jsonb)::text, '{}') END, \
                  revision = robots.revision + 1 \
                  FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) \
                  RETURNING robots.id) \
