@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::{fs, path::Path, sync::Arc};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use robot_core::{Catalogue, CatalogueExt, Draft, MemoryCatalogue};
 use robot_rocket::{Settings, mount, mount_health};
@@ -32,37 +32,41 @@ fn get(client: &Client, path: &str) -> String {
     response.into_string().unwrap_or_default()
 }
 
+/// An application with the catalogue of R2-D2.
+fn launch_at(rocket: Rocket<Build>, base: &str, settings: &Settings) -> Client {
+    launch(mount(rocket, base, catalogue("R2-D2"), settings))
+}
+
 fn launch(rocket: Rocket<Build>) -> Client {
     Client::untracked(rocket).unwrap()
 }
 
-#[test]
-fn application_routes_take_precedence_at_the_same_base() {
-    let rocket = rocket::build().mount("/", routes![start, shadow]);
-    let client = launch(mount(rocket, "/", catalogue("R2-D2"), &Settings::default()));
-    assert_eq!(get(&client, "/"), "the application's own");
-    assert_eq!(get(&client, "/api/robots/1"), "the application's robot");
-    assert_eq!(
-        get(&client, "/api/robots"),
-        r#"[{"id":"1","name":"R2-D2"}]"#
-    );
+const LIST: &str = r#"[{"id":"1","name":"R2-D2"}]"#;
+
+/// Settings with a folder of static files.
+fn serving(folder: impl Into<PathBuf>) -> Settings {
+    let mut settings = Settings::default();
+    settings.static_dir = Some(folder.into());
+    settings
 }
 
 #[test]
-fn application_can_serve_files_at_the_same_base() {
+fn application_routes_and_files_take_precedence_at_the_same_base() {
     let (own, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(own.path().join("own.txt"), "own").unwrap();
     fs::write(ours.path().join("ours.txt"), "ours").unwrap();
-    let mut settings = Settings::default();
-    settings.static_dir = Some(ours.path().to_owned());
-    let rocket = rocket::build().mount("/", FileServer::from(own.path()));
-    let client = launch(mount(rocket, "/", catalogue("R2-D2"), &settings));
-    assert_eq!(get(&client, "/own.txt"), "own");
-    assert_eq!(get(&client, "/ours.txt"), "ours");
-    assert_eq!(
-        get(&client, "/api/robots/1"),
-        r#"{"status":"FOUND","data":{"id":"1","name":"R2-D2"}}"#
-    );
+    let rocket = rocket::build().mount("/", routes![start, shadow]);
+    let rocket = rocket.mount("/", FileServer::from(own.path()).rank(-20));
+    let client = launch_at(rocket, "/", &serving(ours.path()));
+    for (path, expected) in [
+        ("/", "the application's own"),
+        ("/api/robots/1", "the application's robot"),
+        ("/api/robots", LIST),
+        ("/own.txt", "own"),
+        ("/ours.txt", "ours"),
+    ] {
+        assert_eq!(get(&client, path), expected);
+    }
 }
 
 #[test]
@@ -85,36 +89,16 @@ fn catalogue_can_be_mounted_below_another() {
 
 #[test]
 fn slashes_around_the_base_are_optional() {
-    for base in ["archive", "/archive", "archive/", "/archive/"] {
-        let rocket = mount(
-            rocket::build(),
-            base,
-            catalogue("R2-D2"),
-            &Settings::default(),
-        );
-        let listed = get(&launch(rocket), "/archive/api/robots");
-        assert_eq!(listed, r#"[{"id":"1","name":"R2-D2"}]"#, "{base}");
+    for base in ["archive", "/archive", "archive/", "/archive/", ""] {
+        let client = launch_at(rocket::build(), base, &Settings::default());
+        let path = if base.is_empty() { "" } else { "/archive" };
+        assert_eq!(get(&client, &format!("{path}/api/robots")), LIST, "{base}");
     }
-    let rocket = mount(
-        rocket::build(),
-        "",
-        catalogue("R2-D2"),
-        &Settings::default(),
-    );
-    assert_eq!(
-        get(&launch(rocket), "/api/robots"),
-        r#"[{"id":"1","name":"R2-D2"}]"#
-    );
 }
 
 #[test]
 fn page_is_at_the_base_with_a_slash() {
-    let client = launch(mount(
-        rocket::build(),
-        "/some/archive",
-        catalogue("R2-D2"),
-        &Settings::default(),
-    ));
+    let client = launch_at(rocket::build(), "/some/archive", &Settings::default());
     let without = client.get("/some/archive?q=R2").dispatch();
     assert_eq!(without.status(), Status::Found);
     // Relative, because the base may have another path at a proxy.
@@ -144,8 +128,7 @@ fn folder_with_the_files_of_a_catalogue_stops_the_launch() {
     let data = folder.path().join("data");
     fs::create_dir(&data).unwrap();
     let catalogue = robot_core::open(&format!("sqlite://{}/robots.db", data.display())).unwrap();
-    let mut settings = Settings::default();
-    settings.static_dir = Some(folder.path().to_owned());
+    let settings = serving(folder.path());
     let rocket = mount(rocket::build(), "/x", catalogue.clone(), &settings);
     assert_not_launched(rocket);
     // Also if the folder is that of another catalogue.
@@ -157,16 +140,13 @@ fn folder_with_the_files_of_a_catalogue_stops_the_launch() {
             &Settings::default(),
         )
     };
-    let rocket = mount(own(), "/y", self::catalogue("R2-D2"), &settings);
-    assert_not_launched(rocket);
+    assert_not_launched(mount(own(), "/y", self::catalogue("R2-D2"), &settings));
 
     let files = folder.path().join("files");
     fs::create_dir(&files).unwrap();
     fs::hard_link(data.join("robots.db-wal"), files.join("log.txt")).unwrap();
     fs::write(files.join("a.txt"), "a").unwrap();
-    settings.static_dir = Some(files);
-    let rocket = mount(own(), "/y", self::catalogue("R2-D2"), &settings);
-    let client = launch(rocket);
+    let client = launch_at(own(), "/y", &serving(files));
     assert_eq!(get(&client, "/y/a.txt"), "a");
     let answer = client.get("/y/log.txt").dispatch();
     assert_eq!(answer.status(), Status::NotFound);
@@ -179,10 +159,8 @@ fn static_dir_can_be_any_path_to_the_folder() {
     fs::write(folder.path().join("files/a.txt"), "a").unwrap();
     std::os::unix::fs::symlink("files", folder.path().join("link")).unwrap();
     for path in ["files/", "files/../files", "link", "./link/."] {
-        let mut settings = Settings::default();
-        settings.static_dir = Some(folder.path().join(Path::new(path)));
-        let rocket = mount(rocket::build(), "/x", catalogue("R2-D2"), &settings);
-        assert_eq!(get(&launch(rocket), "/x/a.txt"), "a", "{path}");
+        let client = launch_at(rocket::build(), "/x", &serving(folder.path().join(path)));
+        assert_eq!(get(&client, "/x/a.txt"), "a", "{path}");
     }
 }
 
