@@ -44,31 +44,11 @@ fn docs_describe_every_operation_and_schema() {
     schemas.sort();
     expected.sort();
     assert_eq!(schemas, expected);
-}
-
-#[test]
-fn links_of_docs_lead_to_their_targets() {
-    let visit = Visit::of(&[]);
-    visit.open_docs();
     let script = "return [...document.querySelectorAll('main a')].map((each) => each.hash.slice(1))\
                   .filter((id) => document.getElementById(id) === null)";
     assert_eq!(visit.run(script), Value::Array(Vec::new()));
     assert_eq!(visit.browser.console_messages(), [""; 0]);
-}
-
-#[test]
-fn docs_are_accessible_in_light_and_dark_mode() {
-    let visit = Visit::of(&[]);
-    visit.open_docs();
-    visit.assert_accessible("docs in light mode");
-    visit.prefer_dark();
-    visit.assert_accessible("docs in dark mode");
-}
-
-#[test]
-fn docs_fit_into_a_narrow_window() {
-    let visit = Visit::of(&[]);
-    visit.open_docs();
+    visit.assert_accessible("docs");
     visit.set_width(320);
     let script = "return document.documentElement.scrollWidth <= innerWidth";
     assert_eq!(visit.run(script), true);

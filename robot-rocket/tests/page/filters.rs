@@ -84,11 +84,7 @@ fn filter_and_order_follow_the_address() {
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
     assert_eq!(visit.run(script), json!(["-", 1, "", "2015"]));
     assert_eq!(visit.order(), json!([["Year", "descending"]]));
-}
-
-#[test]
-fn wrong_values_in_the_address_are_ignored() {
-    let visit = visit();
+    // Wrong values are ignored.
     visit.open("?type=toaster&year_from=x&year_to=-1&sort=price&q=&cursor=1");
     visit.wait_for_rows(6);
     assert_eq!(visit.order(), json!([["Name", "ascending"]]));
@@ -142,11 +138,7 @@ fn clicking_a_heading_sorts_in_both_directions() {
     assert_eq!(visit.run(script), json!(["1", "2", "3", "4", "5", "6"]));
     visit.browser.go_back();
     visit.wait_for_names(&reversed);
-}
-
-#[test]
-fn restored_robot_is_placed_in_the_order() {
-    let visit = visit();
+    // A restored robot is placed in the order.
     visit.open("?sort=-year&type=droid");
     visit.wait_for_names(&["BB-8", "C-3PO", "R2-D2"]);
     visit.press_on("Delete C-3PO");

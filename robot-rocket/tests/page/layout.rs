@@ -11,9 +11,10 @@ impl Visit {
             .devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    pub(crate) fn prefer_dark(&self) {
-        let dark = json!({"name": "prefers-color-scheme", "value": "dark"});
-        let media = json!({"features": [dark]});
+    /// Prefers the `light` or `dark` colour scheme.
+    pub(crate) fn prefer(&self, scheme: &str) {
+        let preferred = json!({"name": "prefers-color-scheme", "value": scheme});
+        let media = json!({"features": [preferred]});
         self.browser.devtools("Emulation.setEmulatedMedia", &media);
     }
 }
@@ -47,22 +48,7 @@ fn narrow_screen_needs_no_horizontal_scrolling() {
 }
 
 #[test]
-fn page_follows_the_preferred_color_scheme() {
-    let visit = Visit::of(&["Marvin"]);
-    let brightness = "const of = (property) => getComputedStyle(document.body)[property]\
-                      .match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0); \
-                      return [of('backgroundColor'), of('color')]";
-    let seen =
-        |visit: &Visit| -> (u32, u32) { serde_json::from_value(visit.run(brightness)).unwrap() };
-    let (ground, ink) = seen(&visit);
-    assert!(ground > 600 && ink < 200, "{ground}, {ink}");
-    visit.prefer_dark();
-    let (ground, ink) = seen(&visit);
-    assert!(ground < 100 && ink > 600, "{ground}, {ink}");
-}
-
-#[test]
-fn page_is_small_and_loads_nothing_from_other_origins() {
+fn page_is_small_and_follows_the_preferred_color_scheme() {
     let visit = Visit::of(&[]);
     let script = "const loaded = [...performance.getEntriesByType('navigation'), \
                   ...performance.getEntriesByType('resource')]; \
@@ -73,4 +59,14 @@ fn page_is_small_and_loads_nothing_from_other_origins() {
     assert!(is_own);
     assert!((10..40).contains(&files), "{files} files");
     assert!((20_000..160_000).contains(&bytes), "{bytes} bytes");
+    let brightness = "const of = (property) => getComputedStyle(document.body)[property]\
+                      .match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0); \
+                      return [of('backgroundColor'), of('color')]";
+    let seen =
+        |visit: &Visit| -> (u32, u32) { serde_json::from_value(visit.run(brightness)).unwrap() };
+    let (ground, ink) = seen(&visit);
+    assert!(ground > 600 && ink < 200, "{ground}, {ink}");
+    visit.prefer("dark");
+    let (ground, ink) = seen(&visit);
+    assert!(ground < 100 && ink > 600, "{ground}, {ink}");
 }

@@ -97,4 +97,7 @@ fn numbers_of_19_digits_are_exact() {
     visit.assert_stores(r#""late","type":"virtual","year":9007199254740993"#);
     visit.assert_stores(r#""year":9223372036854775806"#);
     visit.assert_stores(r#"{"name":"early","type":"mechanical","year":7}"#);
+    let script = "return import('/page/robot.js').then(({ stored }) => \
+                  ['-0', '-00', '007', '-7'].map((year) => stored({ name: '', type: '', year }).year))";
+    assert_eq!(visit.run(script), json!(["0", "0", "7", "-7"]));
 }

@@ -136,11 +136,3 @@ fn full_disk_is_shown_and_is_no_outage() {
     assert_eq!(visit.run(script), "The disk is full");
     assert_eq!(visit.names(), ["Marvin"]);
 }
-
-#[test]
-fn negative_zero_is_shown_as_it_is_stored() {
-    let visit = Visit::of(&[]);
-    let script = "return import('/page/robot.js').then(({ stored }) => \
-                  ['-0', '-00', '007', '-7'].map((year) => stored({ name: '', type: '', year }).year))";
-    assert_eq!(visit.run(script), serde_json::json!(["0", "0", "7", "-7"]));
-}

@@ -112,12 +112,7 @@ fn case_and_diacritics_are_ignored() {
     // The service cannot search for it.
     visit.open("?q=..");
     visit.wait_for_names(&["..\u{301}"]);
-}
-
-/// The page decides for itself whether it shows a robot that was added or changed.
-#[test]
-fn page_compares_names_as_the_service_does() {
-    let visit = Visit::of(&[]);
+    // The page decides for itself whether it shows a robot that was added or changed.
     let script = format!(
         "const done = arguments[0], names = {};
          import('./page/view.js').then(({{ contains }}) =>
