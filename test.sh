@@ -137,7 +137,8 @@ must_have_at_most() {
     [ "$count" -le "$2" ] || fail "robot-core with the features '$1' needs $count packages, more than $2."
 }
 
-check_quickly() {
+# Checks that need no build.
+check_sources() {
     step "Format"
     cargo fmt --all --check
 
@@ -149,6 +150,11 @@ check_quickly() {
     must_have_at_most "" 30
     must_have_at_most sqlite 60
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
+}
+
+# The default features need no client libraries of databases.
+check_quickly() {
+    check_sources
 
     step "Lints"
     cargo clippy --locked --workspace --all-targets -- --deny warnings
@@ -188,10 +194,10 @@ fetch_axe_core() {
     tar --extract --gzip --file "$1/$package.tgz" --directory "$1" --strip-components=1 package/axe.min.js
 }
 
-# After the quick checks, every command names the whole workspace with all features, even for a single
-# test: with other features or packages, cargo would build the dependencies again.
+# The quick checks and all others, with all features. Every command names the whole workspace with all features,
+# even for a single test: with other features or packages, cargo would build the dependencies again.
 check_everything() {
-    check_quickly
+    check_sources
 
     step "Lints, all features"
     cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
