@@ -123,8 +123,8 @@ impl<C, T> Pages<C, T> {
     /// for name in ["C-3PO", "R2-D2", "R5-D4"] {
     ///     catalogue.add(Draft::new(name, "droid", 1977))?;
     /// }
-    /// let mut pages = Pages::new(&catalogue, "").after("C-3PO").page_size(1);
-    /// assert_eq!(pages.next().transpose()?.map(|page| page.len()), Some(1));
+    /// let mut pages = Pages::new(&catalogue, "").page_size(2);
+    /// assert_eq!(pages.next().transpose()?.map(|page| page.len()), Some(2));
     /// assert!(!pages.is_finished());
     /// assert_eq!(pages.flatten().count(), 1);
     /// # Ok::<(), robot_core::Error>(())

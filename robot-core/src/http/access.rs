@@ -199,14 +199,17 @@ fn bearer(credentials: &str) -> Option<&str> {
 /// let failure = Failure::NotPermitted(AccessError::ReadOnlyToken);
 /// assert_eq!(failure.status(Behaviour::A), 403);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccessError {
     /// A token is required, and none was sent.
+    #[error("A token is required; send one in the header Authorization: Bearer TOKEN")]
     NoToken,
     /// The token that was sent is not known.
+    #[error("The token in Authorization is unknown to this service; ask its operator for one")]
     UnknownToken,
     /// The token that was sent permits only reading.
+    #[error("This token permits only reading; a change needs a token that permits writing")]
     ReadOnlyToken,
 }
 

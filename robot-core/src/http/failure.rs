@@ -8,10 +8,7 @@ use ::http::{
 };
 
 use super::{
-    access::AccessError,
-    behaviour::Behaviour,
-    request_body::{BODY_LIMIT, BodyError},
-    request_id::RequestId,
+    access::AccessError, behaviour::Behaviour, request_body::BodyError, request_id::RequestId,
 };
 use crate::{catalogue::Error, metrics::count_error};
 
@@ -33,45 +30,100 @@ pub(super) const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patc
 /// assert_eq!(failure.status(Behaviour::A), 408);
 /// assert_eq!(failure.messages(), ["The request body did not arrive in time; send it again"]);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
     /// The store rejected a change, for example because the robot violates rules (`docs/contract.md`,
     /// "Validation"), or failed. Its cause is only logged.
-    Store(Error),
+    #[error("{}", store_message(.0))]
+    Store(#[from] Error),
     /// The request is malformed: a message for each error.
+    #[error("{}", .0.join("\n"))]
     Malformed(Vec<Cow<'static, str>>),
     /// No robot can have the id.
+    #[error("No robot has this id")]
     NeverAssigned,
     /// The robot does not have a revision of `If-Match`.
+    #[error("{STALE}")]
     Stale,
     /// The robot exists, and `If-None-Match` has its revision or `*`.
+    #[error(
+        "The robot exists with a revision that If-None-Match excludes; read it again before you change it"
+    )]
     Excluded,
     /// The `Content-Type` is not that of a patch.
+    #[error("The Content-Type of a PATCH must be application/merge-patch+json")]
     NotAPatch,
     /// The path is unknown. The text lists the known paths.
+    #[error("There is nothing at this path; the paths are {0}")]
     NoSuchPath(String),
     /// The path does not allow the method. The text lists the allowed methods, as in `Allow`.
+    #[error("This path does not allow this method; allowed: {0}")]
     MethodNotAllowed(String),
     /// The body could not be read.
+    #[error(transparent)]
     Body(BodyError),
     /// The body of an import has more bytes than this limit.
+    #[error("The body has more than {0} bytes; send the robots in several requests")]
     ImportTooLarge(u64),
     /// An atomic import has too many records: the message.
+    #[error("{0}")]
     TooManyRecords(String),
     /// An import stored nothing: the first failure, which determines the status, and the messages
     /// of all failures.
+    #[error("{}", .1.join("\n"))]
     NothingImported(Box<Failure>, Vec<String>),
     /// A page of another origin sent a write.
+    #[error(
+        "A page of another origin may not change robots; the operator of the service can add the \
+         origin to allowed_origins"
+    )]
     ForeignOrigin,
     /// The client does not have the permission.
+    #[error(transparent)]
     NotPermitted(AccessError),
     /// The service does not accept the `Host` of the request.
+    #[error(
+        "This service does not accept the name in Host; its operator can add the name to allowed_hosts"
+    )]
     ForeignHost,
     /// The service is overloaded at the moment.
+    #[error("{UNAVAILABLE}")]
     Unavailable,
     /// A bug. The cause is only logged.
+    #[error("{INTERNAL}")]
     Internal,
+}
+
+const STALE: &str = "The robot was changed since it was read; read it again, and send the change with its \
+                     new ETag in If-Match";
+const UNAVAILABLE: &str = "The catalogue is busy or cannot be reached; try again in a moment";
+const INTERNAL: &str = "The service failed, which is not your fault; the cause is in its log";
+
+/// The message about an error of the store, without its cause.
+fn store_message(error: &Error) -> String {
+    let message = match error {
+        Error::Rejected(_) | Error::NotFound(_) => return error.to_string(),
+        Error::NotRestored { violation, .. } => return violation.to_string(),
+        Error::Stale(_) => STALE,
+        Error::ReadOnly(_) => {
+            "The catalogue is read-only; its operator can make it writable, and the log of the service \
+             says how"
+        }
+        Error::Unavailable(_) => UNAVAILABLE,
+        Error::RestartRequired(_) => {
+            "The catalogue can be read, but not changed, until its operator restarts the service; the \
+             cause is in its log"
+        }
+        Error::DiskFull(_) => {
+            "The disk of the service is full; try again when its operator has freed space"
+        }
+        Error::Unknown(_) => {
+            "The service failed, and whether this was stored is unknown; look before you send it again"
+        }
+        Error::Store(_) => INTERNAL,
+    };
+    message.to_owned()
 }
 
 impl Failure {
@@ -113,71 +165,12 @@ impl Failure {
     /// The messages for people, at least one.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        let message = match self {
-            Self::Store(Error::Rejected(violations)) => return texts(violations.iter()),
-            Self::Store(Error::NotRestored { violation, .. }) => return texts([violation]),
-            Self::Store(error @ Error::NotFound(_)) => return texts([error]),
-            Self::Malformed(messages) => return texts(messages),
-            Self::NothingImported(_, messages) => return messages.clone(),
-            Self::NeverAssigned => "No robot has this id",
-            Self::Store(Error::Stale(_)) | Self::Stale => {
-                "The robot was changed since it was read; read it again, and send the change with \
-                 its new ETag in If-Match"
-            }
-            Self::Excluded => {
-                "The robot exists with a revision that If-None-Match excludes; read it again before \
-                 you change it"
-            }
-            Self::NotAPatch => "The Content-Type of a PATCH must be application/merge-patch+json",
-            Self::NoSuchPath(paths) => {
-                return vec![format!(
-                    "There is nothing at this path; the paths are {paths}"
-                )];
-            }
-            Self::MethodNotAllowed(allow) => {
-                return vec![format!(
-                    "This path does not allow this method; allowed: {allow}"
-                )];
-            }
-            Self::ImportTooLarge(limit) => {
-                return vec![format!(
-                    "The body has more than {limit} bytes; send the robots in several requests"
-                )];
-            }
-            Self::TooManyRecords(message) => return vec![message.clone()],
-            Self::Body(error) => return vec![body_message(*error)],
-            Self::NotPermitted(error) => permission_message(*error),
-            Self::ForeignOrigin => {
-                "A page of another origin may not change robots; the operator of the service can \
-                 add the origin to allowed_origins"
-            }
-            Self::ForeignHost => {
-                "This service does not accept the name in Host; its operator can add the name to \
-                 allowed_hosts"
-            }
-            Self::Store(Error::ReadOnly(_)) => {
-                "The catalogue is read-only; its operator can make it writable, and the log of the \
-                 service says how"
-            }
-            Self::Store(Error::Unavailable(_)) | Self::Unavailable => {
-                "The catalogue is busy or cannot be reached; try again in a moment"
-            }
-            Self::Store(Error::RestartRequired(_)) => {
-                "The catalogue can be read, but not changed, until its operator restarts the \
-                 service; the cause is in its log"
-            }
-            Self::Store(Error::DiskFull(_)) => {
-                "The disk of the service is full; try again when its operator has freed space"
-            }
-            Self::Store(Error::Unknown(_)) => {
-                "The service failed, and whether this was stored is unknown; look before you send \
-                 it again"
-            }
-            Self::Store(Error::Store(_)) | Self::Internal => {
-                "The service failed, which is not your fault; the cause is in its log"
-            }
-        };
-        vec![message.to_owned()]
+        match self {
+            Self::Store(Error::Rejected(violations)) => violations.messages(),
+            Self::Malformed(messages) => messages.iter().map(ToString::to_string).collect(),
+            Self::NothingImported(_, messages) => messages.clone(),
+            failure => vec![failure.to_string()],
+        }
     }
 
     /// The header that only this failure has.
@@ -202,36 +195,6 @@ impl Failure {
     }
 }
 
-/// Each item as text.
-fn texts(items: impl IntoIterator<Item = impl ToString>) -> Vec<String> {
-    let texts = items.into_iter().map(|item| item.to_string());
-    texts.collect()
-}
-
-fn body_message(error: BodyError) -> String {
-    match error {
-        BodyError::TooLarge => {
-            format!("The body has more than {BODY_LIMIT} bytes; send a shorter one")
-        }
-        BodyError::TooSlow => "The request body did not arrive in time; send it again".to_owned(),
-        BodyError::Incomplete => "The body ended early; send it again".to_owned(),
-    }
-}
-
-fn permission_message(error: AccessError) -> &'static str {
-    match error {
-        AccessError::NoToken => {
-            "A token is required; send one in the header Authorization: Bearer TOKEN"
-        }
-        AccessError::UnknownToken => {
-            "The token in Authorization is unknown to this service; ask its operator for one"
-        }
-        AccessError::ReadOnlyToken => {
-            "This token permits only reading; a change needs a token that permits writing"
-        }
-    }
-}
-
 /// The challenge of RFC 6750 in the header `WWW-Authenticate`.
 fn challenge(error: AccessError) -> &'static str {
     match error {
@@ -240,12 +203,6 @@ fn challenge(error: AccessError) -> &'static str {
         AccessError::ReadOnlyToken => {
             r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
         }
-    }
-}
-
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
     }
 }
 

@@ -30,14 +30,14 @@ pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
 #[non_exhaustive]
 pub enum BodyError {
     /// It has more bytes than [`BODY_LIMIT`].
-    #[error("the body has more than {BODY_LIMIT} bytes")]
+    #[error("The body has more than {BODY_LIMIT} bytes; send a shorter one")]
     TooLarge,
     /// It did not arrive within [`Exchange::body_deadline`](super::Exchange::body_deadline), or within
     /// the limits of a streamed body.
-    #[error("the body did not arrive in time")]
+    #[error("The request body did not arrive in time; send it again")]
     TooSlow,
     /// The connection or the transfer encoding ended before the body was complete.
-    #[error("the body ended early")]
+    #[error("The body ended early; send it again")]
     Incomplete,
 }
 

@@ -40,92 +40,69 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
     let query = Query::read(call.query(), &LIST)?;
-    Ok(List::new(call, query).start())
+    Ok(start_list(call, query))
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
     let query = Query::of_search(name, call.query())?;
-    Ok(List::new(call, query).start())
+    Ok(start_list(call, query))
 }
 
-/// A list or a search.
-struct List {
-    service: Arc<Service>,
+fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
+    if query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
+        // No store needs to search for it.
+        let count = query.count.then_some(0);
+        return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
+    }
+    // A list by year needs the year of each robot.
+    let is_by_year = query.cursor.sort().key == SortKey::Year;
+    let has_entries = !is_by_year && query.fields().iter().all(|field| field.is_in_entry());
+    let (service, request_id) = (Arc::clone(call.service), call.request_id.clone());
+    Pending::blocking(move || {
+        let count = query.count.then(|| service.catalogue.count(&query.filter));
+        let count = count.transpose()?;
+        let response = match (query.limit, has_entries) {
+            (Some(limit), true) => page::<Entry>(&service, &query, limit.get()),
+            (Some(limit), false) => page::<Robot>(&service, &query, limit.get()),
+            (None, true) => all::<Entry>(&service, query, request_id),
+            (None, false) => all::<Robot>(&service, query, request_id),
+        };
+        Ok(counted(response?, count))
+    })
+}
+
+fn all<T: Visible + PageItem + 'static>(
+    service: &Service,
     query: Query,
     request_id: RequestId,
+) -> HandlerResult {
+    let array = Array::new(query.fields());
+    let catalogue = Arc::clone(&service.catalogue);
+    let pages = Pages::<_, T>::of(catalogue, query.filter, query.cursor);
+    list::stream(pages, array, request_id)
 }
 
-impl List {
-    fn new(call: &Call<'_>, query: Query) -> Self {
-        Self {
-            service: Arc::clone(call.service),
-            query,
-            request_id: call.request_id.clone(),
-        }
+fn page<T: Visible + PageItem>(service: &Service, query: &Query, limit: usize) -> HandlerResult {
+    let request = PageRequest {
+        filter: &query.filter,
+        cursor: &query.cursor,
+        // One more than is returned shows whether there is a next page.
+        limit: limit + 1,
+    };
+    let mut robots = T::page(&service.catalogue, request)?.items;
+    let has_next = robots.len() > limit;
+    robots.truncate(limit);
+    let mut response = response::ok(array(&robots, query.fields()));
+    let sort = query.cursor.sort();
+    let end = robots.last().and_then(|last| last.cursor(sort));
+    if let (true, Some(end)) = (has_next, end) {
+        let base = &service.settings.base;
+        let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
+        response::set(response.headers_mut(), LINK, next);
     }
-
-    fn start(self) -> Pending<HandlerResult> {
-        if self.query.filter.text_exceeds(NAME_LENGTH_LIMIT) {
-            // No store needs to search for it.
-            let count = self.query.count.then_some(0);
-            return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
-        }
-        let mut fields = self.query.fields().iter();
-        // A list by year needs the year of each robot.
-        if fields.all(|field| field.is_in_entry()) && self.query.cursor.sort().key != SortKey::Year
-        {
-            self.start_with::<Entry>()
-        } else {
-            self.start_with::<Robot>()
-        }
-    }
-
-    fn start_with<T: Visible + PageItem + 'static>(self) -> Pending<HandlerResult> {
-        Pending::blocking(move || {
-            let count = self
-                .query
-                .count
-                .then(|| self.service.catalogue.count(&self.query.filter));
-            let count = count.transpose()?;
-            let response = match self.query.limit {
-                Some(limit) => self.page::<T>(limit.get()),
-                None => self.all::<T>(),
-            }?;
-            Ok(counted(response, count))
-        })
-    }
-
-    fn all<T: Visible + PageItem + 'static>(self) -> HandlerResult {
-        let array = Array::new(self.query.fields());
-        let Query { filter, cursor, .. } = self.query;
-        let pages = Pages::<_, T>::of(Arc::clone(&self.service.catalogue), filter, cursor);
-        list::stream(pages, array, self.request_id)
-    }
-
-    fn page<T: Visible + PageItem>(&self, limit: usize) -> HandlerResult {
-        let query = &self.query;
-        let request = PageRequest {
-            filter: &query.filter,
-            cursor: &query.cursor,
-            // One more than is returned shows whether there is a next page.
-            limit: limit + 1,
-        };
-        let mut robots = T::page(&self.service.catalogue, request)?.items;
-        let has_next = robots.len() > limit;
-        robots.truncate(limit);
-        let mut response = response::ok(array(&robots, query.fields()));
-        let end = robots
-            .last()
-            .and_then(|last| last.cursor(query.cursor.sort()));
-        if let (true, Some(end)) = (has_next, end) {
-            let base = &self.service.settings.base;
-            let next = format!("<{base}{}>; rel=\"next\"", query.next(&end));
-            response::set(response.headers_mut(), LINK, next);
-        }
-        Ok(response)
-    }
+    Ok(response)
 }
 
 /// `GET /api/robots/summary`.

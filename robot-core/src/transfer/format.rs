@@ -10,7 +10,6 @@ use std::{fmt, path::Path};
 ///
 /// assert_eq!(Format::of_path(Path::new("robots.CSV")), Some(Format::Csv));
 /// assert_eq!(Format::of_path(Path::new("robots")), None);
-/// assert_eq!("ndjson".parse(), Ok(Format::Ndjson));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
