@@ -155,12 +155,7 @@ impl From<clap::Error> for Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Rejected(violations) => Self::plain(
-                violations
-                    .iter()
-                    .map(|violation| violation.to_string())
-                    .collect(),
-            ),
+            Error::Rejected(violations) => Self::plain(violations.messages()),
             Error::NotFound(id) => Self::no_robot(id),
             Error::Store(_) => Self::new(format_args!(
                 "{}; nothing was changed. Check the database and its disk, and run the command again",

@@ -1,21 +1,26 @@
 //! `import`: robots from a file or standard input.
 
 use std::{
+    ffi::OsString,
     fmt::Write as _,
     fs::File,
     io::{self, Read, Write},
     sync::Arc,
 };
 
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use indicatif::HumanCount;
 use robot_core::{
     Catalogue, Error, OpenError, Violation,
     transfer::{
-        self, ImportCounts, ImportError, OnConflict, Outcome, Position, ReadError, Records,
+        self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
+        Records,
     },
 };
 
-use super::import_arguments::ImportArgs;
 use crate::{
     context::Context,
     failure::Failure,
@@ -24,6 +29,77 @@ use crate::{
     printable::printable,
     progress::{Progress, robot_count},
 };
+
+/// Arguments of `import`.
+#[derive(Debug, Args)]
+#[command(after_help = DETAILS)]
+pub(crate) struct ImportArgs {
+    /// A file .csv, .json or .ndjson, or any file with --format; - for standard input, which
+    /// requires --format
+    #[arg(value_name = "FILE|-")]
+    file: OsString,
+
+    /// If a name exists: fail, skip the record, or replace the other fields of the robot
+    #[arg(
+        long,
+        value_name = "ACTION",
+        default_value = "fail",
+        value_parser = PossibleValuesParser::new(OnConflict::NAMES)
+            .map(|name| OnConflict::of_name(&name).unwrap_or_default()),
+        hide_possible_values = true
+    )]
+    on_conflict: OnConflict,
+
+    /// Report what the import would do and store nothing; uses 20 bytes of memory per robot
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Skip records that fail instead of stopping at the first
+    #[arg(long)]
+    keep_going: bool,
+
+    /// Store all records or none, at most 10,000, and report every one that fails
+    #[arg(long, conflicts_with = "keep_going")]
+    atomic: bool,
+}
+
+const DETAILS: &str = "\
+Examples:
+  robot-cli import robots.csv                           Stop at the first record that fails
+  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
+  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
+  robot-cli import new.json --on-conflict replace       Update existing robots
+  robot-cli import fleet.csv --atomic                   Store all records, or none if one fails
+  curl -s http://robots.example/x | robot-cli import - --format ndjson
+
+Formats:
+  csv     A header line that names the fields in any order; other columns are ignored
+  json    An array of objects
+  ndjson  One object per line
+
+Each record requires name, type and year. Records that fail are reported on standard error as
+FILE:LINE: message, and the exit status is 1.
+Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
+--atomic, Ctrl-C stores nothing unless all records have been read.";
+
+impl ImportArgs {
+    fn options(&self) -> ImportOptions {
+        ImportOptions {
+            on_conflict: self.on_conflict,
+            keeps_going: self.keep_going,
+            is_dry_run: self.dry_run,
+        }
+    }
+
+    /// What a second run needs, so that it does not fail at the robots that this one has added.
+    fn skip(&self, counts: &ImportCounts) -> &'static str {
+        if !self.dry_run && self.on_conflict == OnConflict::Fail && counts.added > 0 {
+            " with --on-conflict skip"
+        } else {
+            ""
+        }
+    }
+}
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
 
@@ -181,7 +257,7 @@ impl Import<'_> {
             error => {
                 self.progress.suspend(|| {
                     let mut stderr = io::stderr().lock();
-                    for message in messages(&error) {
+                    for message in error.messages() {
                         let message = printable(&message).into_owned();
                         let _ = writeln!(stderr, "{}: {message}", self.location());
                     }
@@ -210,11 +286,7 @@ impl Import<'_> {
         drop(progress);
         let added = robot_count(summary.added);
         let nothing = "nothing was stored";
-        let skip = if args.needs_skip(&summary) {
-            " with --on-conflict skip"
-        } else {
-            ""
-        };
+        let skip = args.skip(&summary);
         interrupt.stopped(&if args.atomic && position == Position::All {
             format!(": {nothing}")
         } else if args.atomic {
@@ -258,11 +330,7 @@ fn stopped_at(
     cause: Cause,
 ) -> Failure {
     let again = "run the command again";
-    let skip = if args.needs_skip(summary) {
-        " with --on-conflict skip"
-    } else {
-        ""
-    };
+    let skip = args.skip(summary);
     let keep_going = "with --keep-going to skip all records that fail";
     let remedy = match cause {
         Cause::NameTaken => format!(
@@ -278,16 +346,6 @@ fn stopped_at(
     Failure::new(format_args!(
         "stopped at {position}; later {unit}s were not {rest}. {remedy}"
     ))
-}
-
-/// The messages of an error, with its cause if the store failed.
-fn messages(error: &ImportError) -> Vec<String> {
-    match error {
-        ImportError::Store(error) if !matches!(error, Error::Rejected(_)) => {
-            vec![error.with_cause()]
-        }
-        error => error.messages(),
-    }
 }
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."

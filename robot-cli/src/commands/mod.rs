@@ -1,4 +1,4 @@
-//! Commands, one module each, two for `import`: the arguments, and a `run` function.
+//! Commands, one module each: the arguments, and a `run` function.
 
 mod add;
 mod backup;
@@ -9,7 +9,6 @@ mod delete;
 mod export;
 mod get;
 mod import;
-mod import_arguments;
 mod list;
 mod manual;
 mod migrate;
@@ -68,7 +67,7 @@ pub(crate) enum Command {
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input
-    Import(import_arguments::ImportArgs),
+    Import(import::ImportArgs),
 
     /// Write robots to a file or standard output
     Export(export::ExportArgs),

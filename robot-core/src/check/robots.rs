@@ -77,11 +77,8 @@ pub fn check<C: Catalogue + ?Sized>(
 /// The messages of the rules that a stored robot violates.
 fn violations(robot: &Robot) -> Vec<String> {
     let draft = Draft::from(robot.clone());
-    let violations = ValidDraft::new(draft).err();
-    violations.map_or_else(Vec::new, |rejection| {
-        let violations = rejection.violations().iter();
-        violations.map(|violation| violation.to_string()).collect()
-    })
+    let rejection = ValidDraft::new(draft).err();
+    rejection.map_or_else(Vec::new, |rejection| rejection.violations().messages())
 }
 
 fn compare_ids(greatest: Option<RobotId>, last_id: Option<RobotId>) -> CheckOutcome {

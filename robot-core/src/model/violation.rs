@@ -142,6 +142,12 @@ impl Violations {
     }
 
     /// These and one more.
+    /// The message of each rule.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        self.iter().map(|violation| violation.to_string()).collect()
+    }
+
     #[must_use]
     pub(crate) fn and(mut self, violation: Violation) -> Self {
         if let Err(index) = self
@@ -162,11 +168,7 @@ impl From<Violation> for Violations {
 
 impl fmt::Display for Violations {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, violation) in self.iter().enumerate() {
-            let separator = if index == 0 { "" } else { "\n" };
-            write!(formatter, "{separator}{violation}")?;
-        }
-        Ok(())
+        formatter.write_str(&self.messages().join("\n"))
     }
 }
 

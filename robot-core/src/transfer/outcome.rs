@@ -181,16 +181,14 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// The messages, at least one; those of violated rules are exactly the contract's.
+    /// The messages, at least one, with the cause of a failure of the store; those of violated rules are
+    /// exactly the contract's.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
         match self {
             Self::Malformed(messages) => messages.iter().map(ToString::to_string).collect(),
-            Self::Store(Error::Rejected(violations)) => violations
-                .iter()
-                .map(|violation| violation.to_string())
-                .collect(),
-            Self::Store(error) => vec![error.to_string()],
+            Self::Store(Error::Rejected(violations)) => violations.messages(),
+            Self::Store(error) => vec![error.with_cause()],
             Self::Unreadable(_) | Self::TooMany => vec![self.to_string()],
         }
     }
