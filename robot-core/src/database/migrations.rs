@@ -1,6 +1,6 @@
 //! Migrations: brings the tables of a database up to date when it is opened.
 
-use std::{error::Error as StdError, time::Duration};
+use std::error::Error as StdError;
 
 use diesel::{
     Connection, QueryResult,
@@ -24,9 +24,6 @@ pub(super) trait Migrate:
     /// The migrations of this version of the program.
     const MIGRATIONS: EmbeddedMigrations;
 
-    /// How long a process waits for another one that migrates the database.
-    const LOCK_TIMEOUT: Duration;
-
     /// A query for the names of the tables that show which program a database belongs to.
     const TABLES: &str;
 
@@ -34,13 +31,12 @@ pub(super) trait Migrate:
     fn texts(&mut self, query: &str) -> QueryResult<Vec<String>>;
 
     /// Runs `work` under a lock that excludes other migrating processes, in a transaction if the
-    /// backend supports that for tables. Waits for the lock up to `timeout`.
+    /// backend supports that for tables.
     fn exclusively<T>(
         &mut self,
         database: &str,
-        timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
-    ) -> Result<T, MigrationFailure>;
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationError>,
+    ) -> Result<T, MigrationError>;
 }
 
 /// Why a database cannot be used. It was not changed.
@@ -55,6 +51,18 @@ pub(super) enum MigrationError {
     Foreign,
     /// It cannot be read or changed.
     Failed(Box<dyn StdError + Send + Sync>),
+}
+
+impl From<Box<dyn StdError + Send + Sync>> for MigrationError {
+    fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
+        Self::Failed(cause)
+    }
+}
+
+impl From<diesel::result::Error> for MigrationError {
+    fn from(error: diesel::result::Error) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 impl MigrationError {
@@ -88,29 +96,23 @@ pub(super) fn prepare<C: Migrate>(
         Preparation::Keep => must_be_readable(connection),
         Preparation::BeginCopy => {
             bring_up_to_date(connection, database)?;
-            Ok(mark_incomplete(connection)?)
+            mark_incomplete(connection)
         }
         Preparation::EndCopy => {
             let table = "__diesel_schema_migrations";
             let unmark = format!("DELETE FROM {table} WHERE version = '{INCOMPLETE_COPY}'");
-            connection
-                .batch_execute(&unmark)
-                .map_err(MigrationFailure::from)?;
+            connection.batch_execute(&unmark)?;
             bring_up_to_date(connection, database)
         }
         Preparation::Revert(version) => {
-            usable(state(connection))?;
-            Ok(
-                connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
-                    revert(connection, version)
-                })?,
-            )
+            count_applied(connection, &known::<C>()?)?;
+            connection.exclusively(database, |connection| revert(connection, version))
         }
     }
 }
 
 /// Marks a catalogue without robots as the incomplete target of a copy.
-fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), MigrationFailure> {
+fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
     if connection
         .texts("SELECT name FROM robots LIMIT 1")?
         .is_empty()
@@ -123,7 +125,7 @@ fn mark_incomplete<C: Migrate>(connection: &mut C) -> Result<(), MigrationFailur
 }
 
 /// Reverts the migrations that a version does not have, the last one first.
-fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), MigrationFailure> {
+fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(), MigrationError> {
     // Sorted: the last one first.
     for applied in connection.applied_migrations()? {
         if applied.to_string().as_str() > version.last_migration {
@@ -136,151 +138,86 @@ fn revert<C: Migrate>(connection: &mut C, version: EarlierVersion) -> Result<(),
 /// Runs the pending migrations, all or none. A backend without transactions for tables may stop
 /// after some of them, and continues the next time.
 fn bring_up_to_date<C: Migrate>(connection: &mut C, database: &str) -> Result<(), MigrationError> {
-    let state = match state(connection) {
-        Ok(SchemaState::Outdated { applied }) => migrate_exclusively(connection, database, applied),
-        other => other,
-    };
-    usable(state).map(drop)
+    let known = known::<C>()?;
+    let mut applied = count_applied(connection, &known)?;
+    while applied < known.len() {
+        // One process migrates at a time, and the others find that nothing is left to do.
+        let migrated =
+            connection.exclusively(database, |connection| migrate(connection, database, &known));
+        let Err(error) = migrated else {
+            return Ok(());
+        };
+        // The lock does not span the nodes of a cluster: the migration of one node may fail because
+        // another one has made progress.
+        match count_applied(connection, &known) {
+            Ok(now) if now > applied => applied = now,
+            _ => return Err(error),
+        }
+    }
+    Ok(())
 }
 
-/// Fails if this version cannot read the database. It may have pending migrations: columns that they
-/// add are shown with their default values.
+/// Runs the pending migrations, unless another process has.
+fn migrate<C: Migrate>(
+    connection: &mut C,
+    database: &str,
+    known: &[MigrationVersion<'_>],
+) -> Result<(), MigrationError> {
+    match count_applied(connection, known)? {
+        applied if applied == known.len() => return Ok(()),
+        // It takes no time.
+        0 => tracing::info!("{database}: creating an empty catalogue"),
+        _ => tracing::warn!(
+            "{database}: migrating to this version, which may take half a minute per million robots"
+        ),
+    }
+    connection.run_pending_migrations(C::MIGRATIONS)?;
+    Ok(())
+}
+
+/// Fails if this version cannot read the database.
 pub(super) fn must_be_readable<C: Migrate>(connection: &mut C) -> Result<(), MigrationError> {
-    match usable(state(connection))? {
-        SchemaState::Outdated { applied: 0 } => Err(MigrationError::Failed("it is empty".into())),
+    match count_applied(connection, &known::<C>()?)? {
+        0 => Err(MigrationError::Failed("it is empty".into())),
         _ => Ok(()),
     }
 }
 
-/// The state, unless it keeps this version from using the database.
-fn usable(state: Result<SchemaState, MigrationFailure>) -> Result<SchemaState, MigrationError> {
-    match state? {
-        SchemaState::IncompleteCopy => Err(MigrationError::IncompleteCopy),
-        SchemaState::TooNew(migration) => Err(MigrationError::TooNew(migration)),
-        SchemaState::Prerelease => Err(MigrationError::Prerelease),
-        SchemaState::Foreign => Err(MigrationError::Foreign),
-        usable => Ok(usable),
-    }
+/// The versions of the migrations of this program.
+fn known<C: Migrate>() -> Result<Vec<MigrationVersion<'static>>, MigrationError> {
+    let known: Vec<Box<dyn Migration<C::Backend>>> = C::MIGRATIONS.migrations()?;
+    let versions = known.iter().map(|known| known.name().version().as_owned());
+    Ok(versions.collect())
 }
 
-/// Runs the pending migrations of a database with so many `applied` ones, while no other process does.
-fn migrate_exclusively<C: Migrate>(
+/// The number of migrations that were applied to a database, which are all `known`. Fails if this
+/// version cannot use the database.
+fn count_applied<C: Migrate>(
     connection: &mut C,
-    database: &str,
-    mut applied: usize,
-) -> Result<SchemaState, MigrationFailure> {
-    loop {
-        // One process migrates at a time, and the others find that nothing is left to do.
-        let migrated = connection.exclusively(database, C::LOCK_TIMEOUT, |connection| {
-            migrate(connection, database)
-        });
-        let Err(failure) = migrated else {
-            return migrated;
-        };
-        // The lock does not span the nodes of a cluster: the migration of one node may fail because
-        // another one has made progress.
-        match state(connection) {
-            Ok(SchemaState::Current) => return Ok(SchemaState::Current),
-            Ok(SchemaState::Outdated { applied: now }) if now > applied => applied = now,
-            _ => return Err(failure),
-        }
-    }
-}
-
-/// The state of a database relative to the migrations of this program.
-enum SchemaState {
-    Current,
-    /// So many of its migrations were applied.
-    Outdated {
-        applied: usize,
-    },
-    /// It has this migration, which is unknown to this program.
-    TooNew(String),
-    /// A copy into it is not complete.
-    IncompleteCopy,
-    /// A program before 0.1.0 created it.
-    Prerelease,
-    /// Its tables belong to another program.
-    Foreign,
-}
-
-fn state<C: Migrate>(connection: &mut C) -> Result<SchemaState, MigrationFailure> {
+    known: &[MigrationVersion<'_>],
+) -> Result<usize, MigrationError> {
     // Diesel would create its table of migrations in order to read it.
     let tables = connection.texts(C::TABLES)?;
     if tables.is_empty() {
-        return Ok(SchemaState::Outdated { applied: 0 });
+        return Ok(0);
     }
     if !tables
         .iter()
         .any(|name| name == "__diesel_schema_migrations")
     {
-        return Ok(SchemaState::Foreign);
+        return Err(MigrationError::Foreign);
     }
-    let known: Vec<Box<dyn Migration<C::Backend>>> = C::MIGRATIONS.migrations()?;
-    let known: Vec<_> = known
-        .iter()
-        .map(|migration| migration.name().version().as_owned())
-        .collect();
     let applied = connection.texts("SELECT version FROM __diesel_schema_migrations")?;
     let applied: Vec<_> = applied.into_iter().map(MigrationVersion::from).collect();
-    Ok(
-        match applied.iter().find(|version| !known.contains(version)) {
-            Some(_) if applied.contains(&PRERELEASE.into()) => SchemaState::Prerelease,
-            // Every program that uses Diesel has a table of this name.
-            Some(unknown) if *unknown == INCOMPLETE_COPY.into() => SchemaState::IncompleteCopy,
-            Some(_) if !known.iter().any(|version| applied.contains(version)) => {
-                SchemaState::Foreign
-            }
-            Some(unknown) => SchemaState::TooNew(unknown.to_string()),
-            None if known.iter().all(|version| applied.contains(version)) => SchemaState::Current,
-            None => SchemaState::Outdated {
-                applied: applied.len(),
-            },
-        },
-    )
-}
-
-/// Runs the pending migrations, unless another process has, or a newer version.
-fn migrate<C: Migrate>(
-    connection: &mut C,
-    database: &str,
-) -> Result<SchemaState, MigrationFailure> {
-    match state(connection)? {
-        SchemaState::Outdated { .. } => {
-            // Not for a new database, where it takes no time.
-            if connection.texts(C::TABLES)?.is_empty() {
-                tracing::info!("{database}: creating an empty catalogue");
-            } else {
-                tracing::warn!(
-                    "{database}: migrating to this version, which may take half a minute per \
-                     million robots"
-                );
-            }
-            connection.run_pending_migrations(C::MIGRATIONS)?;
-            Ok(SchemaState::Current)
+    match applied.iter().find(|version| !known.contains(version)) {
+        None => Ok(applied.len()),
+        Some(_) if applied.contains(&PRERELEASE.into()) => Err(MigrationError::Prerelease),
+        Some(unknown) if *unknown == INCOMPLETE_COPY.into() => Err(MigrationError::IncompleteCopy),
+        // Every program that uses Diesel has a table of this name.
+        Some(_) if !known.iter().any(|version| applied.contains(version)) => {
+            Err(MigrationError::Foreign)
         }
-        other => Ok(other),
-    }
-}
-
-/// Any failure, as a type that a transaction can end with.
-pub(super) struct MigrationFailure(pub(super) Box<dyn StdError + Send + Sync>);
-
-impl From<MigrationFailure> for MigrationError {
-    fn from(MigrationFailure(cause): MigrationFailure) -> Self {
-        Self::Failed(cause)
-    }
-}
-
-impl From<Box<dyn StdError + Send + Sync>> for MigrationFailure {
-    fn from(cause: Box<dyn StdError + Send + Sync>) -> Self {
-        Self(cause)
-    }
-}
-
-impl From<diesel::result::Error> for MigrationFailure {
-    fn from(error: diesel::result::Error) -> Self {
-        Self(error.into())
+        Some(unknown) => Err(MigrationError::TooNew(unknown.to_string())),
     }
 }
 

@@ -7,12 +7,12 @@ use std::{
 
 use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
 
-use super::limits::{Limits, MIGRATION_LOCK_TIMEOUT};
+use super::limits::Limits;
 use crate::{
     catalogue::{Error, OpenOptions, Result},
     database::{
         errors::{taken, wrap},
-        migrations::{Migrate, MigrationFailure},
+        migrations::{Migrate, MigrationError},
         statements::Statements,
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
@@ -139,13 +139,13 @@ pub(super) fn complete<B: Backend>(connection: &mut B, database: &str) {
         missing,
         remedy,
     } = B::ADDITION;
-    let added = connection.exclusively(database, MIGRATION_LOCK_TIMEOUT, |connection| {
+    let added = connection.exclusively(database, |connection| {
         if connection.texts(exists)?.is_empty() {
             connection.batch_execute(create)?;
         }
         Ok(())
     });
-    if let Err(MigrationFailure(cause)) = added {
+    if let Err(MigrationError::Failed(cause)) = added {
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
     if let Err(cause) = index_names(connection) {

@@ -18,7 +18,7 @@ use crate::{
     },
     database::{
         locks::lock,
-        migrations::{self, MigrationError, must_be_readable},
+        migrations::{self, must_be_readable},
         schema::summary,
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
@@ -105,7 +105,7 @@ impl SqliteCatalogue {
             let file = DatabaseFile::unchanged_from_url(url, options)?;
             file.must_exist()?;
             must_be_readable(file.reader(Purpose::Read)?.connection())
-                .map_err(|error| unusable(error, &file))?;
+                .map_err(|error| file.cannot_use(error))?;
             return Self::open_unchanged(file, options);
         }
         let file = DatabaseFile::from_url(url, options)?;
@@ -125,7 +125,7 @@ impl SqliteCatalogue {
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         migrations::prepare(connection, &file.name(), preparation)
-            .map_err(|error| unusable(error, &file))?;
+            .map_err(|error| file.cannot_use(error))?;
         if matches!(preparation, Preparation::Revert(_)) {
             return Self::open_unchanged(file, options);
         }
@@ -262,11 +262,6 @@ impl Catalogue for SqliteCatalogue {
     fn files(&self) -> StoreFiles {
         self.file.store_files()
     }
-}
-
-/// The error for a file that this version cannot use.
-fn unusable(error: MigrationError, file: &DatabaseFile) -> OpenError {
-    error.into_open_error(file.name(), |cause| file.cannot_open(cause))
 }
 
 /// Starts the writer thread, unless the file is read-only.

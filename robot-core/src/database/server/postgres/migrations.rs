@@ -14,14 +14,12 @@ use diesel::{
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
-    migrations::{Migrate, MigrationFailure},
+    migrations::{Migrate, MigrationError},
     server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
 impl Migrate for PgConnection {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
-
-    const LOCK_TIMEOUT: Duration = MIGRATION_LOCK_TIMEOUT;
 
     const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \
                           AND tablename IN ('robots', '__diesel_schema_migrations')";
@@ -33,17 +31,16 @@ impl Migrate for PgConnection {
     fn exclusively<T>(
         &mut self,
         _: &str,
-        timeout: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T, MigrationFailure>,
-    ) -> Result<T, MigrationFailure> {
+        work: impl FnOnce(&mut Self) -> Result<T, MigrationError>,
+    ) -> Result<T, MigrationError> {
         /// A number that no other program is likely to use.
         const KEY: i64 = 0x726f_626f_7473;
         let lock = format!("SELECT pg_try_advisory_xact_lock({KEY})");
         self.transaction(|connection| {
             let started = Instant::now();
             while !sql::<Bool>(&lock).get_result(connection)? {
-                if started.elapsed() > timeout {
-                    return Err(MigrationFailure(MIGRATING.into()));
+                if started.elapsed() > MIGRATION_LOCK_TIMEOUT {
+                    return Err(MigrationError::Failed(MIGRATING.into()));
                 }
                 thread::sleep(Duration::from_millis(20));
             }

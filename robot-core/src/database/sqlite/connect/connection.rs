@@ -6,10 +6,8 @@ use std::{
 };
 
 use diesel::{
-    QueryResult, RunQueryDsl, SqliteConnection,
-    connection::SimpleConnection,
-    dsl::sql,
-    sql_types::{Bool, Text},
+    QueryResult, RunQueryDsl, SqliteConnection, connection::SimpleConnection, dsl::sql,
+    sql_types::Text,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -104,22 +102,6 @@ pub(crate) fn set_up(
              PRAGMA journal_size_limit = {WAL_LIMIT};"
         ),
     })
-}
-
-/// Shows the columns that a database without pending migrations would have, by a view of this
-/// connection.
-pub(crate) fn show_as_migrated(connection: &mut SqliteConnection) -> QueryResult<()> {
-    let is_older = sql::<Bool>(
-        "SELECT count(*) > 0 AND total(name = 'revision') = 0 FROM pragma_table_info('robots')",
-    );
-    if !is_older.get_result::<bool>(connection)? {
-        return Ok(());
-    }
-    connection.batch_execute(
-        "PRAGMA query_only = OFF;
-         CREATE TEMP VIEW robots AS SELECT *, 1 AS revision FROM main.robots;
-         PRAGMA query_only = ON;",
-    )
 }
 
 /// Switches a file to a write-ahead log (WAL), with which readers and a writer do not block each other.

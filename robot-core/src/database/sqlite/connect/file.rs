@@ -11,14 +11,14 @@ use std::{
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
-    connection::{Purpose, set_up, show_as_migrated, uri},
+    connection::{Purpose, set_up, uri},
     reader::{Reader, Unlocked, is_read_only, length},
     sidecars::{SIDECARS, WAL},
 };
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{
     catalogue::{Cause, OpenError, OpenOptions},
-    database::slow_statements,
+    database::{migrations::MigrationError, slow_statements},
     files::{
         StoreFiles,
         identity::{Identity, identity, link_count},
@@ -179,10 +179,6 @@ impl DatabaseFile {
             // It may have waited for a program that locked the file until it had replaced it.
             self.must_be_pinned_file()?;
             result.map_err(ConnectionError::CouldntSetupConfiguration)?;
-            if self.is_unchanged && purpose == Purpose::Read {
-                show_as_migrated(&mut connection)
-                    .map_err(ConnectionError::CouldntSetupConfiguration)?;
-            }
             Ok(connection)
         });
         connected.map_err(|error| self.cannot_open(error.into()))
@@ -282,6 +278,11 @@ impl DatabaseFile {
              that it is a database of robots; or name another one"
         };
         self.unusable(cause, remedy)
+    }
+
+    /// The error for a database that this version cannot use.
+    pub(crate) fn cannot_use(&self, error: MigrationError) -> OpenError {
+        error.into_open_error(self.name(), |cause| self.cannot_open(cause))
     }
 
     fn unusable(&self, cause: Box<dyn Error + Send + Sync>, remedy: &'static str) -> OpenError {

@@ -13,5 +13,4 @@ pub(crate) use connection::{
 pub(crate) use file::{DatabaseFile, files};
 pub(crate) use inline_reads::InlineReads;
 pub(crate) use pool::ReaderPool;
-pub(crate) use reader::Reader;
 pub(crate) use sidecars::{JOURNAL, LOGS, SHARED_MEMORY, SIDECARS, WAL};

@@ -24,10 +24,6 @@ use crate::{
     model::fold,
 };
 
-/// How often the check of a file begins again because another program changed it while it was read
-/// without locks. That program has created the files for locks then, so that once is enough.
-const ATTEMPTS: usize = 3;
-
 /// Checks the database of a URL until `next` breaks.
 pub(crate) fn check(
     url: &str,
@@ -37,8 +33,15 @@ pub(crate) fn check(
     let file = DatabaseFile::unchanged_from_url(url, options)?;
     file.must_exist()?;
     file.pin()?;
+    let of_thread = file.clone();
+    let outcomes = run_while(
+        "robot-check",
+        || next(Check::File, 0),
+        move || check_file(&of_thread),
+    );
+    let outcomes = outcomes.map_err(|error| file.cannot_open(error.into()))?;
     let mut report = CheckReport {
-        outcomes: check_file(&file, next)?,
+        outcomes: outcomes.ok_or(CheckError::Cancelled)??,
         robots: None,
     };
     if matches!(
@@ -60,33 +63,10 @@ pub(crate) fn check(
 }
 
 /// The checks of the file alone.
-fn check_file(
-    file: &DatabaseFile,
-    next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
-) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
-    let mut attempt = 1;
-    loop {
-        let of_thread = file.clone();
-        let outcomes = run_while(
-            "robot-check",
-            || next(Check::File, 0),
-            move || check_once(&of_thread),
-        );
-        let outcomes = outcomes
-            .map_err(|error| CheckError::Open(file.cannot_open(error.into())))?
-            .ok_or(CheckError::Cancelled)?;
-        match outcomes {
-            Err(CheckError::Catalogue(Error::Unavailable(_))) if attempt < ATTEMPTS => attempt += 1,
-            outcomes => return outcomes,
-        }
-    }
-}
-
-fn check_once(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
+fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckError> {
     // Not `Read`, which could not create the table of `count_entries`. The file is opened read-only.
     let opened = file.reader(Purpose::Write).and_then(|mut reader| {
-        must_be_readable(reader.connection())
-            .map_err(|error| error.into_open_error(file.name(), |cause| file.cannot_open(cause)))?;
+        must_be_readable(reader.connection()).map_err(|error| file.cannot_use(error))?;
         Ok(reader)
     });
     let mut reader = match opened {
