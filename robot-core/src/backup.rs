@@ -125,8 +125,8 @@ impl OpenOptions {
     /// that no change is lost. No catalogue of this process may have it open.
     ///
     /// # Errors
-    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then, except after
-    /// [`RestoreError::NotSynced`].
+    /// A [`RestoreError`] whose message says what to do. The catalogue is unchanged then, as the documentation
+    /// of the type says.
     ///
     /// ```
     /// # #[cfg(all(feature = "sqlite", unix))] {

@@ -21,7 +21,8 @@ pub struct RestoredBackup {
 }
 
 /// Why a backup could not be restored. The catalogue is unchanged, except after
-/// [`NotSynced`](Self::NotSynced).
+/// [`NotSynced`](Self::NotSynced). If the last step failed, its file is still named `robots.db.replaced-1`,
+/// and opening it says how to put it back.
 ///
 /// ```
 /// use std::ops::ControlFlow;

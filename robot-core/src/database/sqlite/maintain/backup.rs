@@ -1,6 +1,6 @@
 //! Backup of a database file, made by SQLite while other connections write to it.
 
-use std::{fs, io, ops::ControlFlow, path::Path, sync::Arc};
+use std::{error::Error, fs, io, ops::ControlFlow, path::Path, sync::Arc};
 
 use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
@@ -10,14 +10,11 @@ use diesel::{
 };
 
 use super::background::run_while;
-use crate::database::sqlite::connect::{DatabaseFile, JOURNAL, LOGS, Purpose, Reader, uri};
+use crate::database::sqlite::connect::{DatabaseFile, JOURNAL, LOGS, Purpose, uri};
 use crate::{
     catalogue::{Backup, BackupError, OpenError, OpenOptions},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
-
-/// The cause of a failure.
-type BoxedError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Backs up the database of a URL to a file, until `next` breaks.
 pub(crate) fn backup(
@@ -30,29 +27,11 @@ pub(crate) fn backup(
     let database = DatabaseFile::from_url(url, options)?;
     database.must_exist()?;
     database.pin()?;
-    let failed = |cause: BoxedError| BackupError::Failed {
-        file: file.to_owned(),
-        cause: cause.into(),
-    };
     let output = create(&database, file, existing)?;
-    let path = output.temporary_path().to_str();
-    let path = path.ok_or_else(|| failed("SQLite accepts UTF-8 paths only".into()))?;
-    let connection = database.reader(Purpose::Write)?;
-    let robots = copy(&database, connection, path, next)
-        .unwrap_or_else(|cause| Some(Err(failed(cause))))
-        .unwrap_or_else(|| Err(BackupError::Cancelled(file.to_owned())))?;
-    let bytes = output.finish(existing).map_err(|error| match error {
-        OutputError::Io(error)
-            if existing == Existing::Keep && error.kind() == io::ErrorKind::AlreadyExists =>
-        {
-            BackupError::Exists(file.to_owned())
-        }
-        OutputError::NotSynced(cause) => BackupError::NotSynced {
-            file: file.to_owned(),
-            cause: Arc::new(cause),
-        },
-        error => failed(error.into()),
-    })?;
+    let robots = copy(&database, &output, next)?;
+    let bytes = output
+        .finish(existing)
+        .map_err(|error| not_written(file, error))?;
     Ok(Backup { robots, bytes })
 }
 
@@ -66,51 +45,74 @@ fn create(
     if existing == Existing::Keep && !own.contains(file) && fs::symlink_metadata(file).is_ok() {
         return Err(BackupError::Exists(file.to_owned()));
     }
-    let failed = |cause: BoxedError| BackupError::Failed {
-        file: file.to_owned(),
-        cause: cause.into(),
-    };
-    let mut output = OutputFile::create(file, &own).map_err(|error| match error {
-        OutputError::OfCatalogue => BackupError::Itself(file.to_owned()),
-        error => failed(error.into()),
-    })?;
-    let mut logs = LOGS
-        .map(|suffix| with_suffix(output.path(), suffix))
-        .into_iter();
-    if let Some(log) = logs.find(|log| fs::symlink_metadata(log).is_ok()) {
+    let mut output = OutputFile::create(file, &own).map_err(|error| not_written(file, error))?;
+    let logs = LOGS.map(|suffix| with_suffix(output.path(), suffix));
+    if let Some(log) = logs
+        .into_iter()
+        .find(|log| fs::symlink_metadata(log).is_ok())
+    {
         return Err(BackupError::WalBeside(log));
     }
     // The backup is as readable as the catalogue, and its owner may change it.
     output
         .readable_as(database.path())
-        .map_err(|error| failed(error.into()))?;
+        .map_err(|error| failed(file, error))?;
     Ok(output)
 }
 
-/// Copies and checks the database on a thread of its own, and returns the number of robots; `None`
-/// if `next` broke. The thread then ends when SQLite has written everything to the deleted file. Without
-/// a complete copy, the file is deleted.
-pub(crate) fn copy(
-    database: &DatabaseFile,
-    mut connection: Reader,
-    path: &str,
-    next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
-) -> Result<Option<Result<u64, BackupError>>, BoxedError> {
-    let (database, of_thread) = (database.clone(), path.to_owned());
-    let copied = run_while("robot-backup", next, move || {
-        let copied = connection
-            .read(|connection| vacuum_into(connection, &of_thread))
-            .map(|()| check_copy(&database, &of_thread));
-        // The caller may be the last to use the database, and expects nothing beside it.
-        drop(connection);
-        copied
-    });
-    if !matches!(copied, Ok(Some(Ok(Ok(_))))) {
-        // SQLite opens no journal for a deleted file, and an open one is useless without it.
-        let _ = fs::remove_file(path);
-        let _ = fs::remove_file(with_suffix(path.as_ref(), JOURNAL));
+/// The error for a file that cannot be written.
+pub(super) fn not_written(file: &Path, error: OutputError) -> BackupError {
+    match error {
+        OutputError::OfCatalogue => BackupError::Itself(file.to_owned()),
+        OutputError::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            BackupError::Exists(file.to_owned())
+        }
+        OutputError::NotSynced(cause) => BackupError::NotSynced {
+            file: file.to_owned(),
+            cause: Arc::new(cause),
+        },
+        error => failed(file, error),
     }
-    Ok(copied?.transpose()?)
+}
+
+fn failed(file: &Path, cause: impl Into<Box<dyn Error + Send + Sync>>) -> BackupError {
+    BackupError::Failed {
+        file: file.to_owned(),
+        cause: cause.into().into(),
+    }
+}
+
+/// Copies and checks the database on a thread of its own, and returns the number of robots, unless `next`
+/// breaks. The thread then ends when SQLite has written everything to the deleted file. Without a complete
+/// copy, the file is deleted.
+pub(super) fn copy(
+    database: &DatabaseFile,
+    output: &OutputFile,
+    next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
+) -> Result<u64, BackupError> {
+    let (file, temporary) = (output.path().to_owned(), output.temporary_path());
+    let path = temporary.to_str().map(str::to_owned);
+    let path = path.ok_or_else(|| failed(&file, "SQLite accepts UTF-8 paths only"))?;
+    let mut reader = database.reader(Purpose::Write)?;
+    let (database, of_thread) = (database.clone(), file.clone());
+    let copied = run_while("robot-backup", next, move || {
+        let copied = reader.read(|connection| vacuum_into(connection, &path));
+        // The caller may be the last to use the database, and expects nothing beside it.
+        drop(reader);
+        copied.map_err(|error| failed(&of_thread, error))?;
+        check_copy(&database, &path)
+    });
+    let copied = match copied {
+        Ok(Some(copied)) => copied,
+        Ok(None) => Err(BackupError::Cancelled(file)),
+        Err(error) => Err(failed(&file, error)),
+    };
+    if copied.is_err() {
+        // SQLite opens no journal for a deleted file, and an open one is useless without it.
+        let _ = fs::remove_file(temporary);
+        let _ = fs::remove_file(with_suffix(temporary, JOURNAL));
+    }
+    copied
 }
 
 /// Copies what is committed into an empty file, in one read transaction, which does not block

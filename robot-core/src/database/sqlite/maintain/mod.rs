@@ -3,7 +3,6 @@
 mod background;
 mod backup;
 mod check;
-mod replacement;
 mod restore;
 pub(crate) use backup::backup;
 pub(crate) use check::check;

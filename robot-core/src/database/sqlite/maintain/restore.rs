@@ -1,15 +1,20 @@
 //! Restoring a backup: a checked copy of it takes the place of the catalogue.
 
 use std::{
-    fs, io,
+    fs::{self, File},
+    io,
     ops::ControlFlow,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use super::{backup::copy, check::check, replacement::Replacement};
-use crate::database::sqlite::connect::{DatabaseFile, LOGS, Purpose, SIDECARS};
+use super::{
+    backup::{copy, not_written},
+    check::check,
+};
+use crate::database::sqlite::connect::{DatabaseFile, LOGS, SHARED_MEMORY, SIDECARS};
 use crate::{
-    catalogue::{CheckError, OpenOptions, RestoreError, RestoredBackup},
+    catalogue::{BackupError, CheckError, OpenOptions, RestoreError, RestoredBackup},
     files::{Existing, OutputError, OutputFile, path::with_suffix},
 };
 
@@ -22,53 +27,89 @@ pub(crate) fn restore_backup(
     existing: Existing,
     next: &mut (dyn FnMut(u64) -> ControlFlow<()> + '_),
 ) -> Result<RestoredBackup, RestoreError> {
-    let target = Target(DatabaseFile::from_url(url, options)?);
-    let url_of_backup = format!(
-        "sqlite://{}",
-        backup.to_str().ok_or_else(|| target.not_utf8())?
-    );
+    let target = DatabaseFile::from_url(url, options)?;
+    let failed = |error: BackupError| not_restored(&target, existing, error);
+    let not_written = |error: OutputError| failed(not_written(target.path(), error));
+    let Some(path) = backup.to_str() else {
+        let error = io::Error::other("SQLite accepts UTF-8 paths only");
+        return Err(not_written(error.into()));
+    };
+    let url_of_backup = format!("sqlite://{path}");
     let source = DatabaseFile::unchanged_from_url(&url_of_backup, options)?;
-    if source.store_files().intersects(&target.0.store_files()) {
-        return Err(RestoreError::Itself(backup.to_owned()));
-    }
+    must_be_complete(backup, &source, &target)?;
     if existing == Existing::Keep {
-        target.must_not_exist()?;
+        must_not_exist(&target)?;
     }
-    must_have_no_log(backup, &source)?;
     let report = check(&url_of_backup, options, &mut |_, robots| next(robots));
-    let report = report.map_err(|error| target.not_checked(error))?;
+    let report = report.map_err(|error| match error {
+        CheckError::Cancelled => RestoreError::Cancelled(target.path().to_owned()),
+        CheckError::Open(error) => RestoreError::Open(error),
+        error => RestoreError::Check(error),
+    })?;
     if !report.is_passed() {
         return Err(RestoreError::Damaged {
             file: backup.to_owned(),
             report,
         });
     }
-    let output = target.create(&source)?;
+    // It has the permissions and the owner of the file that it replaces, or the permissions of the backup.
+    let created = OutputFile::create(target.path(), &source.store_files());
+    let mut output = created.map_err(not_written)?;
+    let permitted = output.readable_as(source.path());
+    permitted.map_err(|error| not_written(error.into()))?;
     // Before the copy is made, so that a program that uses the file is found early.
-    let old = match existing {
-        Existing::Keep => None,
-        Existing::Replace => Some(target.lock(output.path())?),
+    let lock = match existing {
+        Existing::Keep => Ok(None),
+        Existing::Replace => lock(output.path()),
     };
-    let robots = target.copy(&source, &output, || next(report.robots.unwrap_or(0)))?;
+    let lock = lock.map_err(|error| not_written(error.into()))?;
+    let mut next = || next(report.robots.unwrap_or(0));
+    let robots = copy(&source, &output, &mut next).map_err(failed)?;
     // This takes long. While the old catalogue has another name, only `finish` is left.
-    output.sync().map_err(|error| target.failed(error))?;
-    if let Some(old) = &old {
-        old.rename().map_err(|error| target.not_replaced(error))?;
-    }
+    let synced = output.sync();
+    synced.map_err(|error| not_written(error.into()))?;
+    let replaced = match existing {
+        Existing::Keep => Ok(None),
+        Existing::Replace => rename(output.path(), lock.as_ref()),
+    };
+    let replaced = replaced.map_err(|error| not_written(error.into()))?;
     // A catalogue that another program has created meanwhile is not replaced.
-    let bytes = output
-        .finish(Existing::Keep)
-        .map_err(|error| target.not_finished(error, old.as_ref()))?;
+    let bytes = output.finish(Existing::Keep).map_err(not_written)?;
     Ok(RestoredBackup {
         robots,
         bytes,
-        replaced: old.and_then(Replacement::into_renamed),
+        replaced,
     })
 }
 
-/// Fails if a WAL or journal beside the backup may have changes of it. To read them, SQLite would have
-/// to create or change files beside the backup.
-fn must_have_no_log(backup: &Path, source: &DatabaseFile) -> Result<(), RestoreError> {
+/// The error for a target that cannot be written.
+fn not_restored(target: &DatabaseFile, existing: Existing, error: BackupError) -> RestoreError {
+    let file = target.path().to_owned();
+    match error {
+        BackupError::Open(error) => RestoreError::Open(error),
+        BackupError::Itself(_) => RestoreError::Itself(file),
+        BackupError::Exists(_) if existing == Existing::Keep => RestoreError::Exists(file),
+        BackupError::Exists(_) => RestoreError::InUse(file),
+        BackupError::NotSynced { cause, .. } => RestoreError::NotSynced { file, cause },
+        BackupError::Cancelled(_) => RestoreError::Cancelled(file),
+        BackupError::Failed { cause, .. } => RestoreError::Failed { file, cause },
+        error => RestoreError::Failed {
+            file,
+            cause: Arc::new(error),
+        },
+    }
+}
+
+/// Fails if the backup is the target, or if a WAL or journal beside the backup may have changes of it. To
+/// read them, SQLite would have to create or change files beside the backup.
+fn must_be_complete(
+    backup: &Path,
+    source: &DatabaseFile,
+    target: &DatabaseFile,
+) -> Result<(), RestoreError> {
+    if source.store_files().intersects(&target.store_files()) {
+        return Err(RestoreError::Itself(backup.to_owned()));
+    }
     let logs = LOGS.map(|suffix| with_suffix(source.resolved(), suffix));
     let has_content = |log: &PathBuf| fs::metadata(log).is_ok_and(|found| found.len() > 0);
     match logs.into_iter().find(has_content) {
@@ -80,103 +121,87 @@ fn must_have_no_log(backup: &Path, source: &DatabaseFile) -> Result<(), RestoreE
     }
 }
 
-/// The file that the backup is restored to.
-struct Target(DatabaseFile);
-
-impl Target {
-    fn path(&self) -> PathBuf {
-        self.0.path().to_owned()
+/// Fails if the file exists, or one that SQLite would take for a part of it.
+fn must_not_exist(target: &DatabaseFile) -> Result<(), RestoreError> {
+    let beside = SIDECARS.map(|suffix| with_suffix(target.resolved(), suffix));
+    let mut files = [target.path().to_owned()].into_iter().chain(beside);
+    match files.find(|file| exists(file)) {
+        Some(file) => Err(RestoreError::Exists(file)),
+        None => Ok(()),
     }
+}
 
-    fn failed(&self, cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RestoreError {
-        RestoreError::Failed {
-            file: self.path(),
-            cause: cause.into().into(),
+/// Locks the old catalogue, so that no other process uses it until the result is dropped. `None` if there
+/// is none, but perhaps a WAL without one.
+///
+/// The lock covers all bytes that SQLite locks, so that it excludes every connection of another
+/// process, also to a file that SQLite cannot read any more.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if another process uses the file.
+fn lock(path: &Path) -> io::Result<Option<File>> {
+    match File::options().read(true).write(true).open(path) {
+        Ok(file) => lock_exclusively(&file).map(|()| Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Renames the old catalogue, then its WAL or journal, and returns its new path. If the program is killed
+/// in between, or fails, no catalogue is opened with what is left.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`] if another process has created the file since it was locked.
+fn rename(path: &Path, lock: Option<&File>) -> io::Result<Option<PathBuf>> {
+    if lock.is_none() && exists(path) {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    let renamed = free_name(path);
+    for suffix in ["", LOGS[0], LOGS[1]] {
+        match fs::rename(with_suffix(path, suffix), with_suffix(&renamed, suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
     }
+    // SQLite builds it again.
+    let _ = fs::remove_file(with_suffix(path, SHARED_MEMORY));
+    Ok(lock.map(|_| renamed))
+}
 
-    fn not_utf8(&self) -> RestoreError {
-        self.failed("SQLite accepts UTF-8 paths only")
-    }
-
-    fn not_checked(&self, error: CheckError) -> RestoreError {
-        match error {
-            CheckError::Cancelled => RestoreError::Cancelled(self.path()),
-            CheckError::Open(error) => RestoreError::Open(error),
-            error => RestoreError::Check(error),
+/// The first of `robots.db.replaced-1`, `robots.db.replaced-2` and so on that no file has, with its
+/// sidecar files.
+fn free_name(path: &Path) -> PathBuf {
+    let mut number = 1_u64;
+    loop {
+        let name = with_suffix(path, &format!(".replaced-{number}"));
+        let mut sidecars = SIDECARS.iter().map(|suffix| with_suffix(&name, suffix));
+        if !exists(&name) && !sidecars.any(|sidecar| exists(&sidecar)) {
+            return name;
         }
+        number += 1;
     }
+}
 
-    fn not_replaced(&self, error: io::Error) -> RestoreError {
-        match error.kind() {
-            io::ErrorKind::WouldBlock => RestoreError::InUse(self.path()),
-            _ => self.failed(error),
-        }
-    }
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
 
-    /// The error of the last step. An old catalogue gets its name again.
-    fn not_finished(&self, error: OutputError, old: Option<&Replacement>) -> RestoreError {
-        if let OutputError::NotSynced(cause) = error {
-            return RestoreError::NotSynced {
-                file: self.path(),
-                cause: std::sync::Arc::new(cause),
-            };
-        }
-        if let Some(old) = old {
-            old.undo();
-        }
-        match error {
-            OutputError::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => match old {
-                None => RestoreError::Exists(self.path()),
-                Some(_) => RestoreError::InUse(self.path()),
-            },
-            error => self.failed(error),
-        }
-    }
+#[cfg(unix)]
+fn lock_exclusively(file: &File) -> io::Result<()> {
+    use rustix::{
+        fs::{FlockOperation, fcntl_lock},
+        io::Errno,
+    };
+    fcntl_lock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        Errno::ACCESS | Errno::AGAIN => io::ErrorKind::AlreadyExists.into(),
+        error => error.into(),
+    })
+}
 
-    /// Fails if the file exists, or one that SQLite would take for a part of it.
-    fn must_not_exist(&self) -> Result<(), RestoreError> {
-        let beside = SIDECARS.map(|suffix| with_suffix(self.0.resolved(), suffix));
-        let mut files = [self.path()].into_iter().chain(beside);
-        match files.find(|file| fs::symlink_metadata(file).is_ok()) {
-            Some(file) => Err(RestoreError::Exists(file)),
-            None => Ok(()),
-        }
-    }
-
-    /// The old catalogue, locked.
-    fn lock(&self, path: &Path) -> Result<Replacement, RestoreError> {
-        Replacement::lock(path).map_err(|error| self.not_replaced(error))
-    }
-
-    /// The file that is renamed into place. It has the permissions and the owner of the file that it
-    /// replaces, or the permissions of the backup.
-    fn create(&self, source: &DatabaseFile) -> Result<OutputFile, RestoreError> {
-        let created = OutputFile::create(self.0.path(), &source.store_files());
-        let mut output = created.map_err(|error| match error {
-            OutputError::OfCatalogue => RestoreError::Itself(self.path()),
-            error => self.failed(error),
-        })?;
-        let permitted = output.readable_as(source.path());
-        permitted.map_err(|error| self.failed(error))?;
-        Ok(output)
-    }
-
-    /// Copies the backup, and returns the number of robots in the copy, which was checked.
-    fn copy(
-        &self,
-        source: &DatabaseFile,
-        output: &OutputFile,
-        mut next: impl FnMut() -> ControlFlow<()>,
-    ) -> Result<u64, RestoreError> {
-        let path = output.temporary_path().to_str();
-        let path = path.ok_or_else(|| self.not_utf8())?;
-        let reader = source.reader(Purpose::Write)?;
-        match copy(source, reader, path, &mut next) {
-            Ok(Some(Ok(robots))) => Ok(robots),
-            Ok(Some(Err(error))) => Err(self.failed(error)),
-            Ok(None) => Err(RestoreError::Cancelled(self.path())),
-            Err(cause) => Err(self.failed(cause)),
-        }
-    }
+#[cfg(not(unix))]
+fn lock_exclusively(_: &File) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "a catalogue can be replaced on Unix only; delete its files first",
+    ))
 }
