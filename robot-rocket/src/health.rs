@@ -171,12 +171,15 @@ impl Readiness {
         let mut read = self.read();
         let state = match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
             Ok(Ok(result)) if *result == Some(true) => {
-                self.log_ready();
+                self.log(State::Ready, "ready again");
                 Ok("ready\n")
             }
             Ok(_) => Err("the database cannot be read; the log has the cause\n"),
             Err(_) => {
-                self.log_problem(State::Slow, "it has not answered within 0.8 seconds");
+                self.log(
+                    State::Slow,
+                    "not ready: it has not answered within 0.8 seconds",
+                );
                 Err(
                     "the database has not answered within 0.8 seconds; the log has the cause if it is known\n",
                 )
@@ -208,26 +211,18 @@ impl Readiness {
         let read = RobotId::new(1).map(|id| self.catalogue.start_get(id));
         let result = read.map_or(Ok(None), Pending::wait);
         if let Err(error) = &result {
-            self.log_problem(State::Failed, &error.with_cause());
+            self.log(State::Failed, &format!("not ready: {}", error.with_cause()));
         }
         result.is_ok()
     }
 
-    /// Logs a problem, unless the log has it, or one that explains it.
-    fn log_problem(&self, problem: State, cause: &str) {
+    /// Logs a problem, unless the log has it or one that explains it, or the end of a problem.
+    fn log(&self, state: State, message: &str) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if *logged < problem {
-            *logged = problem;
-            tracing::warn!("the store is not ready: {cause}");
-        }
-    }
-
-    /// Logs the end of a problem.
-    fn log_ready(&self) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if *logged != State::Ready {
-            *logged = State::Ready;
-            tracing::warn!("the store is ready again");
+        let has_ended = state == State::Ready && *logged != State::Ready;
+        if has_ended || *logged < state {
+            *logged = state;
+            tracing::warn!("the store is {message}");
         }
     }
 }

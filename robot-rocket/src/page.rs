@@ -43,7 +43,7 @@ struct File {
 
 /// The files with these names: two at paths of their own, the others below `page/`.
 macro_rules! files {
-    ($($path:literal => $start:literal),+; $($name:literal),+ $(,)?) => {
+    ($($path:literal => $start:literal)+; $($name:literal)+) => {
         [
             $(File {
                 path: $path,
@@ -59,40 +59,14 @@ macro_rules! files {
     };
 }
 
-const STATIC: &[File] = &files![
-    "/" => "index.html",
-    "/docs" => "docs.html";
-    "style.css",
-    "controls.css",
-    "favicon.svg",
-    "adding.js",
-    "address.js",
-    "announcements.js",
-    "api.js",
-    "app.js",
-    "chart.js",
-    "conflict.js",
-    "connection.js",
-    "docs.css",
-    "docs.js",
-    "editing.js",
-    "elements.js",
-    "exporting.js",
-    "fields.js",
-    "importing.js",
-    "list.js",
-    "overview.js",
-    "pages.js",
-    "robot.js",
-    "row.js",
-    "schema.js",
-    "search.js",
-    "sorting.js",
-    "start.js",
-    "token.js",
-    "transfer.js",
-    "view.js",
-];
+const STATIC: &[File] = &files! {
+    "/" => "index.html" "/docs" => "docs.html";
+    "style.css" "controls.css" "docs.css" "favicon.svg"
+    "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js" "conflict.js"
+    "connection.js" "docs.js" "editing.js" "elements.js" "exporting.js" "fields.js" "importing.js"
+    "list.js" "overview.js" "pages.js" "robot.js" "row.js" "schema.js" "search.js" "sorting.js"
+    "start.js" "token.js" "transfer.js" "view.js"
+};
 
 /// The module of the page that has the fields of a robot.
 static DEFINITION: LazyLock<File> = LazyLock::new(|| File {

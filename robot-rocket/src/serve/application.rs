@@ -9,7 +9,6 @@ use hyper::{
     header::{COOKIE, HOST, HeaderName, HeaderValue},
     http::request::Parts,
 };
-use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use robot_core::http::{BodyError, RequestId};
 use rocket::{
     fairing::AdHoc,
@@ -37,21 +36,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// sending costs more system calls; higher, and a client that does not read keeps more memory.
 const WHOLE: usize = 16 * 1024;
 
-/// The bytes that hyper permits in a path or query, but Rocket does not.
-const NOT_PERMITTED: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'<')
-    .add(b'>')
-    .add(b'[')
-    .add(b'\\')
-    .add(b']')
-    .add(b'^')
-    .add(b'`')
-    .add(b'{')
-    .add(b'|')
-    .add(b'}');
+/// The visible ASCII characters that hyper permits in a path or query, but Rocket does not.
+const NOT_PERMITTED: &[u8] = br##""#<>[\]^`{|}"##;
 
 /// Determines the sizes of bodies that know theirs only when asked, such as files, and records the routes of an
 /// application that record nothing themselves.
@@ -216,9 +202,15 @@ fn method(parts: &Parts) -> Option<Method> {
 /// The target for Rocket, with bytes encoded that it does not permit.
 fn origin(parts: &Parts) -> Option<Origin<'static>> {
     let target = parts.uri.path_and_query()?.as_str();
-    let permitted = Origin::parse_owned(target.to_owned()).ok();
-    permitted.or_else(|| {
-        let encoded = percent_encode(target.as_bytes(), NOT_PERMITTED);
-        Origin::parse_owned(encoded.to_string()).ok()
-    })
+    let encoded = target.bytes().map(|byte| {
+        if byte.is_ascii_graphic() && !NOT_PERMITTED.contains(&byte) {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    });
+    let permitted = Origin::parse_owned(target.to_owned());
+    permitted
+        .or_else(|_| Origin::parse_owned(encoded.collect()))
+        .ok()
 }

@@ -48,7 +48,7 @@ fn check_name(
     known: Known<'_>,
 ) {
     if known.iter().all(|(known, _)| *known != name) {
-        return report(reader, profile, &[name], value, suggestion(name, known));
+        return report_name(reader, profile, &[name], value, suggestion(name, known));
     }
     let (Some(settings), Some(known)) = (value.as_dict(), members(name)) else {
         return;
@@ -59,7 +59,7 @@ fn check_name(
         if !known.contains(&first) {
             let similar = similar(first, known.clone());
             let suggestion = similar.map(|similar| format!("{name}.{similar}"));
-            report(reader, profile, &[name, member], value, suggestion);
+            report_name(reader, profile, &[name, member], value, suggestion);
         }
     }
 }
@@ -129,18 +129,13 @@ fn check_selected_profile(reader: &mut Reader<'_>) {
         return;
     }
     let existing = profiles.iter().map(|profile| profile.as_str().as_str());
-    match similar(name, existing.chain(PROFILES)) {
-        Some(similar) => reader.problem(format!(
-            "ROCKET_PROFILE={name} selects no table of Rocket.toml; did you mean {similar}?"
-        )),
-        None => reader.warning(format!(
-            "ROCKET_PROFILE={name} has no effect, because Rocket.toml has no table [{name}]"
-        )),
-    }
+    let suggestion = similar(name, existing.chain(PROFILES)).map(str::to_owned);
+    let what = format!("ROCKET_PROFILE={name} selects no table of Rocket.toml");
+    report(reader, &what, suggestion);
 }
 
-/// Reports a name that is not a setting: it is an error if it is similar to one.
-fn report(
+/// Reports a name that is not a setting.
+fn report_name(
     reader: &mut Reader<'_>,
     profile: &Profile,
     path: &[&str],
@@ -148,18 +143,22 @@ fn report(
     suggestion: Option<String>,
 ) {
     let place = place(reader.figment.get_metadata(value.tag()), profile, path);
+    let suggestion = suggestion.map(|name| match name.split_once('=') {
+        _ if !place.starts_with("ROCKET_") => name,
+        Some((name, example)) => format!("ROCKET_{}={example}", name.to_uppercase()),
+        None => format!("ROCKET_{}", name.to_uppercase()),
+    });
+    // `check_file` reports problems with this variable.
+    if place != "ROCKET_CONFIG" {
+        report(reader, &format!("{place} is not a setting"), suggestion);
+    }
+}
+
+/// Reports a name without effect: it is an error if it is similar to one that has an effect.
+fn report(reader: &mut Reader<'_>, what: &str, suggestion: Option<String>) {
     match suggestion {
-        // A problem with this variable is reported by `check_file`.
-        _ if place == "ROCKET_CONFIG" => {}
-        None => reader.warning(format!("{place} is not a setting, and has no effect")),
-        Some(mut name) => {
-            if place.starts_with("ROCKET_") {
-                let end = name.find('=').unwrap_or(name.len());
-                name[..end].make_ascii_uppercase();
-                name.insert_str(0, "ROCKET_");
-            }
-            reader.problem(format!("{place} is not a setting; did you mean {name}?"));
-        }
+        Some(name) => reader.problem(format!("{what}; did you mean {name}?")),
+        None => reader.warning(format!("{what}, and has no effect")),
     }
 }
 

@@ -99,7 +99,7 @@ fn other_unknown_name_is_a_warning() {
         "ROCKET_PORT_8000_TCP_ADDR is not a setting, and has no effect",
         "databases in Rocket.toml is not a setting, and has no effect",
         "motto in Rocket.toml is not a setting, and has no effect",
-        "ROCKET_PROFILE=production has no effect, because Rocket.toml has no table [production]",
+        "ROCKET_PROFILE=production selects no table of Rocket.toml, and has no effect",
         "'wran' of RUST_LOG is not a level; did you mean warn?",
         "'inof' of RUST_LOG is not a level; did you mean info?",
     ] {
