@@ -19,14 +19,8 @@ pub(crate) type ConnectionBody = RequestBody<BodyDataStream<Incoming>>;
 /// The body of a request.
 pub(crate) struct RequestBody<S> {
     pieces: S,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    Complete,
-    Failed,
+    /// How the body ended, once it has.
+    end: Option<Result<(), BodyError>>,
 }
 
 impl<S, E> RequestBody<S>
@@ -35,36 +29,26 @@ where
 {
     /// A body, which has no pieces if it is complete.
     pub(crate) fn new(is_complete: bool, pieces: S) -> Self {
-        let state = if is_complete {
-            State::Complete
-        } else {
-            State::Open
-        };
-        Self { pieces, state }
+        let end = is_complete.then_some(Ok(()));
+        Self { pieces, end }
     }
 
     /// Whether nothing of the body is left to be read.
     pub(crate) fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.end == Some(Ok(()))
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
-        match self.state {
-            State::Open => {}
-            State::Complete => return Ok(None),
-            State::Failed => return Err(BodyError::Incomplete),
-        }
-        match self.pieces.next().await {
-            Some(Ok(piece)) => Ok(Some(piece)),
-            Some(Err(_)) => {
-                self.state = State::Failed;
-                Err(BodyError::Incomplete)
-            }
-            None => {
-                self.state = State::Complete;
-                Ok(None)
-            }
-        }
+        let end = match self.end {
+            Some(end) => end,
+            None => match self.pieces.next().await {
+                Some(Ok(piece)) => return Ok(Some(piece)),
+                Some(Err(_)) => Err(BodyError::Incomplete),
+                None => Ok(()),
+            },
+        };
+        self.end = Some(end);
+        end.map(|()| None)
     }
 
     /// Reads the whole body, if it is no longer than the limit.

@@ -46,7 +46,7 @@ use permits::BlockingPermits;
 
 pub use health::mount_health;
 #[cfg(feature = "server")]
-pub use metrics::MetricsServer;
+pub use metrics::serve_metrics;
 pub use runtime::execute;
 #[cfg(feature = "tls")]
 pub use serve::Certificates;

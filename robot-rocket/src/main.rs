@@ -6,6 +6,7 @@ mod ready;
 mod reload;
 
 use std::{
+    error::Error,
     io::{self, Write},
     net::SocketAddr,
     process::ExitCode,
@@ -17,8 +18,8 @@ use robot_core::{Schemes, StoreFiles, redact};
 #[cfg(feature = "otlp")]
 use robot_rocket::TraceExport;
 use robot_rocket::{
-    LogFormat, MetricsServer, ServeError, ServeOptions, ServerSettings, Settings, execute, mount,
-    mount_health, serve,
+    LogFormat, ServeError, ServeOptions, ServerSettings, Settings, execute, mount, mount_health,
+    serve, serve_metrics,
 };
 use rocket::{Orbit, Rocket, fairing::AdHoc, figment::Figment};
 
@@ -103,6 +104,9 @@ Examples:
   ROCKET_PORT=9000 DATABASE_URL=sqlite:///var/lib/robots.db robot-rocket
   curl -d '{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}' http://127.0.0.1:8000/api/robots";
 
+/// An error, of which only the message is of interest.
+type Failure = Box<dyn Error>;
+
 fn main() -> ExitCode {
     let Arguments { check, ready } = Arguments::parse();
     let figment = robot_rocket::figment();
@@ -112,7 +116,7 @@ fn main() -> ExitCode {
     let result = if check {
         check_settings(&figment)
     } else if let Some(url) = ready {
-        ready::check(url.as_ref(), &figment)
+        ready::check(url.as_ref(), &figment).map_err(Failure::from)
     } else {
         run(figment)
     };
@@ -130,32 +134,28 @@ fn main() -> ExitCode {
 }
 
 /// Prints the settings of a start.
-fn check_settings(figment: &Figment) -> Result<(), String> {
+fn check_settings(figment: &Figment) -> Result<(), Failure> {
     let table = read_settings(figment)?.table;
     writeln!(
         io::stdout(),
         "{table}\nThe settings are valid. The database was not opened, and the address not bound."
     )
-    .map_err(|error| format!("cannot print the settings: {error}"))
+    .map_err(|error| format!("cannot print the settings: {error}").into())
 }
 
 /// Reads and checks all settings, before the store is opened, which may create it.
-fn read_settings(figment: &Figment) -> Result<ServerSettings, String> {
-    let settings = ServerSettings::read(figment).map_err(|error| error.to_string())?;
+fn read_settings(figment: &Figment) -> Result<ServerSettings, Failure> {
+    let settings = ServerSettings::read(figment)?;
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    let url = &settings.database_url;
-    Schemes::new()
-        .of_url(url)
-        .map_err(|error| error.to_string())?;
-    let files = StoreFiles::of_url(url);
-    let checked = settings.catalogue.check_store(&files);
-    checked.map_err(|error| error.to_string())?;
+    Schemes::new().of_url(&settings.database_url)?;
+    let files = StoreFiles::of_url(&settings.database_url);
+    settings.catalogue.check_store(&files)?;
     Ok(settings)
 }
 
-fn run(figment: Figment) -> Result<(), String> {
+fn run(figment: Figment) -> Result<(), Failure> {
     let settings = read_settings(&figment)?;
     let ServerSettings {
         config,
@@ -167,10 +167,6 @@ fn run(figment: Figment) -> Result<(), String> {
         ..
     } = settings;
     let options = ServeOptions::bind(&figment).map_err(|error| explain(&error, LISTEN))?;
-    let metrics = metrics_address
-        .map(|address| MetricsServer::bind(address, settings.api.hosts.clone()))
-        .transpose();
-    let metrics = metrics.map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     #[cfg(unix)]
     reload::Reload {
         access: settings.api.access.clone(),
@@ -182,8 +178,10 @@ fn run(figment: Figment) -> Result<(), String> {
     .at_signals(&config)
     .map_err(|error| format!("cannot receive SIGHUP: {error}; allow more threads (ulimit -u)"))?;
     // Before the store is opened, so that its metrics are recorded.
-    let started = metrics.map(MetricsServer::start).transpose();
-    started.map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
+    if let Some(address) = metrics_address {
+        serve_metrics(address, settings.api.hosts.clone())
+            .map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
+    }
     logging::describe_metric();
     #[cfg(unix)]
     reload::describe_metric();
@@ -200,7 +198,7 @@ fn run(figment: Figment) -> Result<(), String> {
         .map_err(|error| {
             format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
         })?
-        .map_err(|error| explain(&error, LISTEN))
+        .map_err(|error| explain(&error, LISTEN).into())
 }
 
 /// Prints the address, the store and the permissions once the server listens.

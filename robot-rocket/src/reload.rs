@@ -20,6 +20,8 @@ use rocket::{
 };
 use tracing::field;
 
+use crate::Failure;
+
 /// The settings that a reload replaces, and the row of the traces, whose variables cannot change while the
 /// process runs.
 const NOT_REPORTED: [&str; 4] = ["allow_anonymous", "api_tokens", "api_tokens_file", "traces"];
@@ -87,7 +89,7 @@ impl Reload {
     }
 
     /// Replaces everything, or nothing if there is a problem.
-    fn replace(&self) -> Result<(), String> {
+    fn replace(&self) -> Result<(), Failure> {
         let figment = robot_rocket::figment();
         // The address that the server listens on decides what clients may do if the settings do not say.
         let address = Serialized::global("address", self.address);
@@ -98,14 +100,14 @@ impl Reload {
             return Err(
                 "no token is left, so that anyone could read and write; keep one, or set \
                  allow_anonymous to true"
-                    .to_owned(),
+                    .into(),
             );
         }
         #[cfg(feature = "tls")]
         let has_reloaded_tls = match (&self.certificates, &settings.config.tls) {
             (Some(certificates), Some(setting)) => {
-                let reloaded = certificates.reload(setting);
-                reloaded.map(|()| true).map_err(|error| error.to_string())?
+                certificates.reload(setting)?;
+                true
             }
             _ => false,
         };

@@ -57,93 +57,58 @@ const UPKEEP_INTERVAL: Duration = Duration::from_secs(1);
 /// The pause after a connection that could not be accepted, because no more files can be opened.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A server of metrics, which is bound but does not answer yet.
+/// Records the metrics of this process from now on, and serves them at `/metrics` of an address until it ends.
+/// Requests may name IP addresses, loopback names and `hosts`, or any host if the address is not a loopback address
+/// and no hosts are known. Returns the address, with the port that the system chose for port 0.
+///
+/// Stores that were opened before have no metrics.
+///
+/// # Errors
+/// The address cannot be bound, there is another recorder, or the thread cannot be started.
 ///
 /// ```
 /// use robot_core::http::Hosts;
-/// use robot_rocket::MetricsServer;
 ///
-/// let server = MetricsServer::bind(([127, 0, 0, 1], 0).into(), Hosts::Any)?;
-/// let address = server.address();
-/// // Before the store is opened, whose metrics it serves:
-/// server.start()?;
+/// // Before the store is opened:
+/// let address = robot_rocket::serve_metrics(([127, 0, 0, 1], 0).into(), Hosts::Any)?;
 /// assert_ne!(address.port(), 0);
 /// # Ok::<(), robot_rocket::ServeError>(())
 /// ```
-#[derive(Debug)]
-pub struct MetricsServer {
-    listener: TcpListener,
-    address: SocketAddr,
-    hosts: Hosts,
-}
-
-impl MetricsServer {
-    /// Listens on an address. Requests may name IP addresses, loopback names and `hosts`, or any host if
-    /// the address is not a loopback address and no hosts are known.
-    ///
-    /// # Errors
-    /// [`ServeError::Listen`].
-    pub fn bind(address: SocketAddr, hosts: Hosts) -> Result<Self, ServeError> {
-        let hosts = match (hosts, address.ip().is_loopback()) {
-            (Hosts::Any, true) => Hosts::Only(Vec::new()),
-            (Hosts::Only(names), false) if names.is_empty() => Hosts::Any,
-            (hosts, _) => hosts,
-        };
-        let bind = || {
-            let listener = TcpListener::bind(address)?;
-            listener.set_nonblocking(true)?;
-            Ok((listener.local_addr()?, listener))
-        };
-        let (address, listener) = bind().map_err(|cause| ServeError::Listen { address, cause })?;
-        Ok(Self {
-            listener,
-            address,
-            hosts,
+pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, ServeError> {
+    let hosts = match (hosts, address.ip().is_loopback()) {
+        (Hosts::Any, true) => Hosts::Only(Vec::new()),
+        (Hosts::Only(names), false) if names.is_empty() => Hosts::Any,
+        (hosts, _) => hosts,
+    };
+    let listener =
+        TcpListener::bind(address).map_err(|cause| ServeError::Listen { address, cause })?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let histograms = [requests::DURATION];
+    let histograms = histograms.iter().chain(robot_core::metrics::ALL);
+    let recorder = histograms
+        .filter_map(|metric| match metric.kind {
+            Kind::Histogram(buckets) => Some((Matcher::Full(metric.name.to_owned()), buckets)),
+            _ => None,
         })
-    }
-
-    /// The address that the server listens on, with the port that the system chose for port 0.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Records the metrics of this process from now on, and serves them at `/metrics` until it ends.
-    /// Stores that were opened before have no metrics.
-    ///
-    /// # Errors
-    /// There is another recorder, or the thread cannot be started.
-    pub fn start(self) -> Result<(), ServeError> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let histograms = [requests::DURATION];
-        let histograms = histograms.iter().chain(robot_core::metrics::ALL);
-        let recorder = histograms
-            .filter_map(|metric| match metric.kind {
-                Kind::Histogram(buckets) => Some((Matcher::Full(metric.name.to_owned()), buckets)),
-                _ => None,
-            })
-            .try_fold(PrometheusBuilder::new(), |builder, (metric, buckets)| {
-                builder.set_buckets_for_metric(metric, buckets)
-            })
-            .and_then(PrometheusBuilder::install_recorder)
-            .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
-        describe();
-        tracing::info!("metrics are served at http://{}{PATH}", self.address);
-        let exporter = Arc::new(Exporter {
-            recorder,
-            hosts: self.hosts,
-        });
-        let run = move || {
-            let result = runtime.block_on(exporter.run(self.listener));
-            if let Err(error) = result {
-                tracing::error!("cannot serve metrics: {error}");
-            }
-        };
-        thread::Builder::new()
-            .name("robot-metrics".to_owned())
-            .spawn(run)?;
-        Ok(())
-    }
+        .try_fold(PrometheusBuilder::new(), |builder, (metric, buckets)| {
+            builder.set_buckets_for_metric(metric, buckets)
+        })
+        .and_then(PrometheusBuilder::install_recorder)
+        .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
+    describe();
+    tracing::info!("metrics are served at http://{address}{PATH}");
+    let exporter = Arc::new(Exporter { recorder, hosts });
+    let run = move || {
+        let result = runtime.block_on(exporter.run(listener));
+        if let Err(error) = result {
+            tracing::error!("cannot serve metrics: {error}");
+        }
+    };
+    let thread = thread::Builder::new().name("robot-metrics".to_owned());
+    thread.spawn(run)?;
+    Ok(address)
 }
 
 /// What answers requests.

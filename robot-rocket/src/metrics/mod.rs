@@ -15,7 +15,7 @@ use ::metrics::{Counter, Gauge, counter, gauge};
 use robot_core::metrics::Metric;
 
 #[cfg(feature = "server")]
-pub use exporter::MetricsServer;
+pub use exporter::serve_metrics;
 use requests::RequestMetrics;
 pub(crate) use requests::{Completed, Gauged};
 
