@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks of the project, on a machine that has Rust:
 #
-#   ./test.sh           everything that CI requires: the quick checks, then the others
+#   ./test.sh           everything that CI requires, with all features
 #   ./test.sh quick     the inner loop: format, lints, unit and conformance tests over memory and SQLite
 #   ./test.sh release   everything, and checks that only a release needs: licences and advisories, every
 #                       combination of features, the earliest Rust, compatibility, packages for users
@@ -204,7 +204,8 @@ check_everything() {
     # "All targets" does not include tests that run only on request.
     cargo clippy --locked --workspace --all-features --test page --test cluster -- --deny warnings
 
-    step "Each feature alone"
+    step "The default features, and each feature alone"
+    cargo clippy --locked --workspace --lib --bins -- --deny warnings
     lint_features robot-core "" transfer http sqlite postgres mysql conformance
     lint_features robot-rocket "" tls server server,otlp
     cargo clippy --locked --package robot-cli --no-default-features -- --deny warnings
@@ -225,9 +226,6 @@ check_everything() {
 
     step "Requests that the description of the API permits, and others"
     robot-rocket/tests/schemathesis/run.sh "$target/debug/robot-rocket" "$tools" --max-examples 10 --seed 19
-
-    step "Tests, without SQLite"
-    cargo test --locked --package robot-cli --no-default-features --test without_sqlite
 }
 
 # Fails if an advisory exists for a dependency; reports it if the advisories cannot be downloaded.
