@@ -1,34 +1,25 @@
 //! Catalogues that require a token.
 
-use robot_core::{
-    conformance::{Call, Client},
-    http::{AccessToken, Permission},
-};
+use robot_core::http::{AccessToken, Permission};
 use serde_json::json;
 
-use crate::{keys::ENTER, visit::Visit};
+use crate::{
+    calls::{draft, send, token},
+    keys::ENTER,
+    visit::Visit,
+};
 
 const READER: &str = "robots_reader";
 const WRITER: &str = "robots_writer";
 
-fn settings(anonymous: &str) -> [(&str, String); 3] {
-    let token = |text, permission| AccessToken::of(text, permission).to_string();
-    let reader = token(READER, Permission::Read);
-    let writer = token(WRITER, Permission::Write);
-    [
-        ("DATABASE_URL", "memory:".to_owned()),
-        ("ROCKET_API_TOKENS", format!("{reader},{writer}")),
-        ("ROCKET_ALLOW_ANONYMOUS", anonymous.to_owned()),
-    ]
-}
-
 fn visit(anonymous: &str) -> Visit {
-    let settings = settings(anonymous);
-    let settings: Vec<_> = settings
-        .iter()
-        .map(|(key, value)| (*key, value.as_str()))
-        .collect();
-    Visit::with(&settings)
+    let reader = AccessToken::of(READER, Permission::Read);
+    let tokens = format!("{reader},{}", token("writer"));
+    Visit::with(&[
+        ("DATABASE_URL", "memory:"),
+        ("ROCKET_API_TOKENS", &tokens),
+        ("ROCKET_ALLOW_ANONYMOUS", anonymous),
+    ])
 }
 
 impl Visit {
@@ -86,14 +77,15 @@ fn export_sends_the_token() {
     let visit = visit("false");
     visit.enter_token(READER);
     visit.wait_for_text("#start", "No robots yet");
-    let draft = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
-    let call = Call {
-        method: "POST".to_owned(),
-        target: "/api/robots".to_owned(),
-        headers: vec![("Authorization".to_owned(), format!("Bearer {WRITER}"))],
-        body: draft.as_bytes().to_vec(),
-    };
-    assert_eq!(visit.client().send(&call).unwrap().status, 201);
+    let headers = [("Authorization", "Bearer robots_writer")];
+    let added = send(
+        &visit.client(),
+        "POST",
+        "/api/robots",
+        &headers,
+        &draft("R2-D2"),
+    );
+    assert_eq!(added.status, 201);
     visit.reload();
     visit.wait_for_rows(1);
     // A browser that can write to a file while it receives.

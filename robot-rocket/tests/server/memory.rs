@@ -2,8 +2,6 @@
 
 use std::{fmt::Write, fs, thread, time::Duration};
 
-use robot_core::conformance::{Call, Client};
-
 use crate::{
     Server,
     process::{cpu_time, wait_for},
@@ -43,21 +41,12 @@ fn silent_readers_use_bounded_memory_per_connection() {
         ("RUST_LOG", "off"),
     ];
     let server = Server::sqlite(&settings);
-    let mut robots = String::new();
+    let mut robots = "name,type,year\n".to_owned();
     for number in 0..30_000 {
-        writeln!(
-            robots,
-            r#"{{"name":"robot {number:07}","type":"droid","year":1977}}"#
-        )
-        .unwrap();
+        writeln!(robots, "robot {number:07},droid,1977").unwrap();
     }
-    let import = Call {
-        method: "POST".to_owned(),
-        target: "/api/robots/import?format=ndjson".to_owned(),
-        headers: Vec::new(),
-        body: robots.into_bytes(),
-    };
-    assert_eq!(server.client().send(&import).unwrap().status, 200);
+    let imported = server.call("POST", "/api/robots/import?format=csv", &robots);
+    assert_eq!(imported.status, 200);
     wait_until_idle(&server);
     let before = resident(&server);
     let lists = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(50);

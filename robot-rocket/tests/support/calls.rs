@@ -9,6 +9,17 @@ use robot_core::{
 
 use crate::process::Server;
 
+pub(crate) fn request(method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Call {
+    let headers = headers.iter();
+    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Call {
+        method: method.to_owned(),
+        target: target.to_owned(),
+        headers: headers.collect(),
+        body: body.as_bytes().to_vec(),
+    }
+}
+
 /// Sends a call.
 pub(crate) fn send(
     client: &dyn Client,
@@ -17,17 +28,8 @@ pub(crate) fn send(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Answer {
-    let headers = headers.iter();
-    let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    let call = Call {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-        body: body.as_bytes().to_vec(),
-    };
-    client
-        .send(&call)
-        .unwrap_or_else(|error| panic!("{method} {target} {body:.200}: {error}"))
+    let answer = client.send(&request(method, target, headers, body));
+    answer.unwrap_or_else(|error| panic!("{method} {target} {body:.200}: {error}"))
 }
 
 /// Sends a call without headers.

@@ -8,7 +8,9 @@ use std::{
 };
 
 use fastrand::Rng;
-use robot_core::conformance::{Answer, Call, Client as _, TcpClient};
+use robot_core::conformance::{Answer, Client as _, TcpClient};
+
+use crate::calls::request;
 
 use super::{
     Shared,
@@ -219,12 +221,7 @@ impl Client {
 
 /// Sends a call and classifies its outcome.
 pub(crate) fn send(server: &TcpClient, method: &str, target: &str, body: &str) -> Called {
-    let call = Call {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: Vec::new(),
-        body: body.as_bytes().to_vec(),
-    };
+    let call = request(method, target, &[], body);
     let start = Instant::now();
     let answer = server.send(&call);
     let end = Instant::now();
