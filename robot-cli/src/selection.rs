@@ -97,14 +97,10 @@ impl TextFilterArgs {
 pub(crate) struct ComparisonArgs {
     /// Ignore upper case and diacritics in the text: katerina finds Kateřina
     #[arg(long, help_heading = HEADING)]
-    ignore_case: bool,
+    pub(crate) ignore_case: bool,
 }
 
 impl ComparisonArgs {
-    pub(crate) fn ignores_case(&self) -> bool {
-        self.ignore_case
-    }
-
     /// The filter of the names that contain a text.
     pub(crate) fn names(&self, text: &str) -> Filter {
         let filter = Filter::from(text);

@@ -207,7 +207,7 @@ metrics! {
 }
 
 /// The outcomes of a record of an import.
-pub(crate) const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
+const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
 
 /// The results of an attempt to connect.
 pub(crate) const CONNECTS: [&str; 2] = ["connected", "failed"];

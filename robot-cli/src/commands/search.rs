@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
     } else {
         ""
     };
-    let advice = if comparison.ignores_case() {
+    let advice = if comparison.ignore_case {
         ""
     } else {
         " (the search is case-sensitive without --ignore-case)"

@@ -100,15 +100,13 @@ impl Access {
     }
 
     /// Checks the credentials of a request (the header `Authorization`); see [`Rules::check`].
-    pub(super) fn check(&self, credentials: Option<&str>, needed: Permission) -> Checked {
+    pub(super) fn check(
+        &self,
+        credentials: Option<&str>,
+        needed: Permission,
+    ) -> (SentToken, Result<(), AccessError>) {
         self.rules().check(credentials, needed)
     }
-}
-
-/// The result of a check.
-pub(super) struct Checked {
-    pub(super) token: SentToken,
-    pub(super) permitted: Result<(), AccessError>,
 }
 
 /// The token of a request, as logs show it.
@@ -136,28 +134,29 @@ impl Rules {
 
     /// Checks whether credentials give the permission that is needed. If there are tokens, an
     /// unknown one is rejected even if none is needed, because its sender believes that it is valid.
-    fn check(&self, credentials: Option<&str>, needed: Permission) -> Checked {
+    fn check(
+        &self,
+        credentials: Option<&str>,
+        needed: Permission,
+    ) -> (SentToken, Result<(), AccessError>) {
         let presented = credentials.filter(|_| !self.tokens.is_empty());
         let Some(text) = presented.and_then(bearer) else {
             let is_permitted = self.anonymous >= Some(needed);
-            return Checked {
-                token: SentToken::default(),
-                permitted: is_permitted.then_some(()).ok_or(AccessError::NoToken),
-            };
+            let permitted = is_permitted.then_some(()).ok_or(AccessError::NoToken);
+            return (SentToken::default(), permitted);
         };
         let hash = hash(text);
         let token = self.find(&hash);
-        Checked {
-            token: SentToken {
-                name: token.and_then(|token| token.name.clone()),
-                unknown: token.is_none().then(|| fingerprint(&hash)),
-            },
-            permitted: match token {
-                None => Err(AccessError::UnknownToken),
-                Some(token) if token.permission < needed => Err(AccessError::ReadOnlyToken),
-                Some(_) => Ok(()),
-            },
-        }
+        let sent = SentToken {
+            name: token.and_then(|token| token.name.clone()),
+            unknown: token.is_none().then(|| fingerprint(&hash)),
+        };
+        let permitted = match token {
+            None => Err(AccessError::UnknownToken),
+            Some(token) if token.permission < needed => Err(AccessError::ReadOnlyToken),
+            Some(_) => Ok(()),
+        };
+        (sent, permitted)
     }
 
     /// The token with this hash that permits most, if it is known.
@@ -225,7 +224,7 @@ mod tests {
         credentials: Option<&str>,
         needed: Permission,
     ) -> Result<(), AccessError> {
-        access.check(credentials, needed).permitted
+        access.check(credentials, needed).1
     }
 
     fn access(anonymous: Option<Permission>) -> Access {
@@ -253,7 +252,7 @@ mod tests {
         let unnamed = AccessToken::of(WRITER, Permission::Write);
         let access = Access::new(vec![named, unnamed], Some(Permission::Read));
         let name = |credentials, needed| {
-            let token = access.check(credentials, needed).token;
+            let token = access.check(credentials, needed).0;
             token.name.map(|name| name.to_string())
         };
         let reader = Some("Bearer robots_reader");
@@ -268,7 +267,7 @@ mod tests {
     #[test]
     fn check_returns_the_fingerprint_of_an_unknown_token() {
         let access = access(None);
-        let unknown = |credentials| access.check(credentials, Permission::Read).token.unknown;
+        let unknown = |credentials| access.check(credentials, Permission::Read).0.unknown;
         let revoked = AccessToken::of("robots_revoked", Permission::Read);
         assert_eq!(
             unknown(Some("Bearer robots_revoked")),

@@ -314,15 +314,12 @@ fn permitted(
         return operation;
     };
     let credentials = headers::value(&head.headers, AUTHORIZATION);
-    let checked = service
+    let (sent, permitted) = service
         .settings
         .access
         .check(credentials.as_deref(), needed);
-    *token = checked.token;
-    checked
-        .permitted
-        .map_err(Failure::NotPermitted)
-        .and(operation)
+    *token = sent;
+    permitted.map_err(Failure::NotPermitted).and(operation)
 }
 
 /// The operation that every route has.

@@ -1,6 +1,6 @@
 //! The queries of the routes, as values.
 
-use std::{mem, num::NonZeroUsize};
+use std::{mem, num::NonZeroUsize, str::FromStr};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -9,9 +9,7 @@ use super::{
     parameters::{EXPORT, Message, Parameter, SEARCH, Value, flag, limit, parameters},
 };
 use crate::{
-    catalogue::{
-        Comparison, Condition, Cursor, CursorPlace, Filter, ParseCursorError, ParseSortError, Sort,
-    },
+    catalogue::{Comparison, Condition, Cursor, CursorPlace, Filter, Sort},
     model::{Field, Kind},
     transfer::{Format, RobotWriter},
 };
@@ -34,6 +32,9 @@ pub(super) struct Query {
     pub(super) filter: Filter,
     /// The order, and where the list starts.
     pub(super) cursor: Cursor,
+    /// The format of an export, and whether spreadsheets open it.
+    format: Option<Format>,
+    spreadsheet: bool,
     /// Whether the reply has the number of all robots.
     pub(super) count: bool,
     /// The text in the path of the next page, encoded; `None` for that of a list.
@@ -66,17 +67,10 @@ impl Query {
 
     /// Parses the query of an export: the fields, the filter, and the format with its options.
     pub(super) fn of_export(query: &str) -> Result<(Self, RobotWriter), Failure> {
-        let (mut format, mut spreadsheet) = (Format::Ndjson, false);
-        let read = Self::read_with(query, &EXPORT, |name, value| {
-            match name {
-                "format" => format = named_format(value)?,
-                "spreadsheet" => spreadsheet = flag("spreadsheet", value)?,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
+        let read = Self::read(query, &EXPORT)?;
+        let format = read.format.unwrap_or(Format::Ndjson);
         let writer = RobotWriter::new(format);
-        match (spreadsheet, format) {
+        match (read.spreadsheet, format) {
             (false, _) => Ok((read, writer)),
             (true, Format::Csv) => Ok((read, writer.for_spreadsheets())),
             (true, Format::Json | Format::Ndjson) => Err(Failure::Malformed(vec![
@@ -89,21 +83,10 @@ impl Query {
         self.fields.as_deref().unwrap_or(Field::DEFAULT_VIEW)
     }
 
+    /// Parses a query. Parameters that are not known are ignored.
     pub(super) fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
-        Self::read_with(query, known, |_, _| Ok(false))
-    }
-
-    /// Passes each parameter to `take_other` first, which returns whether it has taken it.
-    fn read_with(
-        query: &str,
-        known: &'static [Parameter],
-        mut take_other: impl FnMut(&'static str, &str) -> Result<bool, Message>,
-    ) -> Result<Self, Failure> {
         let (mut read, mut parts) = (Self::default(), Parts::default());
         parameters(query, known, |parameter, value| {
-            if take_other(parameter.name, &value)? {
-                return Ok(());
-            }
             read.take(&mut parts, parameter, value)
         })?;
         read.combine(parts)
@@ -118,39 +101,16 @@ impl Query {
         let name = parameter.name;
         let text = format!("{name}={}", utf8_percent_encode(&value, ENCODED));
         match name {
-            "fields" => {
-                let fields = Field::list(&value).map_err(|error| error.to_string())?;
-                self.fields = Some(fields);
-                return Ok(());
-            }
-            "limit" => {
-                self.limit = Some(limit(&value)?);
-                return Ok(());
-            }
-            "after" => {
-                parts.after = Some(value);
-                return Ok(());
-            }
-            "cursor" => {
-                let cursor = value
-                    .parse()
-                    .map_err(|error: ParseCursorError| error.to_string());
-                parts.cursor = Some(cursor?);
-                return Ok(());
-            }
-            "sort" => {
-                let sort = value
-                    .parse()
-                    .map_err(|error: ParseSortError| error.to_string());
-                parts.sort = Some(sort?);
-            }
-            "count" => self.count = flag("count", &value)?,
-            "fold" => {
-                if !flag("fold", &value)? {
-                    return Ok(());
-                }
-                self.filter = mem::take(&mut self.filter).folded();
-            }
+            "fields" => self.fields = Some(Field::list(&value).map_err(|error| error.to_string())?),
+            "limit" => self.limit = Some(limit(&value)?),
+            "after" => parts.after = Some(value),
+            "cursor" => parts.cursor = Some(parsed(&value)?),
+            "sort" => parts.sort = Some(parsed(&value)?),
+            "count" => self.count = flag(name, &value)?,
+            "format" => self.format = Some(named_format(&value)?),
+            "spreadsheet" => self.spreadsheet = flag(name, &value)?,
+            "fold" if !flag(name, &value)? => return Ok(()),
+            "fold" => self.filter = mem::take(&mut self.filter).folded(),
             _ => match parameter.value {
                 Value::Condition(condition) => {
                     let field = condition.field();
@@ -171,8 +131,9 @@ impl Query {
                 _ => self.filter = mem::take(&mut self.filter).containing(value),
             },
         }
+        let is_of_page = ["fields", "limit", "after", "cursor"].contains(&name);
         // A condition may be repeated.
-        if !self.kept.contains(&text) {
+        if !is_of_page && !self.kept.contains(&text) {
             self.kept.push(text);
         }
         Ok(())
@@ -221,10 +182,8 @@ impl Query {
             Some(text) => format!("/api/robots/search/{text}"),
             None => "/api/robots".to_owned(),
         };
-        let fields = self.fields.as_ref().map(|fields| {
-            let names: Vec<_> = fields.iter().map(|field| field.name()).collect();
-            format!("fields={}", names.join(","))
-        });
+        let fields = self.fields.as_deref().map(Field::names);
+        let fields = fields.map(|names| format!("fields={names}"));
         let limit = self.limit.map(|limit| format!("limit={limit}"));
         let place = match end.place() {
             CursorPlace::Name(Some(name)) if self.kept.is_empty() => {
@@ -241,6 +200,12 @@ impl Query {
             .collect();
         format!("{path}?{}", parameters.join("&"))
     }
+}
+
+fn parsed<T: FromStr<Err: ToString>>(value: &str) -> Result<T, Message> {
+    value
+        .parse()
+        .map_err(|error: T::Err| error.to_string().into())
 }
 
 /// Whether a filter has a condition that excludes this one: a value and a range do.

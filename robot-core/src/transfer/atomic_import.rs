@@ -56,7 +56,7 @@ pub fn import_atomically<C: Catalogue + ?Sized>(
         Err(failure) => vec![failure],
     };
     for outcome in &outcomes {
-        metrics.count(&outcome.result);
+        ImportMetrics::count(&outcome.result);
     }
     outcomes
 }

@@ -452,8 +452,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Iterator for I
                 }
                 _ => {}
             }
-            if let Some(metrics) = &self.metrics {
-                metrics.count(&result);
+            if self.metrics.is_some() {
+                ImportMetrics::count(&result);
             }
             return Some(Outcome { position, result });
         }
