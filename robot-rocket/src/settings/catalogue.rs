@@ -57,9 +57,7 @@ impl Settings {
     /// # Ok::<(), robot_rocket::SettingsError>(())
     /// ```
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        let mut reader = Reader::new(figment);
-        let settings = Self::read_from(&mut reader);
-        reader.finish(settings)
+        Reader::read(figment, Self::read_from)
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {

@@ -42,9 +42,7 @@ impl ConnectionLimits {
     /// # Errors
     /// Values are invalid. The error has all of them.
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
-        let mut reader = Reader::new(figment);
-        let limits = Self::read_from(&mut reader);
-        reader.finish(limits)
+        Reader::read(figment, Self::read_from)
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {

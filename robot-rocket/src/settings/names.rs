@@ -13,7 +13,7 @@ use rocket::figment::{
 };
 use tracing_subscriber::filter::Directive;
 
-use super::{SettingsError, reader::Reader, value::place};
+use super::{reader::Reader, value::place};
 
 /// The settings: their names, and what their values must be.
 type Known<'a> = &'a [(&'static str, &'static str)];
@@ -25,10 +25,10 @@ const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
 const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Checks the names of all settings, of all profiles.
-pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
+pub(super) fn check(reader: &mut Reader<'_>) {
     check_file(reader);
     let known = mem::take(&mut reader.known);
-    for (profile, settings) in reader.figment.data()? {
+    for (profile, settings) in reader.figment.data().into_iter().flatten() {
         check_profile(reader, &profile, &settings, &known);
         for (name, value) in &settings {
             check_name(reader, &profile, name, value, &known);
@@ -36,7 +36,6 @@ pub(super) fn check(reader: &mut Reader<'_>) -> Result<(), SettingsError> {
     }
     check_selected_profile(reader);
     check_variables(reader);
-    Ok(())
 }
 
 /// Checks the name of a setting, and those of its members if it is a table.

@@ -31,16 +31,6 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(figment: &'a Figment) -> Self {
-        Self {
-            figment,
-            known: Vec::new(),
-            rows: Vec::new(),
-            problems: figment.data().err().iter().map(unreadable).collect(),
-            warnings: Vec::new(),
-        }
-    }
-
     pub(super) fn problem(&mut self, message: impl Into<String>) {
         self.problems.push(message.into());
     }
@@ -156,9 +146,20 @@ impl<'a> Reader<'a> {
         (self.problems() == before).then_some(values)
     }
 
-    /// Returns the settings, or the problems if there are any.
-    pub(super) fn finish<T>(self, settings: T) -> Result<T, SettingsError> {
-        SettingsError::check(self.problems).map(|()| settings)
+    /// Reads settings: returns them, or the problems if there are any.
+    pub(super) fn read<T>(
+        figment: &'a Figment,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, SettingsError> {
+        let mut reader = Self {
+            figment,
+            known: Vec::new(),
+            rows: Vec::new(),
+            problems: figment.data().err().iter().map(unreadable).collect(),
+            warnings: Vec::new(),
+        };
+        let settings = read(&mut reader);
+        SettingsError::check(reader.problems).map(|()| settings)
     }
 }
 

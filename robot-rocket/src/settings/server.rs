@@ -24,7 +24,6 @@ use super::{
     ConnectionLimits, Settings, SettingsError, SettingsTable, names,
     reader::{NUMBER, Reader},
     store,
-    traces::shown_collector,
 };
 
 /// The settings of the server program: those of the catalogue, of its store, and of Rocket.
@@ -76,39 +75,39 @@ impl ServerSettings {
     pub fn read(figment: &Figment) -> Result<Self, SettingsError> {
         // If a file cannot be parsed, nothing else can be read.
         figment.extract::<Dict>()?;
-        let sources = store::database_sources(figment);
-        let mut reader = Reader::new(&sources);
-        read_rocket(&mut reader);
-        check_tls(&mut reader);
-        let catalogue = Settings::read_from(&mut reader);
-        let connections = ConnectionLimits::read_from(&mut reader);
-        let database_url = store::url(&mut reader);
-        let options = store::options(&mut reader);
-        reader.report_default("log_format", &"text");
-        let log_format = reader.get("log_format", "text or json");
-        reader.report_default("metrics_address", &"none");
-        let expected = "an address with a port, as in 127.0.0.1:9100";
-        let metrics_address = reader.get("metrics_address", expected);
-        report_variables(&mut reader);
-        names::check(&mut reader)?;
-        let config = figment.extract::<Config>();
-        if reader.problems() == 0
-            && let Err(error) = &config
-        {
-            reader.problem(super::error::unreadable(error));
-        }
-        let settings = Self {
-            config: config.unwrap_or_default(),
-            catalogue,
-            connections,
-            database_url,
-            options,
-            log_format: log_format.unwrap_or_default(),
-            metrics_address,
-            warnings: mem::take(&mut reader.warnings),
-            table: SettingsTable(mem::take(&mut reader.rows)),
-        };
-        reader.finish(settings)
+        Reader::read(&store::database_sources(figment), |reader| {
+            read_rocket(reader);
+            check_tls(reader);
+            let catalogue = Settings::read_from(reader);
+            let connections = ConnectionLimits::read_from(reader);
+            let database_url = store::url(reader);
+            let options = store::options(reader);
+            reader.report_default("log_format", &"text");
+            let log_format: Option<LogFormat> = reader.get("log_format", "text or json");
+            reader.report_default("metrics_address", &"none");
+            let expected = "an address with a port, as in 127.0.0.1:9100";
+            let metrics_address = reader.get("metrics_address", expected);
+            report_log_level(reader);
+            super::traces::report(reader);
+            names::check(reader);
+            let config = figment.extract::<Config>().unwrap_or_else(|error| {
+                if reader.problems() == 0 {
+                    reader.problem(super::error::unreadable(&error));
+                }
+                Config::default()
+            });
+            Self {
+                config,
+                catalogue,
+                connections,
+                database_url,
+                options,
+                log_format: log_format.unwrap_or_default(),
+                metrics_address,
+                warnings: mem::take(&mut reader.warnings),
+                table: SettingsTable(mem::take(&mut reader.rows)),
+            }
+        })
     }
 }
 
@@ -156,18 +155,14 @@ fn read_rocket(reader: &mut Reader<'_>) {
     reader.get::<RelativePathBuf>(Config::TEMP_DIR, "the path of a folder");
 }
 
-/// The variables that the program reads itself.
-fn report_variables(reader: &mut Reader<'_>) {
-    let log_level = env::var("RUST_LOG").ok();
-    let log_level = log_level.map(|it| (it.escape_debug().to_string(), "RUST_LOG".to_owned()));
-    for (name, shown, default) in [
-        ("RUST_LOG", log_level, "warn, and info for reloads"),
-        ("traces", shown_collector(), "none"),
-    ] {
-        let (value, origin) = shown.unwrap_or((default.to_owned(), "default".to_owned()));
-        reader.rows.push([name.to_owned(), value, origin]);
-    }
-    reader.warnings.extend(super::traces::warning());
+/// The row of `RUST_LOG`, which the program reads itself.
+fn report_log_level(reader: &mut Reader<'_>) {
+    let (value, origin) = match env::var("RUST_LOG") {
+        Ok(value) => (value.escape_debug().to_string(), "RUST_LOG"),
+        Err(_) => ("warn, and info for reloads".to_owned(), "default"),
+    };
+    let row = ["RUST_LOG", &value, origin];
+    reader.rows.push(row.map(str::to_owned));
 }
 
 /// Checks the files of `tls`. Rocket would report them as a problem with the address, or ignore the

@@ -30,10 +30,7 @@ use super::{
 /// # Ok::<(), robot_rocket::SettingsError>(())
 /// ```
 pub fn database_url(figment: &Figment) -> Result<String, SettingsError> {
-    let sources = database_sources(figment);
-    let mut reader = Reader::new(&sources);
-    let url = url(&mut reader);
-    reader.finish(url)
+    Reader::read(&database_sources(figment), url)
 }
 
 pub(super) fn url(reader: &mut Reader<'_>) -> String {
@@ -63,9 +60,7 @@ pub(super) fn database_sources(figment: &Figment) -> Figment {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn open_options(figment: &Figment) -> Result<OpenOptions, SettingsError> {
-    let mut reader = Reader::new(figment);
-    let options = options(&mut reader);
-    reader.finish(options)
+    Reader::read(figment, options)
 }
 
 pub(super) fn options(reader: &mut Reader<'_>) -> OpenOptions {

@@ -2,32 +2,29 @@
 
 use std::env;
 
-/// A message if traces are requested, but cannot be exported. The server runs without them then:
-/// platforms set these variables for all programs alike.
 #[cfg(feature = "server")]
-pub(super) fn warning() -> Option<String> {
+use super::reader::Reader;
+
+/// Reports the collector without secrets, and the variable that names it. If traces cannot be exported, there is a
+/// warning, and the server runs without them: platforms set these variables for all programs alike.
+#[cfg(feature = "server")]
+pub(super) fn report(reader: &mut Reader<'_>) {
     #[cfg(feature = "otlp")]
-    let problem = collector().err();
+    let collector = collector().map(|collector| collector.map(|collector| collector.name));
     #[cfg(not(feature = "otlp"))]
-    let problem = requested().map(|(name, _)| {
-        format!(
+    let collector = requested().map_or(Ok(None), |(name, _)| {
+        Err(format!(
             "{name} is set, but this server was built without the feature otlp; build it with \
              '--features otlp', or remove the variable"
-        )
+        ))
     });
-    problem.map(|problem| format!("requests are not traced: {problem}"))
-}
-
-/// The collector without secrets, or `none` if the traces cannot be exported, and the variable that names
-/// it; `None` if no traces are requested.
-#[cfg(feature = "server")]
-pub(super) fn shown_collector() -> Option<(String, String)> {
-    let (name, _) = requested()?;
-    #[cfg(feature = "otlp")]
-    if let Ok(Some(collector)) = collector() {
-        return Some((collector.name, name));
-    }
-    Some(("none".to_owned(), name))
+    let value = collector.unwrap_or_else(|problem| {
+        reader.warning(format!("requests are not traced: {problem}"));
+        None::<String>
+    });
+    let value = value.unwrap_or_else(|| "none".to_owned());
+    let origin = requested().map_or_else(|| "default".to_owned(), |(name, _)| name);
+    reader.rows.push(["traces".to_owned(), value, origin]);
 }
 
 /// The variable with the address of the collector, and its value, if the export is not disabled.
