@@ -19,16 +19,13 @@
 //! [`robot_core::http`] determines all answers; this crate transports them.
 
 mod body;
-mod catchers;
 mod files;
-mod forms;
 mod health;
 mod metrics;
 mod mounted;
 mod page;
 mod permits;
 mod rare_warning;
-mod response;
 mod routes;
 mod runtime;
 mod serve;
@@ -101,9 +98,9 @@ pub fn mount(
     let mounted = Mounted::new(base, api, permits, files);
     let (rocket, catalogues) = Catalogues::with(rocket, mounted.clone());
     let rocket = rocket
-        .attach(response::no_sniffing(mounted.clone()))
+        .attach(routes::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
-        .register(base, catchers::all(&mounted));
+        .register(base, routes::catchers(&mounted));
     match &settings.static_dir {
         Some(folder) => rocket
             .attach(files::no_store_below(folder, &catalogues))

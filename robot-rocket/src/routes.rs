@@ -1,6 +1,7 @@
-//! Rocket routes that pass every path and method under the base to the core.
+//! Rocket routes that pass every path and method under the base to the core, and catchers that give Rocket's own
+//! errors the contract's shape.
 
-use std::io;
+use std::io::{self, Cursor};
 
 use bytes::Bytes;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -9,22 +10,19 @@ use hyper::{
     header::{HOST, HeaderName},
     http::request::Parts,
 };
-use robot_core::http::{Body, IMPORT_LIMIT};
+use robot_core::http::{self, Body, Failure, IMPORT_LIMIT, RequestId};
 use rocket::{
-    Data, Request, Route,
+    Catcher, Data, Request, Response, Route, catcher,
     data::ByteUnit,
-    http::Method,
+    fairing::AdHoc,
+    form::Form,
+    http::{Method, Status},
     route::{Handler, Outcome},
 };
-use tokio_util::io::ReaderStream;
+use tokio_util::io::{ReaderStream, StreamReader};
 
 use crate::{
-    body::RequestBody,
-    forms::{ends_early, true_method},
-    mounted::Mounted,
-    page, rank,
-    response::convert,
-    serve::Labels,
+    body::RequestBody, mounted::Mounted, page, permits::BlockingPermits, rank, serve::Labels,
 };
 
 /// After the routes of applications and the static files.
@@ -116,4 +114,123 @@ pub(crate) fn headers(request: &Request<'_>) -> HeaderMap {
         headers.insert(HOST, host);
     }
     headers
+}
+
+/// The maximum size of a piece of a whole body in bytes. Rocket's default, 4 KiB, needs more messages
+/// between its tasks.
+const WHOLE_PIECE: usize = 64 * 1024;
+
+/// Set by a fairing, because Rocket's `Shield`, which is attached to every application, sets it, too,
+/// and logs a warning for each response that has it already.
+const NO_SNIFF: &str = "x-content-type-options";
+
+/// The response of Rocket. A streamed body is read from the store on blocking threads.
+pub(crate) fn convert(response: http::Response, permits: &BlockingPermits) -> Response<'static> {
+    let (head, body) = response.into_parts();
+    let mut converted = Response::build();
+    converted.status(Status::new(head.status.as_u16()));
+    for (name, value) in &head.headers {
+        if name != NO_SNIFF
+            && let Ok(value) = value.to_str()
+        {
+            converted.raw_header_adjoin(name.to_string(), value.to_owned());
+        }
+    }
+    match body {
+        Body::Whole(bytes) => {
+            // Rocket allocates a buffer of the maximum size. With one byte more than the body, it needs
+            // no second buffer to find the end.
+            let piece = WHOLE_PIECE.min(bytes.len() + 1);
+            converted.sized_body(bytes.len(), Cursor::new(bytes));
+            // Setting a body resets this size.
+            converted.max_chunk_size(piece);
+        }
+        Body::Streamed(chunks) => {
+            let id = head.headers.get(RequestId::HEADER);
+            let id = id.and_then(|id| id.to_str().ok()?.parse().ok());
+            let pieces = permits.pieces(chunks, id.unwrap_or_else(RequestId::random));
+            converted.streamed_body(StreamReader::new(Box::pin(pieces)));
+        }
+    }
+    converted.finalize()
+}
+
+/// The response to a request that Rocket could not parse, for which no fairing runs.
+pub(crate) fn convert_without_fairings(
+    response: http::Response,
+    permits: &BlockingPermits,
+) -> Response<'static> {
+    let mut converted = convert(response, permits);
+    converted.set_raw_header(NO_SNIFF, "nosniff");
+    converted
+}
+
+/// Forbids browsers to guess the content type of a response under the base of a catalogue.
+pub(crate) fn no_sniffing(mounted: Mounted) -> AdHoc {
+    AdHoc::on_response("Robot catalogue: no sniffing", move |request, response| {
+        let is_below = mounted.is_above(request.uri().path().as_str());
+        if is_below && !response.headers().contains(NO_SNIFF) {
+            response.set_raw_header(NO_SNIFF, "nosniff");
+        }
+        Box::pin(async {})
+    })
+}
+
+/// The bytes that Rocket examines.
+const START: usize = "_method=delete".len();
+
+/// Whether reading the body failed within the bytes that Rocket examines. Rocket does not report
+/// that, but there are fewer bytes then, and yet no end.
+pub(crate) async fn ends_early(data: &mut Data<'_>) -> bool {
+    !data.peek_complete() && data.peek(START).await.len() < START
+}
+
+/// The method that the client sent. With Rocket's field `_method`, any web page could make a browser
+/// delete robots by a form. A request that was not a `POST`, but has a form with this field, is
+/// treated as a `POST`, too, and is rejected.
+pub(crate) async fn true_method(request: &Request<'_>, data: &mut Data<'_>) -> Method {
+    let is_form = request.content_type().is_some_and(|kind| kind.is_form());
+    if !is_form || request.method() == Method::Post {
+        return request.method();
+    }
+    let overridden = str::from_utf8(data.peek(START).await)
+        .ok()
+        .and_then(|start| Form::values(start).next())
+        .filter(|field| field.name == "_method")
+        .and_then(|field| field.value.parse().ok());
+    if overridden == Some(request.method()) {
+        return Method::Post;
+    }
+    request.method()
+}
+
+/// The catchers for the errors that occur under the base.
+pub(crate) fn catchers(mounted: &Mounted) -> Vec<Catcher> {
+    [400, 500]
+        .map(|code| Catcher::new(code, ContractError(mounted.clone())))
+        .into()
+}
+
+#[derive(Clone)]
+struct ContractError(Mounted);
+
+#[rocket::async_trait]
+impl catcher::Handler for ContractError {
+    async fn handle<'r>(&self, status: Status, request: &'r Request<'_>) -> catcher::Result<'r> {
+        let Self(Mounted { api, permits, .. }) = self;
+        let exchange = api.receive(head("unknown", request));
+        Labels::set(request, || Labels::of(&exchange));
+        if status == Status::BadRequest && request.route().is_none() {
+            // Rocket does not route a request with a method that it does not know. No path takes
+            // such a method, so the answer needs no store and does not block.
+            let response = exchange.answer(Ok(Vec::new())).wait();
+            return Ok(convert_without_fairings(response, permits));
+        }
+        let failure = if status == Status::BadRequest {
+            Failure::Malformed(vec!["The request cannot be understood".into()])
+        } else {
+            Failure::Internal
+        };
+        Ok(convert(exchange.reject(failure), permits))
+    }
 }

@@ -6,18 +6,14 @@
 
 mod accept;
 mod activity;
-mod admission;
 mod application;
 mod connection;
-pub(crate) mod open_files;
 mod options;
 mod record;
 mod refusal;
 mod response;
-mod routing;
 mod server;
 mod shutdown;
-mod stream;
 #[cfg(feature = "tls")]
 mod tls;
 
@@ -28,7 +24,8 @@ use rocket::tokio::task::JoinSet;
 use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
 
 use self::{
-    accept::accept_until, admission::Admission, routing::Routing, server::Server,
+    accept::{Admission, accept_until},
+    server::{Routing, Server},
     shutdown::Stopping,
 };
 use crate::SettingsError;
@@ -37,7 +34,7 @@ pub use options::ServeOptions;
 #[cfg(feature = "tls")]
 pub use tls::Certificates;
 
-pub(crate) use self::record::Labels;
+pub(crate) use self::{options::maximum_files, record::Labels};
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]

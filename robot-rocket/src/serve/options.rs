@@ -8,9 +8,9 @@ use std::{
 use rocket::{Config, figment::Figment};
 use socket2::{Domain, Socket, Type};
 
+use super::ServeError;
 #[cfg(feature = "tls")]
 use super::tls::Certificates;
-use super::{ServeError, open_files};
 #[cfg(not(feature = "tls"))]
 use crate::SettingsError;
 use crate::settings::ConnectionLimits;
@@ -64,7 +64,7 @@ impl ServeOptions {
         let certificates = config.tls.as_ref().map(Certificates::read).transpose()?;
         #[cfg(not(feature = "tls"))]
         crate::settings::tls_without_feature(figment).map_err(SettingsError::from)?;
-        open_files::raise_limit();
+        raise_limit();
         let address = SocketAddr::new(config.address, config.port);
         let listener = listen(address).map_err(|cause| ServeError::Listen { address, cause })?;
         let address = listener.local_addr()?;
@@ -110,4 +110,36 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
+}
+
+/// The number that the process may reach at most.
+#[cfg(unix)]
+pub(crate) fn maximum_files() -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    maximum.map_or(usize::MAX, |files| files.try_into().unwrap_or(usize::MAX))
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+pub(crate) fn maximum_files() -> usize {
+    usize::MAX
+}
+
+/// Permits this process to open [`maximum_files`] files: many systems start programs with 1,024.
+fn raise_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let raised = Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        };
+        if limit != raised
+            && let Err(cause) = setrlimit(Resource::Nofile, raised)
+        {
+            tracing::warn!("cannot raise the number of open files: {cause}; set it with ulimit -n");
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rocket::{Config, figment::Figment};
 
 use super::{SettingsError, reader::Reader};
-use crate::serve::open_files;
+use crate::serve::maximum_files;
 
 /// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
 /// keep others out; higher, and they use more memory: 16 KiB each, and more if they send long heads.
@@ -46,7 +46,7 @@ impl ConnectionLimits {
     }
 
     pub(super) fn read_from(reader: &mut Reader<'_>) -> Self {
-        let connections = reader.number("max_connections", by_default(open_files::maximum()));
+        let connections = reader.number("max_connections", by_default(maximum_files()));
         let per_address = connections.div_ceil(ADDRESS_PART);
         Self {
             header_timeout: reader.seconds("header_timeout", Duration::from_secs(10)),

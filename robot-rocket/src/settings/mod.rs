@@ -1,6 +1,5 @@
 //! Settings, read from Rocket's configuration: `Rocket.toml` and `ROCKET_*`.
 
-mod access;
 mod catalogue;
 mod connections;
 mod error;
