@@ -43,7 +43,9 @@ fn every_case_finds_its_faults() {
     });
     let found: BTreeSet<_> = pairs.clone().map(|(_, _, case)| case).collect();
     assert_eq!(names(), found);
-    let missed = pairs.filter(|(_, fault, case)| !fails(*fault, case));
+    // A race may not happen while the machine is busy.
+    let is_found = |fault, case| (0..50).any(|_| fails(fault, case));
+    let missed = pairs.filter(|(_, fault, case)| !is_found(*fault, case));
     let missed: Vec<(i32, _)> = missed.map(|(number, _, case)| (number, case)).collect();
     assert!(missed.is_empty(), "{missed:?}");
 }
