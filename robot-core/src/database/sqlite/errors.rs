@@ -7,23 +7,6 @@ use crate::{
     database::errors::{self, has_message},
 };
 
-/// The messages of `SQLITE_BUSY`, `SQLITE_LOCKED` and `SQLITE_PROTOCOL`. The last one means that
-/// another process was stopped while it changed the shared memory: SQLite waits for 10 seconds.
-const LOCKED: &[&str] = &[
-    "database is locked",
-    "database table is locked",
-    "locking protocol",
-];
-
-/// The message of `SQLITE_FULL`.
-const FULL: &[&str] = &["database or disk is full"];
-
-/// A part of the messages of `SQLITE_CORRUPT`.
-const MALFORMED: &[&str] = &["malformed"];
-
-/// The message of `SQLITE_NOTADB`.
-const NOT_A_DATABASE: &[&str] = &["file is not a database"];
-
 /// A file that is damaged.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -49,24 +32,31 @@ pub(super) fn classify_commit(error: DieselError) -> Error {
     }
 }
 
-/// Whether another connection holds the lock that is needed.
+/// Whether another connection holds the lock that is needed: `SQLITE_BUSY`, `SQLITE_LOCKED`, or
+/// `SQLITE_PROTOCOL`. The last one means that another process was stopped while it changed the shared
+/// memory: SQLite waits for 10 seconds.
 pub(super) fn is_locked(error: &(dyn std::error::Error + 'static)) -> bool {
-    has_message(error, LOCKED)
+    let messages = [
+        "database is locked",
+        "database table is locked",
+        "locking protocol",
+    ];
+    has_message(error, &messages)
 }
 
-/// Whether a part of the file is damaged.
+/// Whether a part of the file is damaged: `SQLITE_CORRUPT`.
 pub(super) fn is_malformed(error: &(dyn std::error::Error + 'static)) -> bool {
-    has_message(error, MALFORMED)
+    has_message(error, &["malformed"])
 }
 
-/// Whether the file is damaged, or not a database.
+/// Whether the file is damaged, or not a database: `SQLITE_NOTADB`.
 pub(super) fn is_damaged(error: &(dyn std::error::Error + 'static)) -> bool {
-    is_malformed(error) || has_message(error, NOT_A_DATABASE)
+    is_malformed(error) || has_message(error, &["file is not a database"])
 }
 
-/// Whether the disk is full.
+/// Whether the disk is full: `SQLITE_FULL`.
 pub(super) fn is_disk_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    has_message(error, FULL)
+    has_message(error, &["database or disk is full"])
 }
 
 #[cfg(test)]

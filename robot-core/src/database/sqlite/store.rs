@@ -9,7 +9,7 @@ use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
     search,
     statements::index_names,
-    write::{Files, Ids, Work, Writer},
+    write::{Ids, Work, Writer},
 };
 use crate::{
     catalogue::{
@@ -18,7 +18,7 @@ use crate::{
     },
     database::{
         locks::lock,
-        migrations::{self, must_be_readable},
+        migrations,
         schema::summary,
         statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
     },
@@ -101,21 +101,17 @@ impl SqliteCatalogue {
     /// ```
     pub fn open_with(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
         let preparation = options.get_preparation();
-        if preparation == Preparation::Keep {
-            let file = DatabaseFile::unchanged_from_url(url, options)?;
-            file.must_exist()?;
-            must_be_readable(file.reader(Purpose::Read)?.connection())
-                .map_err(|error| file.cannot_use(error))?;
-            return Self::open_unchanged(file, options);
-        }
-        let file = DatabaseFile::from_url(url, options)?;
+        let file = match preparation {
+            Preparation::Keep => DatabaseFile::unchanged_from_url(url, options)?,
+            _ => DatabaseFile::from_url(url, options)?,
+        };
         let purpose = match options.get_if_missing() {
             _ if file.is_read_only() => Purpose::Read,
-            IfMissing::Create => {
+            IfMissing::Create if preparation != Preparation::Keep => {
                 file.must_not_be_lost()?;
                 Purpose::Create
             }
-            IfMissing::Fail => {
+            IfMissing::Create | IfMissing::Fail => {
                 file.must_exist()?;
                 Purpose::Write
             }
@@ -126,40 +122,35 @@ impl SqliteCatalogue {
         let connection = first.connection();
         migrations::prepare(connection, &file.name(), preparation)
             .map_err(|error| file.cannot_use(error))?;
-        if matches!(preparation, Preparation::Revert(_)) {
-            return Self::open_unchanged(file, options);
-        }
-        if !file.is_read_only() {
-            // Another program may have added many names. If this fails, the next change adds them.
-            let _ = connection.transaction(index_names);
-            enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
-        }
         file.pin()?;
-        gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
+        if matches!(preparation, Preparation::Keep | Preparation::Revert(_)) {
+            return Ok(Self::reading(file, options));
+        }
+        if file.is_read_only() {
+            // The command line does not show this target: each of its changes returns the same error.
+            tracing::warn!(target: "robot_core::read_only", "{}", read_only(&file));
+            return Ok(Self::reading(file, options));
+        }
+        // Another program may have added many names. If this fails, the next change adds them.
+        let _ = connection.transaction(index_names);
+        enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
         Ok(Self {
+            writer: Some(Writer::start(&file)?),
+            ..Self::reading(file, options)
+        })
+    }
+
+    /// A catalogue in a file that is only read.
+    pub(super) fn reading(file: DatabaseFile, options: &OpenOptions) -> Self {
+        gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
+        Self {
             reads: Arc::new(Reads {
                 pool: ReaderPool::new(&file, options.get_connections()),
                 inline: InlineReads::new(&file, options.get_workers()),
             }),
-            writer: start_writer(&file)?,
-            file,
-        })
-    }
-
-    /// Opens a file to read it, as it is: not migrated, and without a writer.
-    pub(super) fn open_unchanged(
-        file: DatabaseFile,
-        options: &OpenOptions,
-    ) -> Result<Self, OpenError> {
-        file.pin()?;
-        Ok(Self {
-            reads: Arc::new(Reads {
-                pool: ReaderPool::new(&file, options.get_connections()),
-                inline: InlineReads::new(&file, 0),
-            }),
             writer: None,
             file,
-        })
+        }
     }
 
     /// Queues work, unless the file is read-only.
@@ -262,17 +253,6 @@ impl Catalogue for SqliteCatalogue {
     fn files(&self) -> StoreFiles {
         self.file.store_files()
     }
-}
-
-/// Starts the writer thread, unless the file is read-only.
-fn start_writer(file: &DatabaseFile) -> Result<Option<Writer>, OpenError> {
-    if file.is_read_only() {
-        // The command line does not show this target: each of its changes returns the same error.
-        tracing::warn!(target: "robot_core::read_only", "{}", read_only(file));
-        return Ok(None);
-    }
-    let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;
-    Writer::start(file, files).map(Some)
 }
 
 /// Why nothing can be stored.

@@ -11,9 +11,9 @@ use std::{
 use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
 
 use super::{
+    SIDECARS, WAL,
     connection::{Purpose, set_up, uri},
     reader::{Reader, Unlocked, is_read_only, length},
-    sidecars::{SIDECARS, WAL},
 };
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
 use crate::{

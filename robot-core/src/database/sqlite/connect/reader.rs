@@ -13,7 +13,7 @@ use std::{
 
 use diesel::{QueryResult, SqliteConnection};
 
-use super::sidecars::{LOGS, SHARED_MEMORY, WAL};
+use super::{LOGS, SHARED_MEMORY, WAL};
 use crate::{
     catalogue::Error,
     database::errors::wrap,

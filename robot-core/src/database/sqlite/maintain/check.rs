@@ -55,7 +55,7 @@ pub(crate) fn check(
             .extend(checks.map(|check| (check, reason())));
         return Ok(report);
     }
-    let catalogue = SqliteCatalogue::open_unchanged(file, options)?;
+    let catalogue = SqliteCatalogue::reading(file, options);
     let of_robots = crate::check(&catalogue, next)?;
     report.outcomes.extend(of_robots.outcomes);
     report.robots = of_robots.robots;

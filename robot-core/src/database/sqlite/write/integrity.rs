@@ -59,14 +59,6 @@ struct Observed {
 }
 
 impl Watched {
-    fn new(path: PathBuf, shortest: u64) -> Self {
-        Self {
-            path,
-            shortest,
-            observed: None,
-        }
-    }
-
     fn observe(&self) -> io::Result<Observed> {
         let found = fs::metadata(&self.path)?;
         Ok(Observed {
@@ -80,9 +72,14 @@ impl Watched {
 impl Files {
     /// The files of a database that was just opened.
     pub(crate) fn new(file: &DatabaseFile) -> io::Result<Self> {
-        let mut database = Watched::new(file.path().to_owned(), u64::MAX);
+        let watched = |path, shortest| Watched {
+            path,
+            shortest,
+            observed: None,
+        };
+        let sidecar = |suffix| watched(with_suffix(file.resolved(), suffix), WAL_LIMIT);
+        let mut database = watched(file.path().to_owned(), u64::MAX);
         database.observed = Some(database.observe()?);
-        let sidecar = |suffix| Watched::new(with_suffix(file.resolved(), suffix), WAL_LIMIT);
         Ok(Self {
             file: file.clone(),
             watched: [database, sidecar(WAL), sidecar(SHARED_MEMORY)],
@@ -103,15 +100,22 @@ impl Files {
     /// WAL can be begun for the database.
     pub(crate) fn check(&mut self) -> Result<(), Lost> {
         for index in 0..self.watched.len() {
-            if let Some(before) = self.watched[index].observed {
-                self.watched[index].observed = Some(self.observe(index, before)?);
+            let Some(before) = self.watched[index].observed else {
+                continue;
+            };
+            let now = self.observe(index)?;
+            if now.identity != before.identity {
+                return Err(Lost::Replaced(self.file.name()));
             }
-        }
-        if self.watched[0]
-            .observed
-            .is_some_and(|found| found.links > 1)
-        {
-            return Err(Lost::Linked(self.file.name()));
+            if now.length < before.length {
+                // SQLite shortened it (VACUUM, a checkpoint), or another program truncated it.
+                self.check_contents()?;
+            }
+            // A WAL with a second name does no harm.
+            if index == 0 && now.links > 1 {
+                return Err(Lost::Linked(self.file.name()));
+            }
+            self.watched[index].observed = Some(now);
         }
         Ok(())
     }
@@ -120,24 +124,16 @@ impl Files {
     pub(crate) fn check_committed(&mut self) -> Result<(), Lost> {
         for index in 0..self.watched.len() {
             if self.watched[index].observed.is_none() {
-                let created = self.watched[index].observe();
-                self.watched[index].observed = Some(created.map_err(|error| self.lost(error))?);
+                self.watched[index].observed = Some(self.observe(index)?);
             }
         }
         self.check()
     }
 
-    fn observe(&self, index: usize, before: Observed) -> Result<Observed, Lost> {
-        let now = self.watched[index].observe();
-        let now = now.map_err(|error| self.lost(error))?;
-        if now.identity != before.identity {
-            return Err(Lost::Replaced(self.file.name()));
-        }
-        if now.length < before.length {
-            // SQLite shortened it (VACUUM, a checkpoint), or another program truncated it.
-            self.check_contents()?;
-        }
-        Ok(now)
+    fn observe(&self, index: usize) -> Result<Observed, Lost> {
+        self.watched[index]
+            .observe()
+            .map_err(|error| self.lost(error))
     }
 
     fn lost(&self, cause: io::Error) -> Lost {

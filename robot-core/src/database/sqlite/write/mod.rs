@@ -6,5 +6,4 @@ mod queue;
 mod session;
 mod writer;
 
-pub(crate) use integrity::Files;
 pub(crate) use writer::{Ids, Work, Writer};

@@ -37,7 +37,8 @@ pub(crate) struct WriteSession {
 }
 
 impl WriteSession {
-    pub(crate) fn open(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
+    pub(crate) fn open(file: &DatabaseFile) -> Result<Self, OpenError> {
+        let files = Files::new(file).map_err(|error| file.cannot_open(error.into()))?;
         let suspended = gauge!(SQLITE_SUSPENDED.name);
         suspended.set(0);
         Ok(Self {

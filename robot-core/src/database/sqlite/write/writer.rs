@@ -16,7 +16,7 @@ use ::metrics::gauge;
 use diesel::{QueryResult, SqliteConnection, connection::SimpleConnection};
 use futures_channel::oneshot;
 
-use super::{integrity::Files, queue::Queue, session::WriteSession};
+use super::{queue::Queue, session::WriteSession};
 use crate::database::sqlite::{
     connect::DatabaseFile,
     errors::classify,
@@ -45,8 +45,8 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the writer thread of a database that was opened.
-    pub(crate) fn start(file: &DatabaseFile, files: Files) -> Result<Self, OpenError> {
-        let mut session = WriteSession::open(file, files)?;
+    pub(crate) fn start(file: &DatabaseFile) -> Result<Self, OpenError> {
+        let mut session = WriteSession::open(file)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let queue = Arc::new(Queue::new(metrics.length.clone()));
         let (writes, of_thread) = (Arc::clone(&queue), Arc::clone(&metrics));
@@ -308,7 +308,7 @@ mod tests {
         let url = format!("sqlite://{}/robots.db", folder.path().display());
         let catalogue = SqliteCatalogue::open(&url).unwrap();
         let file = DatabaseFile::from_url(&url, &OpenOptions::new()).unwrap();
-        let mut session = WriteSession::open(&file, Files::new(&file).unwrap()).unwrap();
+        let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
         assert!(guard(&mut session, panic).is_none());
         commit(&mut session, &mut [insert("a")]).unwrap();
