@@ -42,38 +42,11 @@ pub fn backup(
     file: impl AsRef<Path>,
     existing: Existing,
 ) -> Result<Backup, BackupError> {
-    OpenOptions::new().backup(url, file, existing)
+    OpenOptions::new().backup_while(url, file, existing, || ControlFlow::Continue(()))
 }
 
 impl OpenOptions {
-    /// As [`backup`](fn@backup), with the timeout of these options.
-    ///
-    /// # Errors
-    /// As [`backup`](fn@backup).
-    ///
-    /// ```
-    /// # #[cfg(feature = "sqlite")] {
-    /// use std::time::Duration;
-    /// use robot_core::{Existing, OpenOptions};
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let (url, file) = (format!("sqlite://{}/robots.db", folder.path().display()), folder.path().join("copy.db"));
-    /// robot_core::open(&url)?;
-    /// let options = OpenOptions::new().timeout(Duration::from_secs(30));
-    /// assert_eq!(options.backup(&url, &file, Existing::Keep)?.robots, 0);
-    /// # }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn backup(
-        &self,
-        url: &str,
-        file: impl AsRef<Path>,
-        existing: Existing,
-    ) -> Result<Backup, BackupError> {
-        self.backup_while(url, file, existing, || ControlFlow::Continue(()))
-    }
-
-    /// As [`backup`](Self::backup), until `next` breaks. It is called some times per second. After
+    /// As [`backup`](fn@backup), until `next` breaks. It is called some times per second. After
     /// that, no file of the backup is left; a thread may still run until SQLite has noticed.
     ///
     /// # Errors

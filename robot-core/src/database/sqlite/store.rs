@@ -105,19 +105,21 @@ impl SqliteCatalogue {
             Preparation::Keep => DatabaseFile::unchanged_from_url(url, options)?,
             _ => DatabaseFile::from_url(url, options)?,
         };
+        // All connections are to the file that the first one has opened.
         let purpose = match options.get_if_missing() {
-            _ if file.is_read_only() => Purpose::Read,
+            _ if file.is_read_only() => {
+                file.pin()?;
+                Purpose::Read
+            }
             IfMissing::Create if preparation != Preparation::Keep => {
-                file.must_not_be_lost()?;
+                file.pin_or_create()?;
                 Purpose::Create
             }
             IfMissing::Create | IfMissing::Fail => {
-                file.must_exist()?;
+                file.pin()?;
                 Purpose::Write
             }
         };
-        // All connections are to the file that the first one has opened.
-        file.pin()?;
         let mut first = file.reader(purpose)?;
         let connection = first.connection();
         migrations::prepare(connection, &file.name(), preparation)

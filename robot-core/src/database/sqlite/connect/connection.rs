@@ -11,7 +11,6 @@ use diesel::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::database::slow_statements;
 use crate::database::sqlite::errors::is_locked;
 
 /// The pause between two attempts to take a lock that SQLite does not wait for. It is needed only
@@ -20,7 +19,7 @@ pub(crate) const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The pause between two attempts to take the write lock. Too long, and a program that writes without a
 /// pause leaves the lock free only while this one sleeps; too short, and waiting takes a whole core.
-const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
+pub(super) const WRITE_LOCK_PAUSE: Duration = Duration::from_micros(20);
 
 /// The size in bytes to which SQLite shortens the WAL when it starts again from the beginning. Too
 /// low, and the WAL is shortened and extended all the time, which makes commits slower; too high, and
@@ -123,31 +122,6 @@ pub(crate) fn enable_wal(
     Err(format!("its file system does not support SQLite's WAL (journal mode '{mode}')").into())
 }
 
-/// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for
-/// it.
-///
-/// SQLite's own busy handler sleeps up to 100 ms at a time. A program that begins its next
-/// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
-/// ever find it free.
-///
-/// A wait of `slow_statement` or longer is logged, because each attempt is short.
-pub(crate) fn begin(
-    connection: &mut SqliteConnection,
-    timeout: Duration,
-    slow_statement: Duration,
-) -> QueryResult<()> {
-    let (started, mut attempts) = (Instant::now(), 0_u64);
-    let begun = retry_while_locked(timeout, WRITE_LOCK_PAUSE, || {
-        attempts += 1;
-        connection.batch_execute("BEGIN IMMEDIATE")
-    });
-    let waited = started.elapsed();
-    if attempts > 1 && waited >= slow_statement {
-        slow_statements::log("BEGIN IMMEDIATE", waited);
-    }
-    begun
-}
-
 /// Repeats an attempt while other programs hold the lock that it needs, up to `timeout`.
 pub(crate) fn retry_while_locked<T>(
     timeout: Duration,
@@ -210,16 +184,5 @@ mod tests {
                 assert_eq!(u64::try_from(limit), Ok(WAL_LIMIT));
             }
         }
-    }
-
-    #[test]
-    fn only_the_first_connection_creates_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("robots.db");
-        let path = path.to_str().unwrap();
-        assert!(establish(path, Purpose::Read).is_err());
-        assert!(establish(path, Purpose::Write).is_err());
-        establish(path, Purpose::Create).unwrap();
-        establish(path, Purpose::Read).unwrap();
     }
 }

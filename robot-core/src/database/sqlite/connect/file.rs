@@ -5,14 +5,17 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
-use diesel::{Connection, ConnectionError, ConnectionResult, SqliteConnection};
+use diesel::{
+    Connection, ConnectionError, ConnectionResult, QueryResult, SqliteConnection,
+    connection::SimpleConnection,
+};
 
 use super::{
     SIDECARS, WAL,
-    connection::{Purpose, set_up, uri},
+    connection::{Purpose, WRITE_LOCK_PAUSE, retry_while_locked, set_up, uri},
     reader::{Reader, Unlocked, is_read_only, length},
 };
 use crate::database::sqlite::errors::{is_damaged, is_disk_full, is_locked};
@@ -119,11 +122,12 @@ impl DatabaseFile {
         ))
     }
 
-    /// Fails if the file is missing, but there is a WAL of it, which SQLite would delete, or the file that
-    /// an interrupted restoration has renamed.
-    pub(crate) fn must_not_be_lost(&self) -> Result<(), OpenError> {
-        if self.path().exists() {
-            return Ok(());
+    /// As [`pin`](Self::pin), but the file may be missing, unless there is a WAL of it, which SQLite would
+    /// delete, or the file that an interrupted restoration has renamed.
+    pub(crate) fn pin_or_create(&self) -> Result<(), OpenError> {
+        let pinned = self.pin();
+        if !matches!(pinned, Err(OpenError::Missing { .. })) {
+            return pinned;
         }
         if with_suffix(&self.resolved, ".replaced-1").exists() {
             return Err(self.unusable(
@@ -195,23 +199,17 @@ impl DatabaseFile {
         Err(ConnectionError::BadConnection(message.to_owned()))
     }
 
-    /// Requires that every further connection is to the same file, if it exists.
+    /// Requires that the file exists, and that every further connection is to it.
     pub(crate) fn pin(&self) -> Result<(), OpenError> {
         match fs::metadata(&self.path) {
-            Ok(found) => self.identity.get_or_init(|| identity(&found)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(self.cannot_open(error.into())),
-        };
-        Ok(())
-    }
-
-    /// Fails if the file does not exist. Other problems are found by opening it.
-    pub(crate) fn must_exist(&self) -> Result<(), OpenError> {
-        match fs::exists(&self.path) {
-            Ok(false) => Err(OpenError::Missing {
+            Ok(found) => {
+                self.identity.get_or_init(|| identity(&found));
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(OpenError::Missing {
                 database: self.name(),
             }),
-            Ok(true) | Err(_) => Ok(()),
+            Err(error) => Err(self.cannot_open(error.into())),
         }
     }
 
@@ -244,9 +242,25 @@ impl DatabaseFile {
         self.timeout
     }
 
-    /// The duration from which statements are logged.
-    pub(crate) fn slow_statement(&self) -> Duration {
-        self.slow_statement
+    /// Begins a transaction and takes the write lock: a transaction that takes it later cannot wait for
+    /// it.
+    ///
+    /// SQLite's own busy handler sleeps up to 100 ms at a time. A program that begins its next
+    /// transaction immediately leaves the lock free for microseconds only, and the handler would hardly
+    /// ever find it free.
+    ///
+    /// A long wait is logged as a slow statement, because each attempt is short.
+    pub(crate) fn begin(&self, connection: &mut SqliteConnection) -> QueryResult<()> {
+        let (started, mut attempts) = (Instant::now(), 0_u64);
+        let begun = retry_while_locked(self.timeout, WRITE_LOCK_PAUSE, || {
+            attempts += 1;
+            connection.batch_execute("BEGIN IMMEDIATE")
+        });
+        let waited = started.elapsed();
+        if attempts > 1 && waited >= self.slow_statement {
+            slow_statements::log("BEGIN IMMEDIATE", waited);
+        }
+        begun
     }
 
     /// The file as messages name it.
@@ -268,11 +282,9 @@ impl DatabaseFile {
         } else if is_damaged(cause.as_ref()) {
             "check that it is a database of robots; if it is, it is damaged: restore a backup; otherwise \
              name another one"
-        } else if self.is_unchanged {
-            "check that it may be read and that it is a database of robots; or name another one"
-        } else if self.is_read_only {
-            "check that the database and its folder may be written, and that it is a database of \
-             robots; or copy it with all files beside it to another folder"
+        } else if self.is_unchanged || self.is_read_only {
+            "check that it may be read and that it is a database of robots; or copy it with all files \
+             beside it to another folder"
         } else {
             "check that its folder exists and that both may be written, that the disk has room, and \
              that it is a database of robots; or name another one"

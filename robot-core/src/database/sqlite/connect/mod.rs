@@ -6,9 +6,7 @@ mod inline_reads;
 mod pool;
 mod reader;
 
-pub(crate) use connection::{
-    LOCK_PAUSE, Purpose, WAL_LIMIT, begin, enable_wal, retry_while_locked, uri,
-};
+pub(crate) use connection::{LOCK_PAUSE, Purpose, WAL_LIMIT, enable_wal, retry_while_locked, uri};
 pub(crate) use file::{DatabaseFile, files};
 pub(crate) use inline_reads::InlineReads;
 pub(crate) use pool::ReaderPool;

@@ -25,7 +25,6 @@ pub(crate) fn backup(
     next: &mut (dyn FnMut() -> ControlFlow<()> + '_),
 ) -> Result<Backup, BackupError> {
     let database = DatabaseFile::from_url(url, options)?;
-    database.must_exist()?;
     database.pin()?;
     let output = create(&database, file, existing)?;
     let robots = copy(&database, &output, next)?;

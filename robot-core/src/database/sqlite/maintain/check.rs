@@ -31,7 +31,6 @@ pub(crate) fn check(
     next: &mut (dyn FnMut(Check, u64) -> ControlFlow<()> + '_),
 ) -> Result<CheckReport, CheckError> {
     let file = DatabaseFile::unchanged_from_url(url, options)?;
-    file.must_exist()?;
     file.pin()?;
     let of_thread = file.clone();
     let outcomes = run_while(

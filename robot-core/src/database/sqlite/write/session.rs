@@ -1,10 +1,6 @@
 //! Connection of the writer thread: commits, what follows them, and how errors are handled.
 
-use std::{
-    mem::ManuallyDrop,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{mem::ManuallyDrop, sync::Arc, time::Instant};
 
 use ::metrics::{Gauge, Histogram, gauge, histogram};
 use diesel::{
@@ -13,7 +9,7 @@ use diesel::{
 
 use super::{checkpoints::Checkpoints, integrity::Files};
 use crate::database::sqlite::{
-    connect::{DatabaseFile, Purpose, begin},
+    connect::{DatabaseFile, Purpose},
     errors::{classify, classify_commit},
 };
 use crate::{
@@ -66,13 +62,8 @@ impl WriteSession {
         }
         self.files.check().map_err(Error::store)?;
         let mut connection = self.connection()?;
-        let result = begin(
-            &mut connection,
-            self.file.timeout(),
-            self.file.slow_statement(),
-        )
-        .map_err(classify)
-        .and_then(|()| self.run(&mut connection, statements));
+        let begun = self.file.begin(&mut connection).map_err(classify);
+        let result = begun.and_then(|()| self.run(&mut connection, statements));
         let checked = self.files.check_committed();
         let is_lost = checked.is_err();
         let result = match (result, checked) {
@@ -163,14 +154,13 @@ impl WriteSession {
         self.suspended.set(1);
         self.suspension = Some(Arc::new(cause));
         let mut connection = ManuallyDrop::new(connection);
-        let locked = begin(&mut connection, self.file.timeout(), Duration::MAX);
-        if let Err(error) = locked {
+        if let Err(error) = self.file.begin(&mut connection) {
             tracing::error!("another program may write: stop it first: {error}");
         }
     }
 }
 
-/// A connection on which only [`begin`] waits for other programs.
+/// A connection on which only [`DatabaseFile::begin`] waits for other programs.
 fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
     let mut connection = file.connect(Purpose::Write)?;
     connection
@@ -187,6 +177,6 @@ fn connect(file: &DatabaseFile) -> Result<SqliteConnection, OpenError> {
 fn overwrite(file: &DatabaseFile) -> QueryResult<()> {
     let mut connection =
         connect(file).map_err(|error| DieselError::QueryBuilderError(error.into()))?;
-    begin(&mut connection, file.timeout(), file.slow_statement())?;
+    file.begin(&mut connection)?;
     connection.batch_execute("PRAGMA user_version = 0; COMMIT")
 }
