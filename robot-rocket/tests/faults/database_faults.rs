@@ -32,8 +32,6 @@ pub(crate) fn every_fault_keeps_acknowledged_writes(run: &Run, kind: Kind) {
             workload.wait_until_served();
             workload.assert_calls_succeed(&[0], 100);
         }
-        let pause = workload.longest_pause(&[0]);
-        println!("{kind:?}: the longest pause of a client was {pause:?}");
         assert_eq!(workload.writes(Outcome::Failed), 0);
         workload.allow_server_end();
         let signalled = Instant::now();

@@ -4,12 +4,12 @@ use fastrand::Rng;
 
 use crate::process::Server;
 
-use super::{Ledger, Outcome, Routing, Workload};
+use super::{Ledger, Outcome, Workload};
 
 /// Asserts that servers agree without faults: a write that one has acknowledged is visible on all,
 /// names are unique, a name is rejected only if it is taken, and no id is assigned twice.
 pub(crate) fn assert_agreement(servers: &[&Server], ledger: Ledger, random: &mut Rng) -> Ledger {
-    let workload = Workload::start_on(servers, Routing::Random, ledger, random);
+    let workload = Workload::start_on(servers, ledger, random);
     let conflicts = workload.writes(Outcome::NameTaken);
     while workload.writes(Outcome::NameTaken) < conflicts + 30 {
         workload.wait_for_writes(50);

@@ -19,23 +19,6 @@ pub(crate) const LIST: &str = "/api/robots?fields=id,name,type,year";
 /// How many violations a failing test shows.
 const SHOWN: usize = 8;
 
-/// A time in which a robot certainly had a name.
-#[derive(Debug)]
-struct NameUse {
-    id: u64,
-    from: Instant,
-    until: Option<Instant>,
-}
-
-impl NameUse {
-    /// Whether two robots had the name at the same time.
-    fn overlaps(&self, other: &Self) -> bool {
-        self.id != other.id
-            && self.until.is_none_or(|until| until > other.from)
-            && other.until.is_none_or(|until| until > self.from)
-    }
-}
-
 /// Lists all robots of a server; if that fails, returns the body of the answer.
 pub(crate) fn try_list(server: &Server) -> Result<(Vec<Row>, Interval), String> {
     let start = Instant::now();
@@ -80,7 +63,6 @@ impl Ledger {
         let conflicts = self.conflicts.iter();
         let unjustified = conflicts.filter(|conflict| !self.is_justified(conflict));
         violations.extend(unjustified.map(|conflict| format!("the name was free: {conflict:?}")));
-        violations.extend(self.names_used_twice());
         let twice = self.ids_assigned_twice.iter();
         violations.extend(twice.map(|id| format!("the id {id} was assigned twice")));
         violations
@@ -164,30 +146,6 @@ impl Ledger {
             || self.uncertain_additions.iter().any(|write| {
                 has_name(write.robot.as_ref()) && write.interval.start <= conflict.interval.end
             })
-    }
-
-    /// Names that two robots certainly had at the same time.
-    fn names_used_twice(&self) -> Vec<String> {
-        let mut uses: HashMap<&str, Vec<NameUse>> = HashMap::new();
-        for (id, writes) in &self.history {
-            for (number, write) in writes.iter().enumerate() {
-                if let (Some(robot), Outcome::Done) = (&write.robot, write.outcome) {
-                    uses.entry(&robot.name).or_default().push(NameUse {
-                        id: *id,
-                        from: write.interval.end,
-                        until: writes.get(number + 1).map(|next| next.interval.start),
-                    });
-                }
-            }
-        }
-        let mut twice = Vec::new();
-        for (name, uses) in uses {
-            for (number, one) in uses.iter().enumerate() {
-                let overlapping = uses[..number].iter().filter(|other| other.overlaps(one));
-                twice.extend(overlapping.map(|other| format!("{name}: {other:?} and {one:?}")));
-            }
-        }
-        twice
     }
 
     /// Acknowledged writes since `moment` that are missing in these rows: what a server must not

@@ -32,8 +32,7 @@ const SUFFIXES: &[&str] = &["", " ", "é", " e\u{301}", "🤖🤖", "%_\\*", "'\
 /// A client, which runs until the workload or its server ends.
 pub(crate) struct Client {
     pub(crate) number: usize,
-    /// The servers that it sends calls to, each call to one of them at random.
-    pub(crate) servers: Vec<TcpClient>,
+    pub(crate) server: TcpClient,
     pub(crate) random: Rng,
     pub(crate) shared: Arc<Shared>,
     /// The robots that only this client changes.
@@ -200,15 +199,14 @@ impl Client {
         called.flow()
     }
 
-    fn write(&mut self, method: &str, target: &str, body: &str) -> Called {
+    fn write(&self, method: &str, target: &str, body: &str) -> Called {
         let called = self.call(method, target, body);
         self.shared.count_write(self.number, called.outcome);
         called
     }
 
-    fn call(&mut self, method: &str, target: &str, body: &str) -> Called {
-        let server = self.random.usize(..self.servers.len());
-        let called = send(&self.servers[server], method, target, body);
+    fn call(&self, method: &str, target: &str, body: &str) -> Called {
+        let called = send(&self.server, method, target, body);
         let may_end = self.shared.server_may_end.load(Ordering::Relaxed);
         assert!(
             may_end || called.flow().is_continue(),

@@ -40,15 +40,6 @@ const CLIENTS: usize = 6;
 /// How long a test waits for an event before it fails. Generous: nothing is measured with it.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How clients choose a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Routing {
-    /// Client `n` of all always uses server `n` modulo the number of servers.
-    Fixed,
-    /// Each call goes to a server chosen at random.
-    Random,
-}
-
 /// Running clients. They stop when this is dropped.
 pub(crate) struct Workload {
     shared: Arc<Shared>,
@@ -88,16 +79,12 @@ impl Shared {
 impl Workload {
     /// Starts clients of one server, which continue with the robots of a ledger.
     pub(crate) fn start(server: &Server, ledger: Ledger, random: &mut Rng) -> Self {
-        Self::start_on(&[server], Routing::Fixed, ledger, random)
+        Self::start_on(&[server], ledger, random)
     }
 
     /// Starts clients of several servers on the same data.
-    pub(crate) fn start_on(
-        servers: &[&Server],
-        routing: Routing,
-        ledger: Ledger,
-        random: &mut Rng,
-    ) -> Self {
+    /// Client `n` of all uses server `n` modulo the number of servers.
+    pub(crate) fn start_on(servers: &[&Server], ledger: Ledger, random: &mut Rng) -> Self {
         let count = CLIENTS * servers.len();
         let mut shares = vec![Vec::new(); count];
         for (number, (id, writes)) in ledger.history.iter().enumerate() {
@@ -110,13 +97,9 @@ impl Workload {
             ..Shared::default()
         });
         let start = |(number, robots): (usize, Vec<Row>)| {
-            let servers = match routing {
-                Routing::Fixed => &servers[number % servers.len()..][..1],
-                Routing::Random => servers,
-            };
             let client = Client {
                 number,
-                servers: servers.iter().map(|server| server.client()).collect(),
+                server: servers[number % servers.len()].client(),
                 random: random.fork(),
                 shared: Arc::clone(&shared),
                 robots,
@@ -144,8 +127,8 @@ impl Workload {
         self.wait_until_served_by(&self.all_servers())
     }
 
-    /// As [`wait_until_served`](Self::wait_until_served), for the clients of these servers, which must
-    /// be fixed. Returns the elapsed time.
+    /// As [`wait_until_served`](Self::wait_until_served), for the clients of these servers. Returns the
+    /// elapsed time.
     pub(crate) fn wait_until_served_by(&self, servers: &[usize]) -> Duration {
         for client in &mut *self.shared.progress() {
             client.restart_row();
@@ -247,16 +230,6 @@ impl Workload {
     pub(crate) fn failed_calls(&self) -> usize {
         let progress = self.shared.progress();
         progress.iter().map(Progress::failed).sum()
-    }
-
-    /// The longest time in which a client of these servers had no write acknowledged.
-    #[cfg(all(feature = "postgres", feature = "mysql"))]
-    pub(crate) fn longest_pause(&self, servers: &[usize]) -> Duration {
-        let progress = self.shared.progress();
-        let pauses = self
-            .of(servers, &progress)
-            .map(|client| client.longest_pause);
-        pauses.max().unwrap_or_default()
     }
 
     /// Allows servers to end, which ends their clients.

@@ -1,7 +1,5 @@
 //! Progress of one client.
 
-use std::time::{Duration, Instant};
-
 use super::outcome::Outcome;
 
 #[derive(Debug, Default, Clone)]
@@ -13,9 +11,6 @@ pub(crate) struct Progress {
     /// Writes and reads that were done since the last failure.
     writes_in_a_row: usize,
     reads_in_a_row: usize,
-    last_write: Option<Instant>,
-    /// The longest time between two acknowledged writes.
-    pub(crate) longest_pause: Duration,
 }
 
 impl Progress {
@@ -24,9 +19,6 @@ impl Progress {
             Outcome::Done => {
                 self.writes_done += 1;
                 self.writes_in_a_row += 1;
-                let last = self.last_write.replace(Instant::now());
-                let pause = last.map_or(Duration::ZERO, |last| last.elapsed());
-                self.longest_pause = self.longest_pause.max(pause);
             }
             // A store that works rejects these.
             Outcome::NameTaken | Outcome::NotFound => {}
