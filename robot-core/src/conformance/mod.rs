@@ -36,7 +36,10 @@ mod tcp;
 use std::{
     path::Path,
     process::ExitCode,
-    sync::{Arc, Barrier},
+    sync::{
+        Arc, Barrier,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -168,4 +171,27 @@ fn at_once<T: Send>(count: usize, call: impl Fn(usize) -> T + Sync) -> Vec<T> {
             .map(|thread| thread.join().unwrap_or_else(|_| panic!("a call panicked")))
             .collect()
     })
+}
+
+/// Runs `write` while other threads repeat `read`.
+fn read_meanwhile(write: impl FnOnce(), read: impl Fn() + Sync) {
+    /// Ends the reads, also if `write` panics.
+    struct Done<'a>(&'a AtomicBool);
+    impl Drop for Done<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    read();
+                }
+            });
+        }
+        let _done = Done(&is_done);
+        write();
+    });
 }

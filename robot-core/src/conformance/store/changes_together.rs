@@ -1,16 +1,13 @@
 //! Cases: changes that are applied together, all or none of them.
 
-use std::{
-    collections::HashSet,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::collections::HashSet;
 
 use super::{
     Run, add, assert_found, assert_rejected, draft, get, insert, ok, revision, valid, year,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest},
-    conformance::{Case, at_once, cases},
+    conformance::{Case, at_once, cases, read_meanwhile},
     model::{Revision, Robot, RobotId, ValidChanges, Violation},
 };
 
@@ -235,23 +232,15 @@ fn concurrent_changes_of_the_same_robots_are_serial(catalogue: &dyn Catalogue) {
 
 fn reader_never_sees_a_part_of_the_changes(catalogue: &dyn Catalogue) {
     let names: Vec<_> = (0..20).map(|number| number.to_string()).collect();
-    let is_done = AtomicBool::new(false);
-    at_once(3, |thread| {
-        if thread == 0 {
-            for _ in 0..20 {
-                ok(catalogue.apply_all(inserts(&names)));
-                clear(catalogue);
-            }
-            is_done.store(true, Ordering::Relaxed);
+    let write = || {
+        for _ in 0..20 {
+            ok(catalogue.apply_all(inserts(&names)));
+            clear(catalogue);
         }
-        // Not for ever, in case that the changes fail.
-        for _ in 0..20_000 {
-            if is_done.load(Ordering::Relaxed) {
-                break;
-            }
-            let count = page(catalogue).len();
-            assert!(count == 0 || count == names.len(), "{count}");
-        }
+    };
+    read_meanwhile(write, || {
+        let count = page(catalogue).len();
+        assert!(count == 0 || count == names.len(), "{count}");
     });
 }
 

@@ -1,14 +1,11 @@
 //! Cases: concurrent callers. Each race is run many times, because a bug shows only sometimes.
 
-use std::{
-    collections::HashSet,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::collections::HashSet;
 
 use super::{Run, add, assert_found, assert_not_found, assert_rejected, draft, get, ok};
 use crate::{
     catalogue::{Catalogue, CatalogueExt},
-    conformance::{Case, at_once, cases},
+    conformance::{Case, at_once, cases, read_meanwhile},
     model::{Draft, Robot, Violation},
 };
 
@@ -111,23 +108,15 @@ fn reader_never_sees_a_partial_update(catalogue: &dyn Catalogue) {
         Draft::new("one", "droid", 1977),
         Draft::new("two", "virtual", 2001),
     ];
-    let is_done = AtomicBool::new(false);
-    at_once(5, |thread| {
-        if thread == 0 {
-            for round in 0..100 {
-                ok(catalogue.replace(id, states[round % 2].clone()));
-            }
-            is_done.store(true, Ordering::Relaxed);
+    let write = || {
+        for round in 0..100 {
+            ok(catalogue.replace(id, states[round % 2].clone()));
         }
-        // Not for ever, in case that the changes fail.
-        for _ in 0..20_000 {
-            if is_done.load(Ordering::Relaxed) {
-                break;
-            }
-            let robot = get(catalogue, id).unwrap_or_else(|| panic!("the robot is missing"));
-            assert!(states.contains(&Draft::from(robot.clone())), "{robot:?}");
-            let listed = ok(catalogue.list());
-            assert_eq!(listed.len(), 1, "{listed:?}");
-        }
+    };
+    read_meanwhile(write, || {
+        let robot = get(catalogue, id).unwrap_or_else(|| panic!("the robot is missing"));
+        assert!(states.contains(&Draft::from(robot.clone())), "{robot:?}");
+        let listed = ok(catalogue.list());
+        assert_eq!(listed.len(), 1, "{listed:?}");
     });
 }
