@@ -1,6 +1,9 @@
 //! The seeded faults, and the cases that find each of them.
 
-use std::{thread, time::Duration};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
@@ -235,13 +238,20 @@ const CHANGES: &[Seeded] = &[
     (
         Fault::Change(|store, change| {
             if let Change::UpdateIf(id, revision, _) | Change::DeleteIf(id, revision) = &change {
-                let read = store.get(*id)?.ok_or(Error::NotFound(*id))?;
-                if read.revision() != *revision {
+                let has_revision = || match store.get(*id)? {
+                    Some(robot) => Ok(robot.revision() == *revision),
+                    None => Err(Error::NotFound(*id)),
+                };
+                if !has_revision()? {
                     return Err(Error::Stale(*id));
                 }
-                // A deletion waits longer, so that it follows an update that started at the same time.
-                let is_update = matches!(change, Change::UpdateIf(..));
-                thread::sleep(if is_update { GAP } else { 4 * GAP });
+                thread::sleep(GAP);
+                // A deletion waits for an update that started at the same time.
+                let is_deletion = matches!(change, Change::DeleteIf(..));
+                let deadline = Instant::now() + Duration::from_secs(1);
+                while is_deletion && has_revision()? && Instant::now() < deadline {
+                    thread::sleep(GAP);
+                }
             }
             store.apply(unconditional(change))
         }),
