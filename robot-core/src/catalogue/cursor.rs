@@ -80,21 +80,10 @@ impl Sort {
     /// ```
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
-        self.compare_as(one, other, |robot| (robot.name(), robot.year(), robot.id()))
-    }
-
-    /// Compares values that have the name, year and id of a robot.
-    pub(crate) fn compare_as<'a, T>(
-        self,
-        one: &'a T,
-        other: &'a T,
-        of: impl Fn(&'a T) -> (&'a str, i64, RobotId),
-    ) -> Ordering {
-        let ((name, year, id), (other_name, other_year, other_id)) = (of(one), of(other));
         let ascending = match self.key {
-            SortKey::Name => name.cmp(other_name),
-            SortKey::Year => (year, id).cmp(&(other_year, other_id)),
-            SortKey::Id => id.cmp(&other_id),
+            SortKey::Name => one.name().cmp(other.name()),
+            SortKey::Year => (one.year(), one.id()).cmp(&(other.year(), other.id())),
+            SortKey::Id => one.id().cmp(&other.id()),
         };
         self.direction.of(ascending)
     }

@@ -42,7 +42,6 @@ pub fn check<C: Catalogue + ?Sized>(
         catalogue,
         next: &mut next,
     };
-    let before = catalogue.last_id().map_err(CheckError::Catalogue)?;
     let mut rules = Findings::default();
     let mut greatest = None;
     let robots = reading.read::<Robot>(Check::Rules, |robot| {
@@ -59,7 +58,7 @@ pub fn check<C: Catalogue + ?Sized>(
         Ok(entries) => entries,
         Err(finding) => return Ok(unreadable(rules, finding)),
     };
-    let counted = reading.compare(&robots, &entries, before)?;
+    let counted = reading.compare(&robots, &entries)?;
     // After the robots: it only grows.
     let last_id = catalogue.last_id().map_err(CheckError::Catalogue)?;
     let names = [robots.disorder, entries.disorder];
@@ -180,32 +179,22 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
         Ok(Ok(pass))
     }
 
-    /// Compares the counts of two passes. If they differ, both are counted again. The difference is a
-    /// finding only if neither count has changed, nor the last id, which was `before`.
-    fn compare(
-        &mut self,
-        robots: &Pass,
-        entries: &Pass,
-        before: Option<RobotId>,
-    ) -> Result<CheckOutcome, CheckError> {
-        if robots.count == entries.count {
+    /// Compares the counts of two passes. If they differ, both are counted again: the difference is a
+    /// finding only if neither count has changed.
+    fn compare(&mut self, robots: &Pass, entries: &Pass) -> Result<CheckOutcome, CheckError> {
+        let (robots, names) = (robots.count, entries.count);
+        if robots == names {
             return Ok(CheckOutcome::Passed);
         }
         let robots_again = self.read::<Robot>(Check::Count, |_| ())?;
-        let entries_again = self.read::<Entry>(Check::Count, |_| ())?;
-        let last_id = self.catalogue.last_id().map_err(CheckError::Catalogue)?;
-        let has_changed = |again: Result<Pass, _>, pass: &Pass| {
-            again.is_ok_and(|again| again.count != pass.count)
-        };
-        if last_id != before
-            || has_changed(robots_again, robots)
-            || has_changed(entries_again, entries)
-        {
-            let reason = "robots were changed meanwhile".to_owned();
-            return Ok(CheckOutcome::Skipped(reason));
+        let names_again = self.read::<Entry>(Check::Count, |_| ())?;
+        let is_unchanged =
+            |again: Result<Pass, _>, count| again.is_ok_and(|again| again.count == count);
+        if is_unchanged(robots_again, robots) && is_unchanged(names_again, names) {
+            let finding = format!("{robots} robots are listed, but {names} names");
+            return Ok(CheckOutcome::Failed(vec![finding]));
         }
-        let (robots, names) = (robots.count, entries.count);
-        let finding = format!("{robots} robots are listed, but {names} names");
-        Ok(CheckOutcome::Failed(vec![finding]))
+        let reason = "robots were changed meanwhile".to_owned();
+        Ok(CheckOutcome::Skipped(reason))
     }
 }
