@@ -3,7 +3,7 @@
 use clap::{ColorChoice, Parser};
 use robot_core::DEFAULT_URL;
 
-use crate::{commands::Command, format::Format};
+use crate::{commands::Command, context::Format};
 
 const GLOBAL: &str = "Global options";
 

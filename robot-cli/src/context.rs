@@ -2,9 +2,8 @@
 
 use std::{io::Write, sync::Arc};
 
-use robot_core::{Catalogue, OpenError, OpenOptions, StoreFiles};
-
-use crate::format::Format;
+use clap::ValueEnum;
+use robot_core::{Catalogue, OpenError, OpenOptions, StoreFiles, transfer};
 
 /// The global options, and the output.
 pub(crate) struct Context<'a> {
@@ -35,5 +34,31 @@ impl Context<'_> {
     /// The format to print in.
     pub(crate) fn print_format(&self) -> Format {
         self.format.unwrap_or_default()
+    }
+}
+
+/// An output format.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned columns; control characters in names are escaped
+    #[default]
+    Table,
+    /// An array of objects; add, get and update print one object
+    Json,
+    /// One JSON object per line
+    Ndjson,
+    /// A header line, then one row per robot
+    Csv,
+}
+
+impl Format {
+    /// The format of files, if it is one.
+    pub(crate) fn of_files(self) -> Option<transfer::Format> {
+        match self {
+            Self::Table => None,
+            Self::Json => Some(transfer::Format::Json),
+            Self::Ndjson => Some(transfer::Format::Ndjson),
+            Self::Csv => Some(transfer::Format::Csv),
+        }
     }
 }

@@ -5,7 +5,7 @@
 //! the same messages.
 
 use clap::{Arg, ArgGroup, ArgMatches, Command};
-use robot_core::{Draft, Field, Kind, Value};
+use robot_core::{Draft, Field, Kind, ParseIdError, RobotId, Value};
 
 /// Implements [`clap::Args`] for a type of arguments that are made from the definition of the fields:
 /// its `add_to` adds them to a command, and `read` returns their values.
@@ -150,3 +150,14 @@ pub(crate) fn fields_help() -> String {
 
 /// The value of `--fields`. The name hides from clap that it is a list, because it is one argument.
 pub(crate) type FieldList = Vec<Field>;
+
+/// An id on the command line. Digits that no robot can have as an id are valid: there is no robot
+/// with this id, but the command line is correct.
+pub(crate) type IdArgument = Result<RobotId, String>;
+
+pub(crate) fn parse_id(text: &str) -> Result<IdArgument, ParseIdError> {
+    match text.parse() {
+        Err(ParseIdError::NeverAssigned) => Ok(Err(text.to_owned())),
+        id => id.map(Ok),
+    }
+}

@@ -10,7 +10,12 @@ use std::{
 use robot_core::{Field, Robot, transfer::RobotWriter};
 use serde_json::Value;
 
-use crate::{context::Context, failure::Failure, format::Format, table::Table, terminal::Screen};
+use crate::{
+    context::{Context, Format},
+    failure::Failure,
+    table::Table,
+    terminal::Screen,
+};
 
 impl Context<'_> {
     /// Prints a text, and flushes.

@@ -4,7 +4,7 @@ use std::{ffi::OsStr, fmt, path::PathBuf};
 
 use robot_core::transfer;
 
-use crate::{failure::Failure, format::Format, printable::printable};
+use crate::{context::Format, failure::Failure, printable::printable};
 
 /// A file or a standard stream.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indicatif::HumanBytes;
-use robot_core::{Backup, BackupError, Existing};
+use robot_core::{BackupError, Existing};
 
 use crate::{
     context::Context,
@@ -49,11 +49,7 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
         });
     drop(progress);
     let file = file.display().to_string();
-    let Backup {
-        robots: count,
-        bytes,
-        ..
-    } = backup.map_err(|error| match error {
+    let backup = backup.map_err(|error| match error {
         BackupError::Cancelled(_) => {
             interrupt.stopped(&format!("; '{}' is unchanged", printable(&file)))
         }
@@ -61,14 +57,14 @@ pub(crate) fn run(args: BackupArgs, context: &mut Context<'_>) -> Result<(), Fai
     })?;
     let text = format!(
         "Backed up {} to '{}' ({}).",
-        robot_count(count),
+        robot_count(backup.robots),
         printable(&file),
-        HumanBytes(bytes)
+        HumanBytes(backup.bytes)
     );
     let members = [
         ("file", file.into()),
-        ("robots", count.into()),
-        ("bytes", bytes.into()),
+        ("robots", backup.robots.into()),
+        ("bytes", backup.bytes.into()),
     ];
     context
         .print_result(&text, &members)

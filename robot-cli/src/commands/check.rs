@@ -6,9 +6,8 @@ use robot_core::{Check, CheckError, CheckOutcome, CheckReport};
 use serde_json::json;
 
 use crate::{
-    context::Context,
+    context::{Context, Format},
     failure::Failure,
-    format::Format,
     interrupt::Interrupt,
     printable::printable,
     progress::{Progress, robot_count},

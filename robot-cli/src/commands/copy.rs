@@ -3,7 +3,7 @@
 use clap::{ArgMatches, Args, parser::ValueSource};
 use robot_core::{
     StoreFiles, redact,
-    transfer::{self, CatalogueDigest, CopyError, CopyProgress, CopyStage},
+    transfer::{self, CopyError, CopyProgress, CopyStage},
 };
 
 use crate::{
@@ -90,15 +90,15 @@ pub(crate) fn run(
         }
     })?;
     end_copy()?;
-    let CatalogueDigest {
-        robots: count,
-        checksum,
-    } = digest;
     let text = format!(
-        "Copied {}; both have the checksum {checksum}.",
-        robot_count(count)
+        "Copied {}; both have the checksum {}.",
+        robot_count(digest.robots),
+        digest.checksum
     );
-    let members = [("robots", count.into()), ("checksum", checksum.into())];
+    let members = [
+        ("robots", digest.robots.into()),
+        ("checksum", digest.checksum.into()),
+    ];
     context
         .print_result(&text, &members)
         .map_err(Failure::change_not_shown)

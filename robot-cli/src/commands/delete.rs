@@ -12,10 +12,9 @@ use clap::Args;
 use robot_core::{Catalogue, CatalogueExt, Error, Field, Robot, RobotId};
 
 use crate::{
-    context::Context,
+    context::{Context, Format},
     failure::Failure,
-    format::Format,
-    id::{IdArgument, parse_id},
+    fields::{IdArgument, parse_id},
     progress::robot_count,
     table::Table,
     terminal::{self, Screen},

@@ -81,7 +81,13 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         ));
     }
     let Place::File(path) = &place else {
-        return to_standard_output(args, format, context);
+        let mut export = Export::new(args, format, context)?;
+        if io::stdout().is_terminal() {
+            export.progress = Progress::hidden();
+        }
+        // Ctrl-C terminates the process, as with other programs that print.
+        let written = export.write(context.output, &Interrupt::default(), Failure::output);
+        return written.map(drop);
     };
     let written = if is_special(path) {
         to_special_file(args, format, path, context)
@@ -91,21 +97,6 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let count = robot_count(written?);
     let printed = context.print(&format!("Exported {count} to {}.\n", name(path)));
     printed.map_err(Failure::change_not_shown)
-}
-
-/// Prints the robots. Ctrl-C terminates the process, as with other programs that print.
-fn to_standard_output(
-    args: &ExportArgs,
-    format: transfer::Format,
-    context: &mut Context<'_>,
-) -> Result<(), Failure> {
-    let mut export = Export::new(args, format, context)?;
-    if io::stdout().is_terminal() {
-        export.progress = Progress::hidden();
-    }
-    export
-        .write(context.output, &Interrupt::default(), Failure::output)
-        .map(drop)
 }
 
 /// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the
@@ -185,15 +176,14 @@ impl Export {
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
         let progress = Progress::new(None, "exporting");
-        let catalogue = context.open_existing()?;
-        let writer = RobotWriter::new(format).fields(args.fields.clone());
+        let pages = Pages::new(context.open_existing()?, args.filter.filter());
+        let mut writer = RobotWriter::new(format).fields(args.fields.clone());
+        if args.spreadsheet {
+            writer = writer.for_spreadsheets();
+        }
         Ok(Self {
-            pages: Pages::new(catalogue, args.filter.filter()),
-            writer: if args.spreadsheet {
-                writer.for_spreadsheets()
-            } else {
-                writer
-            },
+            pages,
+            writer,
             progress,
         })
     }

@@ -6,8 +6,7 @@ use robot_core::{CatalogueExt, Error, Field};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldList, fields_help},
-    id::{IdArgument, parse_id},
+    fields::{FieldList, IdArgument, fields_help, parse_id},
 };
 
 /// Arguments of `get`.

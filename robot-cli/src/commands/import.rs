@@ -276,22 +276,16 @@ impl Import<'_> {
 
     /// Reports how far an interrupted import got, and how to continue.
     fn interrupted(self, interrupt: &Interrupt) -> Failure {
-        let Self {
-            args,
-            summary,
-            position,
-            progress,
-            ..
-        } = self;
-        drop(progress);
-        let added = robot_count(summary.added);
+        drop(self.progress);
+        let position = self.position;
+        let added = robot_count(self.summary.added);
         let nothing = "nothing was stored";
-        let skip = args.skip(&summary);
-        interrupt.stopped(&if args.atomic && position == Position::All {
+        let skip = self.args.skip(&self.summary);
+        interrupt.stopped(&if self.args.atomic && position == Position::All {
             format!(": {nothing}")
-        } else if args.atomic {
+        } else if self.args.atomic {
             format!(" at {position}: {nothing}")
-        } else if args.dry_run {
+        } else if self.args.dry_run {
             format!(" at {position}: {added} would be added; {nothing}")
         } else {
             format!(" at {position}: {added} were added. To continue, run the command again{skip}")

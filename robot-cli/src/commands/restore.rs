@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, parser::ValueSource};
 use indicatif::HumanBytes;
-use robot_core::{Existing, RestoreError, RestoredBackup};
+use robot_core::{Existing, RestoreError};
 
 use crate::{
     context::Context,
@@ -65,34 +65,29 @@ pub(crate) fn run(
                 interrupt.control_flow()
             });
     drop(progress);
-    let RestoredBackup {
-        robots: count,
-        bytes,
-        replaced,
-        ..
-    } = restored.map_err(|error| match error {
+    let restored = restored.map_err(|error| match error {
         RestoreError::Cancelled(_) => interrupt.stopped("; no file was changed"),
         error => error.into(),
     })?;
     let file = context.database.trim_start_matches("sqlite://").to_owned();
-    let replaced = replaced.map(|path| path.display().to_string());
-    let text = format!(
-        "Restored {} to '{}' ({}).",
-        robot_count(count),
-        printable(&file),
-        HumanBytes(bytes)
-    );
-    let text = match &replaced {
-        None => text,
-        Some(replaced) => format!(
-            "{text}\nThe catalogue before is '{}'; delete it when it is no longer needed.",
+    let replaced = restored.replaced.map(|path| path.display().to_string());
+    let kept = replaced.as_deref().map(|replaced| {
+        format!(
+            "\nThe catalogue before is '{}'; delete it when it is no longer needed.",
             printable(replaced)
-        ),
-    };
+        )
+    });
+    let text = format!(
+        "Restored {} to '{}' ({}).{}",
+        robot_count(restored.robots),
+        printable(&file),
+        HumanBytes(restored.bytes),
+        kept.unwrap_or_default()
+    );
     let members = [
         ("file", file.into()),
-        ("robots", count.into()),
-        ("bytes", bytes.into()),
+        ("robots", restored.robots.into()),
+        ("bytes", restored.bytes.into()),
         ("replaced", replaced.into()),
     ];
     context

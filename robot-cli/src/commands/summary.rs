@@ -4,7 +4,11 @@ use std::io::{self, Write};
 
 use robot_core::Summary;
 
-use crate::{context::Context, failure::Failure, format::Format, selection::TextFilterArgs};
+use crate::{
+    context::{Context, Format},
+    failure::Failure,
+    selection::TextFilterArgs,
+};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

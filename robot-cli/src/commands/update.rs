@@ -8,8 +8,7 @@ use robot_core::{CatalogueExt, Error, Field, Revision};
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Changes, update_usage},
-    id::{IdArgument, parse_id},
+    fields::{Changes, IdArgument, parse_id, update_usage},
 };
 
 /// Arguments of `update`.
