@@ -39,8 +39,6 @@ const READ_TIMEOUT: Duration = Duration::from_millis(800);
 /// often.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-const METHODS: &str = "GET, HEAD, OPTIONS";
-
 /// Mounts health checks at `/livez` and `/readyz`. The first one answers 200 as long as the process
 /// answers. The second one answers 200 if the catalogue can be read, and otherwise, or while the
 /// application stops, 503 with the reason. They need no token and accept every `Host`.
@@ -104,43 +102,35 @@ enum Check {
 #[rocket::async_trait]
 impl Handler for Check {
     async fn handle<'r>(&self, request: &'r Request<'_>, _: Data<'r>) -> Outcome<'r> {
-        let response = match request.method() {
-            Method::Get | Method::Head => self.response(request).await,
-            Method::Options => without_body(Status::NoContent),
-            _ => without_body(Status::MethodNotAllowed),
+        let (status, text) = match request.method() {
+            Method::Get | Method::Head => match self.state(request).await {
+                Ok(text) => (Status::Ok, text),
+                Err(reason) => (Status::ServiceUnavailable, reason),
+            },
+            Method::Options => (Status::NoContent, ""),
+            _ => (Status::MethodNotAllowed, ""),
         };
+        let response = Response::build()
+            .status(status)
+            .raw_header("allow", "GET, HEAD, OPTIONS")
+            .raw_header("content-type", "text/plain; charset=utf-8")
+            .raw_header("cache-control", "no-store")
+            .sized_body(text.len(), Cursor::new(text))
+            .finalize();
         Outcome::Success(response)
     }
 }
 
 impl Check {
-    async fn response(&self, request: &Request<'_>) -> Response<'static> {
-        let state = match self {
+    async fn state(&self, request: &Request<'_>) -> Result<&'static str, &'static str> {
+        match self {
             Self::Live => Ok("alive\n"),
             Self::Ready(_) if request.rocket().shutdown().now_or_never().is_some() => {
                 Err("the server is stopping\n")
             }
             Self::Ready(readiness) => readiness.state().await,
-        };
-        let (status, text) = match state {
-            Ok(text) => (Status::Ok, text),
-            Err(reason) => (Status::ServiceUnavailable, reason),
-        };
-        Response::build()
-            .status(status)
-            .raw_header("content-type", "text/plain; charset=utf-8")
-            .raw_header("cache-control", "no-store")
-            .sized_body(text.len(), Cursor::new(text))
-            .finalize()
+        }
     }
-}
-
-fn without_body(status: Status) -> Response<'static> {
-    Response::build()
-        .status(status)
-        .raw_header("allow", METHODS)
-        .raw_header("cache-control", "no-store")
-        .finalize()
 }
 
 /// Whether the store can be read.

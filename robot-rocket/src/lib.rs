@@ -30,6 +30,8 @@ mod routes;
 mod runtime;
 mod serve;
 mod settings;
+#[cfg(feature = "tls")]
+mod tls;
 #[cfg(feature = "otlp")]
 mod traces;
 
@@ -45,14 +47,14 @@ pub use health::mount_health;
 #[cfg(feature = "server")]
 pub use metrics::serve_metrics;
 pub use runtime::execute;
-#[cfg(feature = "tls")]
-pub use serve::Certificates;
 pub use serve::{ServeError, ServeOptions, serve};
 pub use settings::{
     ConnectionLimits, Settings, SettingsError, database_url, figment, open_options,
 };
 #[cfg(feature = "server")]
 pub use settings::{LogFormat, ServerSettings, SettingsTable};
+#[cfg(feature = "tls")]
+pub use tls::Certificates;
 #[cfg(feature = "otlp")]
 pub use traces::TraceExport;
 

@@ -116,7 +116,7 @@ fn main() -> ExitCode {
     let result = if check {
         check_settings(&figment)
     } else if let Some(url) = ready {
-        ready::check(url.as_ref(), &figment).map_err(Failure::from)
+        ready::check(url.as_ref(), &figment)
     } else {
         run(figment)
     };

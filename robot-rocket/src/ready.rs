@@ -11,6 +11,8 @@ use hyper::Uri;
 use robot_rocket::SettingsError;
 use rocket::{Config, figment::Figment};
 
+use crate::Failure;
+
 /// Longer than the server takes to answer.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -22,7 +24,7 @@ const START_PAUSE: Duration = Duration::from_millis(50);
 
 /// Returns an error with the reason unless the server at the URL, or that with these settings, is ready.
 /// Waits for a server that has just been started.
-pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), String> {
+pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), Failure> {
     let (address, has_tls) = match url {
         Some(url) => of_url(url).ok_or_else(|| {
             format!(
@@ -45,11 +47,12 @@ pub(crate) fn check(url: Option<&Uri>, figment: &Figment) -> Result<(), String> 
         status if status.starts_with("HTTP/1.1 200 ") => Ok(()),
         status if status.starts_with("HTTP/") => {
             let reason = if text.is_empty() { status } else { text.trim() };
-            Err(format!("{name} is not ready: {reason}"))
+            Err(format!("{name} is not ready: {reason}").into())
         }
         _ => Err(format!(
             "{name} does not answer with HTTP; if it serves HTTPS, set ROCKET_TLS as for the server"
-        )),
+        )
+        .into()),
     }
 }
 
@@ -70,11 +73,10 @@ fn of_url(url: &Uri) -> Option<(SocketAddr, bool)> {
 
 /// The same of Rocket's settings. Others are not read: a token file that is being edited does not make the server
 /// unready.
-fn of_settings(figment: &Figment) -> Result<(SocketAddr, bool), String> {
-    let config: Result<Config, _> = figment.extract();
-    let config = config.map_err(|error| SettingsError::from(error).to_string())?;
+fn of_settings(figment: &Figment) -> Result<(SocketAddr, bool), Failure> {
+    let config: Config = figment.extract().map_err(SettingsError::from)?;
     if config.port == 0 {
-        return Err("the port of the server is unknown; set ROCKET_PORT to a fixed one".to_owned());
+        return Err("the port of the server is unknown; set ROCKET_PORT to a fixed one".into());
     }
     let address = match config.address {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),

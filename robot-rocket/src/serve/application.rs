@@ -32,9 +32,9 @@ use crate::{body::ConnectionBody, metrics::Completed};
 /// slow networks are rejected; longer, and slow clients occupy memory.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The maximum size of a body that is passed on as a whole, and of a piece of a longer one, in bytes. Lower, and
-/// sending costs more system calls; higher, and a client that does not read keeps more memory.
-const WHOLE: usize = 16 * 1024;
+/// The maximum size of a piece of a response in bytes. Lower, and sending costs more system calls; higher, and a client
+/// that does not read keeps more memory.
+const PIECE: usize = 16 * 1024;
 
 /// The visible ASCII characters that hyper permits in a path or query, but Rocket does not.
 const NOT_PERMITTED: &[u8] = br##""#<>[\]^`{|}"##;
@@ -82,22 +82,17 @@ pub(super) async fn answer(
     let Some(Part::Head(head, size)) = first else {
         return Refusal::MALFORMED.response().map(Content::Whole);
     };
-    head.map(|whole| {
-        if let Some(bytes) = whole {
-            return Content::Whole(bytes);
-        }
-        let pieces = parts.filter_map(async |part| match part {
-            Part::Piece(piece) => Some(piece),
-            Part::Head(..) => None,
-        });
-        Content::Streamed(Box::pin(pieces), size)
-    })
+    let pieces = parts.filter_map(async |part| match part {
+        Part::Piece(piece) => Some(piece),
+        Part::Head(..) => None,
+    });
+    head.map(|()| Content::Streamed(Box::pin(pieces), size))
 }
 
 /// A part of a response.
 enum Part {
-    /// The first one: with the body, if that is short, or with its size, if it is known.
-    Head(Response<Option<Bytes>>, Option<usize>),
+    /// The first one, with the size of the body, if it is known.
+    Head(Response<()>, Option<usize>),
     Piece(io::Result<Bytes>),
 }
 
@@ -117,25 +112,15 @@ fn dispatch(
         request.inner().local_cache(|| Some(labels));
         let mut response = request.dispatch().await;
         let size = response.body().preset_size();
-        let mut whole = None;
-        if let Some(size) = size.filter(|size| *size <= WHOLE) {
-            let mut bytes = Vec::with_capacity(size);
-            if response.read_to_end(&mut bytes).await.is_ok() && bytes.len() == size {
-                whole = Some(bytes.into());
+        yield Part::Head(response_head(&response), size);
+        let mut buffer = BytesMut::new();
+        loop {
+            buffer.reserve(size.map_or(PIECE, |size| size.clamp(1, PIECE)));
+            let read = response.read_buf(&mut buffer).await;
+            if let Ok(0) = read {
+                break;
             }
-        }
-        let is_streamed = whole.is_none();
-        yield Part::Head(response_head(&response).map(|()| whole), size);
-        if is_streamed {
-            let mut buffer = BytesMut::with_capacity(WHOLE);
-            loop {
-                let read = response.read_buf(&mut buffer).await;
-                if let Ok(0) = read {
-                    break;
-                }
-                yield Part::Piece(read.map(|_| buffer.split().freeze()));
-                buffer.reserve(WHOLE);
-            }
+            yield Part::Piece(read.map(|_| buffer.split().freeze()));
         }
     })
 }

@@ -14,8 +14,6 @@ mod refusal;
 mod response;
 mod server;
 mod shutdown;
-#[cfg(feature = "tls")]
-mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -31,8 +29,6 @@ use self::{
 use crate::SettingsError;
 
 pub use options::ServeOptions;
-#[cfg(feature = "tls")]
-pub use tls::Certificates;
 
 pub(crate) use self::{options::maximum_files, record::Labels};
 

@@ -9,11 +9,11 @@ use rocket::{Config, figment::Figment};
 use socket2::{Domain, Socket, Type};
 
 use super::ServeError;
-#[cfg(feature = "tls")]
-use super::tls::Certificates;
 #[cfg(not(feature = "tls"))]
 use crate::SettingsError;
 use crate::settings::ConnectionLimits;
+#[cfg(feature = "tls")]
+use crate::tls::Certificates;
 
 /// Number of connections that the system accepts before the server does. Fewer, and some clients that
 /// connect at the same time have to try again, after a second; the system's `net.core.somaxconn` is an
@@ -61,7 +61,7 @@ impl ServeOptions {
             .map_err(|error| ServeError::Settings(error.into()))?;
         let limits = ConnectionLimits::read(figment)?;
         #[cfg(feature = "tls")]
-        let certificates = config.tls.as_ref().map(Certificates::read).transpose()?;
+        let certificates = config.tls.as_ref().map(Certificates::new).transpose()?;
         #[cfg(not(feature = "tls"))]
         crate::settings::tls_without_feature(figment).map_err(SettingsError::from)?;
         raise_limit();

@@ -14,8 +14,6 @@ use percent_encoding::percent_decode_str;
 use robot_core::http::{Body, Failure};
 use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
 
-#[cfg(feature = "tls")]
-use super::tls::Certificates;
 use super::{
     accept::{Admission, LARGE_HEAD},
     activity::Answer,
@@ -25,6 +23,8 @@ use super::{
     response::{self, Content, ResponseBody},
     shutdown::Stopping,
 };
+#[cfg(feature = "tls")]
+use crate::tls::Certificates;
 use crate::{
     body::{ConnectionBody, RequestBody},
     health,

@@ -11,8 +11,6 @@ mod report;
 #[cfg(feature = "server")]
 mod server;
 mod store;
-#[cfg(feature = "tls")]
-pub(crate) mod tls;
 #[cfg(any(feature = "otlp", feature = "server"))]
 pub(crate) mod traces;
 mod value;

@@ -172,7 +172,7 @@ fn check_tls(reader: &mut Reader<'_>) {
     let expected = "as in {certs=\"chain.pem\",key=\"key.pem\"}";
     #[cfg(feature = "tls")]
     if let Some(tls) = reader.get::<Option<TlsConfig>>("tls", expected).flatten() {
-        match super::tls::read(&tls) {
+        match crate::tls::read(&tls) {
             Ok(identity) => reader.warnings.extend(identity.validity_warning()),
             Err(problem) => reader.problem(problem),
         }
