@@ -19,12 +19,6 @@ use crate::{
 /// ```
 pub const DEFAULT_URL: &str = "sqlite://robots.db";
 
-/// A store of this crate.
-struct Builtin {
-    scheme: Scheme,
-    storage: Storage,
-}
-
 /// Where a catalogue is, which decides how it is backed up, restored and checked.
 #[derive(Clone, Copy)]
 pub(crate) enum Storage {
@@ -36,42 +30,35 @@ pub(crate) enum Storage {
 }
 
 /// Every store that this build contains.
-const BUILTIN: &[Builtin] = &[
-    Builtin {
-        scheme: Scheme {
-            names: &["memory"],
-            example: "memory:",
-            open: |url, _| match url {
-                "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
-                _ => Err(OpenError::UnknownScheme {
-                    // It may be the URL of another store, with a password.
-                    scheme: if url.contains('@') {
-                        redact(url)
-                    } else {
-                        url.to_owned()
-                    },
-                    known: Schemes::new().examples(),
-                }),
-            },
-        },
-        storage: Storage::Other("it exists only in the memory of its process"),
-    },
+const BUILTIN: &[(Scheme, Storage)] = &[
+    (
+        MEMORY,
+        Storage::Other("it exists only in the memory of its process"),
+    ),
     #[cfg(feature = "sqlite")]
-    Builtin {
-        scheme: crate::database::sqlite::SCHEME,
-        storage: Storage::File,
-    },
+    (crate::database::sqlite::SCHEME, Storage::File),
     #[cfg(feature = "postgres")]
-    Builtin {
-        scheme: crate::database::server::POSTGRES,
-        storage: Storage::Other("use PostgreSQL's pg_dump"),
-    },
+    (
+        crate::database::server::POSTGRES,
+        Storage::Other("use PostgreSQL's pg_dump"),
+    ),
     #[cfg(feature = "mysql")]
-    Builtin {
-        scheme: crate::database::server::MYSQL,
-        storage: Storage::Other("use the server's mariadb-dump or mysqldump"),
-    },
+    (
+        crate::database::server::MYSQL,
+        Storage::Other("use the server's mariadb-dump or mysqldump"),
+    ),
 ];
+
+const MEMORY: Scheme = Scheme {
+    names: &["memory"],
+    example: "memory:",
+    open: |url, _| match url {
+        "memory:" => Ok(Arc::new(MemoryCatalogue::new())),
+        // It may be the URL of another store, with a password.
+        _ if url.contains('@') => Err(Schemes::new().unknown(&redact(url))),
+        _ => Err(Schemes::new().unknown(url)),
+    },
+};
 
 /// The features of this crate that add a store, each with the schemes that it adds.
 const FEATURES: &[(&str, &[&str])] = &[
@@ -113,7 +100,7 @@ impl Schemes {
     /// The schemes of this build.
     #[must_use]
     pub fn new() -> Self {
-        Self(BUILTIN.iter().map(|builtin| builtin.scheme).collect())
+        Self(BUILTIN.iter().map(|(scheme, _)| *scheme).collect())
     }
 
     /// With one more scheme, which takes precedence over an earlier one of the same name.
@@ -226,8 +213,8 @@ impl StoreFiles {
 pub(crate) fn storage_of(url: &str) -> Option<Storage> {
     let scheme = scheme_of(url);
     let mut builtin = BUILTIN.iter();
-    let found = builtin.find(|builtin| builtin.scheme.names.contains(&scheme))?;
-    Some(found.storage)
+    let found = builtin.find(|(known, _)| known.names.contains(&scheme))?;
+    Some(found.1)
 }
 
 #[cfg(all(test, not(feature = "sqlite")))]

@@ -128,13 +128,17 @@ impl OutputFile {
     pub(crate) fn readable_as(&mut self, other: &Path) -> io::Result<()> {
         if self.existing.is_none() {
             let mut permissions = fs::metadata(other)?.permissions();
-            make_writable(&mut permissions);
-            self.permissions = Some(permissions);
-            // No other user may read it before.
+            #[cfg(not(unix))]
+            permissions.set_readonly(false);
             #[cfg(unix)]
-            self.temporary
-                .as_file()
-                .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+            {
+                use std::os::unix::fs::PermissionsExt;
+                permissions.set_mode(permissions.mode() | 0o200);
+                // No other user may read it before.
+                let private = Permissions::from_mode(0o600);
+                self.temporary.as_file().set_permissions(private)?;
+            }
+            self.permissions = Some(permissions);
         }
         Ok(())
     }
@@ -151,13 +155,9 @@ impl OutputFile {
     /// [`OutputError::NotSynced`], or the error of the system: [`io::ErrorKind::AlreadyExists`] for an
     /// existing file that is to be kept.
     pub fn finish(self, existing: Existing) -> Result<u64, OutputError> {
-        let has_group = self
-            .existing
-            .as_ref()
-            .is_none_or(|existing| keep_owner(self.temporary.as_file(), existing));
         if let Some(mut permissions) = self.permissions {
-            if !has_group {
-                clear_group(&mut permissions);
+            if let Some(existing) = &self.existing {
+                keep_owner(self.temporary.as_file(), existing, &mut permissions);
             }
             self.temporary.as_file().set_permissions(permissions)?;
         }
@@ -186,39 +186,17 @@ impl Write for OutputFile {
 }
 
 /// Gives a file the owner and the group of an existing one, as far as the process may: only root may
-/// give files to other users, and others to groups that they belong to. Returns whether it has the
-/// group.
+/// give files to other users, and others to groups that they belong to. Members of another group must
+/// not get the permissions of the right one.
 #[cfg(unix)]
-fn keep_owner(file: &File, existing: &Metadata) -> bool {
-    use std::os::unix::fs::{MetadataExt, fchown};
+fn keep_owner(file: &File, existing: &Metadata, permissions: &mut Permissions) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let (owner, group) = (Some(existing.uid()), Some(existing.gid()));
-    fchown(file, owner, group)
-        .or_else(|_| fchown(file, None, group))
-        .is_ok()
+    let kept = fchown(file, owner, group).or_else(|_| fchown(file, None, group));
+    if kept.is_err() {
+        permissions.set_mode(permissions.mode() & !0o070);
+    }
 }
 
 #[cfg(not(unix))]
-fn keep_owner(_: &File, _: &Metadata) -> bool {
-    true
-}
-
-/// The permissions for a file of another group, whose members must not get those of the right one.
-#[cfg(unix)]
-fn clear_group(permissions: &mut Permissions) {
-    use std::os::unix::fs::PermissionsExt;
-    permissions.set_mode(permissions.mode() & !0o070);
-}
-
-#[cfg(not(unix))]
-fn clear_group(_: &mut Permissions) {}
-
-#[cfg(all(feature = "sqlite", unix))]
-fn make_writable(permissions: &mut Permissions) {
-    use std::os::unix::fs::PermissionsExt;
-    permissions.set_mode(permissions.mode() | 0o200);
-}
-
-#[cfg(all(feature = "sqlite", not(unix)))]
-fn make_writable(permissions: &mut Permissions) {
-    permissions.set_readonly(false);
-}
+fn keep_owner(_: &File, _: &Metadata, _: &mut Permissions) {}

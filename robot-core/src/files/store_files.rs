@@ -79,7 +79,8 @@ impl StoreFiles {
         cfg!(unix)
             && fs::metadata(path).is_ok_and(|found| {
                 let found = identity(&found);
-                self.open == Some(found) || self.identities().any(|own| own == found)
+                let own = self.paths.iter().flat_map(fs::metadata);
+                self.open == Some(found) || own.map(|own| identity(&own)).any(|own| own == found)
             })
     }
 
@@ -95,11 +96,5 @@ impl StoreFiles {
         let folder = resolve(folder).unwrap_or_else(|_| folder.to_owned());
         let found = self.paths.iter().find(|path| path.starts_with(&folder));
         found.map(PathBuf::as_path)
-    }
-
-    /// The identities of the files that exist now.
-    fn identities(&self) -> impl Iterator<Item = Identity> {
-        let found = self.paths.iter().map(fs::metadata);
-        found.flatten().map(|metadata| identity(&metadata))
     }
 }

@@ -203,7 +203,7 @@ impl Catalogue for SqliteCatalogue {
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
         if let Some(robot) = self.reads.inline.read(|connection| connection.get(id)) {
-            return Pending::ready(robot);
+            return Pending::ready(Ok(robot));
         }
         let reads = Arc::clone(&self.reads);
         Pending::blocking(move || reads.get(id))

@@ -7,7 +7,7 @@
 
 use std::{
     sync::{
-        Mutex, TryLockError,
+        Mutex,
         atomic::{AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -17,11 +17,7 @@ use ::metrics::{Counter, counter};
 use diesel::{QueryResult, SqliteConnection};
 
 use super::{connection::Purpose, file::DatabaseFile, reader::Reader};
-use crate::database::sqlite::errors::classify;
-use crate::{
-    catalogue::{Error, Result},
-    metrics::SQLITE_MOVED_READS,
-};
+use crate::metrics::SQLITE_MOVED_READS;
 
 /// The duration from which a look-up is slow. Too low, and look-ups move to blocking threads because
 /// the system has stopped a thread for a moment; too high, and clients wait for the disk reads of
@@ -66,43 +62,33 @@ impl InlineReads {
     pub(crate) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
-    ) -> Option<Result<T>> {
-        let result = self.try_read(query);
-        if result.is_none() {
+    ) -> Option<T> {
+        let value = self.try_read(query);
+        if value.is_none() {
             self.moved.increment(1);
         }
-        result
+        value
     }
 
     fn try_read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
-    ) -> Option<Result<T>> {
+    ) -> Option<T> {
         if self.fast.load(Ordering::Relaxed) < FAST_READS {
             return None;
         }
         let index = THREAD.with(|thread| thread.checked_rem(self.connections.len()))?;
-        let mut slot = match self.connections[index].try_lock() {
-            Err(TryLockError::WouldBlock) => return None,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Ok(slot) => slot,
-        };
+        let mut slot = self.connections[index].try_lock().ok()?;
         let started = Instant::now();
-        // The slot is empty while the query runs, so that a connection is dropped if it panics.
         let mut connection = match slot.take().filter(Reader::is_current) {
             Some(connection) => connection,
             None => self.file.reader(Purpose::ReadInline).ok()?,
         };
-        let result = connection.read(query).map_err(classify);
+        let result = connection.read(query);
         self.observe(started.elapsed());
-        match result {
-            Ok(value) => {
-                *slot = Some(connection);
-                Some(Ok(value))
-            }
-            Err(Error::Unavailable(_) | Error::DiskFull(_) | Error::Store(_)) => None,
-            Err(error) => Some(Err(error)),
-        }
+        let value = result.ok()?;
+        *slot = Some(connection);
+        Some(value)
     }
 
     /// Records how long a look-up took, here or on a blocking thread.

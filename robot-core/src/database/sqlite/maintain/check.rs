@@ -12,7 +12,7 @@ use diesel::{
 use super::{background::run_while, backup::is_of_search_index};
 use crate::database::sqlite::{
     connect::{DatabaseFile, Purpose},
-    errors::{is_damaged, is_locked, is_malformed},
+    errors::{classify, is_damaged, is_locked, is_malformed},
     store::SqliteCatalogue,
 };
 use crate::{
@@ -78,13 +78,9 @@ fn check_file(file: &DatabaseFile) -> Result<Vec<(Check, CheckOutcome)>, CheckEr
     let checked = reader.read(|connection| connection.transaction(check_contents));
     match checked {
         Ok(outcomes) => Ok(outcomes),
-        Err(error) if is_locked(&error) => {
-            let database = file.name();
-            Err(OpenError::Busy { database }.into())
-        }
         // Without the remedy of `classify`, which is this check.
         Err(error) if is_damaged(&error) => Ok(vec![failed(Check::File, error.to_string())]),
-        Err(error) => match crate::database::sqlite::errors::classify(error) {
+        Err(error) => match classify(error) {
             Error::Store(cause) => Ok(vec![failed(Check::File, cause.to_string())]),
             error => Err(error.into()),
         },

@@ -30,9 +30,10 @@ pub(crate) fn restore_backup(
     let target = DatabaseFile::from_url(url, options)?;
     let failed = |error: BackupError| not_restored(&target, existing, error);
     let not_written = |error: OutputError| failed(not_written(target.path(), error));
+    let io_failed = |error: io::Error| not_written(error.into());
     let Some(path) = backup.to_str() else {
         let error = io::Error::other("SQLite accepts UTF-8 paths only");
-        return Err(not_written(error.into()));
+        return Err(io_failed(error));
     };
     let url_of_backup = format!("sqlite://{path}");
     let source = DatabaseFile::unchanged_from_url(&url_of_backup, options)?;
@@ -55,24 +56,20 @@ pub(crate) fn restore_backup(
     // It has the permissions and the owner of the file that it replaces, or the permissions of the backup.
     let created = OutputFile::create(target.path(), &source.store_files());
     let mut output = created.map_err(not_written)?;
-    let permitted = output.readable_as(source.path());
-    permitted.map_err(|error| not_written(error.into()))?;
+    output.readable_as(source.path()).map_err(io_failed)?;
     // Before the copy is made, so that a program that uses the file is found early.
     let lock = match existing {
-        Existing::Keep => Ok(None),
-        Existing::Replace => lock(output.path()),
+        Existing::Keep => None,
+        Existing::Replace => lock(output.path()).map_err(io_failed)?,
     };
-    let lock = lock.map_err(|error| not_written(error.into()))?;
     let mut next = || next(report.robots.unwrap_or(0));
     let robots = copy(&source, &output, &mut next).map_err(failed)?;
     // This takes long. While the old catalogue has another name, only `finish` is left.
-    let synced = output.sync();
-    synced.map_err(|error| not_written(error.into()))?;
+    output.sync().map_err(io_failed)?;
     let replaced = match existing {
-        Existing::Keep => Ok(None),
-        Existing::Replace => rename(output.path(), lock.as_ref()),
+        Existing::Keep => None,
+        Existing::Replace => rename(output.path(), lock.as_ref()).map_err(io_failed)?,
     };
-    let replaced = replaced.map_err(|error| not_written(error.into()))?;
     // A catalogue that another program has created meanwhile is not replaced.
     let bytes = output.finish(Existing::Keep).map_err(not_written)?;
     Ok(RestoredBackup {
