@@ -10,7 +10,7 @@ use std::{
     thread,
 };
 
-#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[cfg(feature = "postgres")]
 use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
@@ -28,16 +28,16 @@ mod described;
 fn main() -> ExitCode {
     // Installed first, it replaces Rocket's logger, which logs every request.
     env_logger::builder().parse_filters("off").init();
-    let suite = Suite::new()
-        .http("rocket_memory", memory(), watched)
-        .http("rocket_under_a_base", memory(), under_a_base)
-        .http("rocket_launch", memory(), launched_by_rocket);
+    let suite = Suite::new().http("rocket_memory", memory(), watched).http(
+        "rocket_launch_under_a_base",
+        memory(),
+        launched_by_rocket,
+    );
     #[cfg(feature = "sqlite")]
     let suite = suite.http("rocket_sqlite", sqlite(), at_the_root);
+    // The other database servers use the same way through the server.
     #[cfg(feature = "postgres")]
     let suite = suite.http("rocket_postgres", postgres(), at_the_root);
-    #[cfg(feature = "mysql")]
-    let suite = suite.http("rocket_mysql", mysql(), at_the_root);
     suite.run()
 }
 
@@ -65,12 +65,7 @@ fn postgres() -> Store {
     Store::persistent(|_| scratch_database("TEST_POSTGRES_URL"), |url| open(url))
 }
 
-#[cfg(feature = "mysql")]
-fn mysql() -> Store {
-    Store::persistent(|_| scratch_database("TEST_MYSQL_URL"), |url| open(url))
-}
-
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 fn open(url: &str) -> Arc<dyn Catalogue> {
     robot_core::open(url).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -79,12 +74,8 @@ fn at_the_root(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> i
     start("/", catalogue, configuration, serve_bound)
 }
 
-fn under_a_base(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
-    start("/some/base", catalogue, configuration, serve_bound)
-}
-
 fn launched_by_rocket(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
-    FirstBytes(start("/", catalogue, configuration, launch))
+    FirstBytes(start("/some/base", catalogue, configuration, launch))
 }
 
 /// Sends some bytes of each body that stops. Rocket's server reads the first 14 bytes of a body before
