@@ -194,11 +194,7 @@ fetch_axe_core() {
     tar --extract --gzip --file "$1/$package.tgz" --directory "$1" --strip-components=1 package/axe.min.js
 }
 
-# The quick checks and all others, with all features. Every command names the whole workspace with all features,
-# even for a single test: with other features or packages, cargo would build the dependencies again.
-check_everything() {
-    check_sources
-
+lint_everything() {
     step "Lints, all features"
     cargo clippy --locked --workspace --all-targets --all-features -- --deny warnings
     # "All targets" does not include tests that run only on request.
@@ -212,11 +208,40 @@ check_everything() {
 
     step "Documentation"
     RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --all-features --no-deps
+}
 
+# Starts the lints beside the tests, which mostly wait: with a low priority, and in a target folder of their
+# own, because cargo locks its folder. As a process group, so that the end of the script can end them.
+start_lints() {
+    step "Lints start; their output follows after the tests"
+    set -m
+    (
+        renice -n 10 "$BASHPID" >/dev/null
+        CARGO_TARGET_DIR=$target/lints lint_everything
+    ) >"$temporary/lints" 2>&1 &
+    lints=$!
+    set +m
+}
+
+# Waits for the lints, and shows their output.
+finish_lints() {
+    local status=0
+    wait "$lints" || status=$?
+    lints=
+    cat "$temporary/lints"
+    [ "$status" -eq 0 ] || fail "The lints failed."
+}
+
+# The quick checks and all others, with all features. Every command of a folder names the whole workspace with all
+# features, even for a single test: with other features or packages, cargo would build the dependencies again.
+check_everything() {
+    check_sources
     start_servers
+    start_lints
 
     step "Tests, all features"
-    cargo test --locked --workspace --all-features
+    # Some of the tests have a harness of their own, which reads no variable.
+    cargo test --locked --workspace --all-features -- --test-threads="$RUST_TEST_THREADS"
 
     step "The web page in a browser"
     fetch_axe_core "$tools/axe-core"
@@ -226,6 +251,8 @@ check_everything() {
 
     step "Requests that the description of the API permits, and others"
     robot-rocket/tests/schemathesis/run.sh "$target/debug/robot-rocket" "$tools" --max-examples 10 --seed 19
+
+    finish_lints
 }
 
 # Fails if an advisory exists for a dependency; reports it if the advisories cannot be downloaded.
@@ -407,9 +434,10 @@ target=$(realpath --canonicalize-missing "${CARGO_TARGET_DIR:-target}")
 tools=$target/tools
 export PATH="$tools/bin:$PATH"
 
-# Stops the servers and removes their files, however the script ends.
+# Stops the servers and the lints, and removes their files, however the script ends.
 temporary=$(mktemp -d)
-trap 'robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
+lints=
+trap '[ -z "$lints" ] || kill -- "-$lints" 2>/dev/null || true; robot-core/tests/servers.sh stop "$temporary"; rm -rf "$temporary"' EXIT
 export SERVERS_OWNER=$$
 
 case $mode in
