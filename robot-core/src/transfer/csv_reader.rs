@@ -14,13 +14,14 @@ const COLUMN_LIMIT: usize = 256;
 /// Reads one row at a time.
 pub(super) struct CsvReader {
     reader: csv_core::Reader,
-    columns: Option<Columns>,
+    columns: Columns,
     /// The fields of the row, concatenated, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The columns of the header.
+/// The columns of the header; none before it is read.
+#[derive(Default)]
 struct Columns {
     /// The fields that have a column, and its index.
     indices: Vec<(Field, usize)>,
@@ -38,7 +39,7 @@ impl Default for CsvReader {
     fn default() -> Self {
         Self {
             reader: csv_core::Reader::new(),
-            columns: None,
+            columns: Columns::default(),
             bytes: vec![0; RECORD_LIMIT],
             ends: vec![0; COLUMN_LIMIT],
         }
@@ -51,15 +52,11 @@ impl CsvReader {
         &mut self,
         input: &mut Input<R>,
     ) -> Result<Option<(u64, ParsedDraft)>, ReadError> {
-        // An error ends the reading, so the columns are put back only after success.
-        let columns = match self.columns.take() {
-            Some(columns) => columns,
-            None => self.header(input)?,
-        };
+        if self.columns.count == 0 {
+            self.columns = self.header(input)?;
+        }
         let row = self.row(input)?;
-        let record = row.map(|row| (row.line, self.draft(&row, &columns)));
-        self.columns = Some(columns);
-        Ok(record)
+        Ok(row.map(|row| (row.line, self.draft(row.fields))))
     }
 
     /// Reads the header.
@@ -171,18 +168,14 @@ impl CsvReader {
         )
     }
 
-    fn draft(&self, row: &Row, columns: &Columns) -> ParsedDraft {
-        let fields = match &row.fields {
-            Ok(fields) => *fields,
-            Err(message) => return Err(vec![message.clone().into()]),
-        };
-        if fields != columns.count {
-            let message = self.wrong_field_count(fields, columns.count);
-            return Err(vec![message.into()]);
+    fn draft(&self, fields: Result<usize, String>) -> ParsedDraft {
+        let Columns { indices, count } = &self.columns;
+        let fields = fields.map_err(|message| vec![message.into()])?;
+        if fields != *count {
+            return Err(vec![self.wrong_field_count(fields, *count).into()]);
         }
         Draft::read(|field| {
-            let mut indices = columns.indices.iter();
-            let Some((_, column)) = indices.find(|(of, _)| *of == field) else {
+            let Some((_, column)) = indices.iter().find(|(of, _)| *of == field) else {
                 return Ok(None);
             };
             match str::from_utf8(self.field(*column)) {
