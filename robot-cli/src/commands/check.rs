@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use robot_core::{Check, CheckError, CheckOutcome, CheckReport};
+use robot_core::{CheckError, CheckOutcome, CheckReport};
 use serde_json::json;
 
 use crate::{
@@ -95,16 +95,14 @@ fn print(report: &CheckReport, format: Format, output: &mut dyn Write) -> io::Re
 fn print_lines(report: &CheckReport, output: &mut dyn Write) -> io::Result<()> {
     for (check, outcome) in &report.outcomes {
         let (result, findings) = parts(outcome);
-        let line = format!("{}: {result}", check.as_str());
-        let line = if findings.is_empty() {
-            line
-        } else {
-            format!("{line}: {}", findings.join("; "))
-        };
+        let mut line = vec![check.as_str(), result];
+        let findings = findings.join("; ");
+        line.extend(Some(findings.as_str()).filter(|findings| !findings.is_empty()));
+        let line = line.join(": ");
         writeln!(output, "{}", printable(&line))?;
     }
-    let failed = |(_, outcome): &&(Check, CheckOutcome)| outcome.is_failed();
-    let failed = report.outcomes.iter().filter(failed).count();
+    let outcomes = report.outcomes.iter();
+    let failed = outcomes.filter(|(_, outcome)| outcome.is_failed()).count();
     let robots = match report.robots {
         Some(count) => robot_count(count),
         None => "the robots were not read".to_owned(),
