@@ -33,16 +33,6 @@ fn add_six(session: &Session<'_>) {
     }
 }
 
-/// Asserts the names that lists or searches return. Each is a line, with its path and query, and the
-/// names separated by `|`.
-#[track_caller]
-fn assert_lists(session: &Session<'_>, path: &str, lists: &str) {
-    for (query, expected) in lists.lines().filter_map(|line| line.split_once(" ->")) {
-        let found = session.names(&format!("{path}{}", query.trim()));
-        assert_eq!(found.join("|"), expected.trim(), "{query}");
-    }
-}
-
 fn filters_and_orders_choose_robots(session: &Session<'_>) {
     add_six(session);
     let lists = "
@@ -72,7 +62,7 @@ fn filters_and_orders_choose_robots(session: &Session<'_>) {
         ?sort=id -> R2-D2|HAL 9000|C-3PO|Maria|BB-8|Zora
         ?sort=-id -> Zora|BB-8|Maria|C-3PO|HAL 9000|R2-D2
         /search/-?sort=-year -> BB-8|C-3PO|R2-D2";
-    assert_lists(session, "/api/robots", lists);
+    session.assert_lists("/api/robots", lists);
     session.get_is(
         "/api/robots?year=1977&fields=year,type",
         r#"[{"year":1977,"type":"droid"},{"year":1977,"type":"droid"}]"#,
@@ -215,7 +205,7 @@ fn folded_search_ignores_case_and_diacritics(session: &Session<'_>) {
         KATERINA?fold=false -> KATERINA 2
         x?fold=true ->
         %00?fold=true ->";
-    assert_lists(session, "/api/robots/search/", lists);
+    session.assert_lists("/api/robots/search/", lists);
     let long = "%CC%81".repeat(300);
     // A text that consists of diacritics, also a long one, is in every name.
     for text in ["", "%CC%81", &long] {

@@ -199,6 +199,16 @@ impl<'a> Session<'a> {
         assert_eq!(answer.status, 200, "{target}: {}", answer.text());
         names(&answer)
     }
+
+    /// Asserts the names that lists return. Each is a line: what follows the path, and the names,
+    /// separated by `|`.
+    #[track_caller]
+    fn assert_lists(&self, path: &str, lists: &str) {
+        for (query, expected) in lists.lines().filter_map(|line| line.split_once(" ->")) {
+            let found = self.names(&format!("{path}{}", query.trim()));
+            assert_eq!(found.join("|"), expected.trim(), "{query}");
+        }
+    }
 }
 
 fn call(method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> Call {
