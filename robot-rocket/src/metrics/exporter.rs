@@ -7,12 +7,12 @@ use std::{
     convert::Infallible,
     io,
     net::{IpAddr, SocketAddr, TcpListener},
-    sync::Arc,
     thread,
     time::Duration,
 };
 
 use bytes::Bytes;
+use futures_util::{StreamExt, stream};
 use http_body_util::Full;
 use hyper::{
     Method, Request, Response, StatusCode,
@@ -28,7 +28,6 @@ use rocket::tokio::{
     self,
     net::TcpStream,
     runtime::Builder,
-    sync::Semaphore,
     time::{interval, sleep, timeout},
 };
 
@@ -99,7 +98,7 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
         .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
     describe();
     tracing::info!("metrics are served at http://{address}{PATH}");
-    let exporter = Arc::new(Exporter { recorder, hosts });
+    let exporter = Exporter { recorder, hosts };
     let run = move || {
         let result = runtime.block_on(exporter.run(listener));
         if let Err(error) = result {
@@ -118,7 +117,7 @@ struct Exporter {
 }
 
 impl Exporter {
-    async fn run(self: Arc<Self>, listener: TcpListener) -> io::Result<()> {
+    async fn run(&self, listener: TcpListener) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let recorder = self.recorder.clone();
         tokio::spawn(async move {
@@ -128,19 +127,15 @@ impl Exporter {
                 recorder.run_upkeep();
             }
         });
-        let permits = Arc::new(Semaphore::new(CONNECTIONS));
-        while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
-            let Ok((stream, _)) = listener.accept().await else {
-                sleep(PAUSE).await;
-                continue;
-            };
-            let exporter = Arc::clone(&self);
-            tokio::spawn(async move {
-                // A client that takes too long gets no more.
-                let _ = timeout(CONNECTION_LIMIT, exporter.serve(stream)).await;
-                drop(permit);
-            });
-        }
+        let connections = stream::unfold(listener, async |listener| {
+            Some((listener.accept().await, listener))
+        });
+        let serve = async |accepted| match accepted {
+            // A client that takes too long gets no more.
+            Ok((stream, _)) => drop(timeout(CONNECTION_LIMIT, self.serve(stream)).await),
+            Err(_) => sleep(PAUSE).await,
+        };
+        connections.for_each_concurrent(CONNECTIONS, serve).await;
         Ok(())
     }
 

@@ -49,13 +49,13 @@ impl Refusal {
 
     /// The refusal of a request head that hyper cannot parse. `None` if there is no client to answer.
     pub(super) fn of(error: &hyper::Error) -> Option<Self> {
-        if error.is_parse_too_large() {
-            Some(Self::HEAD_TOO_LARGE)
-        } else if error.is_parse() {
-            Some(Self::MALFORMED)
+        let is_large = error.is_parse_too_large();
+        let refusal = if is_large {
+            Self::HEAD_TOO_LARGE
         } else {
-            None
-        }
+            Self::MALFORMED
+        };
+        error.is_parse().then_some(refusal)
     }
 
     /// The refusal of a request head that hyper accepts.
