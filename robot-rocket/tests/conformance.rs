@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 
+use libtest_mimic::Arguments;
 #[cfg(feature = "postgres")]
 use robot_core::conformance::scratch_database;
 use robot_core::{
@@ -38,12 +39,28 @@ fn main() -> ExitCode {
     // The other database servers use the same way through the server.
     #[cfg(feature = "postgres")]
     let suite = suite.http("rocket_postgres", postgres(), at_the_root);
-    suite.run()
+    let result = suite.run();
+    let arguments = Arguments::from_args();
+    let has_run_all = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.list;
+    let missing = if has_run_all {
+        DESCRIPTIONS.missing()
+    } else {
+        Vec::new()
+    };
+    if missing.is_empty() {
+        return result;
+    }
+    eprintln!(
+        "described, but produced by no case:\n{}",
+        missing.join("\n")
+    );
+    ExitCode::FAILURE
 }
+
+static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(Descriptions::default);
 
 /// A server at the root, whose answers are compared with its description.
 fn watched(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> impl Client {
-    static DESCRIPTIONS: LazyLock<Descriptions> = LazyLock::new(Descriptions::default);
     let client = start("/", catalogue, configuration, serve_bound);
     DESCRIPTIONS.watch(client, configuration)
 }

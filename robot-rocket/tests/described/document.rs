@@ -1,5 +1,10 @@
 //! The description of the API, compared with exchanges.
 
+use std::{
+    collections::BTreeSet,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
 use percent_encoding::percent_decode_str;
 use robot_core::conformance::{Answer, Call, Client};
 use serde_json::Value;
@@ -21,16 +26,26 @@ const TRANSPORT: [&str; 9] = [
 
 const METHODS: [&str; 7] = ["get", "head", "post", "put", "patch", "delete", "options"];
 
+/// The statuses of requests that no case sends: without permission, too large, or to a server that refuses them.
+const REFUSALS: [&str; 8] = ["401", "403", "408", "413", "421", "431", "500", "503"];
+
 pub(super) struct Document {
     value: Value,
     validator: Validator,
+    /// The operations and statuses of answers.
+    seen: Mutex<BTreeSet<String>>,
 }
 
 impl Document {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let value = serde_json::from_slice(bytes).unwrap_or_else(|error| panic!("{error}"));
         let validator = Validator::new(&value);
-        Self { value, validator }
+        let seen = Mutex::default();
+        Self {
+            value,
+            validator,
+            seen,
+        }
     }
 
     /// The path of the document to which a path belongs. One without variables takes precedence.
@@ -74,6 +89,8 @@ impl Document {
         };
         let response = self.resolve(&operation["responses"][answer.status.to_string()]);
         require(!response.is_null(), "the operation has no such status")?;
+        self.seen()
+            .insert(place(operation, &answer.status.to_string()));
         self.compare_headers(response, answer)?;
         self.compare_body(response, answer, call.method == "HEAD")
     }
@@ -112,9 +129,41 @@ impl Document {
         self.validator.check(schema, &body)
     }
 
-    /// Panics if a service does not know a parameter that the document describes. Changes nothing in an
-    /// empty catalogue.
+    /// No code panics while it holds the lock.
+    fn seen(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is described, and no answer was, except for refusals.
+    pub(super) fn missing(&self) -> Vec<String> {
+        let members = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        let mut described = BTreeSet::new();
+        for (_, item) in members(&self.value["paths"]) {
+            for operation in METHODS.into_iter().filter_map(|method| item.get(method)) {
+                let statuses = members(&operation["responses"]);
+                described.extend(statuses.keys().map(|status| place(operation, status)));
+            }
+        }
+        let is_refusal = |place: &String| {
+            let mut words = place.split(' ');
+            words.any(|word| REFUSALS.contains(&word))
+        };
+        let seen = self.seen();
+        let missing = described.difference(&seen).cloned();
+        missing.filter(|place| !is_refusal(place)).collect()
+    }
+
+    /// Panics if a service does not know a parameter that the document describes, or answers otherwise.
+    /// Changes nothing in an empty catalogue.
     pub(super) fn check_parameters(&self, client: &dyn Client) {
+        let send = |method: &str, target: &str| {
+            let strict = [("prefer", "handling=strict")];
+            let call = call(&method.to_uppercase(), target, &strict);
+            let answer = client.send(&call);
+            let answer = answer.unwrap_or_else(|error| panic!("{error}"));
+            self.check(&call, &answer);
+            answer.text().contains("is not a parameter")
+        };
         let paths = self.value["paths"].as_object().into_iter().flatten();
         for (path, item) in paths {
             let target = path.replace("{id}", "1").replace("{name}", "x");
@@ -122,23 +171,17 @@ impl Document {
                 .into_iter()
                 .filter(|method| item.get(method).is_some())
             {
+                if ["get", "head", "options"].contains(&method) {
+                    send(method, &target);
+                    send(method, &format!("{target}?unknown=1"));
+                }
                 let lists = [&item["parameters"], &item[method]["parameters"]];
                 for parameter in lists.into_iter().filter_map(Value::as_array).flatten() {
                     let parameter = self.resolve(parameter);
-                    if parameter["in"] != "query" {
-                        continue;
-                    }
-                    let target = format!(
-                        "{target}?{}=1",
-                        parameter["name"].as_str().unwrap_or_default()
-                    );
-                    let strict = [("prefer", "handling=strict")];
-                    let call = call(&method.to_uppercase(), &target, &strict);
-                    let answer = client.send(&call).unwrap_or_else(|error| panic!("{error}"));
-                    assert!(
-                        !answer.text().contains("is not a parameter"),
-                        "{method} {target}"
-                    );
+                    let name = parameter["name"].as_str().unwrap_or_default();
+                    let target = format!("{target}?{name}=1");
+                    let is_unknown = parameter["in"] == "query" && send(method, &target);
+                    assert!(!is_unknown, "{method} {target}");
                 }
             }
         }
@@ -152,6 +195,11 @@ impl Document {
             None => value,
         }
     }
+}
+
+fn place(operation: &Value, status: &str) -> String {
+    let id = operation["operationId"].as_str().unwrap_or_default();
+    format!("{id} {status}")
 }
 
 fn require(is_met: bool, problem: &str) -> Result<(), String> {

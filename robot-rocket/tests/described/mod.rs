@@ -39,6 +39,15 @@ impl Descriptions {
     }
 }
 
+impl Descriptions {
+    /// What is described, and was produced by no exchange, after all cases.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        let Self(documents) = self;
+        let documents = documents.iter().filter_map(OnceLock::get);
+        documents.flat_map(|document| document.missing()).collect()
+    }
+}
+
 /// A client that compares each exchange with the document.
 pub(crate) struct Watched<C> {
     client: C,
