@@ -9,7 +9,7 @@ use crate::{
         search_text::has_id,
         statements::{Condition, Dialect, Statements, impl_statements},
     },
-    model::{Robot, ValidDraft},
+    model::{Robot, ValidDraft, fold},
 };
 use diesel::{
     dsl::sql,
@@ -20,6 +20,7 @@ use diesel::{
     sql_types::{BigInt, Text},
     sqlite::Sqlite,
 };
+use serde::Serialize;
 
 diesel::define_sql_function! {
     /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
@@ -85,8 +86,7 @@ pub(super) fn insert_free<'a>(
 ) -> QueryResult<Vec<(i64, String)>> {
     let row = |draft| DraftRow::new(draft, None);
     let rows: Vec<_> = drafts.map(row).collect();
-    let rows = serde_json::to_string(&rows)
-        .map_err(|error| diesel::result::Error::SerializationError(error.into()))?;
+    let rows = json(&rows)?;
     let inserted = InsertFree { rows }.get_results(connection);
     inserted.map_err(|error| without_ids(connection, error))
 }
@@ -97,11 +97,20 @@ pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> 
     let waiting = robots::table.filter(robots::search_text.is_null());
     let waiting: i64 = waiting.count().get_result(connection)?;
     if waiting >= INDEX_BATCH {
-        for (id, name) in connection.unindexed()? {
-            connection.index(id, &name)?;
-        }
+        let names = connection.unindexed()?;
+        let texts = names.iter().map(|(id, name)| (id, fold(name)));
+        // One statement: FTS5 writes what it has collected at the end of each.
+        sql_query(
+            "UPDATE robots SET search_text = value ->> 1 FROM json_each(?) WHERE robots.id = value ->> 0",
+        )
+        .bind::<Text, _>(json(&texts.collect::<Vec<_>>())?)
+        .execute(connection)?;
     }
     Ok(())
+}
+
+fn json(rows: &impl Serialize) -> QueryResult<String> {
+    serde_json::to_string(rows).map_err(|error| DieselError::SerializationError(error.into()))
 }
 
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
