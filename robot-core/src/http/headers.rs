@@ -33,15 +33,33 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<usize> {
 
 /// Whether the client prefers an error to an unknown parameter that is ignored.
 pub(super) fn is_strict(headers: &HeaderMap) -> bool {
-    let preferences = value(headers, PREFER).unwrap_or_default();
-    let preferences = preferences.split(',').filter_map(|preference| {
-        let (preference, _) = preference.split_once(';').unwrap_or((preference, ""));
-        preference.split_once('=')
-    });
-    let mut handling = preferences.filter(|(name, _)| name.trim().eq_ignore_ascii_case("handling"));
-    handling.next().is_some_and(|(_, value)| {
-        let value = value.trim().trim_matches('"');
-        value.eq_ignore_ascii_case("strict")
+    value(headers, PREFER).is_some_and(|preferences| {
+        let handling = preference(&preferences, "handling");
+        handling.is_some_and(|value| value.eq_ignore_ascii_case("strict"))
+    })
+}
+
+/// The value of the first preference with this name (RFC 7240), without its parameters.
+fn preference<'a>(preferences: &'a str, name: &str) -> Option<&'a str> {
+    split_unquoted(preferences, ',').find_map(|preference| {
+        let preference = split_unquoted(preference, ';').next()?;
+        let (found, value) = preference.split_once('=').unwrap_or((preference, ""));
+        let is_found = found.trim().eq_ignore_ascii_case(name);
+        is_found.then(|| value.trim().trim_matches('"'))
+    })
+}
+
+/// The parts of a header value between separators that are not in a quoted string.
+fn split_unquoted(value: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    value.split(move |character| {
+        match character {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = is_quoted,
+            '"' => is_quoted = !is_quoted,
+            _ => return character == separator && !is_quoted,
+        }
+        false
     })
 }
 
@@ -57,6 +75,8 @@ mod tests {
             ("handling=strict;handling=lenient", true),
             ("handling=strict, handling=lenient", true),
             ("handling=lenient, handling=strict", false),
+            ("x=\"a, handling=strict\"", false),
+            ("x=\"\\\", handling=strict, \"", false),
             ("x;handling=strict", false),
             ("handling", false),
             ("", false),

@@ -105,7 +105,6 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
     let not_launched = |error| ServeError::Launch(Box::new(error));
     let rocket = rocket.ignite().await.map_err(not_launched)?;
     // Before the fairings for liftoff, after which a signal may come.
-    #[cfg(unix)]
     shutdown::at_signals(&rocket)?;
     let config = &rocket.config().shutdown;
     let limit = u64::from(config.grace) + u64::from(config.mercy);

@@ -22,7 +22,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 const ABORT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Requests the shutdown of an application at the signals of its setting `shutdown`, which then no longer
-/// end the process. Other systems than Unix have no such signals.
+/// end the process.
 #[cfg(unix)]
 pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
     let config = &rocket.config().shutdown;
@@ -45,6 +45,23 @@ pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
             signal.recv().await;
             tracing::info!("shutting down, because {name} was received");
             shutdown.notify();
+        });
+    }
+    Ok(())
+}
+
+/// Requests the shutdown of an application at Ctrl-C, unless its setting `shutdown` excludes it. Other
+/// signals exist on Unix only.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "fails on Unix")]
+pub(super) fn at_signals(rocket: &Rocket<Ignite>) -> io::Result<()> {
+    if rocket.config().shutdown.ctrlc {
+        let shutdown = rocket.shutdown();
+        spawn(async move {
+            if rocket::tokio::signal::ctrl_c().await.is_ok() {
+                tracing::info!("shutting down, because Ctrl-C was received");
+                shutdown.notify();
+            }
         });
     }
     Ok(())
