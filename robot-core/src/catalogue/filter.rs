@@ -127,14 +127,19 @@ impl Filter {
     /// ```
     #[must_use]
     pub fn years(mut self, years: impl RangeBounds<i64>) -> Self {
-        self.first_year = match years.start_bound() {
-            Bound::Included(year) => Some(*year),
-            Bound::Excluded(year) => Some(year.saturating_add(1)),
-            Bound::Unbounded => None,
-        };
         self.last_year = match years.end_bound() {
             Bound::Included(year) => Some(*year),
             Bound::Excluded(year) => Some(year.saturating_sub(1)),
+            Bound::Unbounded => None,
+        };
+        self.first_year = match years.start_bound() {
+            Bound::Included(year) => Some(*year),
+            Bound::Excluded(&i64::MAX) => {
+                // No year is greater.
+                self.last_year = Some(-1);
+                Some(i64::MAX)
+            }
+            Bound::Excluded(year) => Some(year + 1),
             Bound::Unbounded => None,
         };
         self
