@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS robots (
     -- The folded name, as the program writes it. NULL in rows of other programs.
     search_text VARCHAR(255),
     -- The values of other fields, as a JSON object. NULL if there is none.
-    own LONGTEXT CHECK (json_type(own) = 'OBJECT'),
+    own LONGTEXT CHECK (json_valid(own)),
     CONSTRAINT robots_name UNIQUE (name),
     INDEX robots_year (year),
     INDEX robots_type_year (type, year),

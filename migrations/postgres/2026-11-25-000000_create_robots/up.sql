@@ -1,7 +1,7 @@
 -- COLLATE "C": names are compared and ordered by their bytes, whatever the database's locale.
 -- The index of UNIQUE decides races, and is the order of lists. GENERATED ALWAYS: ids come from the
 -- sequence, which never decreases. Types and years are checked by the program. With the columns that they
--- include, lists and filters that few robots meet are read from an index alone.
+-- include, counts, filters, and lists of ids and names are read from an index alone.
 CREATE TABLE robots (
     id BIGINT NOT NULL GENERATED ALWAYS AS IDENTITY PRIMARY KEY CHECK (id > 0),
     name TEXT COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 255),

@@ -34,7 +34,7 @@ impl<'a> TextSearch<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        let unindexed = connection.unindexed()?.into_iter();
+        let unindexed = connection.unindexed(i64::MAX)?.into_iter();
         let matching = unindexed.filter(|(_, name)| fold(name).contains(&*text));
         let folded = Some(matching.map(|(id, _)| id).collect());
         Ok(Some(Self { text, folded }))

@@ -117,10 +117,11 @@ pub(super) trait Statements: Dialect {
     /// this one began.
     fn exists(&mut self, id: RobotId) -> QueryResult<bool>;
 
-    /// The ids and names of the robots without a search text, of which the search index has none.
-    fn unindexed(&mut self) -> QueryResult<Vec<(i64, String)>>;
+    /// The ids and names of robots without a search text, of which the search index has none: so many at most.
+    fn unindexed(&mut self, limit: i64) -> QueryResult<Vec<(i64, String)>>;
 
     /// Adds a robot without a search text to the search index, unless it has another name now.
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
     fn index(&mut self, id: i64, name: &str) -> QueryResult<()>;
 
     /// Executes a change. The inner result is the id of the robot that was added, changed or
@@ -263,11 +264,13 @@ macro_rules! impl_statements {
                         .execute(self)
                 }
 
-                fn unindexed(&mut self) -> QueryResult<Vec<(i64, String)>> {
+                fn unindexed(&mut self, limit: i64) -> QueryResult<Vec<(i64, String)>> {
                     let rows = robots::table.filter(robots::search_text.is_null());
-                    rows.select((robots::id, robots::name)).load(self)
+                    let rows = rows.select((robots::id, robots::name));
+                    rows.limit(limit).load(self)
                 }
 
+                #[cfg(any(feature = "postgres", feature = "mysql"))]
                 fn index(&mut self, id: i64, name: &str) -> QueryResult<()> {
                     let row = robots::table.find(id).filter(robots::name.eq(name));
                     diesel::update(row.filter(robots::search_text.is_null()))

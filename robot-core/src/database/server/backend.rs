@@ -156,14 +156,17 @@ pub(super) fn complete<B: Backend>(connection: &mut B, database: &str) {
 /// Adds names that other programs inserted to the search index.
 fn index_names<B: Backend>(connection: &mut B) -> QueryResult<()> {
     /// Names in a transaction.
-    const NAMES: usize = 1000;
-    for rows in connection.unindexed()?.chunks(NAMES) {
+    const NAMES: i64 = 1000;
+    loop {
+        let rows = connection.unindexed(NAMES)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
         connection.transaction(|connection| {
             let mut rows = rows.iter();
             rows.try_for_each(|(id, name)| connection.index(*id, name))
         })?;
     }
-    Ok(())
 }
 
 /// An error once the deadline of a transaction has passed, so that it ends.

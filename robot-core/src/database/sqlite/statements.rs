@@ -30,6 +30,10 @@ diesel::define_sql_function! {
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
 
+/// The maximum number of names that are added by one commit. More, and changes wait for the names that another
+/// program has added; fewer, and searches compare these for longer.
+const INDEX_LIMIT: i64 = 4096;
+
 // Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
 // reading 40 entries.
 impl_statements!(SqliteConnection);
@@ -97,7 +101,7 @@ pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> 
     let waiting = robots::table.filter(robots::search_text.is_null());
     let waiting: i64 = waiting.count().get_result(connection)?;
     if waiting >= INDEX_BATCH {
-        let names = connection.unindexed()?;
+        let names = connection.unindexed(INDEX_LIMIT)?;
         let texts = names.iter().map(|(id, name)| (id, fold(name)));
         // One statement: FTS5 writes what it has collected at the end of each.
         sql_query(

@@ -25,7 +25,7 @@ use crate::{
     files::{
         StoreFiles,
         identity::{Identity, identity, link_count},
-        path::{resolve, with_suffix},
+        path::{folder_of, resolve, with_suffix},
     },
 };
 
@@ -129,7 +129,7 @@ impl DatabaseFile {
         if !matches!(pinned, Err(OpenError::Missing { .. })) {
             return pinned;
         }
-        if with_suffix(&self.resolved, ".replaced-1").exists() {
+        if self.has_replaced_file() {
             return Err(self.unusable(
                 "it is missing, and beside it is a catalogue that a restoration has replaced".into(),
                 "restore the backup again, or rename the newest file '.replaced-' and, if there is one, \
@@ -143,6 +143,21 @@ impl DatabaseFile {
             "it is missing, and its WAL (the file '-wal') has changes of it".into(),
             "put the file back beside its WAL. Delete the WAL to begin an empty catalogue",
         ))
+    }
+
+    /// Whether a restoration has renamed a file of this name.
+    fn has_replaced_file(&self) -> bool {
+        let beginning = with_suffix(&self.resolved, ".replaced-");
+        let entries = fs::read_dir(folder_of(&self.resolved));
+        let mut paths = entries.into_iter().flatten().flatten();
+        paths.any(|entry| {
+            let name = entry.file_name();
+            let beginning = beginning.file_name().unwrap_or_default();
+            let rest = name
+                .as_encoded_bytes()
+                .strip_prefix(beginning.as_encoded_bytes());
+            rest.is_some_and(|number| number.iter().all(u8::is_ascii_digit))
+        })
     }
 
     /// Connects to the file, provided that it is still the pinned one.

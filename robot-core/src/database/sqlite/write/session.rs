@@ -103,14 +103,23 @@ impl WriteSession {
         result
     }
 
-    /// The open connection, or a new one.
+    /// The open connection, or a new one, also if the WAL is empty: another program may have been killed
+    /// while it emptied the WAL, and the open connection would then write old pages of its memory.
     fn connection(&mut self) -> Result<SqliteConnection> {
-        let open = self.connection.take();
-        let connection = open.map_or_else(|| connect(&self.file), Ok);
-        connection.map_err(|error| match error {
-            OpenError::DiskFull { .. } => Error::disk_full(error),
-            error => Error::unavailable(error),
-        })
+        match self.connection.take() {
+            Some(connection) if self.file.wal_length() > 0 => Ok(connection),
+            // It is closed only after another one is open.
+            outdated => {
+                let connection = connect(&self.file);
+                if connection.is_err() {
+                    self.connection = outdated;
+                }
+                connection.map_err(|error| match error {
+                    OpenError::DiskFull { .. } => Error::disk_full(error),
+                    error => Error::unavailable(error),
+                })
+            }
+        }
     }
 
     /// Runs the checkpoint that may be due after a commit.

@@ -35,7 +35,7 @@ CREATE TABLE `robots` (
   `year` bigint(20) NOT NULL,
   `revision` bigint(20) NOT NULL DEFAULT 1,
   `search_text` varchar(255) DEFAULT NULL,
-  `own` longtext DEFAULT NULL CHECK (json_type(`own`) = 'OBJECT'),
+  `own` longtext DEFAULT NULL CHECK (json_valid(`own`)),
   PRIMARY KEY (`id`),
   UNIQUE KEY `robots_name` (`name`),
   KEY `robots_year` (`year`),
