@@ -182,7 +182,7 @@ macro_rules! impl_statements {
                         merged_own, restricted, row_limit, sorted,
                     },
                 },
-                model::{Entry, Revision, Robot, RobotId, ValidChanges, fold},
+                model::{Entry, Revision, Robot, RobotId, ValidChanges},
             };
 
             impl Statements for $connection {
@@ -274,7 +274,7 @@ macro_rules! impl_statements {
                 fn index(&mut self, id: i64, name: &str) -> QueryResult<()> {
                     let row = robots::table.find(id).filter(robots::name.eq(name));
                     diesel::update(row.filter(robots::search_text.is_null()))
-                        .set(robots::search_text.eq(fold(name)))
+                        .set(robots::search_text.eq($crate::model::fold(name)))
                         .execute(self)
                         .map(drop)
                 }
