@@ -19,7 +19,6 @@ mod support;
 #[cfg_attr(
     not(all(feature = "postgres", feature = "mysql")),
     expect(
-        dead_code,
         unused_imports,
         reason = "the tests with database servers use all of it"
     )

@@ -23,7 +23,7 @@ const ATTEMPTS: u32 = 5;
 /// [`Error::Unknown`], either all records or none were stored.
 ///
 /// The outcomes are those of an [`import()`](super::import()) of the same records: of two with the
-/// same name, the later one finds the robot of the first. With [`OnConflict::Replace`], a robot is
+/// same name, the later one finds the robot of the first. With [`OnConflict::Replace`](super::OnConflict::Replace), a robot is
 /// updated once, with the values of its last record.
 ///
 /// ```

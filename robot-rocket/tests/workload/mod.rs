@@ -30,7 +30,9 @@ pub(crate) use check::{assert_no_violations, try_list};
 use client::Client;
 pub(crate) use client::send;
 pub(crate) use ledger::{Interval, Ledger, Write};
-pub(crate) use outcome::{Outcome, assert_unavailable};
+pub(crate) use outcome::Outcome;
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+pub(crate) use outcome::assert_unavailable;
 use progress::Progress;
 pub(crate) use robot::{Robot, Row, added_id};
 

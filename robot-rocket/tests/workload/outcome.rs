@@ -59,6 +59,7 @@ impl Outcome {
 
 /// Asserts the exact 503 answer of a store that is busy or unreachable.
 #[track_caller]
+#[cfg(all(feature = "postgres", feature = "mysql"))]
 pub(crate) fn assert_unavailable(answer: &Answer) {
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert_eq!(answer.header("retry-after"), Some("1"));
