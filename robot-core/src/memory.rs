@@ -49,13 +49,13 @@ impl Robots {
         Ok(())
     }
 
-    /// An error unless the robot has this revision.
     fn put(&mut self, robot: Arc<Robot>) {
         let name = robot.name().to_owned();
         self.by_name.insert(name, Arc::clone(&robot));
         self.by_id.insert(robot.id(), robot);
     }
 
+    /// An error unless the robot has this revision.
     fn expect(&self, id: RobotId, revision: Revision) -> Result<()> {
         match self.by_id.get(&id) {
             None => Err(Error::NotFound(id)),

@@ -51,7 +51,7 @@ fn serving(folder: impl Into<PathBuf>) -> Settings {
 }
 
 #[test]
-fn application_routes_and_files_take_precedence_at_the_same_base() {
+fn own_routes_and_files_take_precedence_at_the_same_base() {
     let (own, ours) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(own.path().join("own.txt"), "own").unwrap();
     fs::write(ours.path().join("ours.txt"), "ours").unwrap();

@@ -181,7 +181,7 @@ fn late_answer_leaves_the_focus_in_the_search() {
 }
 
 #[test]
-fn deleted_robot_is_not_in_a_list_read_before_or_loaded_meanwhile() {
+fn deleted_robot_is_in_no_list_read_before_or_meanwhile() {
     let visit = Visit::of(&["BB-8", "Marvin", "R2-D2"]);
     // The first answer is read before the deletion, and arrives after it.
     visit.run(

@@ -74,7 +74,7 @@ fn help_names_the_documented_settings_with_their_defaults() {
 }
 
 #[test]
-fn documented_settings_are_those_of_the_program_with_their_defaults() {
+fn documented_settings_and_defaults_are_those_of_the_program() {
     let table = output("--check");
     let rows = table.lines().skip(1).take_while(|line| !line.is_empty());
     let mut documented = documented();

@@ -97,7 +97,7 @@ fn ready_option_finds_the_server_of_its_settings_or_at_a_url() {
 }
 
 #[test]
-fn ready_option_waits_for_a_server_that_starts_and_reports_what_it_says() {
+fn ready_option_waits_for_a_start_and_reports_the_response() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -183,7 +183,7 @@ fn certificate_that_expires_soon_is_reported() {
 }
 
 #[test]
-fn expired_certificate_is_refused_at_a_reload_and_the_expiry_a_metric() {
+fn expired_certificate_is_refused_at_a_reload_and_is_a_metric() {
     let folder = tempfile::tempdir().unwrap();
     certify(folder.path());
     set_days(folder.path(), 30);

@@ -1,5 +1,5 @@
 //! Look-ups on threads that must not block, such as the workers of a web server. Each thread has a
-//! connection of its own.
+//! connection, which further threads share.
 //!
 //! A look-up that finds its pages in memory takes some microseconds; passing it to another thread
 //! and back takes 20. But a slow disk would block the thread, and all clients that it serves. So a
@@ -56,9 +56,9 @@ impl InlineReads {
         }
     }
 
-    /// Runs a query on the connection of this thread. `None` if look-ups are slow, if there are more
-    /// threads than connections, or if the query would wait for a lock or failed: a thread that may
-    /// block then repeats it and reports the error.
+    /// Runs a query on the connection of this thread. `None` if look-ups are slow, if another thread uses
+    /// the connection, or if the query would wait for a lock or failed: a thread that may block then
+    /// repeats it and reports the error.
     pub(crate) fn read<T>(
         &self,
         query: impl FnOnce(&mut SqliteConnection) -> QueryResult<T>,
