@@ -11,12 +11,10 @@ use crate::{catalogue::Filter, model::fold};
 /// The text of a filter.
 pub(super) struct TextSearch<'a> {
     text: Cow<'a, str>,
-    /// `None` if names are compared as they are.
-    folded: Option<Unindexed>,
+    /// The ids of the robots without a search text that meet the condition; `None` if names are compared as
+    /// they are.
+    folded: Option<Vec<i64>>,
 }
-
-/// The ids of the robots without a search text that meet the condition.
-type Unindexed = Vec<i64>;
 
 impl<'a> TextSearch<'a> {
     /// `None` if every name contains the text. The statement of the condition must see the same snapshot
@@ -49,7 +47,7 @@ impl<'a> TextSearch<'a> {
     pub(super) fn condition<C: Statements>(&self) -> Condition<'_, C::Backend> {
         match &self.folded {
             None => C::name_contains(&self.text),
-            Some(unindexed) => C::search_text_contains(&self.text, unindexed),
+            Some(ids) => C::search_text_contains(&self.text, ids),
         }
     }
 }

@@ -49,11 +49,7 @@ pub(super) fn page<T>(
     let text = TextSearch::new(connection, filter)?;
     let text = text.as_ref();
     if filter.get_name().is_some() {
-        return read(
-            connection,
-            request,
-            text.map(TextSearch::condition::<SqliteConnection>),
-        );
+        return read(connection, request, text.map(contains));
     }
     if let Some(ids) = sorted_ids(connection, request, text)? {
         return read_scanned(connection, request, None, Some(&ids), read);
@@ -92,11 +88,7 @@ pub(super) fn counts<T>(
         .as_ref()
         .and_then(|text| candidates(connection, &text.folded(), CANDIDATE_LIMIT));
     match ids {
-        None => count(
-            connection,
-            filter,
-            text.as_ref().map(TextSearch::condition::<SqliteConnection>),
-        ),
+        None => count(connection, filter, text.as_ref().map(contains)),
         Some(ids) => {
             let condition = condition(filter, text.as_ref(), Some(&ids));
             count(connection, &without_years(filter), condition)
@@ -124,8 +116,7 @@ fn sorted_ids(
     if beyond.optional()?.is_some() {
         return Ok(None);
     }
-    let condition = text.map(TextSearch::condition::<SqliteConnection>);
-    let ids = restricted!(ids(), filter, condition).limit(row_limit(limit));
+    let ids = restricted!(ids(), filter, text.map(contains)).limit(row_limit(limit));
     let ids = match cursor.direction() {
         Direction::Ascending => sorted!(ids, cursor, asc, gt, ge),
         Direction::Descending => sorted!(ids, cursor, desc, lt, le),
@@ -197,8 +188,7 @@ fn read_scanned<T>(
 ) -> QueryResult<Vec<T>> {
     if ids.is_none() && request.cursor.sort().key == SortKey::Year {
         // The order and the condition have one index.
-        let condition = text.map(TextSearch::condition::<SqliteConnection>);
-        return read(connection, request, condition);
+        return read(connection, request, text.map(contains));
     }
     let condition = condition(request.filter, text, ids);
     let filter = &without_years(request.filter);
@@ -225,8 +215,13 @@ fn condition<'a>(
     if let Some(last) = filter.get_last_year() {
         all.push(Box::new(year().le(last)));
     }
-    all.extend(text.map(TextSearch::condition::<SqliteConnection>));
+    all.extend(text.map(contains));
     all.into_iter().reduce(|all, next| Box::new(all.and(next)))
+}
+
+/// The condition for the text.
+fn contains<'a>(text: &'a TextSearch<'_>) -> Condition<'a, Sqlite> {
+    text.condition::<SqliteConnection>()
 }
 
 /// The condition that the id of a robot is one of these.

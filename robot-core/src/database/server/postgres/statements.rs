@@ -39,7 +39,7 @@ impl_statements!(PgConnection, limit);
 
 impl Dialect for PgConnection {
     const MERGE: (&str, &str) = (
-        "nullif(jsonb_strip_nulls(coalesce(own, '{}')::jsonb || ",
+        "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
         "::jsonb)::text, '{}')",
     );
 
@@ -250,20 +250,20 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.search_texts)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.own)?;
-        pass.push_sql(
+        let (before, after) = PgConnection::MERGE;
+        pass.push_sql(&format!(
             ") AS new (id, name, type, year, search_text, own)), \
              taken AS (SELECT new.id FROM new JOIN robots USING (id) \
                  JOIN robots AS other ON other.name = new.name AND other.id <> new.id), \
              updated AS (UPDATE robots SET name = coalesce(new.name, robots.name), \
                  type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year), \
                  search_text = coalesce(new.search_text, robots.search_text), \
-                 own = CASE WHEN new.own IS NULL THEN robots.own ELSE nullif(jsonb_strip_nulls( \
-                     coalesce(robots.own, '{}')::jsonb || new.own::jsonb)::text, '{}') END, \
+                 own = CASE WHEN new.own IS NULL THEN robots.own ELSE {before}new.own{after} END, \
                  revision = robots.revision + 1 \
                  FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken) \
                  RETURNING robots.id) \
-             SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken",
-        );
+             SELECT id, true FROM updated UNION ALL SELECT id, false FROM taken"
+        ));
         Ok(())
     }
 }
