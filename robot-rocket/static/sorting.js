@@ -5,6 +5,7 @@ import { byId, element } from "./elements.js";
 import { MEMBERS } from "./robot.js";
 import { EVERYTHING } from "./view.js";
 
+/** The order that was chosen last; its robots may still be loading. */
 let current = EVERYTHING.sort;
 
 /** The row of headings. `choose` is called with the order that a click asks for. */
@@ -28,7 +29,10 @@ function heading(kind, attributes, title) {
 
 function sortable(key, title, choose) {
   // The first click sorts upwards, the next one the other way.
-  const onclick = () => choose(current === key ? `-${key}` : key);
+  const onclick = () => {
+    current = current === key ? `-${key}` : key;
+    choose(current);
+  };
   const button = element("button", { type: "button", class: "quiet", onclick }, title);
   return heading(`of-${key}`, { "data-key": key }, button);
 }
