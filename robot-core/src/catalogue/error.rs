@@ -200,15 +200,17 @@ pub enum OpenError {
         /// The URL as given.
         url: String,
     },
-    /// The URL of a database server cannot be parsed. It is not repeated, because a part of it may
+    /// The URL of a database server cannot be used. It is not repeated, because a part of it may
     /// be a password.
     #[error(
-        "the URL of the database {database} cannot be read; write it as {example}, with every \
+        "the URL of the database {database} cannot be used: {reason}; write it as {example}, with every \
          character of user and password that is not a letter or digit percent-encoded"
     )]
     InvalidUrl {
         /// The database, as far as it was recognised, without credentials.
         database: String,
+        /// What is wrong, without values of the URL.
+        reason: String,
         /// A valid URL.
         example: &'static str,
     },

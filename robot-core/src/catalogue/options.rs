@@ -23,6 +23,7 @@ pub struct OpenOptions {
     slow_statement: Duration,
     connections: Option<u32>,
     workers: Option<usize>,
+    uses_current_runtime: bool,
     if_unreachable: IfUnreachable,
     if_missing: IfMissing,
     preparation: Preparation,
@@ -75,6 +76,7 @@ impl OpenOptions {
             slow_statement: Duration::from_millis(500),
             connections: None,
             workers: None,
+            uses_current_runtime: false,
             if_unreachable: IfUnreachable::Fail,
             if_missing: IfMissing::Create,
             preparation: Preparation::Migrate,
@@ -133,6 +135,17 @@ impl OpenOptions {
     /// ```
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
+        self
+    }
+
+    /// Lets a store on a database server run its tasks on the Tokio runtime of the thread that opens it, if there
+    /// is one. By default, such a store has a runtime of its own, with one thread.
+    ///
+    /// The threads of that runtime must never wait for a result of the catalogue: they
+    /// [`resolve`](crate::Pending::resolve) it, and call blocking methods in `tokio::task::spawn_blocking`.
+    /// Otherwise calls may never return.
+    pub fn use_current_runtime(mut self) -> Self {
+        self.uses_current_runtime = true;
         self
     }
 
@@ -249,6 +262,12 @@ impl OpenOptions {
     #[must_use]
     pub fn get_workers(&self) -> usize {
         self.workers.unwrap_or_else(cores)
+    }
+
+    /// Whether [`use_current_runtime`](Self::use_current_runtime) was called.
+    #[must_use]
+    pub fn uses_current_runtime(&self) -> bool {
+        self.uses_current_runtime
     }
 
     /// The behaviour if the database server is unreachable.

@@ -4,6 +4,7 @@
 //! the schema, the statements, migrations and the restoration of robots with their ids. A backend
 //! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
 
+mod condition;
 mod errors;
 mod locks;
 mod measuring;

@@ -18,56 +18,56 @@ use crate::{
 const ROWS: usize = 1000;
 
 /// Restores robots, in a transaction that the caller begins and ends.
-pub(super) fn restore<C: Statements>(
+pub(super) async fn restore<C: Statements>(
     connection: &mut C,
     restoration: &Restoration,
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
-    let raises_last = last > connection.last_id()?;
+    let raises_last = last > connection.last_id().await?;
     if raises_last {
-        connection.lock_ids()?;
+        connection.lock_ids().await?;
     }
     for robots in restoration.robots().chunks(ROWS) {
-        insert(connection, robots)?;
+        insert(connection, robots).await?;
     }
     // Last, because a sequence keeps its new value if the transaction fails.
-    if raises_last && last > connection.last_id()? {
-        connection.raise_last_id(last)?;
+    if raises_last && last > connection.last_id().await? {
+        connection.raise_last_id(last).await?;
     }
     Ok(())
 }
 
 /// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
-fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
-    connection.batch_execute("SAVEPOINT before_rows")?;
-    match connection.insert_robots(robots) {
+async fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
+    connection.batch("SAVEPOINT before_rows").await?;
+    match connection.insert_robots(robots).await {
         Ok(()) => {}
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            connection.batch_execute("ROLLBACK TO SAVEPOINT before_rows")?;
+            connection.batch("ROLLBACK TO SAVEPOINT before_rows").await?;
             for robot in robots {
-                insert_one(connection, robot)?;
+                insert_one(connection, robot).await?;
             }
         }
         Err(error) => return Err(error),
     }
-    connection.batch_execute("RELEASE SAVEPOINT before_rows")
+    connection.batch("RELEASE SAVEPOINT before_rows").await
 }
 
 /// Inserts a row. If its id and its name are taken, the error is that of the id: a server may check either
 /// first, and the order changes when an index is created again.
-fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryResult<()> {
-    connection.batch_execute("SAVEPOINT before_row")?;
-    if let Err(error) = connection.insert_robots(std::slice::from_ref(robot)) {
+async fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryResult<()> {
+    connection.batch("SAVEPOINT before_row").await?;
+    if let Err(error) = connection.insert_robots(std::slice::from_ref(robot)).await {
         let violation = taken(&error).ok_or(error)?;
-        connection.batch_execute("ROLLBACK TO SAVEPOINT before_row")?;
-        let violation = if connection.exists(robot.id())? {
+        connection.batch("ROLLBACK TO SAVEPOINT before_row").await?;
+        let violation = if connection.exists(robot.id()).await? {
             Violation::ID_TAKEN
         } else {
             violation
         };
         return Err(wrap(Restoration::conflict(robot, violation)));
     }
-    connection.batch_execute("RELEASE SAVEPOINT before_row")
+    connection.batch("RELEASE SAVEPOINT before_row").await
 }
 
 #[cfg(all(test, feature = "conformance", feature = "postgres"))]

@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use diesel::{QueryResult, dsl::sql, expression::SqlLiteral, sql_types::Bool};
+use diesel::QueryResult;
 
-use super::statements::{Condition, Statements};
+use super::{condition::Condition, statements::Statements};
 use crate::{catalogue::Filter, model::fold};
 
 /// The text of a filter.
@@ -19,7 +19,7 @@ pub(super) struct TextSearch<'a> {
 impl<'a> TextSearch<'a> {
     /// `None` if every name contains the text. The statement of the condition must see the same snapshot
     /// of the database.
-    pub(super) fn new<C: Statements>(
+    pub(super) async fn new<C: Statements>(
         connection: &mut C,
         filter: &'a Filter,
     ) -> QueryResult<Option<Self>> {
@@ -32,7 +32,7 @@ impl<'a> TextSearch<'a> {
         if text.is_empty() {
             return Ok(None);
         }
-        let unindexed = connection.unindexed(i64::MAX)?.into_iter();
+        let unindexed = connection.unindexed(i64::MAX).await?.into_iter();
         let matching = unindexed.filter(|(_, name)| fold(name).contains(&*text));
         let folded = Some(matching.map(|(id, _)| id).collect());
         Ok(Some(Self { text, folded }))
@@ -44,7 +44,7 @@ impl<'a> TextSearch<'a> {
         fold(&self.text)
     }
 
-    pub(super) fn condition<C: Statements>(&self) -> Condition<'_, C::Backend> {
+    pub(super) fn condition<C: Statements>(&self) -> Condition<'_> {
         match &self.folded {
             None => C::name_contains(&self.text),
             Some(ids) => C::search_text_contains(&self.text, ids),
@@ -53,7 +53,7 @@ impl<'a> TextSearch<'a> {
 }
 
 /// The condition that the id of a robot is one of these.
-pub(super) fn has_id(ids: &[i64]) -> SqlLiteral<Bool> {
+pub(super) fn has_id(ids: &[i64]) -> Condition<'static> {
     let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
-    sql(&format!("robots.id IN ({})", ids.join(", ")))
+    Condition::new(format!("robots.id IN ({})", ids.join(", "))).uncached()
 }

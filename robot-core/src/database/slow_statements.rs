@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use diesel::connection::{Connection, Instrumentation, InstrumentationEvent};
+use diesel::connection::{Instrumentation, InstrumentationEvent};
 
 /// The maximum number of characters of a statement in the log. Lower, and statements look alike; higher,
 /// and that of a large batch fills the log.
@@ -12,8 +12,8 @@ const SHOWN: usize = 400;
 const VALUES: &str = " -- binds: ";
 
 /// Logs the statements of a connection that take this long or longer, without their values.
-pub(super) fn log_from(connection: &mut impl Connection, limit: Duration) {
-    connection.set_instrumentation(Stopwatch { limit, start: None });
+pub(super) fn stopwatch(limit: Duration) -> impl Instrumentation {
+    Stopwatch { limit, start: None }
 }
 
 struct Stopwatch {

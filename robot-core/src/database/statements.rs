@@ -1,103 +1,106 @@
 //! Statements about robots. [`Statements`] are the same for every backend; [`Dialect`] is what a
 //! backend implements itself.
+//!
+//! Statements are futures. Those of a database server wait for its answers. Those of SQLite never wait:
+//! [`now`] returns their results.
 
-use diesel::{BoxableExpression, Connection, QueryResult, sql_types::Bool};
+use std::future::Future;
 
-use super::schema::{assigned, robots};
+use diesel::QueryResult;
+
+use super::{condition::Condition, schema::assigned};
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
-/// A condition that robots meet.
-pub(super) type Condition<'a, B> =
-    Box<dyn BoxableExpression<robots::table, B, SqlType = Bool> + 'a>;
-
-/// [`Statements::page`] or [`Statements::entries`].
-pub(super) type PageQuery<C, T> = for<'a> fn(
-    &mut C,
-    PageRequest<'a>,
-    Option<Condition<'a, <C as Connection>::Backend>>,
-) -> QueryResult<Vec<T>>;
-
-/// [`Statements::count`] or [`Statements::summary`].
-pub(super) type CountQuery<C, T> = for<'a> fn(
-    &mut C,
-    &'a Filter,
-    Option<Condition<'a, <C as Connection>::Backend>>,
-) -> QueryResult<T>;
+/// The result of a statement that never waits.
+#[cfg(feature = "sqlite")]
+pub(super) fn now<T>(statement: impl Future<Output = T>) -> T {
+    pollster::block_on(statement)
+}
 
 /// The statements that differ between backends.
-pub(super) trait Dialect: Connection {
+pub(super) trait Dialect: Send {
     /// The SQL before and after a JSON merge patch, which applies it to the own values. Without any, they are
     /// NULL.
     const MERGE: (&str, &str);
 
     /// Inserts a robot, and returns its id.
-    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64>;
+    fn insert(&mut self, draft: &ValidDraft) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// The condition that a name contains a text.
-    fn name_contains(text: &str) -> Condition<'_, Self::Backend>;
+    fn name_contains(text: &str) -> Condition<'_>;
 
     /// The condition that a search text contains a folded text, or that the id is one of these.
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Self::Backend>;
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a>;
 
     /// Inserts robots with their ids, by one statement.
-    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()>;
+    fn insert_robots(
+        &mut self,
+        robots: &[Robot],
+    ) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// The greatest id that was assigned, as far as the database knows; 0 if none was.
-    fn last_id(&mut self) -> QueryResult<i64>;
+    fn last_id(&mut self) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// Makes new ids greater than this id, which is greater than the last one.
-    fn raise_last_id(&mut self, id: i64) -> QueryResult<()>;
+    fn raise_last_id(&mut self, id: i64) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// Keeps other transactions from assigning ids until this one ends, if
     /// [`raise_last_id`](Self::raise_last_id) needs that.
-    fn lock_ids(&mut self) -> QueryResult<()> {
-        Ok(())
+    fn lock_ids(&mut self) -> impl Future<Output = QueryResult<()>> + Send {
+        async { Ok(()) }
     }
 }
 
 /// The statements that are the same for every backend.
 pub(super) trait Statements: Dialect {
+    /// Executes statements without values and results.
+    fn batch(&mut self, statements: &str) -> impl Future<Output = QueryResult<()>> + Send;
+
     /// The robot with this id.
-    fn get(&mut self, id: RobotId) -> QueryResult<Option<Robot>>;
+    fn get(&mut self, id: RobotId) -> impl Future<Output = QueryResult<Option<Robot>>> + Send;
 
     /// The robot with this name.
-    fn find(&mut self, name: &str) -> QueryResult<Option<Robot>>;
+    fn find(&mut self, name: &str) -> impl Future<Output = QueryResult<Option<Robot>>> + Send;
 
     /// A page of the robots that meet the request's filter. The text of the filter is ignored: `condition`,
     /// if there is one, replaces it.
-    fn page<'a>(
+    fn page(
         &mut self,
-        request: PageRequest<'a>,
-        condition: Option<Condition<'a, Self::Backend>>,
-    ) -> QueryResult<Vec<Robot>>;
+        request: PageRequest<'_>,
+        condition: Option<Condition<'_>>,
+    ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
     /// As [`page`](Self::page), entries only: without a condition, read from the index of the names
     /// alone.
-    fn entries<'a>(
+    fn entries(
         &mut self,
-        request: PageRequest<'a>,
-        condition: Option<Condition<'a, Self::Backend>>,
-    ) -> QueryResult<Vec<Entry>>;
+        request: PageRequest<'_>,
+        condition: Option<Condition<'_>>,
+    ) -> impl Future<Output = QueryResult<Vec<Entry>>> + Send;
 
     /// The number of the robots that [`page`](Self::page) reads without a limit.
-    fn count<'a>(
+    fn count(
         &mut self,
-        filter: &'a Filter,
-        condition: Option<Condition<'a, Self::Backend>>,
-    ) -> QueryResult<i64>;
+        filter: &Filter,
+        condition: Option<Condition<'_>>,
+    ) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// The numbers of these robots by type and year.
-    fn summary<'a>(
+    fn summary(
         &mut self,
-        filter: &'a Filter,
-        condition: Option<Condition<'a, Self::Backend>>,
-    ) -> QueryResult<Vec<(String, i64, i64)>>;
+        filter: &Filter,
+        condition: Option<Condition<'_>>,
+    ) -> impl Future<Output = QueryResult<Vec<(String, i64, i64)>>> + Send;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
-    fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize>;
+    fn update(
+        &mut self,
+        id: RobotId,
+        changes: &ValidChanges,
+    ) -> impl Future<Output = QueryResult<usize>> + Send;
 
     /// As [`update`](Self::update), of a robot with this revision.
     fn update_if(
@@ -105,52 +108,62 @@ pub(super) trait Statements: Dialect {
         id: RobotId,
         revision: Revision,
         changes: &ValidChanges,
-    ) -> QueryResult<usize>;
+    ) -> impl Future<Output = QueryResult<usize>> + Send;
 
     /// Deletes a robot, and returns how many there were with this id: 0 or 1.
-    fn delete(&mut self, id: RobotId) -> QueryResult<usize>;
+    fn delete(&mut self, id: RobotId) -> impl Future<Output = QueryResult<usize>> + Send;
 
     /// As [`delete`](Self::delete), of a robot with this revision.
-    fn delete_if(&mut self, id: RobotId, revision: Revision) -> QueryResult<usize>;
+    fn delete_if(
+        &mut self,
+        id: RobotId,
+        revision: Revision,
+    ) -> impl Future<Output = QueryResult<usize>> + Send;
 
     /// Whether a robot with this id exists now, also if another transaction has changed that since
     /// this one began.
-    fn exists(&mut self, id: RobotId) -> QueryResult<bool>;
+    fn exists(&mut self, id: RobotId) -> impl Future<Output = QueryResult<bool>> + Send;
 
     /// The ids and names of robots without a search text, of which the search index has none: so many at most.
-    fn unindexed(&mut self, limit: i64) -> QueryResult<Vec<(i64, String)>>;
+    fn unindexed(
+        &mut self,
+        limit: i64,
+    ) -> impl Future<Output = QueryResult<Vec<(i64, String)>>> + Send;
 
     /// Adds a robot without a search text to the search index, unless it has another name now.
     #[cfg(any(feature = "postgres", feature = "mysql"))]
-    fn index(&mut self, id: i64, name: &str) -> QueryResult<()>;
+    fn index(&mut self, id: i64, name: &str) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// Executes a change. The inner result is the id of the robot that was added, changed or
     /// deleted.
-    fn apply(&mut self, change: &Change) -> QueryResult<Result<RobotId>> {
-        let (id, rows) = match change {
-            Change::Insert(draft) => {
-                return self.insert(draft).map(assigned);
+    fn apply(
+        &mut self,
+        change: &Change,
+    ) -> impl Future<Output = QueryResult<Result<RobotId>>> + Send {
+        async move {
+            let (id, rows) = match change {
+                Change::Insert(draft) => return self.insert(draft).await.map(assigned),
+                Change::Update(id, changes) => (*id, self.update(*id, changes).await?),
+                Change::UpdateIf(id, revision, changes) => {
+                    (*id, self.update_if(*id, *revision, changes).await?)
+                }
+                Change::Delete(id) => (*id, self.delete(*id).await?),
+                Change::DeleteIf(id, revision) => (*id, self.delete_if(*id, *revision).await?),
+            };
+            if rows > 0 {
+                return Ok(Ok(id));
             }
-            Change::Update(id, changes) => (*id, self.update(*id, changes)?),
-            Change::UpdateIf(id, revision, changes) => {
-                (*id, self.update_if(*id, *revision, changes)?)
-            }
-            Change::Delete(id) => (*id, self.delete(*id)?),
-            Change::DeleteIf(id, revision) => (*id, self.delete_if(*id, *revision)?),
-        };
-        if rows > 0 {
-            return Ok(Ok(id));
+            // The statement has decided. This look only finds out why it changed nothing.
+            let is_stale = match change {
+                Change::UpdateIf(..) | Change::DeleteIf(..) => self.exists(id).await?,
+                _ => false,
+            };
+            Ok(Err(if is_stale {
+                Error::Stale(id)
+            } else {
+                Error::NotFound(id)
+            }))
         }
-        // The statement has decided. This look only finds out why it changed nothing.
-        let is_stale = match change {
-            Change::UpdateIf(..) | Change::DeleteIf(..) => self.exists(id)?,
-            _ => false,
-        };
-        Ok(Err(if is_stale {
-            Error::Stale(id)
-        } else {
-            Error::NotFound(id)
-        }))
     }
 }
 
@@ -158,140 +171,177 @@ pub(super) trait Statements: Dialect {
 /// by its static type, so each backend needs code of its own; as a generic function it would need
 /// bounds that are longer than the code.
 ///
-/// `limit` adds a LIMIT to the query of a page. A backend that reads each row only when it is requested
-/// needs none.
+/// `blocking` is for SQLite, whose statements return their results, and which reads each row only when it is
+/// requested, so that a page needs no LIMIT. `awaited` is for database servers.
 ///
 /// `for_update` makes [`Statements::exists`] a locking read, on a backend whose transactions read a
 /// snapshot otherwise.
 macro_rules! impl_statements {
-    ($connection:ty $(, $limit:ident)? $(; $lock:ident)?) => {
+    ($connection:ty, $kind:ident $(, $lock:ident)?) => {
         const _: () = {
             use diesel::{
-                QueryResult,
-                connection::DefaultLoadingMode,
+                BoolExpressionMethods, ExpressionMethods, OptionalExtension, QueryDsl, QueryResult,
+                SelectableHelper,
                 dsl::{count_star, sql},
-                prelude::*,
                 sql_types::{Nullable, Text},
             };
             use $crate::{
-                catalogue::{Direction, Filter, PageRequest, CursorPlace},
+                catalogue::{CursorPlace, Direction, Filter, PageRequest},
                 database::{
+                    condition::Condition,
                     schema::{ChangedColumns, Row, entry, robot, robots},
                     statements::{
-                        Condition, Dialect, Statements, after_name, collect, load_page,
-                        merged_own, restricted, row_limit, sorted,
+                        Dialect, Statements, after_name, import_run_query_dsl, load_page,
+                        load_rows, merged_own, restricted, row_limit, run, sorted,
                     },
                 },
                 model::{Entry, Revision, Robot, RobotId, ValidChanges},
             };
 
+            import_run_query_dsl!($kind);
+
             impl Statements for $connection {
+                async fn batch(&mut self, statements: &str) -> QueryResult<()> {
+                    run!($kind, self.batch_execute(statements))
+                }
+
                 // At most one row has an id or a name, so that no LIMIT is needed.
 
-                fn get(&mut self, id: RobotId) -> QueryResult<Option<Robot>> {
+                async fn get(&mut self, id: RobotId) -> QueryResult<Option<Robot>> {
                     let row = robots::table.find(id.get()).select(Row::as_select());
-                    row.get_result(self).and_then(robot).optional()
+                    run!($kind, row.get_result(self)).and_then(robot).optional()
                 }
 
-                fn find(&mut self, name: &str) -> QueryResult<Option<Robot>> {
+                async fn find(&mut self, name: &str) -> QueryResult<Option<Robot>> {
                     let row = robots::table.filter(robots::name.eq(name));
                     let row = row.select(Row::as_select());
-                    row.get_result(self).and_then(robot).optional()
+                    run!($kind, row.get_result(self)).and_then(robot).optional()
                 }
 
-                fn page<'a>(
+                async fn page(
                     &mut self,
-                    request: PageRequest<'a>,
-                    condition: Option<Condition<'a, Self::Backend>>,
+                    request: PageRequest<'_>,
+                    condition: Option<Condition<'_>>,
                 ) -> QueryResult<Vec<Robot>> {
-                    load_page!(self, request, condition, Row::as_select(), robot $(, $limit)?)
+                    load_page!($kind, self, request, condition, Row::as_select(), robot)
                 }
 
-                fn entries<'a>(
+                async fn entries(
                     &mut self,
-                    request: PageRequest<'a>,
-                    condition: Option<Condition<'a, Self::Backend>>,
+                    request: PageRequest<'_>,
+                    condition: Option<Condition<'_>>,
                 ) -> QueryResult<Vec<Entry>> {
                     let columns = (robots::id, robots::name);
-                    load_page!(self, request, condition, columns, entry $(, $limit)?)
+                    load_page!($kind, self, request, condition, columns, entry)
                 }
 
-                fn count<'a>(
+                async fn count(
                     &mut self,
-                    filter: &'a Filter,
-                    condition: Option<Condition<'a, Self::Backend>>,
+                    filter: &Filter,
+                    condition: Option<Condition<'_>>,
                 ) -> QueryResult<i64> {
                     let count = robots::table.select(count_star()).into_boxed();
-                    restricted!(count, filter, condition).get_result(self)
+                    let count = restricted!(count, filter, condition);
+                    run!($kind, count.get_result(self))
                 }
 
-                fn summary<'a>(
+                async fn summary(
                     &mut self,
-                    filter: &'a Filter,
-                    condition: Option<Condition<'a, Self::Backend>>,
+                    filter: &Filter,
+                    condition: Option<Condition<'_>>,
                 ) -> QueryResult<Vec<(String, i64, i64)>> {
                     let groups = robots::table
                         .group_by((robots::robot_type, robots::year))
                         .select((robots::robot_type, robots::year, count_star()))
                         .into_boxed();
-                    restricted!(groups, filter, condition).load(self)
+                    let groups = restricted!(groups, filter, condition);
+                    run!($kind, groups.load(self))
                 }
 
-                fn update(&mut self, id: RobotId, changes: &ValidChanges) -> QueryResult<usize> {
+                async fn update(
+                    &mut self,
+                    id: RobotId,
+                    changes: &ValidChanges,
+                ) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
                     let revision = robots::revision.eq(robots::revision + 1);
                     let own = merged_own!(Self, changes);
-                    diesel::update(row)
-                        .set((ChangedColumns::from(changes), own, revision))
-                        .execute(self)
+                    let update =
+                        diesel::update(row).set((ChangedColumns::from(changes), own, revision));
+                    run!($kind, update.execute(self))
                 }
 
-                fn delete(&mut self, id: RobotId) -> QueryResult<usize> {
-                    diesel::delete(robots::table.find(id.get())).execute(self)
+                async fn delete(&mut self, id: RobotId) -> QueryResult<usize> {
+                    let delete = diesel::delete(robots::table.find(id.get()));
+                    run!($kind, delete.execute(self))
                 }
 
-                fn update_if(
+                async fn update_if(
                     &mut self,
                     id: RobotId,
                     revision: Revision,
                     changes: &ValidChanges,
                 ) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
+                    let row = row.filter(robots::revision.eq(revision.get()));
                     let next = robots::revision.eq(robots::revision + 1);
                     let own = merged_own!(Self, changes);
-                    diesel::update(row.filter(robots::revision.eq(revision.get())))
-                        .set((ChangedColumns::from(changes), own, next))
-                        .execute(self)
+                    let update =
+                        diesel::update(row).set((ChangedColumns::from(changes), own, next));
+                    run!($kind, update.execute(self))
                 }
 
-                fn unindexed(&mut self, limit: i64) -> QueryResult<Vec<(i64, String)>> {
+                async fn unindexed(&mut self, limit: i64) -> QueryResult<Vec<(i64, String)>> {
                     let rows = robots::table.filter(robots::search_text.is_null());
-                    let rows = rows.select((robots::id, robots::name));
-                    rows.limit(limit).load(self)
+                    let rows = rows.select((robots::id, robots::name)).limit(limit);
+                    run!($kind, rows.load(self))
                 }
 
                 #[cfg(any(feature = "postgres", feature = "mysql"))]
-                fn index(&mut self, id: i64, name: &str) -> QueryResult<()> {
+                async fn index(&mut self, id: i64, name: &str) -> QueryResult<()> {
                     let row = robots::table.find(id).filter(robots::name.eq(name));
-                    diesel::update(row.filter(robots::search_text.is_null()))
-                        .set(robots::search_text.eq($crate::model::fold(name)))
-                        .execute(self)
-                        .map(drop)
+                    let update = diesel::update(row.filter(robots::search_text.is_null()))
+                        .set(robots::search_text.eq($crate::model::fold(name)));
+                    run!($kind, update.execute(self)).map(drop)
                 }
 
-                fn delete_if(&mut self, id: RobotId, revision: Revision) -> QueryResult<usize> {
+                async fn delete_if(
+                    &mut self,
+                    id: RobotId,
+                    revision: Revision,
+                ) -> QueryResult<usize> {
                     let row = robots::table.find(id.get());
                     let row = row.filter(robots::revision.eq(revision.get()));
-                    diesel::delete(row).execute(self)
+                    run!($kind, diesel::delete(row).execute(self))
                 }
 
-                fn exists(&mut self, id: RobotId) -> QueryResult<bool> {
+                async fn exists(&mut self, id: RobotId) -> QueryResult<bool> {
                     let row = robots::table.find(id.get()).select(robots::id);
-                    let row = row$(.$lock())?.get_result::<i64>(self);
+                    let row = run!($kind, row$(.$lock())?.get_result::<i64>(self));
                     Ok(row.optional()?.is_some())
                 }
             }
         };
+    };
+}
+
+/// Imports the traits that execute statements.
+macro_rules! import_run_query_dsl {
+    (blocking) => {
+        use diesel::{RunQueryDsl, connection::SimpleConnection};
+    };
+    (awaited) => {
+        use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+    };
+}
+
+/// Executes a statement.
+macro_rules! run {
+    (blocking, $statement:expr) => {
+        $statement
+    };
+    (awaited, $statement:expr) => {
+        $statement.await
     };
 }
 
@@ -308,23 +358,25 @@ macro_rules! merged_own {
 
 /// Loads columns of a page, and converts each row.
 macro_rules! load_page {
-    ($connection:expr, $request:expr, $condition:expr, $columns:expr, $convert:expr $(, $limit:ident)?) => {{
-        let PageRequest { filter, cursor, limit } = $request;
+    ($kind:ident, $connection:expr, $request:expr, $condition:expr, $columns:expr, $convert:expr) => {{
+        let PageRequest {
+            filter,
+            cursor,
+            limit,
+        } = $request;
         let page = robots::table.select($columns);
         match (after_name($request), $condition) {
             // The most frequent pages, whose statements are found by their types.
             (Some(after), condition) => {
                 let page = page
                     .filter(robots::name.gt(after))
-                    .order(robots::name.asc())
-                    $(.$limit(row_limit(limit)))?;
-                if let Some(condition) = condition {
-                    let page = page.filter(condition);
-                    let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
-                    collect(rows, limit, $convert)
-                } else {
-                    let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
-                    collect(rows, limit, $convert)
+                    .order(robots::name.asc());
+                match condition {
+                    Some(condition) => {
+                        let page = page.filter(condition);
+                        load_rows!($kind, page, $connection, limit, $convert)
+                    }
+                    None => load_rows!($kind, page, $connection, limit, $convert),
                 }
             }
             (None, condition) => {
@@ -334,10 +386,26 @@ macro_rules! load_page {
                     Direction::Ascending => sorted!(page, cursor, asc, gt, ge),
                     Direction::Descending => sorted!(page, cursor, desc, lt, le),
                 };
-                let rows = page.load_iter::<_, DefaultLoadingMode>($connection)?;
-                collect(rows, limit, $convert)
+                load_rows!($kind, page, $connection, limit, $convert)
             }
         }
+    }};
+}
+
+/// Loads the first rows, and converts each.
+macro_rules! load_rows {
+    (blocking, $query:expr, $connection:expr, $limit:expr, $convert:expr) => {{
+        // A loop, because collecting into a result moves each row several times.
+        let mut items = Vec::new();
+        let rows = $query.load_iter::<_, diesel::connection::DefaultLoadingMode>($connection)?;
+        for row in rows.take($limit) {
+            items.push($convert(row?)?);
+        }
+        Ok(items)
+    }};
+    (awaited, $query:expr, $connection:expr, $limit:expr, $convert:expr) => {{
+        let rows = $query.limit(row_limit($limit)).load($connection).await?;
+        rows.into_iter().map($convert).collect()
     }};
 }
 
@@ -397,7 +465,9 @@ macro_rules! restricted {
     }};
 }
 
-pub(super) use {impl_statements, load_page, merged_own, restricted, sorted};
+pub(super) use {
+    impl_statements, import_run_query_dsl, load_page, load_rows, merged_own, restricted, run, sorted,
+};
 
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no
 /// other condition than a part of them.
@@ -409,20 +479,6 @@ pub(super) fn after_name(request: PageRequest<'_>) -> Option<&str> {
 /// The LIMIT of a statement.
 pub(super) fn row_limit(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
-}
-
-/// The first values of rows, each converted before the next row is read. A loop, because collecting into
-/// a result moves each row several times.
-pub(super) fn collect<R, T>(
-    rows: impl Iterator<Item = QueryResult<R>>,
-    limit: usize,
-    convert: impl Fn(R) -> QueryResult<T>,
-) -> QueryResult<Vec<T>> {
-    let mut items = Vec::new();
-    for row in rows.take(limit) {
-        items.push(convert(row?)?);
-    }
-    Ok(items)
 }
 
 /// Whether no robot meets a filter, because no name contains NUL, which PostgreSQL does not accept.

@@ -1,18 +1,23 @@
-//! Interface of a server backend: connecting, and the meaning of errors.
+//! Interface of a server backend: connecting, and the statements that server stores need.
 
 use std::{
     collections::{HashMap, HashSet},
+    future::Future,
     time::{Duration, Instant},
 };
 
-use diesel::{ConnectionError, ConnectionResult, QueryResult, r2d2::R2D2Connection};
+use diesel::QueryResult;
 
-use super::limits::Limits;
+use super::{
+    connect_error::{ConnectError, UrlError},
+    errors::is_transient,
+    limits::Limits,
+};
 use crate::{
-    catalogue::{Error, OpenOptions, Result},
+    catalogue::{Error, Preparation, Result},
     database::{
         errors::{taken, wrap},
-        migrations::{Migrate, MigrationError},
+        migrations::{self, Migrate, MigrationError},
         statements::Statements,
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft},
@@ -27,50 +32,48 @@ pub(super) enum Purpose {
     Use,
 }
 
-/// Why a server did not accept a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConnectFailure {
-    /// It is unreachable or not ready yet.
-    Unreachable,
-    /// It rejects the connection until its configuration or the URL changes: what the operator can
-    /// do.
-    Rejected(&'static str),
-    /// The URL is invalid.
-    InvalidUrl,
-}
-
 /// A connection to a kind of database server.
-pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
+pub(super) trait Backend: Statements + Sized + 'static {
+    /// Where a database is.
+    type Url: Send + Sync + 'static;
+
     /// A URL, as an example for messages.
     const EXAMPLE: &'static str;
 
     /// What the operator can do about a server that cannot be used, unless its error says more.
     const REMEDY: &'static str;
 
-    /// What completes its tables.
-    const ADDITION: Addition;
+    /// What the operator can do about a server whose TLS does not fit the URL.
+    const TLS_REMEDY: &'static str;
+
+    /// Begins a transaction that reads the database as it is at one moment.
+    const BEGIN_SNAPSHOT: &'static str;
 
     /// Whether [`insert_all`](Self::insert_all) is one statement, which needs no transaction.
     const INSERTS_BY_ONE_STATEMENT: bool;
 
-    /// The URL to connect to, with parameters that it does not set itself.
-    fn complete_url(url: &str, options: &OpenOptions) -> String;
+    fn parse(url: &str, timeout: Duration) -> Result<Self::Url, UrlError>;
 
-    /// Connects, and sets what the catalogue relies on.
-    fn connect(url: &str, purpose: Purpose, timeout: Duration) -> ConnectionResult<Self>;
+    /// Connects, and sets what the catalogue relies on. Statements that take long are logged.
+    fn connect(
+        url: &Self::Url,
+        purpose: Purpose,
+        timeout: Duration,
+        slow_statement: Duration,
+    ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
-    /// Why a connection failed.
-    fn connect_failure(error: &ConnectionError) -> ConnectFailure;
+    /// Prepares the tables. Blocks the thread, which the runtime of the connection must not need.
+    fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError>;
 
     /// Sets the time limits of the next statements, as far as the server has them. Those of a commit
     /// are not limited.
-    fn set_limits(&mut self, limits: Limits) -> QueryResult<()>;
+    fn set_limits(&mut self, limits: Limits) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// The robots with these ids, in any order, by one statement.
-    fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>>;
+    fn get_all(&mut self, ids: &[i64]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
     /// The robots with these names, in any order, by one statement.
-    fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>>;
+    fn find_all(&mut self, names: &[&str]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
     /// Inserts robots with different names, except those whose names are taken, and returns the new ids
     /// by name. If this takes several statements, the last one begins before the deadline.
@@ -78,7 +81,7 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
         &mut self,
         drafts: &[&ValidDraft],
         deadline: Instant,
-    ) -> QueryResult<HashMap<String, i64>>;
+    ) -> impl Future<Output = QueryResult<HashMap<String, i64>>> + Send;
 
     /// Changes robots with different ids, except those whose new names are taken, and returns the
     /// results of those that exist. By default with a statement for each, the last one before the
@@ -87,35 +90,40 @@ pub(super) trait Backend: Statements + Migrate + R2D2Connection + 'static {
         &mut self,
         updates: &[(RobotId, &ValidChanges)],
         deadline: Instant,
-    ) -> QueryResult<HashMap<RobotId, Result<()>>> {
-        let mut updated = HashMap::new();
-        for (id, changes) in updates {
-            check_deadline(deadline)?;
-            let result = match self.update(*id, changes) {
-                Ok(0) => continue,
-                Ok(_) => Ok(()),
-                Err(error) => Err(taken(&error).ok_or(error)?.into()),
-            };
-            updated.insert(*id, result);
+    ) -> impl Future<Output = QueryResult<HashMap<RobotId, Result<()>>>> + Send {
+        async move {
+            let mut updated = HashMap::new();
+            for (id, changes) in updates {
+                check_deadline(deadline)?;
+                let result = match self.update(*id, changes).await {
+                    Ok(0) => continue,
+                    Ok(_) => Ok(()),
+                    Err(error) => Err(taken(&error).ok_or(error)?.into()),
+                };
+                updated.insert(*id, result);
+            }
+            Ok(updated)
         }
-        Ok(updated)
     }
 
     /// Deletes robots with different ids, and returns the ids of those that existed. By default with a
     /// statement for each, the last one before the deadline.
-    fn delete_all(&mut self, ids: &[RobotId], deadline: Instant) -> QueryResult<HashSet<RobotId>> {
-        let mut deleted = HashSet::new();
-        for id in ids {
-            check_deadline(deadline)?;
-            if self.delete(*id)? > 0 {
-                deleted.insert(*id);
+    fn delete_all(
+        &mut self,
+        ids: &[RobotId],
+        deadline: Instant,
+    ) -> impl Future<Output = QueryResult<HashSet<RobotId>>> + Send {
+        async move {
+            let mut deleted = HashSet::new();
+            for id in ids {
+                check_deadline(deadline)?;
+                if self.delete(*id).await? > 0 {
+                    deleted.insert(*id);
+                }
             }
+            Ok(deleted)
         }
-        Ok(deleted)
     }
-
-    /// Executes reads that see the database as it is at one moment.
-    fn snapshot<T>(&mut self, reads: impl FnOnce(&mut Self) -> QueryResult<T>) -> QueryResult<T>;
 }
 
 /// An object that completes the tables. It needs rights that the user may not have, and the catalogue works
@@ -130,42 +138,64 @@ pub(super) struct Addition {
     pub(super) remedy: &'static str,
 }
 
-/// Creates the [`Addition`] of a backend unless it exists, and adds the rows of other programs to the search
-/// index.
-pub(super) fn complete<B: Backend>(connection: &mut B, database: &str) {
-    let Addition {
-        exists,
-        create,
-        missing,
-        remedy,
-    } = B::ADDITION;
+/// Brings the tables up to date, and creates the [`Addition`] unless it exists.
+pub(super) fn prepare<C: Migrate>(
+    connection: &mut C,
+    addition: &Addition,
+    database: &str,
+    preparation: Preparation,
+) -> Result<(), MigrationError> {
+    migrations::prepare(connection, database, preparation)?;
+    if matches!(preparation, Preparation::Revert(_)) {
+        return Ok(());
+    }
     let added = connection.exclusively(database, |connection| {
-        if connection.texts(exists)?.is_empty() {
-            connection.batch_execute(create)?;
+        if connection.texts(addition.exists)?.is_empty() {
+            connection.batch_execute(addition.create)?;
         }
         Ok(())
     });
     if let Err(MigrationError::Failed(cause)) = added {
+        let Addition {
+            missing, remedy, ..
+        } = addition;
         tracing::warn!("{database}: {missing}: {cause}; {remedy}, and restart the program");
     }
-    if let Err(cause) = index_names(connection) {
+    Ok(())
+}
+
+/// Adds names that other programs inserted to the search index. Without them, searches compare these names.
+pub(super) async fn index_names<B: Backend>(connection: &mut B, database: &str) {
+    /// Names in a transaction.
+    const NAMES: i64 = 1000;
+    let indexed: QueryResult<()> = async {
+        loop {
+            let rows = connection.unindexed(NAMES).await?;
+            if rows.is_empty() {
+                return Ok(());
+            }
+            connection.batch("BEGIN").await?;
+            for (id, name) in rows {
+                connection.index(id, &name).await?;
+            }
+            connection.batch("COMMIT").await?;
+        }
+    }
+    .await;
+    if let Err(cause) = indexed {
         tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
     }
 }
 
-/// Adds names that other programs inserted to the search index.
-fn index_names<B: Backend>(connection: &mut B) -> QueryResult<()> {
-    /// Names in a transaction.
-    const NAMES: i64 = 1000;
-    loop {
-        let rows = connection.unindexed(NAMES)?;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        connection.transaction(|connection| {
-            let mut rows = rows.iter();
-            rows.try_for_each(|(id, name)| connection.index(*id, name))
-        })?;
+/// What an error during the set-up of a connection means: the server must be configured in another way, or
+/// it may accept the connection later.
+pub(super) fn set_up_failed(error: diesel::result::Error) -> ConnectError {
+    let is_transient = is_transient(&error);
+    let cause = error.to_string();
+    if is_transient {
+        ConnectError::Unreachable(cause)
+    } else {
+        ConnectError::Refused(cause)
     }
 }
 
@@ -179,28 +209,15 @@ pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
     )))
 }
 
-/// Implements the look-ups of a [`Backend`]. A macro for the reason that
+/// Loads the robots of which a column has one of these values. A macro for the reason that
 /// [`impl_statements`](crate::database::statements::impl_statements) is one.
-macro_rules! impl_look_ups {
-    () => {
-        fn get_all(&mut self, ids: &[i64]) -> diesel::QueryResult<Vec<$crate::model::Robot>> {
-            $crate::database::server::backend::load_robots!(self, id, ids)
-        }
-
-        fn find_all(&mut self, names: &[&str]) -> diesel::QueryResult<Vec<$crate::model::Robot>> {
-            $crate::database::server::backend::load_robots!(self, name, names)
-        }
-    };
-}
-
-/// Loads the robots of which a column has one of these values.
 macro_rules! load_robots {
     ($connection:expr, $column:ident, $values:expr) => {{
         use $crate::database::schema::{Row, robot, robots};
         let rows = robots::table.filter(robots::$column.eq_any($values));
-        let rows = rows.select(Row::as_select()).load($connection)?;
+        let rows = rows.select(Row::as_select()).load($connection).await?;
         rows.into_iter().map(robot).collect()
     }};
 }
 
-pub(super) use {impl_look_ups, load_robots};
+pub(super) use load_robots;

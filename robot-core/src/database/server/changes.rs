@@ -9,8 +9,8 @@ use diesel::QueryResult;
 
 use super::{
     backend::{Backend, check_deadline},
-    batcher::{Attempt, BatchFailure, Terms, Work, transaction},
-    connector::Connection,
+    batcher::{Attempt, Work},
+    connection::Connection,
     limits::{LOCK_FACTOR, Limits, Plans, WRITE_MARGIN, lock_timeout, whole_seconds},
 };
 use crate::{
@@ -30,20 +30,18 @@ impl<B: Backend> Work<B> for Changes {
 
     const QUEUE: &'static str = "changes";
 
-    fn terms(&self, _: &Change) -> Terms {
-        Terms {
-            first_attempt: Attempt::InBatch,
-            limit: lock_timeout(self.timeout) + WRITE_MARGIN,
-            is_write: true,
-        }
+    const IS_WRITE: bool = true;
+
+    fn limit(&self) -> Duration {
+        lock_timeout(self.timeout) + WRITE_MARGIN
     }
 
-    fn execute(
+    async fn execute(
         &self,
         connection: &mut Connection<B>,
         changes: &[Change],
         attempt: Attempt,
-    ) -> Result<Vec<Result<RobotId>>, BatchFailure> {
+    ) -> QueryResult<Vec<Result<RobotId>>> {
         let lock = self.timeout / LOCK_FACTOR;
         // In a batch, waits for several locks add up.
         let (limit, lock_seconds) = match attempt {
@@ -56,47 +54,48 @@ impl<B: Backend> Work<B> for Changes {
             lock_seconds,
             plans: Plans::Index,
         };
-        let connection = connection.limited(limits).map_err(BatchFailure::unsent)?;
-        match changes {
-            [change] => Ok(vec![connection.apply(change)?]),
-            _ => apply_batch(connection, changes, Instant::now() + limit),
+        connection.limit(limits).await?;
+        let deadline = Instant::now() + limit;
+        if let [change] = changes
+            && let Some(connection) = connection.autocommit()
+        {
+            return Ok(vec![connection.apply(change).await?]);
         }
+        let groups = Groups::of(changes);
+        if B::INSERTS_BY_ONE_STATEMENT
+            && groups.are_only_inserts()
+            && let Some(connection) = connection.autocommit()
+        {
+            let mut applied = groups.apply(connection, deadline).await?;
+            return Ok(applied.results(changes));
+        }
+        connection.begin().await?;
+        let applied = groups.apply(connection.inner(), deadline).await;
+        let mut applied = connection.end(applied).await?;
+        Ok(applied.results(changes))
     }
 }
 
-/// Applies the changes of a batch by as few statements as possible: updates, then inserts, then those with
-/// a statement of their own, then deletes. None of them has been acknowledged, so that any order is right.
-/// Rows of each kind are locked in the order of their names or ids, which makes deadlocks between servers
-/// rare.
-fn apply_batch<B: Backend>(
-    connection: &mut B,
-    changes: &[Change],
-    deadline: Instant,
-) -> Result<Vec<Result<RobotId>>, BatchFailure> {
-    let groups = Groups::of(changes);
-    let mut applied = if B::INSERTS_BY_ONE_STATEMENT && groups.are_only_inserts() {
-        groups.apply(connection, deadline)?
-    } else {
-        transaction(connection, |connection| groups.apply(connection, deadline))?
-    };
-    Ok(changes.iter().map(|change| applied.take(change)).collect())
-}
-
 /// Applies changes in the same way, all or none of them, with the last statement before the deadline.
-pub(super) fn apply_all<B: Backend>(
-    connection: &mut B,
+pub(super) async fn apply_all<B: Backend>(
+    connection: &mut Connection<B>,
     changes: &[Change],
     deadline: Instant,
-) -> Result<Vec<RobotId>, BatchFailure> {
+) -> QueryResult<Vec<RobotId>> {
+    connection.begin().await?;
     let groups = Groups::of(changes);
-    transaction(connection, |connection| {
-        let mut applied = groups.apply(connection, deadline)?;
-        let ids = changes.iter().map(|change| applied.take(change));
+    let ids = groups.apply(connection.inner(), deadline).await;
+    let ids = ids.and_then(|mut applied| {
+        let ids = applied.results(changes).into_iter();
         ids.collect::<Result<_>>().map_err(wrap)
-    })
+    });
+    connection.end(ids).await
 }
 
-/// The changes of a batch by kind: each name once, each id once.
+/// The changes of a batch by kind: each name once, each id once. They are applied by as few statements as
+/// possible: updates, then inserts, then those with a statement of their own, then deletes. None of them has been
+/// acknowledged, so that any order is right. Rows of each kind are locked in the order of their names or ids,
+/// which makes deadlocks between servers rare.
 #[derive(Default)]
 struct Groups<'a> {
     inserts: BTreeMap<&'a str, &'a ValidDraft>,
@@ -142,7 +141,11 @@ impl<'a> Groups<'a> {
         self.updates.is_empty() && self.deletes.is_empty() && self.separate.is_empty()
     }
 
-    fn apply<B: Backend>(&self, connection: &mut B, deadline: Instant) -> QueryResult<Applied> {
+    async fn apply<B: Backend>(
+        &self,
+        connection: &mut B,
+        deadline: Instant,
+    ) -> QueryResult<Applied> {
         let drafts: Vec<_> = self.inserts.values().copied().collect();
         let updates: Vec<_> = self
             .updates
@@ -154,7 +157,7 @@ impl<'a> Groups<'a> {
         // First: a name that is taken is then held by a committed row, not by one that this transaction has
         // inserted. Otherwise a robot that another transaction deletes meanwhile would have a taken name.
         if !updates.is_empty() {
-            let mut updated = connection.update_all(&updates, deadline)?;
+            let mut updated = connection.update_all(&updates, deadline).await?;
             let result = |(id, _)| match updated.remove(&id) {
                 Some(result) => (id, result.map(|()| id)),
                 None => (id, Err(Error::NotFound(id))),
@@ -163,23 +166,28 @@ impl<'a> Groups<'a> {
         }
         if !drafts.is_empty() {
             check_deadline(deadline)?;
-            applied.inserted = connection.insert_all(&drafts, deadline)?;
+            applied.inserted = connection.insert_all(&drafts, deadline).await?;
         }
         for (id, changes) in &self.separate {
             let results = applied.separate.entry(*id).or_default();
             for change in changes {
                 check_deadline(deadline)?;
-                results.push_back(connection.apply(change)?);
+                results.push_back(connection.apply(change).await?);
             }
         }
         if !deletes.is_empty() {
-            applied.deleted = connection.delete_all(&deletes, deadline)?;
+            applied.deleted = connection.delete_all(&deletes, deadline).await?;
         }
         Ok(applied)
     }
 }
 
 impl Applied {
+    /// The results of changes, in their order.
+    fn results(&mut self, changes: &[Change]) -> Vec<Result<RobotId>> {
+        changes.iter().map(|change| self.take(change)).collect()
+    }
+
     /// The result of the next change. Of several equal inserts or deletes, the first one succeeded.
     fn take(&mut self, change: &Change) -> Result<RobotId> {
         match change {
@@ -204,146 +212,3 @@ impl Applied {
     }
 }
 
-#[cfg(all(test, feature = "conformance"))]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-    use crate::{
-        catalogue::OpenOptions,
-        conformance::scratch_database,
-        database::server::{address::Address, connector::Connector},
-        model::{Draft, Robot},
-    };
-
-    fn valid(name: &str) -> ValidDraft {
-        ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap()
-    }
-
-    /// Two connections to a new catalogue.
-    fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
-        let options = OpenOptions::new();
-        let address = Address::<B>::from_url(&scratch_database(variable), &options).unwrap();
-        let connector = Connector::open(address, &options).unwrap();
-        [(); 2].map(|()| connector.connect().unwrap())
-    }
-
-    fn execute<B: Backend>(
-        connection: &mut Connection<B>,
-        batch: &[Change],
-    ) -> Vec<Result<RobotId>> {
-        // Locks are awaited for seconds.
-        let changes = Changes {
-            timeout: Duration::from_secs(60),
-        };
-        let result = changes.execute(connection, batch, Attempt::InBatch);
-        result.ok().unwrap()
-    }
-
-    fn add<B: Backend, const N: usize>(
-        connection: &mut Connection<B>,
-        names: [&str; N],
-    ) -> [RobotId; N] {
-        let inserts = names.map(|name| Change::Insert(valid(name)));
-        let added = execute(connection, &inserts);
-        let ids: Vec<_> = added.into_iter().map(Result::unwrap).collect();
-        ids[..].try_into().unwrap()
-    }
-
-    fn taken_name_fails_only_its_change_of_a_batch<B: Backend>(variable: &str) {
-        let [mut connection, _] = connections::<B>(variable);
-        let [a, b, c] = add(&mut connection, ["a", "b", "c"]);
-        let batch = [
-            Change::Update(a, valid("b").into()),
-            Change::Update(b, valid("b2").into()),
-            Change::Update(a, valid("a2").into()),
-            Change::Update(c, valid("c").into()),
-            Change::Update(RobotId::new(99).unwrap(), valid("c").into()),
-        ];
-        let renamed = execute(&mut connection, &batch);
-        let rejected = renamed.iter().map(|result| match result {
-            Ok(_) => "",
-            Err(Error::Rejected(_)) => "rejected",
-            Err(_) => "not found",
-        });
-        assert!(rejected.eq(["rejected", "", "", "", "not found"]));
-        let robots = [a, b, c].map(|id| connection.inner().get(id).unwrap().unwrap());
-        let names: Vec<_> = robots.iter().map(Robot::name).collect();
-        assert_eq!(names, ["a2", "b2", "c"]);
-    }
-
-    fn update_to_the_name_of_an_insert_precedes_it<B: Backend>(variable: &str) {
-        let [mut connection, _] = connections::<B>(variable);
-        let [a] = add(&mut connection, ["a"]);
-        let batch = [
-            Change::Insert(valid("b")),
-            Change::Update(a, valid("b").into()),
-        ];
-        let results = execute(&mut connection, &batch);
-        assert!(matches!(results[0], Err(Error::Rejected(_))));
-        assert_eq!(*results[1].as_ref().unwrap(), a);
-    }
-
-    #[cfg(feature = "postgres")]
-    #[test]
-    fn postgres_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel::PgConnection>("TEST_POSTGRES_URL");
-    }
-
-    #[cfg(feature = "mysql")]
-    #[test]
-    fn mysql_update_to_the_name_of_an_insert_precedes_it() {
-        update_to_the_name_of_an_insert_precedes_it::<diesel::MysqlConnection>("TEST_MYSQL_URL");
-    }
-
-    #[cfg(feature = "postgres")]
-    #[test]
-    fn postgres_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel::PgConnection>("TEST_POSTGRES_URL");
-    }
-
-    #[cfg(feature = "mysql")]
-    #[test]
-    fn mysql_taken_name_fails_only_its_change_of_a_batch() {
-        taken_name_fails_only_its_change_of_a_batch::<diesel::MysqlConnection>("TEST_MYSQL_URL");
-    }
-
-    /// The batch finds the new name taken before it waits for the deletion. On MariaDB no batch waits.
-    #[cfg(feature = "postgres")]
-    #[test]
-    fn postgres_second_update_after_a_deletion_returns_not_found() {
-        use std::thread;
-
-        use diesel::{
-            Connection, PgConnection, RunQueryDsl, dsl::sql, result::Error as DieselError, select,
-            sql_types::BigInt,
-        };
-
-        use crate::database::statements::Statements;
-
-        let [mut connection, mut deleting] = connections::<PgConnection>("TEST_POSTGRES_URL");
-        let [a, _] = add(&mut connection, ["a", "b"]);
-        let batch = [
-            Change::Update(a, valid("b").into()),
-            Change::Update(a, valid("a2").into()),
-        ];
-        let updated = thread::scope(|scope| {
-            let mut updating = None;
-            let deleted = deleting.inner().transaction(|transaction| {
-                let deleted = transaction.delete(a)?;
-                updating = Some(scope.spawn(|| execute(&mut connection, &batch)));
-                let waiting = "(SELECT count(*) FROM pg_locks \
-                               WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
-                let deadline = Instant::now() + Duration::from_secs(30);
-                while select(sql::<BigInt>(waiting)).get_result::<i64>(transaction)? == 0 {
-                    assert!(Instant::now() < deadline, "no session waits");
-                    thread::sleep(Duration::from_millis(1));
-                }
-                Ok::<_, DieselError>(deleted)
-            });
-            assert_eq!(deleted.unwrap(), 1);
-            updating.unwrap().join().unwrap()
-        });
-        assert!(matches!(updated[0], Err(Error::Rejected(_))));
-        assert!(matches!(updated[1], Err(Error::NotFound(_))));
-    }
-}

@@ -6,8 +6,8 @@ use diesel::QueryResult;
 
 use super::{
     backend::Backend,
-    batcher::{Attempt, BatchFailure, Terms, Work},
-    connector::Connection,
+    batcher::{Attempt, Work},
+    connection::Connection,
     limits::{Limits, Plans, READ_MARGIN, whole_seconds},
 };
 use crate::{
@@ -32,37 +32,37 @@ impl<B: Backend> Work<B> for Lookups {
 
     const QUEUE: &'static str = "lookups";
 
-    fn terms(&self, _: &Key) -> Terms {
-        Terms {
-            first_attempt: Attempt::InBatch,
-            limit: self.timeout + READ_MARGIN,
-            is_write: false,
-        }
+    const IS_WRITE: bool = false;
+
+    fn limit(&self) -> Duration {
+        self.timeout + READ_MARGIN
     }
 
-    fn execute(
+    async fn execute(
         &self,
         connection: &mut Connection<B>,
         keys: &[Key],
         _: Attempt,
-    ) -> Result<Vec<Result<Option<Robot>>>, BatchFailure> {
-        let connection = connection.limited(Limits {
+    ) -> QueryResult<Vec<Result<Option<Robot>>>> {
+        let limits = Limits {
             statement: self.timeout,
             lock: self.timeout,
             lock_seconds: whole_seconds(self.timeout),
             plans: Plans::Index,
-        })?;
+        };
+        connection.limit(limits).await?;
+        let connection = connection.inner();
         let robots = match keys {
-            [Key::Id(id)] => vec![connection.get(*id)?],
-            [Key::Name(name)] => vec![connection.find(name)?],
-            _ => look_up(connection, keys)?,
+            [Key::Id(id)] => vec![connection.get(*id).await?],
+            [Key::Name(name)] => vec![connection.find(name).await?],
+            _ => look_up(connection, keys).await?,
         };
         Ok(robots.into_iter().map(Ok).collect())
     }
 }
 
 /// The robot of each key.
-fn look_up<B: Backend>(connection: &mut B, keys: &[Key]) -> QueryResult<Vec<Option<Robot>>> {
+async fn look_up<B: Backend>(connection: &mut B, keys: &[Key]) -> QueryResult<Vec<Option<Robot>>> {
     let mut ids = Vec::with_capacity(keys.len());
     let mut names = Vec::new();
     for key in keys {
@@ -73,17 +73,13 @@ fn look_up<B: Backend>(connection: &mut B, keys: &[Key]) -> QueryResult<Vec<Opti
     }
     let mut by_id = HashMap::new();
     if !ids.is_empty() {
-        let robots = connection.get_all(&ids)?;
+        let robots = connection.get_all(&ids).await?;
         by_id.extend(robots.into_iter().map(|robot| (robot.id(), robot)));
     }
     let mut by_name = HashMap::new();
     if !names.is_empty() {
-        let robots = connection.find_all(&names)?;
-        by_name.extend(
-            robots
-                .into_iter()
-                .map(|robot| (robot.name().to_owned(), robot)),
-        );
+        let robots = connection.find_all(&names).await?.into_iter();
+        by_name.extend(robots.map(|robot| (robot.name().to_owned(), robot)));
     }
     let robot = |key: &Key| match key {
         Key::Id(id) => by_id.get(id).cloned(),

@@ -1,21 +1,24 @@
 //! Stores on database servers: PostgreSQL, and MariaDB or MySQL.
 
-mod abandoned;
-mod address;
 mod backend;
 mod batcher;
 mod changes;
+mod connect_error;
+mod connection;
+mod connections;
 mod connector;
 mod errors;
 mod limits;
 mod lookups;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod pool;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod runtime;
 mod store;
-mod tasks;
-mod watchdog;
+mod tls;
+mod url;
 
 #[cfg(feature = "mysql")]
 pub use mysql::MysqlCatalogue;

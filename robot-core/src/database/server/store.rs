@@ -2,163 +2,133 @@
 
 use std::{
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
 use diesel::QueryResult;
 
 use super::{
-    address::Address,
     backend::Backend,
-    batcher::{BatchFailure, Batcher, transaction},
+    batcher::Batcher,
     changes::{Changes, apply_all},
+    connection::Connection,
     connector::Connector,
     lookups::{Key, Lookups},
-    tasks::{Kind, Task, Tasks, Value},
-    watchdog::Watchdog,
+    pool::{Kind, Pool},
+    runtime::Runtime,
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
-        Restoration, Result, Summary,
+        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Restoration,
+        Result, Summary, redact,
     },
     database::{
+        condition::Condition,
         restore::restore,
         schema::summary,
         search_text::TextSearch,
-        statements::{CountQuery, PageQuery, after_name, has_nul},
+        statements::{after_name, has_nul},
     },
     model::{Entry, Robot, RobotId},
 };
+
+/// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
+/// and a silent server delays the exit.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
-    tasks: Batcher<B, Tasks>,
-    timeout: Duration,
-    /// Ends after the batchers.
-    _watchdog: Watchdog,
+    pool: Pool<B>,
+    runtime: Runtime,
 }
 
 impl<B: Backend> ServerStore<B> {
     pub(super) fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let address = Address::from_url(url, options)?;
-        let connector = Arc::new(Connector::open(address.clone(), options)?);
+        let runtime = Runtime::new(options).map_err(|error| OpenError::Unusable {
+            database: redact(url),
+            remedy: "let the process have more threads and files",
+            cause: Arc::new(error),
+        })?;
+        let handle = runtime.handle();
+        let connector = Arc::new(runtime.wait(Connector::open(url, options, handle))?);
         let timeout = options.get_timeout();
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
-        let alarm = Arc::default();
-        let lookups = Batcher::new(Lookups { timeout }, quarter.max(1), &connector, &alarm);
-        let changes = Batcher::new(Changes { timeout }, quarter.max(2), &connector, &alarm);
-        let tasks = Batcher::new(Tasks { timeout }, (2 * quarter).max(2), &connector, &alarm);
-        let supervised = vec![
-            lookups.supervised(),
-            changes.supervised(),
-            tasks.supervised(),
-        ];
-        let watchdog = Watchdog::start(alarm, supervised)
-            .map_err(|error| address.cannot_open(error.into()))?;
         Ok(Self {
-            lookups,
-            changes,
-            tasks,
-            timeout,
-            _watchdog: watchdog,
+            lookups: Batcher::new(Lookups { timeout }, quarter.max(1), &connector, handle),
+            changes: Batcher::new(Changes { timeout }, quarter.max(2), &connector, handle),
+            pool: Pool::new((2 * quarter).max(2), &connector),
+            runtime,
         })
     }
 
-    /// Executes a statement that is a transaction of its own.
-    fn execute<T: Send + 'static, E: Into<BatchFailure>>(
+    /// Executes statements on the thread of the caller.
+    fn execute<T>(
         &self,
         kind: Kind,
-        statement: impl Fn(&mut B) -> Result<T, E> + Send + 'static,
+        statements: impl AsyncFn(&mut Connection<B>) -> QueryResult<T>,
     ) -> Result<T> {
-        let statement = move |connection: &mut B| -> Result<Value, BatchFailure> {
-            Ok(Box::new(statement(connection).map_err(Into::into)?))
-        };
-        let task = Task {
-            kind,
-            statement: Box::new(statement),
-        };
-        let value = self.tasks.submit(task).wait()?.downcast();
-        value
-            .map(|value| *value)
-            .map_err(|_| Error::store("the statement has a result of another type"))
+        self.runtime.wait(self.pool.execute(kind, statements))
     }
 
-    fn read_page<T: Send + 'static>(
+    /// Reads a page of robots or entries.
+    fn read_page<T>(
         &self,
         request: PageRequest<'_>,
-        page: PageQuery<B, T>,
+        page: impl AsyncFn(&mut B, Option<Condition<'_>>) -> QueryResult<Vec<T>>,
     ) -> Result<Vec<T>> {
-        if has_nul(request.filter) {
-            return Ok(Vec::new());
-        }
         let kind = match after_name(request) {
             Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
             _ => Kind::Scan,
         };
-        let (filter, cursor, limit) = (
-            request.filter.clone(),
-            request.cursor.clone(),
-            request.limit,
-        );
-        self.execute(kind, move |connection| {
-            with_text(connection, &filter, |connection, text| {
-                let request = PageRequest {
-                    filter: &filter,
-                    cursor: &cursor,
-                    limit,
-                };
-                page(connection, request, text.map(TextSearch::condition::<B>))
-            })
-        })
+        self.search(kind, request.filter, page)
     }
 
-    /// Counts the robots that meet a filter.
-    fn read_counts<T: Default + Send + 'static>(
+    /// Executes a statement that has the text of a filter. If that is folded, other rows are read before, in the
+    /// same snapshot.
+    fn search<T: Default>(
         &self,
+        kind: Kind,
         filter: &Filter,
-        counts: CountQuery<B, T>,
+        statement: impl AsyncFn(&mut B, Option<Condition<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         if has_nul(filter) {
             return Ok(T::default());
         }
-        let filter = filter.clone();
-        self.execute(Kind::Scan, move |connection: &mut B| {
-            with_text(connection, &filter, |connection, text| {
-                counts(connection, &filter, text.map(TextSearch::condition::<B>))
-            })
+        let run = async |connection: &mut B| {
+            let text = TextSearch::new(connection, filter).await?;
+            let condition = text.as_ref().map(TextSearch::condition::<B>);
+            statement(connection, condition).await
+        };
+        self.execute(kind, async |connection| {
+            if !filter.is_folded() {
+                return run(connection.inner()).await;
+            }
+            connection.begin_snapshot().await?;
+            let result = run(connection.inner()).await;
+            connection.end(result).await
         })
     }
 }
 
-/// Executes a statement that has the text of a filter. If that is folded, other rows are read before, in the
-/// same snapshot.
-fn with_text<B: Backend, T>(
-    connection: &mut B,
-    filter: &Filter,
-    statement: impl FnOnce(&mut B, Option<&TextSearch<'_>>) -> QueryResult<T>,
-) -> QueryResult<T> {
-    let run = |connection: &mut B| {
-        let text = TextSearch::new(connection, filter)?;
-        statement(connection, text.as_ref())
-    };
-    if filter.is_folded() {
-        connection.snapshot(run)
-    } else {
-        run(connection)
-    }
-}
-
 impl<B: Backend> Drop for ServerStore<B> {
-    /// Closes the batchers together: dropping each of them waits for its workers.
+    /// A runtime of the store ends with it, so that what was started is completed before.
     fn drop(&mut self) {
+        let deadline = Instant::now() + SHUTDOWN_LIMIT;
+        while self.runtime.is_own()
+            && !(self.lookups.is_idle() && self.changes.is_idle())
+            && Instant::now() < deadline
+        {
+            thread::sleep(Duration::from_millis(2));
+        }
+        let _context = self.runtime.handle().enter();
         self.lookups.close();
         self.changes.close();
-        self.tasks.close();
+        self.pool.close();
     }
 }
 
@@ -179,31 +149,38 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.read_page(request, B::page)
+        self.read_page(request, async |connection, condition| {
+            connection.page(request, condition).await
+        })
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.read_page(request, B::entries)
+        self.read_page(request, async |connection, condition| {
+            connection.entries(request, condition).await
+        })
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        self.read_counts(filter, B::count).map(i64::unsigned_abs)
+        let count = self.search(Kind::Scan, filter, async |connection, condition| {
+            connection.count(filter, condition).await
+        });
+        count.map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, B::summary).map(summary)
+        let groups = self.search(Kind::Scan, filter, async |connection, condition| {
+            connection.summary(filter, condition).await
+        });
+        groups.map(summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let tasks = Tasks {
-            timeout: self.timeout,
-        };
-        let limit = tasks.limit(Kind::Write);
-        self.execute(Kind::Write, move |connection: &mut B| {
-            apply_all(connection, &changes, Instant::now() + limit)
+        self.execute(Kind::Write, async |connection| {
+            let deadline = Instant::now() + self.pool.limit(Kind::Write);
+            apply_all(connection, &changes, deadline).await
         })
     }
 
@@ -211,14 +188,17 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         if restoration.is_empty() {
             return Ok(());
         }
-        let restoration = restoration.clone();
-        self.execute(Kind::Write, move |connection: &mut B| {
-            transaction(connection, |connection| restore(connection, &restoration))
+        self.execute(Kind::Write, async |connection| {
+            connection.begin().await?;
+            let result = restore(connection.inner(), restoration).await;
+            connection.end(result).await
         })
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        let number = self.execute(Kind::Page, B::last_id)?;
-        Ok(RobotId::new(number))
+        let last = self.execute(Kind::Page, async |connection| {
+            connection.inner().last_id().await
+        });
+        last.map(RobotId::new)
     }
 }

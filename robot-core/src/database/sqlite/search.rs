@@ -4,23 +4,26 @@
 
 use std::borrow::Cow;
 
-use diesel::{
-    SqliteConnection,
-    dsl::sql,
-    prelude::*,
-    sql_types::{BigInt, Bool, Text},
-    sqlite::Sqlite,
-};
+use diesel::{SqliteConnection, prelude::*};
 
 use super::trigram_index::candidates;
 use crate::{
     catalogue::{Cursor, CursorPlace, Direction, Filter, PageRequest, SortKey},
     database::{
+        condition::Condition,
         schema::robots,
         search_text::TextSearch,
-        statements::{Condition, CountQuery, PageQuery, restricted, row_limit, sorted},
+        statements::{now, restricted, row_limit, sorted},
     },
 };
+
+/// Reads a page of robots or entries that meet a condition.
+pub(super) type PageQuery<T> =
+    fn(&mut SqliteConnection, PageRequest<'_>, Option<Condition<'_>>) -> QueryResult<Vec<T>>;
+
+/// Counts robots that meet a condition.
+pub(super) type CountQuery<T> =
+    fn(&mut SqliteConnection, &Filter, Option<Condition<'_>>) -> QueryResult<T>;
 
 /// The maximum number of robots that the index of the years finds, and that are then sorted. Fewer, and a page
 /// of which they are the last reads all robots before them; more, and sorting takes longer. So many take
@@ -43,10 +46,10 @@ const CANDIDATE_LIMIT: usize = 20_000;
 pub(super) fn page<T>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
-    read: PageQuery<SqliteConnection, T>,
+    read: PageQuery<T>,
 ) -> QueryResult<Vec<T>> {
     let filter = request.filter;
-    let text = TextSearch::new(connection, filter)?;
+    let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
     if filter.get_name().is_some() {
         return read(connection, request, text.map(contains));
@@ -81,9 +84,9 @@ pub(super) fn page<T>(
 pub(super) fn counts<T>(
     connection: &mut SqliteConnection,
     filter: &Filter,
-    count: CountQuery<SqliteConnection, T>,
+    count: CountQuery<T>,
 ) -> QueryResult<T> {
-    let text = TextSearch::new(connection, filter)?;
+    let text = now(TextSearch::new(connection, filter))?;
     let ids = text
         .as_ref()
         .and_then(|text| candidates(connection, &text.folded(), CANDIDATE_LIMIT));
@@ -111,7 +114,7 @@ fn sorted_ids(
         return Ok(None);
     }
     let ids = || robots::table.select(robots::id).into_boxed();
-    let beyond = restricted!(ids(), filter, None::<Condition<'_, Sqlite>>).limit(1);
+    let beyond = restricted!(ids(), filter, None::<Condition<'_>>).limit(1);
     let beyond = beyond.offset(SORT_LIMIT).get_result::<i64>(connection);
     if beyond.optional()?.is_some() {
         return Ok(None);
@@ -131,7 +134,7 @@ fn read_names<T>(
     request: PageRequest<'_>,
     after: &str,
     text: &TextSearch<'_>,
-    read: PageQuery<SqliteConnection, T>,
+    read: PageQuery<T>,
 ) -> QueryResult<(Vec<T>, String)> {
     let filter = &without_years(request.filter);
     let mut found = Vec::new();
@@ -148,10 +151,10 @@ fn read_names<T>(
             cursor: &cursor,
             limit: request.limit - found.len(),
         };
-        let in_chunk = robots::name.le(last.clone());
-        let condition = condition(request.filter, Some(text), None)
-            .map(|all| -> Condition<'_, _> { Box::new(all.and(in_chunk)) });
-        found.extend(read(connection, part, condition)?);
+        let in_chunk = Condition::new("robots.name <= ").text(last.clone());
+        let all = condition(request.filter, Some(text), None);
+        let condition = all.into_iter().fold(in_chunk, Condition::and);
+        found.extend(read(connection, part, Some(condition))?);
         after = last;
         names_read += chunk;
         let missing = request.limit - found.len();
@@ -184,7 +187,7 @@ fn read_scanned<T>(
     request: PageRequest<'_>,
     text: Option<&TextSearch<'_>>,
     ids: Option<&[i64]>,
-    read: PageQuery<SqliteConnection, T>,
+    read: PageQuery<T>,
 ) -> QueryResult<Vec<T>> {
     if ids.is_none() && request.cursor.sort().key == SortKey::Year {
         // The order and the condition have one index.
@@ -205,28 +208,28 @@ fn condition<'a>(
     filter: &Filter,
     text: Option<&'a TextSearch<'_>>,
     ids: Option<&[i64]>,
-) -> Option<Condition<'a, Sqlite>> {
-    let year = || sql::<BigInt>("+robots.year");
+) -> Option<Condition<'a>> {
     let mut all = Vec::new();
     all.extend(ids.map(is_one_of));
     if let Some(first) = filter.get_first_year() {
-        all.push(Box::new(year().ge(first)));
+        all.push(Condition::new("+robots.year >= ").number(first));
     }
     if let Some(last) = filter.get_last_year() {
-        all.push(Box::new(year().le(last)));
+        all.push(Condition::new("+robots.year <= ").number(last));
     }
     all.extend(text.map(contains));
-    all.into_iter().reduce(|all, next| Box::new(all.and(next)))
+    all.into_iter().reduce(Condition::and)
 }
 
 /// The condition for the text.
-fn contains<'a>(text: &'a TextSearch<'_>) -> Condition<'a, Sqlite> {
+fn contains<'a>(text: &'a TextSearch<'_>) -> Condition<'a> {
     text.condition::<SqliteConnection>()
 }
 
 /// The condition that the id of a robot is one of these.
-fn is_one_of(ids: &[i64]) -> Condition<'static, Sqlite> {
+fn is_one_of(ids: &[i64]) -> Condition<'static> {
     let json = serde_json::Value::from(ids).to_string();
-    let condition = sql::<Bool>("robots.id IN (SELECT value FROM json_each(");
-    Box::new(condition.bind::<Text, _>(json).sql("))"))
+    Condition::new("robots.id IN (SELECT value FROM json_each(")
+        .text(json)
+        .sql("))")
 }

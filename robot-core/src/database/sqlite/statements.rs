@@ -4,10 +4,11 @@ use super::errors::is_disk_full;
 use crate::{
     catalogue::Error,
     database::{
+        condition::Condition,
         errors::wrap,
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         search_text::has_id,
-        statements::{Condition, Dialect, Statements, impl_statements},
+        statements::{Dialect, Statements, impl_statements, now},
     },
     model::{Robot, ValidDraft, fold},
 };
@@ -22,11 +23,6 @@ use diesel::{
 };
 use serde::Serialize;
 
-diesel::define_sql_function! {
-    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
-    fn instr(whole: Text, part: Text) -> Integer;
-}
-
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
 
@@ -36,12 +32,12 @@ const INDEX_LIMIT: i64 = 4096;
 
 // Without a LIMIT: SQLite plans a statement anew whenever one is bound, which takes about as long as
 // reading 40 entries.
-impl_statements!(SqliteConnection);
+impl_statements!(SqliteConnection, blocking);
 
 impl Dialect for SqliteConnection {
     const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
 
-    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
+    async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, None))
             .returning(robots::id)
@@ -49,31 +45,32 @@ impl Dialect for SqliteConnection {
         id.map_err(|error| without_ids(self, error))
     }
 
-    fn name_contains(text: &str) -> Condition<'_, Sqlite> {
-        Box::new(instr(robots::name, text).gt(0))
+    fn name_contains(text: &str) -> Condition<'_> {
+        Condition::new("instr(robots.name, ").text(text).sql(") > 0")
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Sqlite> {
-        let contains = instr(robots::search_text.assume_not_null(), folded).gt(0);
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {
+        let contains = Condition::new("instr(robots.search_text, ");
+        let contains = contains.text(folded).sql(") > 0");
         match ids {
-            [] => Box::new(contains),
-            _ => Box::new(contains.or(has_id(ids))),
+            [] => contains,
+            _ => contains.or(has_id(ids)),
         }
     }
 
-    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
+    async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
         let row = |robot| RobotRow::new(robot, None);
         let rows: Vec<_> = robots.iter().map(row).collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
     }
 
-    fn last_id(&mut self) -> QueryResult<i64> {
+    async fn last_id(&mut self) -> QueryResult<i64> {
         sql::<BigInt>("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'robots'")
             .get_result(self)
     }
 
-    fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
+    async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
         // The row exists only after the first insert.
         sql_query("DELETE FROM sqlite_sequence WHERE name = 'robots'").execute(self)?;
         sql_query("INSERT INTO sqlite_sequence (name, seq) VALUES ('robots', ?)")
@@ -101,7 +98,7 @@ pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> 
     let waiting = robots::table.filter(robots::search_text.is_null());
     let waiting: i64 = waiting.count().get_result(connection)?;
     if waiting >= INDEX_BATCH {
-        let names = connection.unindexed(INDEX_LIMIT)?;
+        let names = now(connection.unindexed(INDEX_LIMIT))?;
         let texts = names.iter().map(|(id, name)| (id, fold(name)));
         // One statement: FTS5 writes what it has collected at the end of each.
         sql_query(
@@ -120,7 +117,7 @@ fn json(rows: &impl Serialize) -> QueryResult<String> {
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
 fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
     let has_no_ids =
-        is_disk_full(&error) && connection.last_id().is_ok_and(|last| last == i64::MAX);
+        is_disk_full(&error) && now(connection.last_id()).is_ok_and(|last| last == i64::MAX);
     if has_no_ids {
         wrap(Error::store(
             "the greatest id possible was assigned, so that no robot can be added",

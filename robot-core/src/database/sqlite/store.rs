@@ -3,11 +3,11 @@
 use std::{fmt, mem, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
-use diesel::{Connection, SqliteConnection};
+use diesel::Connection;
 
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
-    search,
+    search::{self, CountQuery, PageQuery},
     statements::index_names,
     write::{Ids, Work, Writer},
 };
@@ -20,7 +20,7 @@ use crate::{
         locks::lock,
         migrations,
         schema::summary,
-        statements::{CountQuery, Dialect, PageQuery, Statements, after_name, has_nul},
+        statements::{Dialect, Statements, after_name, has_nul, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
@@ -68,7 +68,7 @@ impl Reads {
     fn get(&self, id: RobotId) -> Result<Option<Robot>> {
         self.pool.read(|connection| {
             let started = Instant::now();
-            let robot = connection.get(id);
+            let robot = now(connection.get(id));
             self.inline.observe(started.elapsed());
             robot
         })
@@ -166,7 +166,7 @@ impl SqliteCatalogue {
     fn read_page<T>(
         &self,
         request: PageRequest<'_>,
-        read: PageQuery<SqliteConnection, T>,
+        read: PageQuery<T>,
     ) -> Result<Vec<T>> {
         let filter = request.filter;
         if has_nul(filter) {
@@ -185,7 +185,7 @@ impl SqliteCatalogue {
     fn read_counts<T: Default>(
         &self,
         filter: &Filter,
-        count: CountQuery<SqliteConnection, T>,
+        count: CountQuery<T>,
     ) -> Result<T> {
         if has_nul(filter) {
             return Ok(T::default());
@@ -202,7 +202,7 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>> {
-        if let Some(robot) = self.reads.inline.read(|connection| connection.get(id)) {
+        if let Some(robot) = self.reads.inline.read(|connection| now(connection.get(id))) {
             return Pending::ready(Ok(robot));
         }
         let reads = Arc::clone(&self.reads);
@@ -210,24 +210,33 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        self.reads.pool.read(|connection| connection.find(name))
+        self.reads.pool.read(|connection| now(connection.find(name)))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.read_page(request, Statements::page)
+        self.read_page(request, |connection, request, condition| {
+            now(connection.page(request, condition))
+        })
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.read_page(request, Statements::entries)
+        self.read_page(request, |connection, request, condition| {
+            now(connection.entries(request, condition))
+        })
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        self.read_counts(filter, Statements::count)
-            .map(i64::unsigned_abs)
+        let count = self.read_counts(filter, |connection, filter, condition| {
+            now(connection.count(filter, condition))
+        });
+        count.map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        self.read_counts(filter, Statements::summary).map(summary)
+        let groups = self.read_counts(filter, |connection, filter, condition| {
+            now(connection.summary(filter, condition))
+        });
+        groups.map(summary)
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -249,7 +258,8 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn last_id(&self) -> Result<Option<RobotId>> {
-        self.reads.pool.read(Dialect::last_id).map(RobotId::new)
+        let last = self.reads.pool.read(|connection| now(connection.last_id()));
+        last.map(RobotId::new)
     }
 
     fn files(&self) -> StoreFiles {

@@ -2,17 +2,17 @@
 
 use std::{fmt, sync::Arc};
 
-use diesel::MysqlConnection;
+use diesel_async::AsyncMysqlConnection;
 
 use crate::{
     catalogue::{OpenError, OpenOptions, Scheme, store::forward_catalogue},
-    database::server::store::ServerStore,
+    database::server::{backend::Backend, store::ServerStore},
 };
 
 /// URLs of MariaDB and MySQL databases.
 pub(crate) const SCHEME: Scheme = Scheme {
     names: &["mysql"],
-    example: super::connection::EXAMPLE,
+    example: <AsyncMysqlConnection as Backend>::EXAMPLE,
     open: |url, options| Ok(Arc::new(MysqlCatalogue::open_with(url, options)?)),
 };
 
@@ -22,7 +22,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
 /// database at the same time. While the server is unreachable, calls fail with
 /// [`Error::Unavailable`](crate::Error::Unavailable), or with
 /// [`Error::Unknown`](crate::Error::Unknown) if the connection was lost during a write.
-pub struct MysqlCatalogue(ServerStore<MysqlConnection>);
+pub struct MysqlCatalogue(ServerStore<AsyncMysqlConnection>);
 
 impl MysqlCatalogue {
     /// Opens the database that a URL names (see [`open`](crate::open())), creates its tables if they

@@ -1,8 +1,7 @@
 //! Migrations of MariaDB and MySQL.
 
-use diesel::{
-    MysqlConnection, connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Text,
-};
+use diesel::{connection::SimpleConnection, dsl::sql, prelude::*, sql_types::Text};
+use diesel_async::{AsyncMysqlConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
@@ -10,7 +9,7 @@ use crate::database::{
     server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
-impl Migrate for MysqlConnection {
+impl Migrate for AsyncConnectionWrapper<AsyncMysqlConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
 
     const TABLES: &str = "SELECT table_name FROM information_schema.tables \

@@ -4,6 +4,7 @@ mod catalogue;
 mod connection;
 mod migrations;
 mod statements;
+mod url;
 
 pub use catalogue::MysqlCatalogue;
 pub(crate) use catalogue::SCHEME;

@@ -2,17 +2,17 @@
 
 use std::{fmt, sync::Arc};
 
-use diesel::PgConnection;
+use diesel_async::AsyncPgConnection;
 
 use crate::{
     catalogue::{OpenError, OpenOptions, Scheme, store::forward_catalogue},
-    database::server::store::ServerStore,
+    database::server::{backend::Backend, store::ServerStore},
 };
 
 /// URLs of PostgreSQL databases.
 pub(crate) const SCHEME: Scheme = Scheme {
     names: &["postgres", "postgresql"],
-    example: super::connection::EXAMPLE,
+    example: <AsyncPgConnection as Backend>::EXAMPLE,
     open: |url, options| Ok(Arc::new(PostgresCatalogue::open_with(url, options)?)),
 };
 
@@ -22,7 +22,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
 /// database at the same time. While the server is unreachable, calls fail with
 /// [`Error::Unavailable`](crate::Error::Unavailable), or with
 /// [`Error::Unknown`](crate::Error::Unknown) if the connection was lost during a write.
-pub struct PostgresCatalogue(ServerStore<PgConnection>);
+pub struct PostgresCatalogue(ServerStore<AsyncPgConnection>);
 
 impl PostgresCatalogue {
     /// Opens the database that a URL names (see [`open`](crate::open())), creates its tables if they

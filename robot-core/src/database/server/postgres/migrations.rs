@@ -6,11 +6,11 @@ use std::{
 };
 
 use diesel::{
-    PgConnection,
     dsl::sql,
     prelude::*,
     sql_types::{Bool, Text},
 };
+use diesel_async::{AsyncPgConnection, async_connection_wrapper::AsyncConnectionWrapper};
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 
 use crate::database::{
@@ -18,7 +18,7 @@ use crate::database::{
     server::{backend::Addition, errors::MIGRATING, limits::MIGRATION_LOCK_TIMEOUT},
 };
 
-impl Migrate for PgConnection {
+impl Migrate for AsyncConnectionWrapper<AsyncPgConnection> {
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
     const TABLES: &str = "SELECT tablename::text FROM pg_tables WHERE schemaname = current_schema() \

@@ -4,12 +4,9 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use diesel::{
-    Connection, ConnectionError, ConnectionResult, PgConnection, connection::SimpleConnection,
-};
+use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 
-/// Part of the message about such a pooler.
-pub(super) const DETECTED: &str = "does not keep sessions";
+use crate::database::server::{backend::set_up_failed, connect_error::ConnectError};
 
 /// How often each connection checks its setting. Fewer, and a pooler that is busy with other clients may
 /// not be detected; more, and each start takes more round trips: 10 with four. Of 3,200 starts through
@@ -21,19 +18,20 @@ const ROUNDS: u32 = 4;
 /// Each one changes a setting, which must keep its value. A pooler that assigns the session which was
 /// used last gives both the same; one that takes turns, or resets sessions, shows a connection another
 /// value or none.
-pub(super) fn check_sessions(connection: &mut PgConnection, url: &str) -> ConnectionResult<()> {
-    // The server may accept only one connection, which is enough to use it.
-    let mut other = PgConnection::establish(url).ok();
+pub(super) async fn check_sessions(
+    connection: &mut AsyncPgConnection,
+    mut other: Option<AsyncPgConnection>,
+) -> Result<(), ConnectError> {
     let mut sessions = Vec::new();
     for connection in [connection].into_iter().chain(&mut other) {
         let mark = RandomState::new().hash_one(sessions.len());
         let set = format!("SET robots.session = '{mark}'");
-        connection.batch_execute(&set).map_err(failed)?;
+        connection.batch_execute(&set).await.map_err(set_up_failed)?;
         sessions.push((connection, mark));
     }
     for _ in 0..ROUNDS {
         for (connection, mark) in &mut sessions {
-            check_mark(connection, *mark)?;
+            check_mark(connection, *mark).await?;
         }
         // So that a pooler that takes turns does not match the order.
         sessions.reverse();
@@ -43,24 +41,17 @@ pub(super) fn check_sessions(connection: &mut PgConnection, url: &str) -> Connec
 
 /// Fails if a session has another mark. By an error of the server, because a query with a result would
 /// need a second round trip, to be prepared.
-fn check_mark(connection: &mut PgConnection, mark: u64) -> ConnectionResult<()> {
+async fn check_mark(connection: &mut AsyncPgConnection, mark: u64) -> Result<(), ConnectError> {
     let divide_by_zero_unless_marked = format!(
         "SELECT 1 / (current_setting('robots.session', true) IS NOT DISTINCT FROM '{mark}')::integer"
     );
-    match connection.batch_execute(&divide_by_zero_unless_marked) {
+    match connection.batch_execute(&divide_by_zero_unless_marked).await {
         Ok(()) => Ok(()),
-        // Not `ping`, which prepares a statement: the pooler may separate them.
-        Err(error) if connection.batch_execute("SELECT 1").is_err() => Err(failed(error)),
-        Err(_) => Err(detected()),
+        Err(error) if connection.batch_execute("SELECT 1").await.is_err() => {
+            Err(set_up_failed(error))
+        }
+        Err(_) => Err(ConnectError::Refused(
+            "the connection pooler in front of the server does not keep sessions".to_owned(),
+        )),
     }
-}
-
-fn failed(error: diesel::result::Error) -> ConnectionError {
-    ConnectionError::CouldntSetupConfiguration(error)
-}
-
-fn detected() -> ConnectionError {
-    ConnectionError::BadConnection(format!(
-        "the connection pooler in front of the server {DETECTED}"
-    ))
 }

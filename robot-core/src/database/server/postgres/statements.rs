@@ -6,22 +6,22 @@ use std::{
 };
 
 use diesel::{
-    PgConnection,
-    connection::SimpleConnection,
+    ExpressionMethods, QueryDsl, QueryResult,
     dsl::sql,
     pg::Pg,
-    prelude::*,
     query_builder::{AstPass, Query, QueryFragment, QueryId},
     sql_query,
     sql_types::{Array, BigInt, Bool, Nullable, Text},
 };
+use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 
 use crate::{
     catalogue::Result,
     database::{
-        schema::{DraftRow, RobotRow, robots},
+        condition::Condition,
+        schema::{DraftRow, robots},
         search_text::has_id,
-        statements::{Condition, Dialect, impl_statements},
+        statements::{Dialect, impl_statements},
         trigrams::trigrams,
     },
     model::{Robot, RobotId, ValidChanges, ValidDraft, Violation, fold},
@@ -30,79 +30,76 @@ use crate::{
 /// The sequence that ids come from.
 const SEQUENCE: &str = "pg_get_serial_sequence('robots', 'id')::regclass";
 
-diesel::define_sql_function! {
-    /// The position of `part` in `whole`, in characters from 1; 0 if it is not contained.
-    fn strpos(whole: Text, part: Text) -> Integer;
-}
+impl_statements!(AsyncPgConnection, awaited);
 
-impl_statements!(PgConnection, limit);
-
-impl Dialect for PgConnection {
+impl Dialect for AsyncPgConnection {
     const MERGE: (&str, &str) = (
         "nullif(jsonb_strip_nulls(coalesce(robots.own, '{}')::jsonb || ",
         "::jsonb)::text, '{}')",
     );
 
-    fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
+    async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, Some(fold(draft.name()))))
             .returning(robots::id)
             .get_result(self)
+            .await
     }
 
     /// A name that contains a text also contains it folded.
-    fn name_contains(text: &str) -> Condition<'_, Pg> {
-        let is_candidate = may_contain(&fold(text)).or(robots::search_text.is_null());
-        Box::new(is_candidate.and(strpos(robots::name, text).gt(0)))
+    fn name_contains(text: &str) -> Condition<'_> {
+        let is_unindexed = Condition::new("robots.search_text IS NULL");
+        let contains = Condition::new("strpos(robots.name, ").text(text).sql(") > 0");
+        may_contain(&fold(text)).or(is_unindexed).and(contains)
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a, Pg> {
-        let contains = strpos(robots::search_text.assume_not_null(), folded).gt(0);
-        let contains = may_contain(folded).and(contains);
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {
+        let contains = Condition::new("strpos(robots.search_text, ");
+        let contains = may_contain(folded).and(contains.text(folded).sql(") > 0"));
         match ids {
-            [] => Box::new(contains),
-            _ => Box::new(contains.or(has_id(ids))),
+            [] => contains,
+            _ => contains.or(has_id(ids)),
         }
     }
 
-    /// COPY accepts given ids. An INSERT would need OVERRIDING SYSTEM VALUE, which Diesel does not
-    /// support.
-    fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let rows = robots.iter();
-        let rows: Vec<_> = rows
-            .map(|robot| RobotRow::new(robot, Some(fold(robot.name()))))
-            .collect();
-        let copy = diesel::copy_from(robots::table).from_insertable(rows);
-        copy.execute(self).map(drop)
+    async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
+        let insert = InsertAll {
+            ids: Some(robots.iter().map(|robot| (robot.id().get(), robot.revision().get())).unzip()),
+            names: robots.iter().map(Robot::name).collect(),
+            types: robots.iter().map(Robot::robot_type).collect(),
+            years: robots.iter().map(Robot::year).collect(),
+            search_texts: robots.iter().map(|robot| fold(robot.name())).collect(),
+            own: robots.iter().map(|robot| robot.own().to_json()).collect(),
+        };
+        insert.execute(self).await.map(drop)
     }
 
-    fn last_id(&mut self) -> QueryResult<i64> {
+    async fn last_id(&mut self) -> QueryResult<i64> {
         let query = format!("SELECT coalesce(pg_sequence_last_value({SEQUENCE}), 0)");
-        sql::<BigInt>(&query).get_result(self)
+        sql::<BigInt>(&query).get_result(self).await
     }
 
-    fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
-        sql_query(format!("SELECT setval({SEQUENCE}, $1)"))
-            .bind::<BigInt, _>(id)
-            .execute(self)
-            .map(drop)
+    async fn raise_last_id(&mut self, id: i64) -> QueryResult<()> {
+        let raise = sql_query(format!("SELECT setval({SEQUENCE}, $1)"));
+        raise.bind::<BigInt, _>(id).execute(self).await.map(drop)
     }
 
     /// Blocks inserts, so that none is assigned an id between the look at the sequence and its change.
     /// It is the first lock of the transaction: a weaker one before it could cause a deadlock with
     /// another restoration.
-    fn lock_ids(&mut self) -> QueryResult<()> {
+    async fn lock_ids(&mut self) -> QueryResult<()> {
         self.batch_execute("LOCK TABLE robots IN SHARE ROW EXCLUSIVE MODE")
+            .await
     }
 }
 
 /// The condition that a search text may contain a folded text.
 ///
 /// PostgreSQL's planner decides whether to use the index: it estimates from the pattern how many search texts
-/// match. Diesel does not prepare hand-written SQL, so that each pattern gets a plan of its own.
-fn may_contain(folded: &str) -> Condition<'static, Pg> {
-    let condition = sql::<Bool>("robots.search_text LIKE ");
-    Box::new(condition.bind::<Text, _>(pattern(folded)))
+/// match, so that each pattern needs a plan of its own.
+fn may_contain(folded: &str) -> Condition<'static> {
+    let condition = Condition::new("robots.search_text LIKE ");
+    condition.text(pattern(folded)).uncached()
 }
 
 /// A LIKE pattern for the search texts that may contain a folded text.
@@ -125,24 +122,26 @@ fn pattern(folded: &str) -> String {
 }
 
 /// Inserts the robots whose names are free, by one statement.
-pub(super) fn insert_all(
-    connection: &mut PgConnection,
+pub(super) async fn insert_all(
+    connection: &mut AsyncPgConnection,
     drafts: &[&ValidDraft],
 ) -> QueryResult<HashMap<String, i64>> {
     let rows: Vec<(i64, String)> = InsertAll {
+        ids: None,
         names: drafts.iter().map(|draft| draft.name()).collect(),
         types: drafts.iter().map(|draft| draft.robot_type()).collect(),
         years: drafts.iter().map(|draft| draft.year()).collect(),
         search_texts: drafts.iter().map(|draft| fold(draft.name())).collect(),
         own: drafts.iter().map(|draft| draft.own().to_json()).collect(),
     }
-    .get_results(connection)?;
+    .get_results(connection)
+    .await?;
     Ok(rows.into_iter().map(|(id, name)| (name, id)).collect())
 }
 
 /// Changes the robots that exist and whose new names are free, by one statement.
-pub(super) fn update_all(
-    connection: &mut PgConnection,
+pub(super) async fn update_all(
+    connection: &mut AsyncPgConnection,
     updates: &[(RobotId, &ValidChanges)],
 ) -> QueryResult<HashMap<RobotId, Result<()>>> {
     let changes = || updates.iter().map(|(_, changes)| changes);
@@ -154,7 +153,8 @@ pub(super) fn update_all(
         search_texts: changes().map(|changes| changes.name().map(fold)).collect(),
         own: changes().map(|changes| changes.own_patch()).collect(),
     }
-    .get_results(connection)?;
+    .get_results(connection)
+    .await?;
     let result = |(id, is_updated)| {
         let result = if is_updated {
             Ok(())
@@ -167,19 +167,22 @@ pub(super) fn update_all(
 }
 
 /// Deletes the robots that exist, by one statement.
-pub(super) fn delete_all(
-    connection: &mut PgConnection,
+pub(super) async fn delete_all(
+    connection: &mut AsyncPgConnection,
     ids: &[RobotId],
 ) -> QueryResult<HashSet<RobotId>> {
     let ids: Vec<_> = ids.iter().map(|id| id.get()).collect();
     let ids: Vec<_> = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
         .returning(robots::id)
-        .get_results(connection)?;
+        .get_results(connection)
+    .await?;
     Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }
 
-/// The statement of [`insert_all`]: the same for any number of rows, so that it is prepared once.
+/// The statement that inserts robots: the same for any number of rows, so that it is prepared once.
 struct InsertAll<'a> {
+    /// Ids and revisions, if they are given. Otherwise names that are taken are left out.
+    ids: Option<(Vec<i64>, Vec<i64>)>,
     names: Vec<&'a str>,
     types: Vec<&'a str>,
     years: Vec<i64>,
@@ -188,20 +191,24 @@ struct InsertAll<'a> {
 }
 
 impl QueryId for InsertAll<'_> {
-    type QueryId = InsertAll<'static>;
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
 }
 
 impl Query for InsertAll<'_> {
     type SqlType = (BigInt, Text);
 }
 
-impl RunQueryDsl<PgConnection> for InsertAll<'_> {}
-
 impl QueryFragment<Pg> for InsertAll<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
-        pass.push_sql(
-            "INSERT INTO robots (name, type, year, search_text, own) SELECT * FROM unnest(",
-        );
+        pass.push_sql("INSERT INTO robots (name, type, year, search_text, own");
+        if self.ids.is_some() {
+            pass.push_sql(", id, revision) OVERRIDING SYSTEM VALUE");
+        } else {
+            pass.push_sql(")");
+        }
+        pass.push_sql(" SELECT * FROM unnest(");
         pass.push_bind_param::<Array<Text>, _>(&self.names)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Text>, _>(&self.types)?;
@@ -211,7 +218,15 @@ impl QueryFragment<Pg> for InsertAll<'_> {
         pass.push_bind_param::<Array<Text>, _>(&self.search_texts)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.own)?;
-        pass.push_sql(") ON CONFLICT (name) DO NOTHING RETURNING id, name");
+        if let Some((ids, revisions)) = &self.ids {
+            pass.push_sql(", ");
+            pass.push_bind_param::<Array<BigInt>, _>(ids)?;
+            pass.push_sql(", ");
+            pass.push_bind_param::<Array<BigInt>, _>(revisions)?;
+            pass.push_sql(")");
+        } else {
+            pass.push_sql(") ON CONFLICT (name) DO NOTHING RETURNING id, name");
+        }
         Ok(())
     }
 }
@@ -234,8 +249,6 @@ impl Query for UpdateAll<'_> {
     type SqlType = (BigInt, Bool);
 }
 
-impl RunQueryDsl<PgConnection> for UpdateAll<'_> {}
-
 impl QueryFragment<Pg> for UpdateAll<'_> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Pg>) -> QueryResult<()> {
         pass.push_sql("WITH new AS (SELECT * FROM unnest(");
@@ -250,7 +263,7 @@ impl QueryFragment<Pg> for UpdateAll<'_> {
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.search_texts)?;
         pass.push_sql(", ");
         pass.push_bind_param::<Array<Nullable<Text>>, _>(&self.own)?;
-        let (before, after) = PgConnection::MERGE;
+        let (before, after) = AsyncPgConnection::MERGE;
         pass.push_sql(&format!(
             ") AS new (id, name, type, year, search_text, own)), \
              taken AS (SELECT new.id FROM new JOIN robots USING (id) \

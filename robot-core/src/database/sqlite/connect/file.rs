@@ -193,7 +193,7 @@ impl DatabaseFile {
         let connected = opened.and_then(|mut connection| {
             // The file is open now, so that it cannot be exchanged any more, and not read yet.
             self.must_be_pinned_file()?;
-            slow_statements::log_from(&mut connection, self.slow_statement);
+            connection.set_instrumentation(slow_statements::stopwatch(self.slow_statement));
             let result = set_up(&mut connection, purpose, self.timeout);
             // It may have waited for a program that locked the file until it had replaced it.
             self.must_be_pinned_file()?;

@@ -30,7 +30,7 @@ use crate::{
         measuring::{CommitMetrics, QueueMetrics},
         restore::restore,
         schema::assigned,
-        statements::Statements,
+        statements::{Statements, now},
     },
     metrics::SQLITE_COMMIT_START,
     model::{RobotId, ValidDraft},
@@ -121,7 +121,7 @@ impl Write {
     /// before; the error of a statement alone becomes the result.
     fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => connection.apply(change),
+            Work::Change(change) => now(connection.apply(change)),
             Work::All(changes, ids) => {
                 in_savepoint(connection, |connection| apply_all(connection, changes)).map(|all| {
                     let last = all.last().copied().ok_or_else(lost);
@@ -130,7 +130,7 @@ impl Write {
                 })
             }
             Work::Restore(restoration, last_id) => {
-                in_savepoint(connection, |connection| restore(connection, restoration))
+                in_savepoint(connection, |connection| now(restore(connection, restoration)))
                     .map(|()| Ok(*last_id))
             }
         };
@@ -185,7 +185,7 @@ fn apply_all(connection: &mut SqliteConnection, changes: &[Change]) -> QueryResu
         match number {
             Some(number) => assigned(number),
             // An insert whose name is taken fails again, with its error.
-            None => connection.apply(change)?,
+            None => now(connection.apply(change))?,
         }
         .map_err(wrap)
     };

@@ -1,0 +1,133 @@
+//! A connection to a database server, and what a failed statement means for it.
+
+use std::time::{Duration, Instant};
+
+use ::metrics::Gauge;
+use diesel::{QueryResult, result::Error as DieselError};
+use tokio::time::timeout;
+
+use super::{
+    backend::Backend,
+    errors::{Effect, effect},
+    limits::Limits,
+};
+use crate::metrics::Counted;
+
+/// How long after its last answer a connection is trusted with a statement that is a transaction of its own.
+/// After that, the server may have closed it, and it is unknown whether such a statement was executed.
+/// Shorter, and single changes take more round trips; longer, and more outcomes are unknown.
+const TRUST: Duration = Duration::from_secs(1);
+
+/// How long a connection that is not needed stays open. Shorter, and programs that are idle for a while
+/// connect again; longer, and the server keeps connections that were needed once.
+const IDLE_LIMIT: Duration = Duration::from_secs(300);
+
+/// How long a failed connection may take to answer before it counts as lost.
+const PING_LIMIT: Duration = Duration::from_millis(500);
+
+pub(super) struct Connection<B> {
+    inner: B,
+    /// The time limits that were set last; `None` for those of a new connection.
+    limits: Option<Limits>,
+    /// Those of another epoch are not used any more.
+    pub(super) epoch: u64,
+    /// When the server answered last.
+    answered: Instant,
+    /// Whether what was sent takes effect only if a commit follows.
+    is_uncommitted: bool,
+    /// A rollback has failed.
+    is_broken: bool,
+    _open: Counted,
+}
+
+impl<B: Backend> Connection<B> {
+    pub(super) fn new(inner: B, epoch: u64, open: &Gauge) -> Self {
+        Self {
+            inner,
+            limits: None,
+            epoch,
+            answered: Instant::now(),
+            is_uncommitted: true,
+            is_broken: false,
+            _open: Counted::new(open),
+        }
+    }
+
+    /// Sets the time limits of the next statements, unless they are set.
+    pub(super) async fn limit(&mut self, limits: Limits) -> QueryResult<()> {
+        self.is_uncommitted = true;
+        if self.limits != Some(limits) {
+            self.limits = None;
+            self.inner.set_limits(limits).await?;
+            self.limits = Some(limits);
+        }
+        Ok(())
+    }
+
+    /// For statements that read, or within a transaction.
+    pub(super) fn inner(&mut self) -> &mut B {
+        &mut self.inner
+    }
+
+    /// For one statement that is a transaction of its own. `None` if the connection may be lost: the
+    /// statement needs a transaction, which is repeated if it is.
+    pub(super) fn autocommit(&mut self) -> Option<&mut B> {
+        if self.answered.elapsed() > TRUST {
+            return None;
+        }
+        self.is_uncommitted = false;
+        Some(&mut self.inner)
+    }
+
+    /// Begins a transaction.
+    pub(super) async fn begin(&mut self) -> QueryResult<()> {
+        self.inner.batch("BEGIN").await
+    }
+
+    /// Begins a transaction that reads the database as it is at one moment.
+    pub(super) async fn begin_snapshot(&mut self) -> QueryResult<()> {
+        self.inner.batch(B::BEGIN_SNAPSHOT).await
+    }
+
+    /// Ends a transaction whose statements had this result.
+    pub(super) async fn end<T>(&mut self, result: QueryResult<T>) -> QueryResult<T> {
+        match result {
+            Ok(value) => {
+                self.is_uncommitted = false;
+                self.inner.batch("COMMIT").await.map(|()| value)
+            }
+            Err(error) => {
+                self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
+                Err(error)
+            }
+        }
+    }
+
+    /// Notes that the server has answered.
+    pub(super) fn note_answer(&mut self) {
+        self.answered = Instant::now();
+    }
+
+    pub(super) fn is_unneeded(&self) -> bool {
+        self.answered.elapsed() > IDLE_LIMIT
+    }
+
+    /// Whether nothing that was sent since the time limits were set can have taken effect, even if the connection
+    /// is lost.
+    pub(super) fn is_uncommitted(&self) -> bool {
+        self.is_uncommitted
+    }
+
+    /// Whether the connection cannot be used after an error.
+    pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
+        self.is_broken
+            || match effect(error) {
+                Effect::None => false,
+                Effect::Unknown => true,
+                Effect::NoneIfConnected => {
+                    let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
+                    !matches!(ping, Ok(Ok(())))
+                }
+            }
+    }
+}
