@@ -12,7 +12,7 @@ use diesel::{
     sql_types::{BigInt, Text},
 };
 use million::median;
-use robot_core::{Catalogue, Cursor, Filter, PageRequest};
+use robot_core::{Catalogue, Cursor, Filter, PageRequest, conformance::PostgresConnection};
 
 /// Texts, and in which names like `vega-titan-r0012345` they are.
 const TEXTS: [(&str, &str); 16] = [
@@ -78,7 +78,7 @@ fn measure(catalogue: &dyn Catalogue, scan: &mut Scan, limit: usize, kind: &str,
 /// A connection that compares every name.
 enum Scan {
     Sqlite(diesel::SqliteConnection),
-    Postgres(diesel::PgConnection),
+    Postgres(Box<PostgresConnection>),
 }
 
 #[derive(QueryableByName)]
@@ -92,7 +92,7 @@ impl Scan {
     fn new(url: &str) -> Self {
         match url.split_once("://").unwrap() {
             ("sqlite", path) => Self::Sqlite(Connection::establish(path).unwrap()),
-            _ => Self::Postgres(Connection::establish(url).unwrap()),
+            _ => Self::Postgres(Box::new(Connection::establish(url).unwrap())),
         }
     }
 
@@ -110,7 +110,7 @@ impl Scan {
             )
             .bind::<Text, _>(text)
             .bind::<BigInt, _>(limit)
-            .load(connection),
+            .load(connection.as_mut()),
         }
         .unwrap()
     }

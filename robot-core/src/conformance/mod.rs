@@ -48,9 +48,15 @@ use libtest_mimic::{Arguments, Trial};
 pub use client::{Answer, Call, Client, Framing, Pace, Service};
 pub use configuration::Configuration;
 pub use opening::Store;
+#[cfg(feature = "mysql")]
+#[doc(hidden)]
+pub use scratch::MysqlConnection;
+#[cfg(feature = "postgres")]
+#[doc(hidden)]
+pub use scratch::PostgresConnection;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 #[doc(hidden)]
-pub use scratch::scratch_database;
+pub use scratch::{Blocking, scratch_database};
 pub use tcp::TcpClient;
 
 use crate::catalogue::Catalogue;

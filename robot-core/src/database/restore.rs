@@ -43,7 +43,9 @@ async fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryRes
     match connection.insert_robots(robots).await {
         Ok(()) => {}
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
-            connection.batch("ROLLBACK TO SAVEPOINT before_rows").await?;
+            connection
+                .batch("ROLLBACK TO SAVEPOINT before_rows")
+                .await?;
             for robot in robots {
                 insert_one(connection, robot).await?;
             }
@@ -72,11 +74,12 @@ async fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryRe
 
 #[cfg(all(test, feature = "conformance", feature = "postgres"))]
 mod tests {
-    use diesel::{Connection, PgConnection, connection::SimpleConnection};
+    use diesel::{Connection, connection::SimpleConnection};
 
     use crate::{
         Catalogue, CatalogueExt, Draft, Error, PostgresCatalogue, Restoration,
-        conformance::scratch_database, model::Violation,
+        conformance::{PostgresConnection, scratch_database},
+        model::Violation,
     };
 
     /// PostgreSQL checks the newest index last. A backup creates the index of the ids again.
@@ -86,7 +89,7 @@ mod tests {
         let catalogue = PostgresCatalogue::open(&url).unwrap();
         let robot = catalogue.add(Draft::new("R2-D2", "droid", 1977)).unwrap();
         let id = robot.id();
-        let mut connection = PgConnection::establish(&url).unwrap();
+        let mut connection = PostgresConnection::establish(&url).unwrap();
         for statements in [
             "SET default_transaction_read_only = off",
             "ALTER TABLE robots DROP CONSTRAINT robots_pkey;

@@ -36,10 +36,7 @@ pub(super) trait Dialect: Send {
     fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a>;
 
     /// Inserts robots with their ids, by one statement.
-    fn insert_robots(
-        &mut self,
-        robots: &[Robot],
-    ) -> impl Future<Output = QueryResult<()>> + Send;
+    fn insert_robots(&mut self, robots: &[Robot]) -> impl Future<Output = QueryResult<()>> + Send;
 
     /// The greatest id that was assigned, as far as the database knows; 0 if none was.
     fn last_id(&mut self) -> impl Future<Output = QueryResult<i64>> + Send;
@@ -466,7 +463,8 @@ macro_rules! restricted {
 }
 
 pub(super) use {
-    impl_statements, import_run_query_dsl, load_page, load_rows, merged_own, restricted, run, sorted,
+    impl_statements, import_run_query_dsl, load_page, load_rows, merged_own, restricted, run,
+    sorted,
 };
 
 /// The text after which the names of a page follow, if it is in ascending order of the names, and has no

@@ -149,7 +149,7 @@ pub(crate) struct Postgres(String);
 
 #[cfg(feature = "postgres")]
 impl Backend for Postgres {
-    type Connection = diesel::PgConnection;
+    type Connection = robot_core::conformance::PostgresConnection;
 
     const MIGRATIONS: &str = "postgres";
 
@@ -192,7 +192,7 @@ pub(crate) struct Mysql(String);
 
 #[cfg(feature = "mysql")]
 impl Backend for Mysql {
-    type Connection = diesel::MysqlConnection;
+    type Connection = robot_core::conformance::MysqlConnection;
 
     const MIGRATIONS: &str = "mysql";
 

@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use diesel::{Connection, MysqlConnection, PgConnection, connection::SimpleConnection};
-use robot_core::conformance::scratch_database;
+use diesel::{Connection, connection::SimpleConnection};
+use robot_core::conformance::{MysqlConnection, PostgresConnection, scratch_database};
 use tempfile::TempDir;
 
 use crate::process::wait_for;
@@ -76,7 +76,7 @@ impl Kind {
     /// Connects to a database, and returns a function that runs statements on the connection.
     pub(crate) fn connect(self, url: &str) -> Box<dyn FnMut(&str)> {
         match self {
-            Self::Postgres => statements_on(PgConnection::establish(url).unwrap()),
+            Self::Postgres => statements_on(PostgresConnection::establish(url).unwrap()),
             Self::Mariadb => statements_on(MysqlConnection::establish(url).unwrap()),
         }
     }

@@ -15,9 +15,9 @@ use std::{
 
 use ::metrics::Counter;
 use diesel::QueryResult;
+use futures_channel::oneshot;
 use tokio::{
     runtime::Handle,
-    sync::oneshot,
     time::{sleep, sleep_until, timeout},
 };
 
@@ -292,7 +292,10 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         let execution = self.work.execute(&mut connection, &items, attempt);
         let result = timeout(self.work.limit(), execution).await;
         drop(measurement);
-        let result = self.connections.settle(connection, result, W::IS_WRITE).await;
+        let result = self
+            .connections
+            .settle(connection, result, W::IS_WRITE)
+            .await;
         let attempts = callers.first().map_or(0, |caller| caller.attempts);
         let is_alone = items.len() == 1;
         let error = match result {
@@ -337,7 +340,8 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
         attempt: Attempt,
     ) {
         self.count_commit(Err(None));
-        self.retries.increment(items.len().try_into().unwrap_or(u64::MAX));
+        self.retries
+            .increment(items.len().try_into().unwrap_or(u64::MAX));
         sleep(pause(callers.first().map_or(0, |caller| caller.attempts))).await;
         let jobs = items.into_iter().zip(callers).map(|(item, mut caller)| {
             caller.attempts += 1;

@@ -212,3 +212,160 @@ impl Applied {
     }
 }
 
+#[cfg(all(test, feature = "conformance"))]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use tokio::runtime::Handle;
+
+    use super::*;
+    use crate::{
+        catalogue::OpenOptions, conformance::scratch_database,
+        database::server::connector::Connector, model::Draft,
+    };
+
+    fn valid(name: &str) -> ValidDraft {
+        ValidDraft::new(Draft::new(name, "droid", 1977)).unwrap()
+    }
+
+    /// Two connections to a new catalogue.
+    async fn connections<B: Backend>(variable: &str) -> [Connection<B>; 2] {
+        let url = scratch_database(variable);
+        let connector = Connector::open(&url, &OpenOptions::new(), &Handle::current()).await;
+        let connector = connector.unwrap();
+        [
+            connector.connect().await.unwrap(),
+            connector.connect().await.unwrap(),
+        ]
+    }
+
+    async fn execute<B: Backend>(
+        connection: &mut Connection<B>,
+        batch: &[Change],
+    ) -> Vec<Result<RobotId>> {
+        // Locks are awaited for seconds.
+        let changes = Changes {
+            timeout: Duration::from_secs(60),
+        };
+        let result = changes.execute(connection, batch, Attempt::InBatch).await;
+        result.ok().unwrap()
+    }
+
+    async fn add<B: Backend, const N: usize>(
+        connection: &mut Connection<B>,
+        names: [&str; N],
+    ) -> [RobotId; N] {
+        let inserts = names.map(|name| Change::Insert(valid(name)));
+        let added = execute(connection, &inserts).await;
+        let ids: Vec<_> = added.into_iter().map(Result::unwrap).collect();
+        ids[..].try_into().unwrap()
+    }
+
+    async fn taken_name_fails_only_its_change_of_a_batch<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable).await;
+        let [a, b, c] = add(&mut connection, ["a", "b", "c"]).await;
+        let batch = [
+            Change::Update(a, valid("b").into()),
+            Change::Update(b, valid("b2").into()),
+            Change::Update(a, valid("a2").into()),
+            Change::Update(c, valid("c").into()),
+            Change::Update(RobotId::new(99).unwrap(), valid("c").into()),
+        ];
+        let renamed = execute(&mut connection, &batch).await;
+        let rejected = renamed.iter().map(|result| match result {
+            Ok(_) => "",
+            Err(Error::Rejected(_)) => "rejected",
+            Err(_) => "not found",
+        });
+        assert!(rejected.eq(["rejected", "", "", "", "not found"]));
+        let mut names = Vec::new();
+        for id in [a, b, c] {
+            let robot = connection.inner().get(id).await.unwrap().unwrap();
+            names.push(robot.name().to_owned());
+        }
+        assert_eq!(names, ["a2", "b2", "c"]);
+    }
+
+    async fn update_to_the_name_of_an_insert_precedes_it<B: Backend>(variable: &str) {
+        let [mut connection, _] = connections::<B>(variable).await;
+        let [a] = add(&mut connection, ["a"]).await;
+        let batch = [
+            Change::Insert(valid("b")),
+            Change::Update(a, valid("b").into()),
+        ];
+        let results = execute(&mut connection, &batch).await;
+        assert!(matches!(results[0], Err(Error::Rejected(_))));
+        assert_eq!(*results[1].as_ref().unwrap(), a);
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn postgres_update_to_the_name_of_an_insert_precedes_it() {
+        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncPgConnection>(
+            "TEST_POSTGRES_URL",
+        )
+        .await;
+    }
+
+    #[cfg(feature = "mysql")]
+    #[tokio::test]
+    async fn mysql_update_to_the_name_of_an_insert_precedes_it() {
+        update_to_the_name_of_an_insert_precedes_it::<diesel_async::AsyncMysqlConnection>(
+            "TEST_MYSQL_URL",
+        )
+        .await;
+    }
+
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn postgres_taken_name_fails_only_its_change_of_a_batch() {
+        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncPgConnection>(
+            "TEST_POSTGRES_URL",
+        )
+        .await;
+    }
+
+    #[cfg(feature = "mysql")]
+    #[tokio::test]
+    async fn mysql_taken_name_fails_only_its_change_of_a_batch() {
+        taken_name_fails_only_its_change_of_a_batch::<diesel_async::AsyncMysqlConnection>(
+            "TEST_MYSQL_URL",
+        )
+        .await;
+    }
+
+    /// The batch finds the new name taken before it waits for the deletion. On MariaDB no batch waits.
+    #[cfg(feature = "postgres")]
+    #[tokio::test]
+    async fn postgres_second_update_after_a_deletion_returns_not_found() {
+        use diesel::{dsl::sql, select, sql_types::BigInt};
+        use diesel_async::RunQueryDsl;
+
+        use crate::database::statements::Statements;
+
+        let [mut connection, mut deleting] =
+            connections::<diesel_async::AsyncPgConnection>("TEST_POSTGRES_URL").await;
+        let [a, _] = add(&mut connection, ["a", "b"]).await;
+        let batch = [
+            Change::Update(a, valid("b").into()),
+            Change::Update(a, valid("a2").into()),
+        ];
+        deleting.begin().await.unwrap();
+        assert_eq!(deleting.inner().delete(a).await.unwrap(), 1);
+        let updating = tokio::spawn(async move { execute(&mut connection, &batch).await });
+        let waiting = "(SELECT count(*) FROM pg_locks \
+                       WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid)))";
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let waiting = select(sql::<BigInt>(waiting)).get_result::<i64>(deleting.inner());
+            if waiting.await.unwrap() > 0 {
+                break;
+            }
+            assert!(Instant::now() < deadline, "no session waits");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        deleting.end(Ok(())).await.unwrap();
+        let updated = updating.await.unwrap();
+        assert!(matches!(updated[0], Err(Error::Rejected(_))));
+        assert!(matches!(updated[1], Err(Error::NotFound(_))));
+    }
+}

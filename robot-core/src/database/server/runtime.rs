@@ -2,7 +2,10 @@
 
 use std::{future::Future, io};
 
-use tokio::runtime::{Builder, Handle};
+use tokio::{
+    runtime::{Builder, Handle},
+    task::unconstrained,
+};
 
 use crate::catalogue::OpenOptions;
 
@@ -42,10 +45,11 @@ impl Runtime {
         self.own.is_some()
     }
 
-    /// Blocks the thread until a future is complete.
+    /// Blocks the thread until a future is complete. The thread may be executing a task, whose share of work
+    /// (see [`unconstrained`]) does not limit the future.
     pub(super) fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         let _context = self.handle.enter();
-        pollster::block_on(future)
+        pollster::block_on(unconstrained(future))
     }
 }
 

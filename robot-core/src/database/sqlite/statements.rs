@@ -46,7 +46,9 @@ impl Dialect for SqliteConnection {
     }
 
     fn name_contains(text: &str) -> Condition<'_> {
-        Condition::new("instr(robots.name, ").text(text).sql(") > 0")
+        Condition::new("instr(robots.name, ")
+            .text(text)
+            .sql(") > 0")
     }
 
     fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {

@@ -163,11 +163,7 @@ impl SqliteCatalogue {
         }
     }
 
-    fn read_page<T>(
-        &self,
-        request: PageRequest<'_>,
-        read: PageQuery<T>,
-    ) -> Result<Vec<T>> {
+    fn read_page<T>(&self, request: PageRequest<'_>, read: PageQuery<T>) -> Result<Vec<T>> {
         let filter = request.filter;
         if has_nul(filter) {
             return Ok(Vec::new());
@@ -182,11 +178,7 @@ impl SqliteCatalogue {
         })
     }
 
-    fn read_counts<T: Default>(
-        &self,
-        filter: &Filter,
-        count: CountQuery<T>,
-    ) -> Result<T> {
+    fn read_counts<T: Default>(&self, filter: &Filter, count: CountQuery<T>) -> Result<T> {
         if has_nul(filter) {
             return Ok(T::default());
         }
@@ -210,7 +202,9 @@ impl Catalogue for SqliteCatalogue {
     }
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
-        self.reads.pool.read(|connection| now(connection.find(name)))
+        self.reads
+            .pool
+            .read(|connection| now(connection.find(name)))
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {

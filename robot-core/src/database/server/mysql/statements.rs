@@ -44,16 +44,20 @@ impl Dialect for AsyncMysqlConnection {
     async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
             .values(DraftRow::new(draft, Some(fold(draft.name()))))
-            .execute(self).await?;
+            .execute(self)
+            .await?;
         // The row is committed: from here on no error may mean that nothing was stored.
         diesel::select(last_insert_id())
-            .get_result(self).await
+            .get_result(self)
+            .await
             .map_err(|error| wrap(Error::unknown(error)))
     }
 
     /// MariaDB and MySQL have no index for parts of names.
     fn name_contains(text: &str) -> Condition<'_> {
-        Condition::new("instr(robots.name, ").text(text).sql(") > 0")
+        Condition::new("instr(robots.name, ")
+            .text(text)
+            .sql(") > 0")
     }
 
     fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {
@@ -79,7 +83,8 @@ impl Dialect for AsyncMysqlConnection {
             "SELECT CAST(auto_increment AS SIGNED) - 1 FROM information_schema.tables
              WHERE table_schema = DATABASE() AND table_name = 'robots'",
         )
-        .get_result(self).await
+        .get_result(self)
+        .await
     }
 
     /// Inserts a row with the id and deletes it. ALTER TABLE would end the transaction, and could
@@ -89,9 +94,11 @@ impl Dialect for AsyncMysqlConnection {
         let name = format!("\u{10ffff}{random:016x}");
         diesel::insert_into(robots::table)
             .values(RobotRow::temporary(id, &name))
-            .execute(self).await?;
+            .execute(self)
+            .await?;
         diesel::delete(robots::table.find(id))
-            .execute(self).await
+            .execute(self)
+            .await
             .map(drop)
     }
 }
@@ -154,6 +161,9 @@ async fn ids_by_name(
 ) -> QueryResult<HashMap<String, i64>> {
     let names = drafts.iter().map(|draft| draft.name());
     let found = robots::table.filter(robots::name.eq_any(names));
-    let found: Vec<_> = found.select((robots::name, robots::id)).load(connection).await?;
+    let found: Vec<_> = found
+        .select((robots::name, robots::id))
+        .load(connection)
+        .await?;
     Ok(found.into_iter().collect())
 }

@@ -19,7 +19,9 @@ impl PostgresUrl {
     /// Connects to the first host that accepts it within the time limit and is a primary, unless
     /// `target_session_attrs` allows any. Of several failures, it returns one that a later attempt does not
     /// resolve, if there is one.
-    pub(in crate::database::server) async fn connect(&self) -> Result<AsyncPgConnection, ConnectError> {
+    pub(in crate::database::server) async fn connect(
+        &self,
+    ) -> Result<AsyncPgConnection, ConnectError> {
         let tls = MakeRustlsConnect::new(client_config(&self.verification)?);
         let mut hosts: Vec<_> = self.hosts.iter().collect();
         if self.is_shuffled {
@@ -119,7 +121,10 @@ pub(super) fn name(config: &Config) -> String {
         [Host::Unix(folder)] => folder.display().to_string(),
         _ => String::new(),
     };
-    format!("{host}:{}", config.get_ports().iter().next().unwrap_or(&5432))
+    format!(
+        "{host}:{}",
+        config.get_ports().iter().next().unwrap_or(&5432)
+    )
 }
 
 /// Whether the server may accept a connection without TLS, although one with TLS failed.

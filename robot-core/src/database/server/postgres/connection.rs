@@ -115,11 +115,7 @@ impl Backend for AsyncPgConnection {
         statements::update_all(self, updates).await
     }
 
-    async fn delete_all(
-        &mut self,
-        ids: &[RobotId],
-        _: Instant,
-    ) -> QueryResult<HashSet<RobotId>> {
+    async fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {
         statements::delete_all(self, ids).await
     }
 }

@@ -26,7 +26,10 @@ pub(super) async fn check_sessions(
     for connection in [connection].into_iter().chain(&mut other) {
         let mark = RandomState::new().hash_one(sessions.len());
         let set = format!("SET robots.session = '{mark}'");
-        connection.batch_execute(&set).await.map_err(set_up_failed)?;
+        connection
+            .batch_execute(&set)
+            .await
+            .map_err(set_up_failed)?;
         sessions.push((connection, mark));
     }
     for _ in 0..ROUNDS {
@@ -45,7 +48,10 @@ async fn check_mark(connection: &mut AsyncPgConnection, mark: u64) -> Result<(),
     let divide_by_zero_unless_marked = format!(
         "SELECT 1 / (current_setting('robots.session', true) IS NOT DISTINCT FROM '{mark}')::integer"
     );
-    match connection.batch_execute(&divide_by_zero_unless_marked).await {
+    match connection
+        .batch_execute(&divide_by_zero_unless_marked)
+        .await
+    {
         Ok(()) => Ok(()),
         Err(error) if connection.batch_execute("SELECT 1").await.is_err() => {
             Err(set_up_failed(error))

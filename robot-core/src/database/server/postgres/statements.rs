@@ -49,7 +49,9 @@ impl Dialect for AsyncPgConnection {
     /// A name that contains a text also contains it folded.
     fn name_contains(text: &str) -> Condition<'_> {
         let is_unindexed = Condition::new("robots.search_text IS NULL");
-        let contains = Condition::new("strpos(robots.name, ").text(text).sql(") > 0");
+        let contains = Condition::new("strpos(robots.name, ")
+            .text(text)
+            .sql(") > 0");
         may_contain(&fold(text)).or(is_unindexed).and(contains)
     }
 
@@ -64,7 +66,12 @@ impl Dialect for AsyncPgConnection {
 
     async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
         let insert = InsertAll {
-            ids: Some(robots.iter().map(|robot| (robot.id().get(), robot.revision().get())).unzip()),
+            ids: Some(
+                robots
+                    .iter()
+                    .map(|robot| (robot.id().get(), robot.revision().get()))
+                    .unzip(),
+            ),
             names: robots.iter().map(Robot::name).collect(),
             types: robots.iter().map(Robot::robot_type).collect(),
             years: robots.iter().map(Robot::year).collect(),
@@ -175,7 +182,7 @@ pub(super) async fn delete_all(
     let ids: Vec<_> = diesel::delete(robots::table.filter(robots::id.eq_any(ids)))
         .returning(robots::id)
         .get_results(connection)
-    .await?;
+        .await?;
     Ok(ids.into_iter().filter_map(RobotId::new).collect())
 }
 

@@ -129,10 +129,10 @@ impl Write {
                     last
                 })
             }
-            Work::Restore(restoration, last_id) => {
-                in_savepoint(connection, |connection| now(restore(connection, restoration)))
-                    .map(|()| Ok(*last_id))
-            }
+            Work::Restore(restoration, last_id) => in_savepoint(connection, |connection| {
+                now(restore(connection, restoration))
+            })
+            .map(|()| Ok(*last_id)),
         };
         self.result = Some(match result {
             Ok(result) => result,
