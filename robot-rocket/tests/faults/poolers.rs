@@ -1,14 +1,16 @@
 //! PgBouncer between the server and PostgreSQL. Only a pooler that keeps sessions can be used.
 
 use std::{
+    io::Write,
     mem,
+    process::{Command, Stdio},
     sync::atomic::{AtomicBool, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
 use crate::{
-    database_server::{Folder, Kind},
+    database_server::Folder,
     options::Run,
     process::{Server, fail, output_of_failure},
     workload::{Ledger, Workload},
@@ -46,10 +48,16 @@ pub(crate) fn busy_pooler_without_sessions_is_refused(_: &Run) {
     thread::scope(|scope| {
         for _ in 0..6 {
             scope.spawn(|| {
-                let mut execute = Kind::Postgres.connect(&url);
+                let mut psql = Command::new("psql");
+                psql.args([&url, "--quiet", "--output=/dev/null"]);
+                let mut psql = psql.stdin(Stdio::piped()).spawn().unwrap();
+                let mut statements = psql.stdin.take().unwrap();
                 while !is_over.load(Ordering::Relaxed) && Instant::now() < end {
-                    execute("BEGIN; SELECT pg_sleep(0.001); COMMIT");
+                    let transaction = b"BEGIN\\; SELECT pg_sleep(0.001)\\; COMMIT;\n";
+                    statements.write_all(transaction).unwrap();
                 }
+                drop(statements);
+                assert!(psql.wait().unwrap().success());
             });
         }
         for _ in 0..5 {

@@ -104,9 +104,10 @@ impl<B: Backend> Pool<B> {
             let result = timeout(limit + margin, limited).await;
             match self.connections.settle(connection, result, is_write).await {
                 Ok(value) => return Ok(value),
-                Err(Failure::External(_) | Failure::Repeatable(_))
-                    if attempts < ATTEMPTS && Instant::now() < deadline =>
-                {
+                Err(Failure::External(_) | Failure::Repeatable(_)) if attempts < ATTEMPTS => {
+                    if Instant::now() > deadline {
+                        return Err(self.unavailable());
+                    }
                     self.retries.increment(1);
                     sleep(pause(attempts)).await;
                     attempts += 1;

@@ -2,11 +2,9 @@
 
 use std::io;
 
-use diesel::{dsl::sql, sql_types::Bool};
-use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use tokio::{net::lookup_host, time::timeout};
 use tokio_postgres::{
-    Config, Error,
+    Client, Config, Error, SimpleQueryMessage,
     config::{Host, SslMode},
     error::SqlState,
 };
@@ -16,12 +14,10 @@ use super::{tls::client_config, url::PostgresUrl};
 use crate::database::server::connect_error::{ConnectError, deepest_message, find_cause};
 
 impl PostgresUrl {
-    /// Connects to the first host that accepts it within the time limit and is a primary, unless
+    /// Connects, on the current Tokio runtime, to the first host that accepts it within the time limit and is a primary, unless
     /// `target_session_attrs` allows any. Of several failures, it returns one that a later attempt does not
     /// resolve, if there is one.
-    pub(in crate::database::server) async fn connect(
-        &self,
-    ) -> Result<AsyncPgConnection, ConnectError> {
+    pub(in crate::database::server) async fn connect(&self) -> Result<Client, ConnectError> {
         let tls = MakeRustlsConnect::new(client_config(&self.verification)?);
         let mut hosts: Vec<_> = self.hosts.iter().collect();
         if self.is_shuffled {
@@ -86,7 +82,7 @@ impl PostgresUrl {
         &self,
         mut address: Config,
         tls: &MakeRustlsConnect,
-    ) -> Result<AsyncPgConnection, ConnectError> {
+    ) -> Result<Client, ConnectError> {
         let (client, connection) = match address.connect(tls.clone()).await {
             // The server may accept connections without TLS only.
             Err(error) if address.get_ssl_mode() == SslMode::Prefer && is_of_tls(&error) => {
@@ -97,21 +93,22 @@ impl PostgresUrl {
             }
             connected => connected.map_err(|error| failure(&error))?,
         };
-        let session = AsyncPgConnection::try_from_client_and_connection(client, connection).await;
-        let mut session = session.map_err(|error| unreachable(&error))?;
+        tokio::spawn(connection);
         if self.needs_primary {
-            let is_standby = sql::<Bool>("SELECT pg_is_in_recovery()").get_result(&mut session);
-            if is_standby.await.map_err(|error| unreachable(&error))? {
+            // A standby has no serializable transactions, but they may be its default.
+            let is_standby =
+                "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_is_in_recovery(); COMMIT";
+            let messages = client.simple_query(is_standby).await;
+            let messages = messages.map_err(|error| failure(&error))?;
+            if messages.iter().any(|message| {
+                matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("t"))
+            }) {
                 let message = "the server is a standby, which cannot write";
                 return Err(ConnectError::Unreachable(message.to_owned()));
             }
         }
-        Ok(session)
+        Ok(client)
     }
-}
-
-fn unreachable(error: &dyn std::error::Error) -> ConnectError {
-    ConnectError::Unreachable(error.to_string())
 }
 
 /// A host as messages name it.
@@ -121,10 +118,7 @@ pub(super) fn name(config: &Config) -> String {
         [Host::Unix(folder)] => folder.display().to_string(),
         _ => String::new(),
     };
-    format!(
-        "{host}:{}",
-        config.get_ports().iter().next().unwrap_or(&5432)
-    )
+    format!("{host}:{}", config.get_ports().first().unwrap_or(&5432))
 }
 
 /// Whether the server may accept a connection without TLS, although one with TLS failed.
@@ -134,7 +128,7 @@ fn is_of_tls(error: &Error) -> bool {
 }
 
 /// The meaning of the driver's error.
-fn failure(error: &Error) -> ConnectError {
+pub(super) fn failure(error: &Error) -> ConnectError {
     let message = deepest_message(error);
     if let Some(code) = error.code() {
         // Classes: invalid authorization, missing database or schema, missing permission or setting, and

@@ -34,8 +34,7 @@ impl Backend for AsyncPgConnection {
     const EXAMPLE: &'static str = "postgres://user:password@host/database";
 
     const REMEDY: &'static str = "check user, password and database in the URL, that the user may create tables \
-                                  in it, that its encoding is UTF8, and that a connection pooler keeps sessions \
-                                  (PgBouncer: pool_mode = session)";
+                                  in it, and that its encoding is UTF8";
 
     const TLS_REMEDY: &'static str =
         "check sslmode and sslrootcert in the URL, and the certificate of the server";
@@ -54,12 +53,15 @@ impl Backend for AsyncPgConnection {
         timeout: Duration,
         slow_statement: Duration,
     ) -> Result<Self, ConnectError> {
-        let mut connection = url.connect().await?;
+        let client = url.connect().await?;
         if purpose == Purpose::Prepare {
             // The server may accept only one connection, which is enough to use it.
             let other = url.connect().await.ok();
-            check_sessions(&mut connection, other).await?;
+            check_sessions(&client, other.as_ref()).await?;
         }
+        let connection = Self::try_from(client).await;
+        let mut connection =
+            connection.map_err(|error| ConnectError::Unreachable(error.to_string()))?;
         set_up(&mut connection, purpose, timeout)
             .await
             .map_err(set_up_failed)?;

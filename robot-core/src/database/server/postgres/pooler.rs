@@ -4,9 +4,10 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
+use tokio_postgres::Client;
 
-use crate::database::server::{backend::set_up_failed, connect_error::ConnectError};
+use super::connect::failure;
+use crate::database::server::connect_error::ConnectError;
 
 /// How often each connection checks its setting. Fewer, and a pooler that is busy with other clients may
 /// not be detected; more, and each start takes more round trips: 10 with four. Of 3,200 starts through
@@ -19,21 +20,19 @@ const ROUNDS: u32 = 4;
 /// used last gives both the same; one that takes turns, or resets sessions, shows a connection another
 /// value or none.
 pub(super) async fn check_sessions(
-    connection: &mut AsyncPgConnection,
-    mut other: Option<AsyncPgConnection>,
+    connection: &Client,
+    other: Option<&Client>,
 ) -> Result<(), ConnectError> {
     let mut sessions = Vec::new();
-    for connection in [connection].into_iter().chain(&mut other) {
+    for connection in [connection].into_iter().chain(other) {
         let mark = RandomState::new().hash_one(sessions.len());
         let set = format!("SET robots.session = '{mark}'");
-        connection
-            .batch_execute(&set)
-            .await
-            .map_err(set_up_failed)?;
+        let set = connection.batch_execute(&set).await;
+        set.map_err(|error| failure(&error))?;
         sessions.push((connection, mark));
     }
     for _ in 0..ROUNDS {
-        for (connection, mark) in &mut sessions {
+        for (connection, mark) in &sessions {
             check_mark(connection, *mark).await?;
         }
         // So that a pooler that takes turns does not match the order.
@@ -44,7 +43,7 @@ pub(super) async fn check_sessions(
 
 /// Fails if a session has another mark. By an error of the server, because a query with a result would
 /// need a second round trip, to be prepared.
-async fn check_mark(connection: &mut AsyncPgConnection, mark: u64) -> Result<(), ConnectError> {
+async fn check_mark(connection: &Client, mark: u64) -> Result<(), ConnectError> {
     let divide_by_zero_unless_marked = format!(
         "SELECT 1 / (current_setting('robots.session', true) IS NOT DISTINCT FROM '{mark}')::integer"
     );
@@ -54,10 +53,12 @@ async fn check_mark(connection: &mut AsyncPgConnection, mark: u64) -> Result<(),
     {
         Ok(()) => Ok(()),
         Err(error) if connection.batch_execute("SELECT 1").await.is_err() => {
-            Err(set_up_failed(error))
+            Err(failure(&error))
         }
         Err(_) => Err(ConnectError::Refused(
-            "the connection pooler in front of the server does not keep sessions".to_owned(),
+            "the connection pooler in front of the server does not keep sessions; let it pool sessions \
+             (PgBouncer: pool_mode = session)"
+                .to_owned(),
         )),
     }
 }
