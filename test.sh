@@ -61,9 +61,6 @@ need_compiler() {
 }
 
 need_servers() {
-    need pkg-config pkg-config
-    need '/usr/include/*/libpq-fe.h' libpq-dev
-    need '/usr/include/*/mysql.h' libmariadb-dev
     need '/usr/lib/postgresql/*/bin/postgres' postgresql
     need /usr/sbin/mariadbd mariadb-server
     need /usr/sbin/pgbouncer pgbouncer
@@ -143,25 +140,29 @@ check_sources() {
     cargo fmt --all --check
 
     step "Dependencies point one way"
-    must_not_depend robot-core http,sqlite,postgres,mysql rocket axum actix-web hyper tokio clap robot-rocket robot-cli
-    must_not_depend robot-core sqlite,postgres,mysql,conformance rocket axum actix-web hyper tokio robot-rocket robot-cli
-    must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper tokio robot-rocket
+    must_not_depend robot-core http,sqlite tokio
+    must_not_depend robot-core sqlite,conformance tokio
+    must_not_depend robot-core http,sqlite,postgres,mysql rocket axum actix-web hyper clap robot-rocket robot-cli
+    must_not_depend robot-core sqlite,postgres,mysql,conformance rocket axum actix-web hyper robot-rocket robot-cli
+    must_not_depend robot-cli sqlite,postgres,mysql rocket axum hyper robot-rocket
     must_not_depend robot-rocket sqlite,postgres,mysql robot-cli axum
     must_have_at_most "" 30
     must_have_at_most sqlite 60
     ! grep -rnE '\b(rocket|axum|actix)::' robot-core/src || fail "robot-core must not name a web framework."
 }
 
-# The default features need no client libraries of databases.
+# The default features without the database servers, whose tests need a server.
 check_quickly() {
+    local features=robot-rocket/server,robot-rocket/sqlite,robot-rocket/tls,robot-cli/sqlite
     check_sources
 
     step "Lints"
-    cargo clippy --locked --workspace --all-targets -- --deny warnings
+    cargo clippy --locked --workspace --all-targets --no-default-features --features "$features" -- --deny warnings
 
     step "Unit and conformance tests"
     # The other examples have the same cases; the full run tests them.
-    cargo test --locked --workspace --exclude axum-frontend --exclude rocket-app --lib --bins --test conformance
+    cargo test --locked --workspace --exclude axum-frontend --exclude rocket-app --no-default-features \
+        --features "$features" --lib --bins --test conformance
 }
 
 # Lints the library $1 with each of the other arguments as its only features.
@@ -232,6 +233,17 @@ finish_lints() {
     [ "$status" -eq 0 ] || fail "The lints failed."
 }
 
+# Fails if a program in the folder $1 needs a shared library beside those of the C library and the compiler.
+check_libraries() {
+    local program found
+    for program in robot-rocket robot-cli; do
+        found=$(ldd "$1/$program" | awk '{ print $1 }' |
+            grep -vE '^(linux-vdso|libc|libm|libgcc_s|/lib.*/ld-linux-.*)\.so\.[0-9]+$' || true)
+        [ -z "$found" ] ||
+            fail "$1/$program needs the libraries $found, which users would have to install: use crates without them."
+    done
+}
+
 # The quick checks and all others, with all features. Every command of a folder names the whole workspace with all
 # features, even for a single test: with other features or packages, cargo would build the dependencies again.
 check_everything() {
@@ -242,6 +254,9 @@ check_everything() {
     step "Tests, all features"
     # Some of the tests have a harness of their own, which reads no variable.
     cargo test --locked --workspace --all-features -- --test-threads="$RUST_TEST_THREADS"
+
+    step "Shared libraries of the programs"
+    check_libraries "$target/debug"
 
     step "The web page in a browser"
     fetch_axe_core "$tools/axe-core"

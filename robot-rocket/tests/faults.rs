@@ -1,7 +1,7 @@
 //! Fault tests: clients stress the server binary while it is killed or stopped, its disk fails,
 //! its files are deleted, or its database server fails. Every answer must be true afterwards.
 //!
-//! `cargo test -p robot-rocket --features postgres,mysql --test faults`. After `--`,
+//! `cargo test -p robot-rocket --test faults`. After `--`,
 //! `--seconds 600` or `--rounds 100` repeats each test, `--seed N` repeats the random decisions of
 //! the run that printed this seed, `--increments 100000` is the length of one test, and a word selects
 //! tests.
