@@ -36,6 +36,13 @@ for program in robot-rocket robot-cli; do
     fi
 done
 
+mkdir "$work/root/etc"
+echo '127.0.0.1 db.example' >"$work/root/etc/hosts"
+for url in {postgres,mysql}://robots:secret@db.example:1/robots; do
+    message=$(/usr/sbin/chroot "$work/root" /robot-cli --database "$url" list 2>&1) && fail "robot-cli opens $url"
+    [[ $message = *refused* ]] || fail "robot-cli does not connect to the host in $url: $message"
+done
+
 mkdir --mode 700 "$work/root/data"
 chown 65534:65534 "$work/root/data"
 chmod 755 "$work"
