@@ -66,9 +66,12 @@
 //! | `sqlite` (default) | `SqliteCatalogue` |
 //! | `transfer` | [`transfer`]: import, export and copy |
 //! | `http` | [`http`]: the REST contract; includes `transfer` |
-//! | `postgres` | `PostgresCatalogue`; needs libpq |
-//! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; needs libmariadb or libmysqlclient |
+//! | `postgres` | `PostgresCatalogue`; brings Tokio |
+//! | `mysql` | `MysqlCatalogue` for MariaDB and MySQL; brings Tokio |
 //! | `conformance` | the test cases that every store and every frontend must pass; includes `http` |
+//!
+//! A store on a database server has a Tokio runtime of its own, with one thread: it works in programs
+//! with and without a runtime. The other stores need no Tokio.
 
 #![cfg_attr(
     not(feature = "http"),

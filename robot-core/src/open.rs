@@ -166,7 +166,7 @@ impl Schemes {
 /// | `memory:` | a new [`MemoryCatalogue`] |
 /// | `sqlite://robots.db` | a file, relative to the working directory (feature `sqlite`) |
 /// | `sqlite:///var/lib/robots.db` | a file, by its absolute path (feature `sqlite`) |
-/// | `postgres://user:password@host:5432/database` | a PostgreSQL server (feature `postgres`); everything that libpq accepts in a URL |
+/// | `postgres://user:password@host:5432/database` | a PostgreSQL server (feature `postgres`) |
 /// | `mysql://user:password@host:3306/database` | a MariaDB or MySQL server (feature `mysql`) |
 ///
 /// # Errors
