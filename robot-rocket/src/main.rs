@@ -185,20 +185,24 @@ fn run(figment: Figment) -> Result<(), Failure> {
     logging::describe_metric();
     #[cfg(unix)]
     reload::describe_metric();
-    let catalogue = store
-        .open(&url)
-        .map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
     #[cfg(feature = "otlp")]
     let _traces = TraceExport::start().map_err(|error| {
         format!("cannot export traces: {error}; allow more open files (ulimit -n)")
     })?;
-    let rocket = mount_health(rocket::custom(figment), catalogue.clone());
-    let rocket = mount(rocket, "/", catalogue, &settings).attach(greeting(redact(&url), &settings));
-    execute(&config, serve(rocket, options))
-        .map_err(|error| {
-            format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
-        })?
-        .map_err(|error| explain(&error, LISTEN).into())
+    let server = async {
+        let store = store.use_current_runtime();
+        let name = redact(&url);
+        let opened = rocket::tokio::task::spawn_blocking(move || store.open(&url)).await?;
+        let catalogue =
+            opened.map_err(|error| format!("{error} (set the store with DATABASE_URL)"))?;
+        let rocket = mount_health(rocket::custom(figment), catalogue.clone());
+        let rocket = mount(rocket, "/", catalogue, &settings).attach(greeting(name, &settings));
+        let served = serve(rocket, options).await;
+        served.map_err(|error| explain(&error, LISTEN).into())
+    };
+    execute(&config, server).map_err(|error| {
+        format!("cannot start the server: {error}; allow it more open files (ulimit -n)")
+    })?
 }
 
 /// Prints the address, the store and the permissions once the server listens.
