@@ -104,7 +104,6 @@ need_release_programs() {
     need ip iproute2
     need jq jq
     need lintian lintian
-    need musl-gcc musl-tools
     need shellcheck shellcheck
     need systemd-analyze systemd
     need systemd-nspawn systemd-container
@@ -312,8 +311,6 @@ check_packages() {
     step "Packages for users are built, in $packages"
     install_tool cargo-auditable@0.7.7
     install_tool auditable2cdx@0.1.0
-    rustup target add "$(uname -m)-unknown-linux-musl" ||
-        fail "Rust has no libraries for static programs. Install its target $(uname -m)-unknown-linux-musl and start again."
     "$scripts/build.sh" "$packages"
     "${root[@]}" "$scripts/build-image.sh" "$packages"
 
