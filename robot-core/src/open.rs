@@ -217,7 +217,8 @@ pub(crate) fn storage_of(url: &str) -> Option<Storage> {
     Some(found.1)
 }
 
-#[cfg(all(test, not(feature = "sqlite")))]
+#[cfg(test)]
+#[cfg(not(feature = "sqlite"))]
 mod tests {
     use super::*;
 

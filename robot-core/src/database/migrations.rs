@@ -222,7 +222,8 @@ fn count_applied<C: Migrate>(
     }
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests {
     use diesel::SqliteConnection;
 

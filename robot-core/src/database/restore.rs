@@ -72,7 +72,8 @@ async fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryRe
     connection.batch("RELEASE SAVEPOINT before_row").await
 }
 
-#[cfg(all(test, feature = "conformance", feature = "postgres"))]
+#[cfg(test)]
+#[cfg(all(feature = "conformance", feature = "postgres"))]
 mod tests {
     use diesel::{Connection, connection::SimpleConnection};
 

@@ -175,7 +175,8 @@ fn stored_id(number: i64) -> QueryResult<RobotId> {
     })
 }
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests {
     use super::*;
     use crate::model::Draft;

@@ -212,7 +212,8 @@ impl Applied {
     }
 }
 
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
+#[cfg(feature = "conformance")]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use tokio::runtime::Handle;

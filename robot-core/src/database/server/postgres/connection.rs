@@ -170,7 +170,8 @@ async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), Connec
     Ok(())
 }
 
-#[cfg(all(test, feature = "conformance"))]
+#[cfg(test)]
+#[cfg(feature = "conformance")]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
