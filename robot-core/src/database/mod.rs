@@ -4,8 +4,8 @@
 //! the schema, the statements, migrations and the restoration of robots with their ids. A backend
 //! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
 
-mod condition;
 mod errors;
+mod fragment;
 mod locks;
 mod measuring;
 mod migrations;

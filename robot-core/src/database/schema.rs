@@ -47,7 +47,7 @@ pub(super) struct DraftRow<'a> {
     #[serde(rename = "type")]
     robot_type: &'a str,
     year: i64,
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     search_text: Option<Cow<'a, str>>,
     own: Option<String>,
 }
@@ -63,11 +63,12 @@ pub(super) const DRAFT_COLUMNS: [&str; 4] = [
 
 /// A row of a robot with its id. No column has a default, so that several rows fit into one
 /// statement.
-#[derive(Insertable)]
+#[derive(Insertable, Serialize)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub(super) struct RobotRow<'a> {
     id: i64,
     name: &'a str,
+    #[serde(rename = "type")]
     robot_type: &'a str,
     year: i64,
     revision: i64,
@@ -76,10 +77,11 @@ pub(super) struct RobotRow<'a> {
 }
 
 /// The columns that change.
-#[derive(AsChangeset)]
+#[derive(AsChangeset, Serialize)]
 #[diesel(table_name = robots)]
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
+    #[serde(rename = "type")]
     robot_type: Option<&'a str>,
     year: Option<i64>,
     search_text: Option<Cow<'a, str>>,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use diesel::QueryResult;
 
-use super::{condition::Condition, statements::Statements};
+use super::{fragment::Fragment, statements::Statements};
 use crate::{catalogue::Filter, model::fold};
 
 /// The text of a filter.
@@ -44,7 +44,7 @@ impl<'a> TextSearch<'a> {
         fold(&self.text)
     }
 
-    pub(super) fn condition<C: Statements>(&self) -> Condition<'_> {
+    pub(super) fn condition<C: Statements>(&self) -> Fragment<'_> {
         match &self.folded {
             None => C::name_contains(&self.text),
             Some(ids) => C::search_text_contains(&self.text, ids),
@@ -53,7 +53,7 @@ impl<'a> TextSearch<'a> {
 }
 
 /// The condition that the id of a robot is one of these.
-pub(super) fn has_id(ids: &[i64]) -> Condition<'static> {
+pub(super) fn has_id(ids: &[i64]) -> Fragment<'static> {
     let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
-    Condition::new(format!("robots.id IN ({})", ids.join(", "))).uncached()
+    Fragment::new(format!("robots.id IN ({})", ids.join(", "))).uncached()
 }

@@ -8,7 +8,7 @@ use std::future::Future;
 
 use diesel::QueryResult;
 
-use super::{condition::Condition, schema::assigned};
+use super::{fragment::Fragment, schema::assigned};
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
     model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft},
@@ -30,10 +30,10 @@ pub(super) trait Dialect: Send {
     fn insert(&mut self, draft: &ValidDraft) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// The condition that a name contains a text.
-    fn name_contains(text: &str) -> Condition<'_>;
+    fn name_contains(text: &str) -> Fragment<'_>;
 
     /// The condition that a search text contains a folded text, or that the id is one of these.
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a>;
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a>;
 
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(&mut self, robots: &[Robot]) -> impl Future<Output = QueryResult<()>> + Send;
@@ -67,7 +67,7 @@ pub(super) trait Statements: Dialect {
     fn page(
         &mut self,
         request: PageRequest<'_>,
-        condition: Option<Condition<'_>>,
+        condition: Option<Fragment<'_>>,
     ) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
     /// As [`page`](Self::page), entries only: without a condition, read from the index of the names
@@ -75,21 +75,21 @@ pub(super) trait Statements: Dialect {
     fn entries(
         &mut self,
         request: PageRequest<'_>,
-        condition: Option<Condition<'_>>,
+        condition: Option<Fragment<'_>>,
     ) -> impl Future<Output = QueryResult<Vec<Entry>>> + Send;
 
     /// The number of the robots that [`page`](Self::page) reads without a limit.
     fn count(
         &mut self,
         filter: &Filter,
-        condition: Option<Condition<'_>>,
+        condition: Option<Fragment<'_>>,
     ) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// The numbers of these robots by type and year.
     fn summary(
         &mut self,
         filter: &Filter,
-        condition: Option<Condition<'_>>,
+        condition: Option<Fragment<'_>>,
     ) -> impl Future<Output = QueryResult<Vec<(String, i64, i64)>>> + Send;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
@@ -185,7 +185,7 @@ macro_rules! impl_statements {
             use $crate::{
                 catalogue::{CursorPlace, Direction, Filter, PageRequest},
                 database::{
-                    condition::Condition,
+                    fragment::Fragment,
                     schema::{ChangedColumns, Row, entry, robot, robots},
                     statements::{
                         Dialect, Statements, after_name, import_run_query_dsl, load_page,
@@ -218,7 +218,7 @@ macro_rules! impl_statements {
                 async fn page(
                     &mut self,
                     request: PageRequest<'_>,
-                    condition: Option<Condition<'_>>,
+                    condition: Option<Fragment<'_>>,
                 ) -> QueryResult<Vec<Robot>> {
                     load_page!($kind, self, request, condition, Row::as_select(), robot)
                 }
@@ -226,7 +226,7 @@ macro_rules! impl_statements {
                 async fn entries(
                     &mut self,
                     request: PageRequest<'_>,
-                    condition: Option<Condition<'_>>,
+                    condition: Option<Fragment<'_>>,
                 ) -> QueryResult<Vec<Entry>> {
                     let columns = (robots::id, robots::name);
                     load_page!($kind, self, request, condition, columns, entry)
@@ -235,7 +235,7 @@ macro_rules! impl_statements {
                 async fn count(
                     &mut self,
                     filter: &Filter,
-                    condition: Option<Condition<'_>>,
+                    condition: Option<Fragment<'_>>,
                 ) -> QueryResult<i64> {
                     let count = robots::table.select(count_star()).into_boxed();
                     let count = restricted!(count, filter, condition);
@@ -245,7 +245,7 @@ macro_rules! impl_statements {
                 async fn summary(
                     &mut self,
                     filter: &Filter,
-                    condition: Option<Condition<'_>>,
+                    condition: Option<Fragment<'_>>,
                 ) -> QueryResult<Vec<(String, i64, i64)>> {
                     let groups = robots::table
                         .group_by((robots::robot_type, robots::year))

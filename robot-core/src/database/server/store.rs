@@ -24,7 +24,7 @@ use crate::{
         Result, Summary, redact,
     },
     database::{
-        condition::Condition,
+        fragment::Fragment,
         restore::restore,
         schema::summary,
         search_text::TextSearch,
@@ -79,7 +79,7 @@ impl<B: Backend> ServerStore<B> {
     fn read_page<T>(
         &self,
         request: PageRequest<'_>,
-        page: impl AsyncFn(&mut B, Option<Condition<'_>>) -> QueryResult<Vec<T>>,
+        page: impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
     ) -> Result<Vec<T>> {
         let kind = match after_name(request) {
             Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
@@ -94,7 +94,7 @@ impl<B: Backend> ServerStore<B> {
         &self,
         kind: Kind,
         filter: &Filter,
-        statement: impl AsyncFn(&mut B, Option<Condition<'_>>) -> QueryResult<T>,
+        statement: impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         if has_nul(filter) {
             return Ok(T::default());

@@ -10,7 +10,7 @@ use super::trigram_index::candidates;
 use crate::{
     catalogue::{Cursor, CursorPlace, Direction, Filter, PageRequest, SortKey},
     database::{
-        condition::Condition,
+        fragment::Fragment,
         schema::robots,
         search_text::TextSearch,
         statements::{now, restricted, row_limit, sorted},
@@ -19,11 +19,11 @@ use crate::{
 
 /// Reads a page of robots or entries that meet a condition.
 pub(super) type PageQuery<T> =
-    fn(&mut SqliteConnection, PageRequest<'_>, Option<Condition<'_>>) -> QueryResult<Vec<T>>;
+    fn(&mut SqliteConnection, PageRequest<'_>, Option<Fragment<'_>>) -> QueryResult<Vec<T>>;
 
 /// Counts robots that meet a condition.
 pub(super) type CountQuery<T> =
-    fn(&mut SqliteConnection, &Filter, Option<Condition<'_>>) -> QueryResult<T>;
+    fn(&mut SqliteConnection, &Filter, Option<Fragment<'_>>) -> QueryResult<T>;
 
 /// The maximum number of robots that the index of the years finds, and that are then sorted. Fewer, and a page
 /// of which they are the last reads all robots before them; more, and sorting takes longer. So many take
@@ -114,7 +114,7 @@ fn sorted_ids(
         return Ok(None);
     }
     let ids = || robots::table.select(robots::id).into_boxed();
-    let beyond = restricted!(ids(), filter, None::<Condition<'_>>).limit(1);
+    let beyond = restricted!(ids(), filter, None::<Fragment<'_>>).limit(1);
     let beyond = beyond.offset(SORT_LIMIT).get_result::<i64>(connection);
     if beyond.optional()?.is_some() {
         return Ok(None);
@@ -151,9 +151,9 @@ fn read_names<T>(
             cursor: &cursor,
             limit: request.limit - found.len(),
         };
-        let in_chunk = Condition::new("robots.name <= ").text(last.clone());
+        let in_chunk = Fragment::new("robots.name <= ").text(last.clone());
         let all = condition(request.filter, Some(text), None);
-        let condition = all.into_iter().fold(in_chunk, Condition::and);
+        let condition = all.into_iter().fold(in_chunk, Fragment::and);
         found.extend(read(connection, part, Some(condition))?);
         after = last;
         names_read += chunk;
@@ -208,28 +208,28 @@ fn condition<'a>(
     filter: &Filter,
     text: Option<&'a TextSearch<'_>>,
     ids: Option<&[i64]>,
-) -> Option<Condition<'a>> {
+) -> Option<Fragment<'a>> {
     let mut all = Vec::new();
     all.extend(ids.map(is_one_of));
     if let Some(first) = filter.get_first_year() {
-        all.push(Condition::new("+robots.year >= ").number(first));
+        all.push(Fragment::new("+robots.year >= ").number(first));
     }
     if let Some(last) = filter.get_last_year() {
-        all.push(Condition::new("+robots.year <= ").number(last));
+        all.push(Fragment::new("+robots.year <= ").number(last));
     }
     all.extend(text.map(contains));
-    all.into_iter().reduce(Condition::and)
+    all.into_iter().reduce(Fragment::and)
 }
 
 /// The condition for the text.
-fn contains<'a>(text: &'a TextSearch<'_>) -> Condition<'a> {
+fn contains<'a>(text: &'a TextSearch<'_>) -> Fragment<'a> {
     text.condition::<SqliteConnection>()
 }
 
 /// The condition that the id of a robot is one of these.
-fn is_one_of(ids: &[i64]) -> Condition<'static> {
+fn is_one_of(ids: &[i64]) -> Fragment<'static> {
     let json = serde_json::Value::from(ids).to_string();
-    Condition::new("robots.id IN (SELECT value FROM json_each(")
+    Fragment::new("robots.id IN (SELECT value FROM json_each(")
         .text(json)
         .sql("))")
 }

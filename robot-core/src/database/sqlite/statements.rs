@@ -4,8 +4,8 @@ use super::errors::is_disk_full;
 use crate::{
     catalogue::Error,
     database::{
-        condition::Condition,
         errors::wrap,
+        fragment::{Fragment, Rows, json},
         schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
         search_text::has_id,
         statements::{Dialect, Statements, impl_statements, now},
@@ -15,13 +15,10 @@ use crate::{
 use diesel::{
     dsl::sql,
     prelude::*,
-    query_builder::{AstPass, Query, QueryFragment, QueryId},
     result::Error as DieselError,
     sql_query,
     sql_types::{BigInt, Text},
-    sqlite::Sqlite,
 };
-use serde::Serialize;
 
 /// The number of names that are added to the search index together. A search compares those that wait.
 const INDEX_BATCH: i64 = 256;
@@ -45,14 +42,12 @@ impl Dialect for SqliteConnection {
         id.map_err(|error| without_ids(self, error))
     }
 
-    fn name_contains(text: &str) -> Condition<'_> {
-        Condition::new("instr(robots.name, ")
-            .text(text)
-            .sql(") > 0")
+    fn name_contains(text: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {
-        let contains = Condition::new("instr(robots.search_text, ");
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a> {
+        let contains = Fragment::new("instr(robots.search_text, ");
         let contains = contains.text(folded).sql(") > 0");
         match ids {
             [] => contains,
@@ -89,8 +84,14 @@ pub(super) fn insert_free<'a>(
 ) -> QueryResult<Vec<(i64, String)>> {
     let row = |draft| DraftRow::new(draft, None);
     let rows: Vec<_> = drafts.map(row).collect();
-    let rows = json(&rows)?;
-    let inserted = InsertFree { rows }.get_results(connection);
+    let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
+    let insert = Fragment::new(format!(
+        "INSERT OR IGNORE INTO robots ({}) SELECT {} FROM json_each(",
+        DRAFT_COLUMNS.join(", "),
+        values.join(", ")
+    ));
+    let insert = insert.text(json(&rows)?).sql(") RETURNING id, name");
+    let inserted = Rows::<(BigInt, Text)>::of(insert).get_results(connection);
     inserted.map_err(|error| without_ids(connection, error))
 }
 
@@ -112,10 +113,6 @@ pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> 
     Ok(())
 }
 
-fn json(rows: &impl Serialize) -> QueryResult<String> {
-    serde_json::to_string(rows).map_err(|error| DieselError::SerializationError(error.into()))
-}
-
 /// The error of an insert. If the greatest id possible is taken, SQLite says that the disk is full.
 fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselError {
     let has_no_ids =
@@ -126,34 +123,6 @@ fn without_ids(connection: &mut SqliteConnection, error: DieselError) -> DieselE
         ))
     } else {
         error
-    }
-}
-
-/// The statement of [`insert_free`]. Its rows are passed as JSON, so that it is the same for any
-/// number of them, and is prepared once.
-#[derive(QueryId)]
-struct InsertFree {
-    /// An array of [`DraftRow`]s.
-    rows: String,
-}
-
-impl Query for InsertFree {
-    type SqlType = (BigInt, Text);
-}
-
-impl RunQueryDsl<SqliteConnection> for InsertFree {}
-
-impl QueryFragment<Sqlite> for InsertFree {
-    fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, Sqlite>) -> QueryResult<()> {
-        let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
-        pass.push_sql(&format!(
-            "INSERT OR IGNORE INTO robots ({}) SELECT {} FROM json_each(",
-            DRAFT_COLUMNS.join(", "),
-            values.join(", ")
-        ));
-        pass.push_bind_param::<Text, _>(&self.rows)?;
-        pass.push_sql(") RETURNING id, name");
-        Ok(())
     }
 }
 

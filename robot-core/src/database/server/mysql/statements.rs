@@ -17,8 +17,8 @@ use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
 use crate::{
     catalogue::Error,
     database::{
-        condition::Condition,
         errors::wrap,
+        fragment::Fragment,
         schema::{DraftRow, RobotRow, robots},
         search_text::has_id,
         server::backend::check_deadline,
@@ -54,14 +54,12 @@ impl Dialect for AsyncMysqlConnection {
     }
 
     /// MariaDB and MySQL have no index for parts of names.
-    fn name_contains(text: &str) -> Condition<'_> {
-        Condition::new("instr(robots.name, ")
-            .text(text)
-            .sql(") > 0")
+    fn name_contains(text: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Condition<'a> {
-        let contains = Condition::new("instr(robots.search_text, ");
+    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a> {
+        let contains = Fragment::new("instr(robots.search_text, ");
         let contains = contains.text(folded).sql(") > 0");
         match ids {
             [] => contains,

@@ -1,18 +1,20 @@
-//! Conditions that robots meet, as SQL with values.
+//! SQL with values: conditions on robots, and queries.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, marker::PhantomData};
 
 use diesel::{
     AppearsOnTable, Expression, QueryResult,
     backend::Backend,
     expression::{ValidGrouping, is_aggregate},
-    query_builder::{AstPass, QueryFragment, QueryId},
+    query_builder::{AstPass, Query, QueryFragment, QueryId},
+    result::Error as DieselError,
     serialize::ToSql,
     sql_types::{BigInt, Bool, HasSqlType, Text},
 };
+use serde::Serialize;
 
-/// A condition on the table of robots.
-pub(super) struct Condition<'a> {
+/// SQL with values. As an expression, it is a condition on the table of robots.
+pub(super) struct Fragment<'a> {
     parts: Vec<Part<'a>>,
     is_cached: bool,
 }
@@ -23,7 +25,7 @@ enum Part<'a> {
     Number(i64),
 }
 
-impl<'a> Condition<'a> {
+impl<'a> Fragment<'a> {
     pub(super) fn new(sql: impl Into<Cow<'static, str>>) -> Self {
         Self {
             parts: vec![Part::Sql(sql.into())],
@@ -42,7 +44,7 @@ impl<'a> Condition<'a> {
     }
 
     /// Appends SQL.
-    pub(super) fn sql(self, sql: &'static str) -> Self {
+    pub(super) fn sql(self, sql: impl Into<Cow<'static, str>>) -> Self {
         self.with(Part::Sql(sql.into()))
     }
 
@@ -75,23 +77,23 @@ impl<'a> Condition<'a> {
     }
 }
 
-impl Expression for Condition<'_> {
+impl Expression for Fragment<'_> {
     type SqlType = Bool;
 }
 
-impl<T> AppearsOnTable<T> for Condition<'_> {}
+impl<T> AppearsOnTable<T> for Fragment<'_> {}
 
-impl<G> ValidGrouping<G> for Condition<'_> {
+impl<G> ValidGrouping<G> for Fragment<'_> {
     type IsAggregate = is_aggregate::Never;
 }
 
-impl QueryId for Condition<'_> {
+impl QueryId for Fragment<'_> {
     type QueryId = ();
 
     const HAS_STATIC_QUERY_ID: bool = false;
 }
 
-impl<B> QueryFragment<B> for Condition<'_>
+impl<B> QueryFragment<B> for Fragment<'_>
 where
     B: Backend + HasSqlType<BigInt> + HasSqlType<Text>,
     i64: ToSql<BigInt, B>,
@@ -110,4 +112,40 @@ where
         }
         Ok(())
     }
+}
+
+/// A query whose rows have this type of SQL.
+pub(super) struct Rows<'a, T>(Fragment<'a>, PhantomData<T>);
+
+impl<'a, T> Rows<'a, T> {
+    pub(super) fn of(query: Fragment<'a>) -> Self {
+        Self(query, PhantomData)
+    }
+}
+
+impl<T> QueryId for Rows<'_, T> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<T> Query for Rows<'_, T> {
+    type SqlType = T;
+}
+
+#[cfg(feature = "sqlite")]
+impl<T> diesel::RunQueryDsl<diesel::SqliteConnection> for Rows<'_, T> {}
+
+impl<T, B: Backend> QueryFragment<B> for Rows<'_, T>
+where
+    for<'a> Fragment<'a>: QueryFragment<B>,
+{
+    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, B>) -> QueryResult<()> {
+        self.0.walk_ast(pass)
+    }
+}
+
+/// Rows as a value of JSON, so that a statement is the same for any number of them, and is prepared once.
+pub(super) fn json(rows: &impl Serialize) -> QueryResult<String> {
+    serde_json::to_string(rows).map_err(|error| DieselError::SerializationError(error.into()))
 }
