@@ -10,7 +10,6 @@ use diesel::QueryResult;
 
 use super::{
     connect_error::{ConnectError, UrlError},
-    errors::is_transient,
     limits::Limits,
 };
 use crate::{
@@ -184,18 +183,6 @@ pub(super) async fn index_names<B: Backend>(connection: &mut B, database: &str) 
     .await;
     if let Err(cause) = indexed {
         tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
-    }
-}
-
-/// What an error during the set-up of a connection means: the server must be configured in another way, or
-/// it may accept the connection later.
-pub(super) fn set_up_failed(error: diesel::result::Error) -> ConnectError {
-    let is_transient = is_transient(&error);
-    let cause = error.to_string();
-    if is_transient {
-        ConnectError::Unreachable(cause)
-    } else {
-        ConnectError::Refused(cause)
     }
 }
 

@@ -369,13 +369,11 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
                     self.timed_out.increment(1);
                     let _ = job.caller.sender.send(Err(self.connector.unavailable()));
                 }
-                match state.first_submitted() {
-                    Some(first) => first,
-                    None => {
-                        state.is_expiring = false;
-                        return;
-                    }
-                }
+                let Some(first) = state.first_submitted() else {
+                    state.is_expiring = false;
+                    return;
+                };
+                first
             };
             sleep_until((first + limit).into()).await;
         }

@@ -214,7 +214,6 @@ impl Applied {
 
 #[cfg(test)]
 #[cfg(feature = "conformance")]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use tokio::runtime::Handle;
 

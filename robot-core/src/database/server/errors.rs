@@ -1,7 +1,11 @@
 //! Meaning of the errors of database servers.
 
-use diesel::result::{DatabaseErrorKind, Error as DieselError};
+use diesel::{
+    ConnectionError,
+    result::{DatabaseErrorKind, Error as DieselError},
+};
 
+use super::connect_error::ConnectError;
 use crate::{
     catalogue::Error,
     database::errors::{self, has_message},
@@ -42,6 +46,24 @@ const FULL: &[&str] = &[
     "errno: 28 ",
     "errno: 122 ",
 ];
+
+/// During the set-up of a connection, an error that a retry does not resolve means that the server must be
+/// configured in another way.
+impl From<DieselError> for ConnectError {
+    fn from(error: DieselError) -> Self {
+        if is_transient(&error) {
+            Self::Unreachable(error.to_string())
+        } else {
+            Self::Refused(error.to_string())
+        }
+    }
+}
+
+impl From<ConnectionError> for ConnectError {
+    fn from(error: ConnectionError) -> Self {
+        Self::Unreachable(error.to_string())
+    }
+}
 
 /// The error of a statement.
 pub(super) fn classify(error: DieselError) -> Error {

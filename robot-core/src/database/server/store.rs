@@ -75,26 +75,13 @@ impl<B: Backend> ServerStore<B> {
         self.runtime.wait(self.pool.execute(kind, statements))
     }
 
-    /// Reads a page of robots or entries.
-    fn read_page<T>(
-        &self,
-        request: PageRequest<'_>,
-        page: impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
-    ) -> Result<Vec<T>> {
-        let kind = match after_name(request) {
-            Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
-            _ => Kind::Scan,
-        };
-        self.search(kind, request.filter, page)
-    }
-
     /// Executes a statement that has the text of a filter. If that is folded, other rows are read before, in the
     /// same snapshot.
     fn search<T: Default>(
         &self,
         kind: Kind,
         filter: &Filter,
-        statement: impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
+        statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         if has_nul(filter) {
             return Ok(T::default());
@@ -112,6 +99,13 @@ impl<B: Backend> ServerStore<B> {
             let result = run(connection.inner()).await;
             connection.end(result).await
         })
+    }
+}
+
+fn page_kind(request: PageRequest<'_>) -> Kind {
+    match after_name(request) {
+        Some(_) if request.filter.get_containing().is_empty() => Kind::Page,
+        _ => Kind::Scan,
     }
 }
 
@@ -149,26 +143,30 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        self.read_page(request, async |connection, condition| {
-            connection.page(request, condition).await
-        })
+        self.search(
+            page_kind(request),
+            request.filter,
+            &async |connection, condition| connection.page(request, condition).await,
+        )
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        self.read_page(request, async |connection, condition| {
-            connection.entries(request, condition).await
-        })
+        self.search(
+            page_kind(request),
+            request.filter,
+            &async |connection, condition| connection.entries(request, condition).await,
+        )
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.search(Kind::Scan, filter, async |connection, condition| {
+        let count = self.search(Kind::Scan, filter, &async |connection, condition| {
             connection.count(filter, condition).await
         });
         count.map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let groups = self.search(Kind::Scan, filter, async |connection, condition| {
+        let groups = self.search(Kind::Scan, filter, &async |connection, condition| {
             connection.summary(filter, condition).await
         });
         groups.map(summary)

@@ -19,7 +19,7 @@ use crate::{
     database::{
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, load_robots, prepare, set_up_failed},
+            backend::{Backend, Purpose, load_robots, prepare},
             connect_error::{ConnectError, UrlError},
             limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
@@ -53,12 +53,8 @@ impl Backend for AsyncMysqlConnection {
         timeout: Duration,
         slow_statement: Duration,
     ) -> Result<Self, ConnectError> {
-        let connection = Self::try_from(url.connect().await?).await;
-        let mut connection =
-            connection.map_err(|error| ConnectError::Unreachable(error.to_string()))?;
-        set_up(&mut connection, purpose, timeout)
-            .await
-            .map_err(set_up_failed)?;
+        let mut connection = Self::try_from(url.connect().await?).await?;
+        set_up(&mut connection, purpose, timeout).await?;
         if purpose == Purpose::Prepare {
             check_settings(&mut connection).await?;
         }
@@ -172,17 +168,12 @@ async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), Con
     Ok(())
 }
 
-async fn texts(
-    connection: &mut AsyncMysqlConnection,
-    query: &str,
-) -> Result<Vec<String>, ConnectError> {
-    let texts = sql::<Text>(query).load(connection).await;
-    texts.map_err(set_up_failed)
+async fn texts(connection: &mut AsyncMysqlConnection, query: &str) -> QueryResult<Vec<String>> {
+    sql::<Text>(query).load(connection).await
 }
 
 #[cfg(test)]
 #[cfg(feature = "conformance")]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::conformance::scratch_database;

@@ -19,7 +19,7 @@ use crate::{
     database::{
         migrations::MigrationError,
         server::{
-            backend::{Backend, Purpose, load_robots, prepare, set_up_failed},
+            backend::{Backend, Purpose, load_robots, prepare},
             connect_error::{ConnectError, UrlError},
             limits::{Limits, Plans},
         },
@@ -59,12 +59,8 @@ impl Backend for AsyncPgConnection {
             let other = url.connect().await.ok();
             check_sessions(&client, other.as_ref()).await?;
         }
-        let connection = Self::try_from(client).await;
-        let mut connection =
-            connection.map_err(|error| ConnectError::Unreachable(error.to_string()))?;
-        set_up(&mut connection, purpose, timeout)
-            .await
-            .map_err(set_up_failed)?;
+        let mut connection = Self::try_from(client).await?;
+        set_up(&mut connection, purpose, timeout).await?;
         if purpose == Purpose::Prepare {
             check_settings(&mut connection).await?;
         }
@@ -153,10 +149,7 @@ async fn set_up(
 async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), ConnectError> {
     let settings =
         sql::<(Text, Text)>("SELECT current_setting('server_encoding'), current_setting('fsync')");
-    let (encoding, fsync): (String, String) = settings
-        .get_result(connection)
-        .await
-        .map_err(set_up_failed)?;
+    let (encoding, fsync): (String, String) = settings.get_result(connection).await?;
     if encoding != "UTF8" {
         return Err(ConnectError::Refused(format!(
             "the encoding of the database is {encoding}, which cannot hold every name"
@@ -172,7 +165,6 @@ async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), Connec
 
 #[cfg(test)]
 #[cfg(feature = "conformance")]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::conformance::scratch_database;
