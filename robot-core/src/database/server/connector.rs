@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, time::timeout};
 
 use super::{
     backend::{Backend, Purpose, index_names},
-    connect_error::ConnectError,
+    connect_error::{ConnectError, Failure},
     connection::Connection,
     errors::is_transient,
 };
@@ -187,10 +187,10 @@ impl<B: Backend> Connector<B> {
         let connected = B::connect(&self.url, purpose, self.timeout, self.slow_statement);
         let connected = timeout(CONNECT_LIMIT, connected).await;
         let connected = connected.map_err(|_| self.unreachable(NoAnswer))?;
-        connected.map_err(|error| match error {
-            ConnectError::Unreachable(cause) => self.unreachable(cause),
-            ConnectError::Refused(cause) => self.unusable(cause.into(), B::REMEDY),
-            ConnectError::Tls(cause) => self.unusable(cause.into(), B::TLS_REMEDY),
+        connected.map_err(|ConnectError(failure, cause)| match failure {
+            Failure::Unreachable => self.unreachable(cause),
+            Failure::Refused => self.unusable(cause.into(), B::REMEDY),
+            Failure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
         })
     }
 

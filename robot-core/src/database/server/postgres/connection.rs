@@ -20,7 +20,7 @@ use crate::{
         migrations::MigrationError,
         server::{
             backend::{Backend, Purpose, load_robots, prepare},
-            connect_error::{ConnectError, UrlError},
+            connect_error::{ConnectError, Failure, UrlError},
             limits::{Limits, Plans},
         },
         slow_statements::stopwatch,
@@ -151,9 +151,10 @@ async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), Connec
         sql::<(Text, Text)>("SELECT current_setting('server_encoding'), current_setting('fsync')");
     let (encoding, fsync): (String, String) = settings.get_result(connection).await?;
     if encoding != "UTF8" {
-        return Err(ConnectError::Refused(format!(
-            "the encoding of the database is {encoding}, which cannot hold every name"
-        )));
+        return Err(ConnectError(
+            Failure::Refused,
+            format!("the encoding of the database is {encoding}, which cannot hold every name"),
+        ));
     }
     if fsync == "off" {
         tracing::warn!(

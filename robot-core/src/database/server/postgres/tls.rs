@@ -5,116 +5,71 @@ use std::{path::PathBuf, sync::Arc};
 use rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
     client::{
-        WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
-        verify_server_name,
+        verify_server_cert_signed_by_trust_anchor as verify_issuer, verify_server_name,
     },
-    crypto::{CryptoProvider, ring},
+    crypto::{self, WebPkiSupportedAlgorithms, ring},
     pki_types::{CertificateDer, ServerName, UnixTime},
     server::ParsedCertificate,
 };
 
-use crate::database::server::{
-    connect_error::ConnectError,
-    tls::{Verification, read_certificates},
-};
+use crate::database::server::tls::read_certificates;
 
-/// Authorities whose certificates are trusted.
+/// How the certificate of a server is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Authority {
-    /// Those that the operating system trusts.
-    System,
-    /// Those in a PEM file.
-    File(PathBuf),
+pub(super) struct Verification {
+    /// A PEM file of the authorities of which one must have issued it, or `system` for those of the machine.
+    /// Without it, the connection is encrypted only.
+    pub(super) authority: Option<PathBuf>,
+    /// Whether it must be valid for the host.
+    pub(super) includes_name: bool,
 }
 
-impl Authority {
-    fn certificates(&self) -> Result<Vec<CertificateDer<'static>>, ConnectError> {
-        let Self::File(file) = self else {
-            return Ok(rustls_native_certs::load_native_certs().certs);
-        };
-        read_certificates(file)
+impl Verification {
+    /// The configuration of TLS for it.
+    pub(super) fn client_config(&self) -> ClientConfig {
+        // `builder` takes the default of the process, which may be another one already.
+        let _ = ring::default_provider().install_default();
+        let builder = ClientConfig::builder().dangerous();
+        let builder = builder.with_custom_certificate_verifier(Arc::new(self.clone()));
+        builder.with_no_client_auth()
     }
 }
 
-/// The configuration for a level of verification.
-pub(super) fn client_config(
-    verification: &Verification<Authority>,
-) -> Result<ClientConfig, ConnectError> {
-    let provider = Arc::new(ring::default_provider());
-    let algorithms = provider.signature_verification_algorithms;
-    let verifier = Verifier {
-        chain: match verification {
-            Verification::None => None,
-            Verification::Authority(authority) | Verification::Full(authority) => {
-                Some(Chain::new(authority.certificates()?, &provider)?)
-            }
-        },
-        ignores_name: matches!(verification, Verification::Authority(_)),
-        schemes: algorithms.supported_schemes(),
-    };
-    Ok(ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ConnectError::Tls(error.to_string()))?
-        .dangerous()
-        .with_custom_certificate_verifier(Arc::new(verifier))
-        .with_no_client_auth())
+fn algorithms() -> WebPkiSupportedAlgorithms {
+    ring::default_provider().signature_verification_algorithms
 }
 
-/// Verifier of certificates by their chain, if there is one.
-#[derive(Debug)]
-struct Verifier {
-    chain: Option<Chain>,
-    ignores_name: bool,
-    schemes: Vec<SignatureScheme>,
-}
-
-#[derive(Debug)]
-struct Chain {
-    trusted: Vec<CertificateDer<'static>>,
-    verifier: Arc<WebPkiServerVerifier>,
-}
-
-impl Chain {
-    fn new(
-        trusted: Vec<CertificateDer<'static>>,
-        provider: &Arc<CryptoProvider>,
-    ) -> Result<Self, ConnectError> {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(trusted.iter().cloned());
-        WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(provider))
-            .build()
-            .map(|verifier| Self { trusted, verifier })
-            .map_err(|error| ConnectError::Tls(format!("no authority can be used: {error}")))
-    }
-}
-
-impl ServerCertVerifier for Verifier {
+impl ServerCertVerifier for Verification {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,
         others: &[CertificateDer<'_>],
         name: &ServerName<'_>,
-        ocsp: &[u8],
+        _: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let Some(Chain { trusted, verifier }) = &self.chain else {
+        let Some(authority) = &self.authority else {
             return Ok(ServerCertVerified::assertion());
         };
-        let mut verified = verifier.verify_server_cert(certificate, others, name, ocsp, now);
-        // webpki rejects a certificate of an authority, also if a server has issued it to itself.
-        if let Err(Error::InvalidCertificate(CertificateError::Other(_))) = verified
-            && trusted.contains(certificate)
-        {
-            verified = verify_server_name(&ParsedCertificate::try_from(certificate)?, name)
-                .map(|()| ServerCertVerified::assertion());
+        let trusted = if authority.as_os_str() == "system" {
+            rustls_native_certs::load_native_certs().certs
+        } else {
+            read_certificates(authority).map_err(|error| Error::General(error.1))?
+        };
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(trusted.iter().cloned());
+        let parsed = ParsedCertificate::try_from(certificate)?;
+        match verify_issuer(&parsed, &roots, others, now, algorithms().all) {
+            // webpki rejects a certificate of an authority, also if a server has issued it to itself.
+            Err(Error::InvalidCertificate(CertificateError::Other(_)))
+                if trusted.contains(certificate) => {}
+            verified => verified?,
         }
-        match verified {
-            Err(Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) if self.ignores_name => Ok(ServerCertVerified::assertion()),
-            verified => verified,
+        if self.includes_name {
+            verify_server_name(&parsed, name)?;
         }
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(
@@ -123,10 +78,10 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let Some(Chain { verifier, .. }) = &self.chain else {
+        if self.authority.is_none() {
             return Ok(HandshakeSignatureValid::assertion());
-        };
-        verifier.verify_tls12_signature(message, certificate, signature)
+        }
+        crypto::verify_tls12_signature(message, certificate, signature, &algorithms())
     }
 
     fn verify_tls13_signature(
@@ -135,13 +90,13 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let Some(Chain { verifier, .. }) = &self.chain else {
+        if self.authority.is_none() {
             return Ok(HandshakeSignatureValid::assertion());
-        };
-        verifier.verify_tls13_signature(message, certificate, signature)
+        }
+        crypto::verify_tls13_signature(message, certificate, signature, &algorithms())
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.schemes.clone()
+        algorithms().supported_schemes()
     }
 }

@@ -1,327 +1,197 @@
 //! URLs of PostgreSQL with the parameters of libpq.
 
-use std::{env, net::IpAddr, path::PathBuf, time::Duration};
+use std::{iter, time::Duration};
 
 use tokio_postgres::{
     Config,
-    config::{ChannelBinding, SslMode},
+    config::{Host, SslMode},
 };
 
-use super::tls::Authority;
-use crate::database::server::{
-    connect_error::UrlError,
-    tls::Verification,
-    url::{UrlParts, port},
-};
+use super::tls::Verification;
+use crate::database::server::{connect_error::UrlError, url::UrlParts};
 
 /// Folder of the local server's socket, which libpq uses if there is no host.
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
 
+/// Parameters of the hosts, which the driver parses.
+const OF_HOSTS: &str = "host port";
+
+/// Further parameters that the driver parses as libpq does.
+const OF_SESSIONS: &str = "user password dbname options application_name channel_binding keepalives \
+                           keepalives_idle keepalives_interval keepalives_count connect_timeout";
+
+/// Parameters that the driver does not know, or does not parse as libpq does.
+const OTHERS: &str = "sslmode sslrootcert target_session_attrs tcp_user_timeout";
+
 /// Where a PostgreSQL database is, and how connections to it are made.
 pub(in crate::database::server) struct PostgresUrl {
-    /// One for each host, in their order.
-    pub(super) hosts: Vec<Config>,
-    pub(super) verification: Verification<Authority>,
-    /// Time for each address of a host.
+    /// Names and configurations of the hosts, in their order.
+    pub(super) hosts: Vec<(String, Config)>,
+    pub(super) verification: Verification,
+    /// Time for each host.
     pub(super) limit: Duration,
     pub(super) needs_primary: bool,
-    pub(super) is_shuffled: bool,
 }
 
 impl PostgresUrl {
-    /// Parses a URL. Without `connect_timeout`, an address has the timeout, rounded up to seconds, two at
-    /// least.
+    /// Parses a URL. Without `connect_timeout`, a host has the timeout, two seconds at least.
     pub(in crate::database::server) fn parse(
         url: &str,
         timeout: Duration,
     ) -> Result<Self, UrlError> {
-        let mut parts = UrlParts::parse(url, &["postgres", "postgresql"])?;
-        let mut config = Config::new();
-        set_session(&mut config, &mut parts)?;
-        set_socket_options(&mut config, &mut parts)?;
-        let verification = set_tls(&mut config, &mut parts)?;
-        let targets = [("any", false), ("read-write", true), ("primary", true)];
-        let balancing = [("disable", false), ("random", true)];
-        let url = Self {
-            hosts: hosts(&config, &mut parts)?,
-            verification,
-            limit: match parts.take_number("connect_timeout")? {
-                None => {
-                    let is_fraction = u64::from(timeout.subsec_nanos() > 0);
-                    Duration::from_secs(timeout.as_secs().saturating_add(is_fraction).max(2))
-                }
-                Some(0) => Duration::MAX,
-                Some(seconds) => Duration::from_secs(seconds.into()),
-            },
+        let parts = UrlParts::parse(url, &[OF_HOSTS, OF_SESSIONS, OTHERS].join(" "))?;
+        // TCP's own defaults detect only after hours that a server disappeared.
+        let session = "?keepalives_idle=30&keepalives_interval=5&keepalives_retries=3&";
+        let session = [session, &query(&parts, OF_SESSIONS)].concat();
+        let session = session.replace("&keepalives_count=", "&keepalives_retries=");
+        let mut config = parse(&[parts.start, parts.database, &session].concat())?;
+        let user_timeout = parts.value("tcp_user_timeout").map(|text| text.parse());
+        let invalid = UrlError::Invalid("tcp_user_timeout must be a number");
+        let user_timeout = user_timeout.unwrap_or(Ok(30_000)).map_err(|_| invalid)?;
+        config.tcp_user_timeout(Duration::from_millis(user_timeout));
+        let limit = config.get_connect_timeout().copied();
+        let invalid = UrlError::Invalid("target_session_attrs must be any, read-write or primary");
+        Ok(Self {
+            verification: set_tls(&mut config, &parts)?,
+            hosts: hosts(&config, &parts)?,
+            limit: limit.unwrap_or(timeout.max(Duration::from_secs(2))),
             // A standby may lag, and a read must see every write.
-            needs_primary: parts
-                .take_choice("target_session_attrs", &targets)?
-                .unwrap_or(true),
-            is_shuffled: parts
-                .take_choice("load_balance_hosts", &balancing)?
-                .unwrap_or(false),
-        };
-        parts.finish().map(|()| url)
+            needs_primary: match parts.value("target_session_attrs").as_deref() {
+                None | Some("read-write" | "primary") => true,
+                Some("any") => false,
+                _ => return Err(invalid),
+            },
+        })
     }
 }
 
-/// Sets what a session begins with.
-fn set_session(config: &mut Config, parts: &mut UrlParts) -> Result<(), UrlError> {
-    let user = parts.take("user").or(parts.user.take());
-    if let Some(user) = user.or_else(|| env::var("PGUSER").ok()) {
-        config.user(user);
-    }
-    let password = parts.take("password").or(parts.password.take());
-    if let Some(password) = password.or_else(|| env::var("PGPASSWORD").ok()) {
-        config.password(password);
-    }
-    if let Some(database) = parts.take("dbname").or(parts.database.take()) {
-        config.dbname(database);
-    }
-    if let Some(options) = parts.take("options") {
-        config.options(options);
-    }
-    if let Some(name) = parts.take("application_name") {
-        config.application_name(name);
-    }
-    let bindings = [
-        ("disable", ChannelBinding::Disable),
-        ("prefer", ChannelBinding::Prefer),
-        ("require", ChannelBinding::Require),
-    ];
-    if let Some(binding) = parts.take_choice("channel_binding", &bindings)? {
-        config.channel_binding(binding);
-    }
-    Ok(())
+/// The parameters with these names.
+fn query(parts: &UrlParts<'_>, names: &str) -> String {
+    let parameters = parts.parameters.iter();
+    let parameters = parameters.filter(|(name, _)| names.split(' ').any(|known| known == *name));
+    let pairs: Vec<_> = parameters.map(|pair| [pair.0, pair.1].join("=")).collect();
+    pairs.join("&")
 }
 
-/// Sets how a server is detected that disappeared: TCP's own defaults take hours.
-fn set_socket_options(config: &mut Config, parts: &mut UrlParts) -> Result<(), UrlError> {
-    let mut number = |name, default| {
-        let number = parts.take_number(name)?;
-        Ok(number.filter(|&number| number != 0).unwrap_or(default))
-    };
-    let (idle, interval) = (
-        number("keepalives_idle", 30)?,
-        number("keepalives_interval", 5)?,
-    );
-    config
-        .keepalives_idle(Duration::from_secs(idle.into()))
-        .keepalives_interval(Duration::from_secs(interval.into()))
-        .keepalives_retries(number("keepalives_count", 3)?)
-        .tcp_user_timeout(Duration::from_millis(
-            number("tcp_user_timeout", 30_000)?.into(),
-        ))
-        .keepalives(parts.take_number("keepalives")? != Some(0));
-    Ok(())
+fn parse(url: &str) -> Result<Config, UrlError> {
+    url.parse().map_err(|_| UrlError::Unreadable)
 }
 
 /// Sets the mode of TLS, and returns how certificates are checked.
-fn set_tls(config: &mut Config, parts: &mut UrlParts) -> Result<Verification<Authority>, UrlError> {
-    let modes = [
-        ("disable", (SslMode::Disable, "disable")),
-        ("prefer", (SslMode::Prefer, "prefer")),
-        ("require", (SslMode::Require, "require")),
-        ("verify-ca", (SslMode::Require, "verify-ca")),
-        ("verify-full", (SslMode::Require, "verify-full")),
-    ];
-    let authority = match parts.take("sslrootcert").as_deref() {
-        None | Some("") => None,
-        Some("system") => Some(Authority::System),
-        Some(file) => Some(Authority::File(PathBuf::from(file))),
+fn set_tls(config: &mut Config, parts: &UrlParts<'_>) -> Result<Verification, UrlError> {
+    let authority = parts.value("sslrootcert");
+    let is_system = authority.as_deref() == Some("system");
+    let default = if is_system { "verify-full" } else { "prefer" };
+    let mode = parts.value("sslmode").unwrap_or(default.into());
+    let of_driver = match &*mode {
+        _ if is_system && mode != default => Err("sslrootcert=system needs sslmode=verify-full"),
+        "disable" => Ok(SslMode::Disable),
+        "prefer" => Ok(SslMode::Prefer),
+        "verify-ca" | "verify-full" if authority.is_none() => Err("this sslmode needs sslrootcert"),
+        "require" | "verify-ca" | "verify-full" => Ok(SslMode::Require),
+        _ => Err("sslmode must be disable, prefer, require, verify-ca or verify-full"),
     };
-    let is_system = authority == Some(Authority::System);
-    let default = modes[if is_system { 4 } else { 1 }].1;
-    let (mode, name) = parts.take_choice("sslmode", &modes)?.unwrap_or(default);
-    config.ssl_mode(mode);
-    if is_system && name != "verify-full" {
-        let expected = "verify-full with sslrootcert=system";
-        return Err(UrlError::invalid("sslmode", expected));
-    }
-    Ok(match (name, authority) {
-        ("require" | "verify-ca", Some(authority)) => Verification::Authority(authority),
-        ("verify-full", Some(authority)) => Verification::Full(authority),
-        ("verify-ca" | "verify-full", None) => {
-            let expected = format!("a file or `system` with sslmode={name}");
-            return Err(UrlError::invalid("sslrootcert", expected));
-        }
-        _ => Verification::None,
+    config.ssl_mode(of_driver.map_err(UrlError::Invalid)?);
+    Ok(Verification {
+        authority: authority.map(|file| file.into_owned().into()),
+        includes_name: mode == "verify-full",
     })
 }
 
-/// The configurations for the hosts.
-fn hosts(config: &Config, parts: &mut UrlParts) -> Result<Vec<Config>, UrlError> {
-    let (mut names, mut ports): (Vec<_>, Vec<_>) = parts.hosts.drain(..).unzip();
-    if let Some(list) = parts.take("host") {
-        names = list.split(',').map(str::to_owned).collect();
+/// Names and configurations of the hosts in the address or in parameters.
+fn hosts(config: &Config, parts: &UrlParts<'_>) -> Result<Vec<(String, Config)>, UrlError> {
+    let given = query(parts, OF_HOSTS);
+    if !given.is_empty() && !parts.hosts.is_empty() {
+        return Err(UrlError::Invalid("host and port must be in one place"));
     }
-    if let Some(list) = parts.take("port") {
-        let list = list.split(',').map(port).collect::<Option<_>>();
-        ports = list.ok_or_else(|| UrlError::invalid("port", "a number from 1 to 65535"))?;
+    let listed = parse(&format!("postgres://{}?{given}", parts.hosts))?;
+    let names = listed.get_hosts().iter().map(|host| match host {
+        Host::Tcp(names) => names.clone(),
+        Host::Unix(folder) => folder.display().to_string(),
+    });
+    // The driver takes the names in a parameter for one.
+    let names = names.collect::<Vec<_>>().join(",");
+    let ports = listed.get_ports();
+    if ports.len() > 1 && ports.len() != names.split(',').count() {
+        return Err(UrlError::Invalid("port must be one, or one for each host"));
     }
-    let mut addresses = vec![None; names.len()];
-    if let Some(list) = parts.take("hostaddr") {
-        let list = list.split(',').map(|address| address.parse().map(Some));
-        let list = list.collect::<Result<_, _>>();
-        addresses = list.map_err(|_| UrlError::invalid("hostaddr", "an IP address"))?;
-        if names == [""] {
-            names.resize(addresses.len(), String::new());
+    let first = ports.first().unwrap_or(&5432);
+    let ports = ports.iter().chain(iter::repeat(first));
+    let hosts = names.split(',').zip(ports).map(|(name, port)| {
+        let name = if name.is_empty() { SOCKET_FOLDER } else { name };
+        let mut config = config.clone();
+        if name.starts_with('/') {
+            // Sockets have no TLS.
+            config.ssl_mode(SslMode::Disable);
         }
-    }
-    if ports.len() == 1 {
-        ports.resize(names.len(), ports[0]);
-    }
-    for (name, count) in [("port", ports.len()), ("hostaddr", addresses.len())] {
-        if count != names.len() {
-            return Err(UrlError::invalid(name, "one, or one for each host"));
-        }
-    }
-    let targets = names.iter().zip(ports).zip(addresses);
-    Ok(targets
-        .map(|((name, port), address)| host(config.clone(), name, port, address))
-        .collect())
-}
-
-fn host(mut config: Config, name: &str, port: Option<u16>, address: Option<IpAddr>) -> Config {
-    let name = match (name, address) {
-        ("", Some(address)) => address.to_string(),
-        ("", None) => SOCKET_FOLDER.to_owned(),
-        _ => name.to_owned(),
-    };
-    config.port(port.unwrap_or(5432));
-    match address {
-        Some(address) => config.hostaddr(address),
-        // Sockets have no TLS.
-        None if name.starts_with('/') => config.ssl_mode(SslMode::Disable),
-        None => &mut config,
-    };
-    config.host(name);
-    config
+        config.host(name).port(*port);
+        (format!("{name}:{port}"), config)
+    });
+    Ok(hosts.collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::server::postgres::connect::name;
 
-    fn parse(url: &str) -> Result<PostgresUrl, UrlError> {
-        PostgresUrl::parse(url, Duration::from_millis(4200))
+    fn parse(address: &str) -> Result<PostgresUrl, UrlError> {
+        PostgresUrl::parse(&format!("postgres://{address}"), Duration::from_secs(4))
+    }
+
+    /// Hosts with their modes of TLS, and the verification; or the error.
+    fn summary(address: &str) -> String {
+        let url = match parse(address) {
+            Ok(url) => url,
+            Err(error) => return error.to_string(),
+        };
+        let hosts = url.hosts.iter();
+        let hosts = hosts.map(|(name, config)| format!("{name} {:?}", config.get_ssl_mode()));
+        let authority = url.verification.authority.unwrap_or_default();
+        let includes_name = url.verification.includes_name;
+        let hosts = hosts.collect::<Vec<_>>().join(", ");
+        format!("{hosts} {includes_name} {}", authority.display())
     }
 
     #[test]
-    fn url_sets_hosts_in_order() {
-        for (url, expected) in [
-            ("postgres://u@h/d", "h:5432"),
-            ("postgresql://u@h1:1,h2/d", "h1:1 h2:5432"),
-            ("postgres://h1,[::1]:7/d?port=8", "h1:8 ::1:8"),
-            ("postgres://u@/d?host=h1,h2&port=1,", "h1:1 h2:5432"),
-            ("postgres:///d?host=/run", "/run:5432"),
-            ("postgres://%2Frun:9/d", "/run:9"),
-            ("postgres://", "/var/run/postgresql:5432"),
-            (
-                "postgres:///d?hostaddr=127.0.0.1,::1",
-                "127.0.0.1:5432 ::1:5432",
-            ),
-        ] {
-            let hosts: Vec<_> = parse(url).unwrap().hosts.iter().map(name).collect();
-            assert_eq!(hosts.join(" "), expected, "{url}");
+    fn url_sets_hosts_and_tls() {
+        for row in "u@h/d => h:5432 Prefer false
+                    h1:1,[::1]/d?sslmode=require => h1:1 Require, ::1:5432 Require false
+                    /d?host=h1,h2&port=1, => h1:1 Prefer, h2:5432 Prefer false
+                    /d?host=/run&port=7&sslmode=require => /run:7 Disable false
+                    %2Frun:9/d => /run:9 Disable false
+                    u:p@ => /var/run/postgresql:5432 Disable false
+                    h?sslmode=disable => h:5432 Disable false
+                    h?sslmode=require&sslrootcert=%2Fa.pem => h:5432 Require false /a.pem
+                    h?sslrootcert=/a.pem&sslmode=verify-full => h:5432 Require true /a.pem
+                    h?sslrootcert=system => h:5432 Require true system
+                    h?passfile=secret => the parameter `passfile` is not supported
+                    h?connect_timeout=secret => the URL cannot be read
+                    h?tcp_user_timeout=secret => tcp_user_timeout must be a number
+                    h?sslmode=a => sslmode must be disable, prefer, require, verify-ca or verify-full
+                    h?sslmode=verify-ca => this sslmode needs sslrootcert
+                    h?sslmode=a&sslrootcert=system => sslrootcert=system needs sslmode=verify-full
+                    h?target_session_attrs=a => target_session_attrs must be any, read-write or primary
+                    h?port=1 => host and port must be in one place
+                    ?host=a,b,c&port=1,2 => port must be one, or one for each host"
+            .lines()
+        {
+            let (address, expected) = row.trim().split_once(" => ").unwrap();
+            assert_eq!(summary(address).trim(), expected, "{address}");
         }
     }
 
     #[test]
     fn parameters_are_those_of_libpq() {
-        let url = parse(
-            "postgres://u%40:p%2F@h/d?options=-c%20a=b&connect_timeout=9&keepalives_count=7\
-             &tcp_user_timeout=1500&target_session_attrs=any&application_name=n",
-        )
-        .unwrap();
-        let [config] = &url.hosts[..] else {
-            unreachable!()
-        };
-        assert_eq!(config.get_user(), Some("u@"));
-        assert_eq!(config.get_password(), Some(&b"p/"[..]));
-        assert_eq!(config.get_options(), Some("-c a=b"));
-        assert_eq!(config.get_keepalives_retries(), Some(7));
-        assert_eq!(config.get_keepalives_idle(), Duration::from_secs(30));
-        let timeout = Duration::from_millis(1500);
-        assert_eq!(config.get_tcp_user_timeout(), Some(&timeout));
-        assert_eq!(url.limit, Duration::from_secs(9));
-        assert!(!url.needs_primary);
-        let url = parse("postgres://h/d").unwrap();
-        assert_eq!(
-            (url.limit, url.needs_primary),
-            (Duration::from_secs(5), true)
-        );
-    }
-
-    #[test]
-    fn sslmode_and_sslrootcert_set_the_verification() {
-        let file = || Authority::File(PathBuf::from("/a.pem"));
-        for (parameters, mode, verification) in [
-            ("", SslMode::Prefer, Verification::None),
-            ("sslmode=disable", SslMode::Disable, Verification::None),
-            ("sslmode=require", SslMode::Require, Verification::None),
-            (
-                "sslmode=require&sslrootcert=/a.pem",
-                SslMode::Require,
-                Verification::Authority(file()),
-            ),
-            (
-                "sslrootcert=/a.pem&sslmode=verify-full",
-                SslMode::Require,
-                Verification::Full(file()),
-            ),
-            (
-                "sslrootcert=system",
-                SslMode::Require,
-                Verification::Full(Authority::System),
-            ),
-            (
-                "sslmode=require&host=/run",
-                SslMode::Disable,
-                Verification::None,
-            ),
-        ] {
-            let url = parse(&format!("postgres://h/d?{parameters}")).unwrap();
-            assert_eq!(url.hosts[0].get_ssl_mode(), mode, "{parameters}");
-            assert_eq!(url.verification, verification, "{parameters}");
+        let parameters = "connect_timeout=9&keepalives_count=7&tcp_user_timeout=1500";
+        let address =
+            format!("u%40:p%2F@h/d?target_session_attrs=any&options=-c%20a=b&{parameters}");
+        let (url, default) = (parse(&address).unwrap(), parse("h").unwrap());
+        let config = format!("{:?}", url.hosts[0].1);
+        for part in r#""u@"|"d"|"-c a=b"|Some(1.5s)|Some(7)|idle: 30s"#.split('|') {
+            assert!(config.contains(part), "{part}: {config}");
         }
-    }
-
-    #[test]
-    fn invalid_parameters_are_named_without_their_values() {
-        for (parameters, expected) in [
-            (
-                "passfile=secret",
-                "the parameter `passfile` is not supported",
-            ),
-            ("password=my&secret=1", "the URL cannot be read"),
-            (
-                "sslmode=allow",
-                "sslmode must be disable, prefer, require, verify-ca or verify-full",
-            ),
-            (
-                "sslmode=verify-ca",
-                "sslrootcert must be a file or `system` with sslmode=verify-ca",
-            ),
-            (
-                "sslmode=require&sslrootcert=system",
-                "sslmode must be verify-full with sslrootcert=system",
-            ),
-            (
-                "target_session_attrs=standby",
-                "target_session_attrs must be any, read-write or primary",
-            ),
-            ("connect_timeout=secret", "connect_timeout must be a number"),
-            ("port=0", "port must be a number from 1 to 65535"),
-            ("port=1,2", "port must be one, or one for each host"),
-            (
-                "hostaddr=::1,::2",
-                "hostaddr must be one, or one for each host",
-            ),
-        ] {
-            let error = parse(&format!("postgres://h/d?{parameters}")).err();
-            assert_eq!(error.unwrap().to_string(), expected, "{parameters}");
-        }
+        assert_eq!(url.hosts[0].1.get_password(), Some(&b"p/"[..]));
+        assert_eq!((url.limit.as_secs(), default.limit.as_secs()), (9, 4));
+        assert_eq!((url.needs_primary, default.needs_primary), (false, true));
     }
 }
