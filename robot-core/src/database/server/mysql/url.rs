@@ -36,9 +36,11 @@ enum Tls {
 impl MysqlUrl {
     /// Parses a URL.
     pub(in crate::database::server) fn parse(url: &str) -> Result<Self, UrlError> {
-        let parts = UrlParts::parse(url, "ssl_mode ssl_ca socket unix_socket")?;
-        let mode = parts.value("ssl_mode").map(|mode| mode.to_lowercase());
-        let file = parts.value("ssl_ca").map(|file| file.into_owned().into());
+        let parts = UrlParts::parse(url, "ssl_mode ssl-mode ssl_ca ssl-ca socket unix_socket")?;
+        let mode = parts.value("ssl_mode").or(parts.value("ssl-mode"));
+        let mode = mode.map(|mode| mode.to_lowercase());
+        let file = parts.value("ssl_ca").or(parts.value("ssl-ca"));
+        let file = file.map(|file| file.into_owned().into());
         let tls = match (mode.as_deref(), file) {
             (Some("disabled"), _) => Ok(Tls::Disabled),
             (Some("preferred"), _) | (None, None) => Ok(Tls::Preferred),
