@@ -90,7 +90,7 @@ pub(super) struct Batcher<B: Backend, W: Work<B>>(Arc<Shared<B, W>>);
 struct Shared<B: Backend, W: Work<B>> {
     work: W,
     connector: Arc<Connector<B>>,
-    connections: Connections<B>,
+    connections: Arc<Connections<B>>,
     runtime: Handle,
     state: Mutex<State<W::Item, W::Output>>,
     metrics: QueueMetrics,

@@ -27,6 +27,8 @@ pub(super) struct Connections<B: Backend> {
     connector: Arc<Connector<B>>,
     /// Those that are not used, the last one first.
     idle: Mutex<Vec<Connection<B>>>,
+    /// Held by the attempt to connect.
+    attempt: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// Why statements failed.
@@ -54,25 +56,43 @@ impl Failure {
 }
 
 impl<B: Backend> Connections<B> {
-    pub(super) fn new(connector: &Arc<Connector<B>>) -> Self {
-        Self {
+    pub(super) fn new(connector: &Arc<Connector<B>>) -> Arc<Self> {
+        Arc::new(Self {
             connector: Arc::clone(connector),
             idle: Mutex::default(),
-        }
+            attempt: Arc::default(),
+        })
     }
 
     /// A connection, as soon as the server accepts one; `None` once it is not needed any more.
-    pub(super) async fn open(&self, is_needed: impl Fn() -> bool) -> Option<Connection<B>> {
-        if let Some(idle) = self.idle() {
-            return Some(idle);
-        }
+    ///
+    /// One attempt to connect is made at a time, in a task of its own: a caller that gives up does not end it, so
+    /// that it reaches a host that is listed after one that hangs.
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        is_needed: impl Fn() -> bool,
+    ) -> Option<Connection<B>> {
         loop {
-            if let Some(new) = self.connector.connect().await {
-                return Some(new);
+            if let Some(idle) = self.idle() {
+                return Some(idle);
             }
-            sleep(CONNECT_PAUSE).await;
+            let attempt = Arc::clone(&self.attempt).lock_owned().await;
+            if let Some(idle) = self.idle() {
+                return Some(idle);
+            }
+            let connections = Arc::clone(self);
+            let connecting = tokio::spawn(async move {
+                if let Some(new) = connections.connector.connect().await {
+                    connections.keep(new);
+                } else {
+                    sleep(CONNECT_PAUSE).await;
+                }
+                drop(attempt);
+            });
+            // A panic of the task is a failure to connect.
+            let _ = connecting.await;
             if !is_needed() {
-                return None;
+                return self.idle();
             }
         }
     }

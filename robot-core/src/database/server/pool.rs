@@ -42,7 +42,7 @@ pub(super) enum Kind {
 
 pub(super) struct Pool<B: Backend> {
     connector: Arc<Connector<B>>,
-    connections: Connections<B>,
+    connections: Arc<Connections<B>>,
     /// A permit for each connection.
     all: Semaphore,
     /// Those of statements that may take long: one fewer.
