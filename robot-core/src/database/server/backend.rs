@@ -74,6 +74,20 @@ pub(super) trait Backend: Statements + Sized + 'static {
     /// The robots with these names, in any order, by one statement.
     fn find_all(&mut self, names: &[&str]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
+    /// Adds robots without a search text to the search index, unless they have other names now. By default with
+    /// a statement for each.
+    fn index_all(
+        &mut self,
+        rows: &[(i64, String)],
+    ) -> impl Future<Output = QueryResult<()>> + Send {
+        async move {
+            for (id, name) in rows {
+                self.index(*id, name).await?;
+            }
+            Ok(())
+        }
+    }
+
     /// Inserts robots with different names, except those whose names are taken, and returns the new ids
     /// by name. If this takes several statements, the last one begins before the deadline.
     fn insert_all(
@@ -174,9 +188,7 @@ pub(super) async fn index_names<B: Backend>(connection: &mut B, database: &str) 
                 return Ok(());
             }
             connection.batch("BEGIN").await?;
-            for (id, name) in rows {
-                connection.index(id, &name).await?;
-            }
+            connection.index_all(&rows).await?;
             connection.batch("COMMIT").await?;
         }
     }
@@ -196,13 +208,13 @@ pub(super) fn check_deadline(deadline: Instant) -> QueryResult<()> {
     )))
 }
 
-/// Loads the robots of which a column has one of these values. A macro for the reason that
+/// Loads the robots that meet a condition. A macro for the reason that
 /// [`impl_statements`](crate::database::statements::impl_statements) is one.
 macro_rules! load_robots {
-    ($connection:expr, $column:ident, $values:expr) => {{
+    ($connection:expr, $condition:expr) => {{
         use $crate::database::schema::{Row, robot, robots};
-        let rows = robots::table.filter(robots::$column.eq_any($values));
-        let rows = rows.select(Row::as_select()).load($connection).await?;
+        let rows = robots::table.filter($condition).select(Row::as_select());
+        let rows = rows.load($connection).await?;
         rows.into_iter().map(robot).collect()
     }};
 }

@@ -5,9 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text,
-};
+use diesel::{QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text};
 use diesel_async::{
     AsyncConnection, AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection,
     async_connection_wrapper::AsyncConnectionWrapper,
@@ -82,11 +80,11 @@ impl Backend for AsyncMysqlConnection {
     }
 
     async fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, id, ids)
+        load_robots!(self, statements::has_id_of(ids))
     }
 
     async fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, name, names)
+        load_robots!(self, statements::has_name_of(names))
     }
 
     async fn insert_all(

@@ -7,7 +7,7 @@ use std::{
 };
 
 use diesel::{
-    ExpressionMethods, QueryDsl, QueryResult,
+    QueryDsl, QueryResult,
     dsl::sql,
     result::{DatabaseErrorKind, Error as DieselError},
     sql_types::BigInt,
@@ -157,11 +157,35 @@ async fn ids_by_name(
     connection: &mut AsyncMysqlConnection,
     drafts: &[&ValidDraft],
 ) -> QueryResult<HashMap<String, i64>> {
-    let names = drafts.iter().map(|draft| draft.name());
-    let found = robots::table.filter(robots::name.eq_any(names));
-    let found: Vec<_> = found
-        .select((robots::name, robots::id))
-        .load(connection)
-        .await?;
-    Ok(found.into_iter().collect())
+    let names: Vec<_> = drafts.iter().map(|draft| draft.name()).collect();
+    let found = robots::table.filter(has_name_of(&names));
+    let found = found.select((robots::name, robots::id)).load(connection);
+    Ok(found.await?.into_iter().collect())
+}
+
+/// The condition that the id of a robot is one of these.
+pub(super) fn has_id_of(ids: &[i64]) -> Fragment<'static> {
+    is_one_of("robots.id IN (", ids, Fragment::number)
+}
+
+/// The condition that the name of a robot is one of these.
+pub(super) fn has_name_of<'a>(names: &[&'a str]) -> Fragment<'a> {
+    is_one_of("robots.name IN (", names, Fragment::text)
+}
+
+/// The condition that a value is in a list. The last element is repeated up to a power of two: statements are
+/// prepared once for each length.
+fn is_one_of<'a, T: Copy>(
+    start: &'static str,
+    values: &[T],
+    append: fn(Fragment<'a>, T) -> Fragment<'a>,
+) -> Fragment<'a> {
+    let repeated = values.last().into_iter().cycle();
+    let padded = values.iter().chain(repeated);
+    let padded = padded.take(values.len().next_power_of_two()).enumerate();
+    let list = padded.fold(Fragment::new(start), |list, (index, value)| {
+        let list = if index > 0 { list.sql(", ") } else { list };
+        append(list, *value)
+    });
+    list.sql(")")
 }

@@ -90,11 +90,15 @@ impl Backend for AsyncPgConnection {
     }
 
     async fn get_all(&mut self, ids: &[i64]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, id, ids)
+        load_robots!(self, robots::id.eq_any(ids))
     }
 
     async fn find_all(&mut self, names: &[&str]) -> QueryResult<Vec<Robot>> {
-        load_robots!(self, name, names)
+        load_robots!(self, robots::name.eq_any(names))
+    }
+
+    async fn index_all(&mut self, rows: &[(i64, String)]) -> QueryResult<()> {
+        statements::index_all(self, rows).await
     }
 
     async fn insert_all(

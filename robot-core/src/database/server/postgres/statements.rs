@@ -1,6 +1,9 @@
 //! Statements in PostgreSQL's dialect.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    borrow::Cow,
+    collections::{HashMap, HashSet},
+};
 
 use diesel::{
     ExpressionMethods, QueryDsl, QueryResult,
@@ -119,6 +122,31 @@ fn pattern(folded: &str) -> String {
         }
     }
     pattern + "%"
+}
+
+/// Adds robots to the search index, unless they have other names now.
+pub(super) async fn index_all(
+    connection: &mut AsyncPgConnection,
+    rows: &[(i64, String)],
+) -> QueryResult<()> {
+    #[derive(Serialize)]
+    struct Indexed<'a> {
+        id: i64,
+        name: &'a str,
+        folded: Cow<'a, str>,
+    }
+    let rows = rows.iter().map(|(id, name)| Indexed {
+        id: *id,
+        name,
+        folded: fold(name),
+    });
+    let update =
+        Fragment::new("UPDATE robots SET search_text = new.folded FROM json_to_recordset(");
+    let update = update.text(json(&rows.collect::<Vec<_>>())?).sql(
+        "::json) AS new (id bigint, name text, folded text)
+         WHERE robots.id = new.id AND robots.name = new.name AND search_text IS NULL",
+    );
+    Rows::<()>::of(update).execute(connection).await.map(drop)
 }
 
 /// Inserts the robots whose names are free, by one statement.
