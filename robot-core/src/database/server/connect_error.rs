@@ -20,11 +20,11 @@ pub(super) enum UrlError {
 /// Reason why a server did not accept a connection, with its own message and without any password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{1}")]
-pub(super) struct ConnectError(pub(super) Failure, pub(super) String);
+pub(super) struct ConnectError(pub(super) ConnectFailure, pub(super) String);
 
 /// What a failure to connect means, the most lasting one last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Failure {
+pub(super) enum ConnectFailure {
     /// The server is unreachable, not ready, or full: a later attempt may succeed.
     Unreachable,
     /// The server rejects the user or the database until its configuration or the URL changes.
@@ -35,11 +35,18 @@ pub(super) enum Failure {
 
 impl ConnectError {
     /// The error for one of a driver, with the message of its deepest cause in one line.
-    pub(super) fn new(failure: Failure, error: Cause<'_>) -> Self {
+    pub(super) fn new(failure: ConnectFailure, error: Cause<'_>) -> Self {
         let message = causes(error).last().unwrap_or(error).to_string();
         let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_of_tls = causes(error).any(<dyn Error>::is::<rustls::Error>);
-        Self(if is_of_tls { Failure::Tls } else { failure }, message)
+        Self(
+            if is_of_tls {
+                ConnectFailure::Tls
+            } else {
+                failure
+            },
+            message,
+        )
     }
 }
 

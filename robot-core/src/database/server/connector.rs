@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, time::timeout};
 
 use super::{
     backend::{Backend, Purpose, index_names},
-    connect_error::{ConnectError, Failure},
+    connect_error::{ConnectError, ConnectFailure},
     connection::Connection,
     errors::is_transient,
 };
@@ -188,9 +188,9 @@ impl<B: Backend> Connector<B> {
         let connected = timeout(CONNECT_LIMIT, connected).await;
         let connected = connected.map_err(|_| self.unreachable(NoAnswer))?;
         connected.map_err(|ConnectError(failure, cause)| match failure {
-            Failure::Unreachable => self.unreachable(cause),
-            Failure::Refused => self.unusable(cause.into(), B::REMEDY),
-            Failure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
+            ConnectFailure::Unreachable => self.unreachable(cause),
+            ConnectFailure::Refused => self.unusable(cause.into(), B::REMEDY),
+            ConnectFailure::Tls => self.unusable(cause.into(), B::TLS_REMEDY),
         })
     }
 

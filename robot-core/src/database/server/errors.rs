@@ -5,7 +5,7 @@ use diesel::{
     result::{DatabaseErrorKind, Error as DieselError},
 };
 
-use super::connect_error::{ConnectError, Failure};
+use super::connect_error::{ConnectError, ConnectFailure};
 use crate::{
     catalogue::Error,
     database::errors::{self, has_message},
@@ -52,16 +52,16 @@ const FULL: &[&str] = &[
 impl From<DieselError> for ConnectError {
     fn from(error: DieselError) -> Self {
         if is_transient(&error) {
-            Self(Failure::Unreachable, error.to_string())
+            Self(ConnectFailure::Unreachable, error.to_string())
         } else {
-            Self(Failure::Refused, error.to_string())
+            Self(ConnectFailure::Refused, error.to_string())
         }
     }
 }
 
 impl From<ConnectionError> for ConnectError {
     fn from(error: ConnectionError) -> Self {
-        Self(Failure::Unreachable, error.to_string())
+        Self(ConnectFailure::Unreachable, error.to_string())
     }
 }
 

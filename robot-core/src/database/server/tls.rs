@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustls::pki_types::{CertificateDer, pem::PemObject};
 
-use super::connect_error::{ConnectError, Failure};
+use super::connect_error::{ConnectError, ConnectFailure};
 
 /// The certificates of the authorities in a PEM file.
 pub(super) fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, ConnectError> {
@@ -12,6 +12,6 @@ pub(super) fn read_certificates(file: &Path) -> Result<Vec<CertificateDer<'stati
     certificates.map_err(|error| {
         let file = file.display();
         let message = format!("cannot read certificates from {file}: {error}");
-        ConnectError(Failure::Tls, message)
+        ConnectError(ConnectFailure::Tls, message)
     })
 }

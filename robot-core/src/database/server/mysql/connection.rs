@@ -18,7 +18,7 @@ use crate::{
         migrations::MigrationError,
         server::{
             backend::{Backend, Purpose, load_robots, prepare},
-            connect_error::{ConnectError, Failure, UrlError},
+            connect_error::{ConnectError, ConnectFailure, UrlError},
             limits::{Limits, SCAN_FACTOR, lock_timeout},
         },
         slow_statements::stopwatch,
@@ -147,7 +147,7 @@ async fn check_settings(connection: &mut AsyncMysqlConnection) -> Result<(), Con
     if collations.await?.is_empty() {
         let message = "the server is too old to distinguish all names; it must be MariaDB 10.4 or MySQL \
                        8.0.17, or later";
-        return Err(ConnectError(Failure::Refused, message.to_owned()));
+        return Err(ConnectError(ConnectFailure::Refused, message.to_owned()));
     }
     // A commit waits for the disk with 1, and with MariaDB's 3; but not completely if a binary log is
     // not synced.

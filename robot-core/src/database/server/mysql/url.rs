@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, SslOpts};
 
 use crate::database::server::{
-    connect_error::{ConnectError, Failure, UrlError},
+    connect_error::{ConnectError, ConnectFailure, UrlError},
     tls::read_certificates,
     url::UrlParts,
 };
@@ -87,7 +87,7 @@ impl MysqlUrl {
         };
         let is_preferred = self.tls == Tls::Preferred;
         match self.open(ssl).await {
-            Err(ConnectError(Failure::Tls, _)) if is_preferred => self.open(None).await,
+            Err(ConnectError(ConnectFailure::Tls, _)) if is_preferred => self.open(None).await,
             connected => connected,
         }
     }
@@ -102,17 +102,17 @@ impl MysqlUrl {
 fn failure(error: &Error) -> ConnectError {
     let failure = match error {
         // The server requires TLS.
-        Error::Server(error) if error.code == 3159 => Failure::Tls,
-        Error::Server(error) if REFUSALS.contains(&error.code) => Failure::Refused,
+        Error::Server(error) if error.code == 3159 => ConnectFailure::Tls,
+        Error::Server(error) if REFUSALS.contains(&error.code) => ConnectFailure::Refused,
         Error::Io(IoError::Tls(_)) | Error::Driver(DriverError::NoClientSslFlagFromServer) => {
-            Failure::Tls
+            ConnectFailure::Tls
         }
         Error::Driver(
             DriverError::UnknownAuthPlugin { .. }
             | DriverError::MysqlOldPasswordDisabled
             | DriverError::CleartextPluginDisabled,
-        ) => Failure::Refused,
-        _ => Failure::Unreachable,
+        ) => ConnectFailure::Refused,
+        _ => ConnectFailure::Unreachable,
     };
     ConnectError::new(failure, error)
 }
@@ -159,7 +159,10 @@ mod tests {
 
     #[test]
     fn errors_are_classified_by_their_codes() {
-        for (code, expected) in [(1045, Failure::Refused), (1040, Failure::Unreachable)] {
+        for (code, expected) in [
+            (1045, ConnectFailure::Refused),
+            (1040, ConnectFailure::Unreachable),
+        ] {
             let (message, state) = (String::new(), String::new());
             let error = ServerError {
                 code,
@@ -169,6 +172,6 @@ mod tests {
             assert_eq!(failure(&error.into()).0, expected);
         }
         let no_tls = Error::Driver(DriverError::NoClientSslFlagFromServer);
-        assert_eq!(failure(&no_tls).0, Failure::Tls);
+        assert_eq!(failure(&no_tls).0, ConnectFailure::Tls);
     }
 }

@@ -7,7 +7,7 @@ use tokio_postgres::{Client, Config, Error, SimpleQueryMessage::Row, error::SqlS
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::url::PostgresUrl;
-use crate::database::server::connect_error::{ConnectError, Failure, causes};
+use crate::database::server::connect_error::{ConnectError, ConnectFailure, causes};
 
 /// Classes of errors that a later attempt does not resolve: invalid authorization, missing database or
 /// schema, missing permission or setting, and invalid value of a setting.
@@ -19,14 +19,14 @@ impl PostgresUrl {
     /// the most lasting kind.
     pub(in crate::database::server) async fn connect(&self) -> Result<Client, ConnectError> {
         let tls = MakeRustlsConnect::new(self.verification.client_config());
-        let (mut lasting, mut messages) = (Failure::Unreachable, Vec::new());
+        let (mut lasting, mut messages) = (ConnectFailure::Unreachable, Vec::new());
         for (name, host) in &self.hosts {
             let opened = timeout(self.limit, self.open(host, tls.clone())).await;
             let (failure, message) = match opened {
                 Ok(Ok(client)) => return Ok(client),
                 Ok(Err(ConnectError(failure, message))) => (failure, message),
                 Err(_) => (
-                    Failure::Unreachable,
+                    ConnectFailure::Unreachable,
                     format!("no answer within {:?}", self.limit),
                 ),
             };
@@ -49,7 +49,10 @@ impl PostgresUrl {
             let is_true = |message: &_| matches!(message, Row(row) if row.get(0) == Some("t"));
             if messages.iter().any(is_true) {
                 let message = "the server is a standby, which cannot write";
-                return Err(ConnectError(Failure::Unreachable, message.to_owned()));
+                return Err(ConnectError(
+                    ConnectFailure::Unreachable,
+                    message.to_owned(),
+                ));
             }
         }
         Ok(client)
@@ -60,13 +63,15 @@ impl PostgresUrl {
 pub(super) fn failure(error: &Error) -> ConnectError {
     let is_io = causes(error).any(<dyn std::error::Error>::is::<io::Error>);
     let failure = match error.code().map(SqlState::code) {
-        Some(code) if REFUSALS.iter().any(|class| code.starts_with(class)) => Failure::Refused,
-        None if is_io => Failure::Unreachable,
+        Some(code) if REFUSALS.iter().any(|class| code.starts_with(class)) => {
+            ConnectFailure::Refused
+        }
+        None if is_io => ConnectFailure::Unreachable,
         // Only its text tells what failed.
-        None if error.to_string() == "error performing TLS handshake" => Failure::Tls,
+        None if error.to_string() == "error performing TLS handshake" => ConnectFailure::Tls,
         // There is no password although one is needed, or no channel binding.
-        None if std::error::Error::source(error).is_some() => Failure::Refused,
-        _ => Failure::Unreachable,
+        None if std::error::Error::source(error).is_some() => ConnectFailure::Refused,
+        _ => ConnectFailure::Unreachable,
     };
     ConnectError::new(failure, error)
 }
@@ -84,7 +89,7 @@ mod tests {
         let url = format!("postgres://u:secret@127.0.0.1:1,{silent}/d?connect_timeout=1");
         let url = PostgresUrl::parse(&url, Duration::ZERO).unwrap();
         let ConnectError(failure, message) = url.connect().await.err().unwrap();
-        assert_eq!(failure, Failure::Unreachable, "{message}");
+        assert_eq!(failure, ConnectFailure::Unreachable, "{message}");
         assert!(
             message.starts_with("127.0.0.1:1: Connection refused"),
             "{message}"

@@ -20,7 +20,7 @@ use crate::{
         migrations::MigrationError,
         server::{
             backend::{Backend, Purpose, load_robots, prepare},
-            connect_error::{ConnectError, Failure, UrlError},
+            connect_error::{ConnectError, ConnectFailure, UrlError},
             limits::{Limits, Plans},
         },
         slow_statements::stopwatch,
@@ -156,7 +156,7 @@ async fn check_settings(connection: &mut AsyncPgConnection) -> Result<(), Connec
     let (encoding, fsync): (String, String) = settings.get_result(connection).await?;
     if encoding != "UTF8" {
         return Err(ConnectError(
-            Failure::Refused,
+            ConnectFailure::Refused,
             format!("the encoding of the database is {encoding}, which cannot hold every name"),
         ));
     }

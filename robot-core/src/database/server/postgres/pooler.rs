@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 use tokio_postgres::Client;
 
 use super::connect::failure;
-use crate::database::server::connect_error::{ConnectError, Failure};
+use crate::database::server::connect_error::{ConnectError, ConnectFailure};
 
 /// How often each connection checks its setting. Fewer, and a pooler that is busy with other clients may
 /// not be detected; more, and each start takes more round trips: 10 with four. Of 3,200 starts through
@@ -55,7 +55,7 @@ async fn check_mark(connection: &Client, mark: u64) -> Result<(), ConnectError> 
         Err(error) if connection.batch_execute("SELECT 1").await.is_err() => {
             Err(failure(&error))
         }
-        Err(_) => Err(ConnectError(Failure::Refused,
+        Err(_) => Err(ConnectError(ConnectFailure::Refused,
             "the connection pooler in front of the server does not keep sessions; let it pool sessions \
              (PgBouncer: pool_mode = session)"
                 .to_owned(),
