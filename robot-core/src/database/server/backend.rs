@@ -7,6 +7,7 @@ use std::{
 };
 
 use diesel::QueryResult;
+use tokio::time::timeout;
 
 use super::{
     connect_error::{ConnectError, UrlError},
@@ -179,23 +180,25 @@ pub(super) fn prepare<C: Migrate>(
 
 /// Adds names that other programs inserted to the search index. Without them, searches compare these names.
 pub(super) async fn index_names<B: Backend>(connection: &mut B, database: &str) {
-    /// Names in a transaction.
+    /// Names in a transaction, and its time limit.
     const NAMES: i64 = 1000;
-    let indexed: QueryResult<()> = async {
-        loop {
-            let rows = connection.unindexed(NAMES).await?;
-            if rows.is_empty() {
-                return Ok(());
-            }
-            connection.batch("BEGIN").await?;
-            connection.index_all(&rows).await?;
-            connection.batch("COMMIT").await?;
+    const LIMIT: Duration = Duration::from_secs(20);
+    let mut index = async || -> QueryResult<bool> {
+        let rows = connection.unindexed(NAMES).await?;
+        connection.batch("BEGIN").await?;
+        connection.index_all(&rows).await?;
+        connection.batch("COMMIT").await?;
+        Ok(rows.is_empty())
+    };
+    let cause = loop {
+        match timeout(LIMIT, index()).await {
+            Ok(Ok(true)) => return,
+            Ok(Ok(false)) => {}
+            Ok(Err(error)) => break error.to_string(),
+            Err(error) => break error.to_string(),
         }
-    }
-    .await;
-    if let Err(cause) = indexed {
-        tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
-    }
+    };
+    tracing::warn!("{database}: searches compare the names that other programs added: {cause}");
 }
 
 /// An error once the deadline of a transaction has passed, so that it ends.

@@ -248,34 +248,23 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
     /// Starts tasks for what is queued, as far as may be executed now.
     fn begin_turns(self: &Arc<Self>, mut state: MutexGuard<'_, State<W::Item, W::Output>>) {
         self.metrics.length.set(number(state.length()));
-        while let Some(attempt) = state.begin_turn() {
-            self.runtime.spawn(Arc::clone(self).take_turn(attempt));
+        // At most a batch and a single item: each of these starts the next one.
+        let attempts = [state.begin_turn(), state.begin_turn()];
+        let is_first = !state.is_expiring && state.length() > 0;
+        state.is_expiring |= is_first;
+        // A runtime that has ended drops the tasks at once.
+        drop(state);
+        for attempt in attempts.into_iter().flatten() {
+            let turn = Turn {
+                shared: Arc::clone(self),
+                attempt,
+                is_leading: attempt == Attempt::InBatch,
+                has_begun: false,
+            };
+            self.runtime.spawn(turn.take());
         }
-        if !state.is_expiring && state.length() > 0 {
-            state.is_expiring = true;
+        if is_first {
             self.runtime.spawn(Arc::clone(self).reject_expired());
-        }
-    }
-
-    /// Executes what is queued.
-    async fn take_turn(self: Arc<Self>, attempt: Attempt) {
-        let mut turn = Turn {
-            shared: &self,
-            attempt,
-            is_leading: attempt == Attempt::InBatch,
-        };
-        let is_needed = || self.state().length() > 0;
-        let Some(connection) = self.connections.open(is_needed).await else {
-            return;
-        };
-        let jobs = self.state().take(attempt);
-        if jobs.is_empty() {
-            return self.connections.keep(connection);
-        }
-        let mut execution = pin!(self.execute(connection, jobs, attempt));
-        if timeout(PATIENCE, &mut execution).await.is_err() {
-            turn.stop_leading();
-            execution.await;
         }
     }
 
@@ -381,13 +370,33 @@ impl<B: Backend, W: Work<B>> Shared<B, W> {
 }
 
 /// The right to execute something. Dropping it, also by a panic, lets others be executed.
-struct Turn<'a, B: Backend, W: Work<B>> {
-    shared: &'a Arc<Shared<B, W>>,
+struct Turn<B: Backend, W: Work<B>> {
+    shared: Arc<Shared<B, W>>,
     attempt: Attempt,
     is_leading: bool,
+    has_begun: bool,
 }
 
-impl<B: Backend, W: Work<B>> Turn<'_, B, W> {
+impl<B: Backend, W: Work<B>> Turn<B, W> {
+    /// Executes what is queued.
+    async fn take(mut self) {
+        self.has_begun = true;
+        let shared = Arc::clone(&self.shared);
+        let is_needed = || shared.state().length() > 0;
+        let Some(connection) = shared.connections.open(is_needed).await else {
+            return;
+        };
+        let jobs = shared.state().take(self.attempt);
+        if jobs.is_empty() {
+            return shared.connections.keep(connection);
+        }
+        let mut execution = pin!(shared.execute(connection, jobs, self.attempt));
+        if timeout(PATIENCE, &mut execution).await.is_err() {
+            self.stop_leading();
+            execution.await;
+        }
+    }
+
     /// Lets the next batch be executed beside this one.
     fn stop_leading(&mut self) {
         if self.is_leading {
@@ -399,7 +408,7 @@ impl<B: Backend, W: Work<B>> Turn<'_, B, W> {
     }
 }
 
-impl<B: Backend, W: Work<B>> Drop for Turn<'_, B, W> {
+impl<B: Backend, W: Work<B>> Drop for Turn<B, W> {
     fn drop(&mut self) {
         let mut state = self.shared.state();
         state.turns -= 1;
@@ -407,6 +416,11 @@ impl<B: Backend, W: Work<B>> Drop for Turn<'_, B, W> {
             Attempt::InBatch if self.is_leading => state.is_led = false,
             Attempt::InBatch => {}
             Attempt::Alone => state.turns_alone -= 1,
+        }
+        if !self.has_begun {
+            // The runtime has ended: the callers get an error.
+            state.queued.clear();
+            state.alone.clear();
         }
         self.shared.begin_turns(state);
     }

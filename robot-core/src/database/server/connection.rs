@@ -35,7 +35,7 @@ pub(super) struct Connection<B> {
     answered: Instant,
     /// Whether what was sent takes effect only if a commit follows.
     is_uncommitted: bool,
-    /// A rollback has failed.
+    /// A commit or a rollback has failed, so that a transaction may be open.
     is_broken: bool,
     _open: Counted,
 }
@@ -94,7 +94,9 @@ impl<B: Backend> Connection<B> {
         match result {
             Ok(value) => {
                 self.is_uncommitted = false;
-                self.inner.batch("COMMIT").await.map(|()| value)
+                let committed = self.inner.batch("COMMIT").await;
+                self.is_broken = committed.is_err();
+                committed.map(|()| value)
             }
             Err(error) => {
                 self.is_broken = self.inner.batch("ROLLBACK").await.is_err();
@@ -108,6 +110,11 @@ impl<B: Backend> Connection<B> {
         self.answered = Instant::now();
     }
 
+    /// Whether it must not be used again.
+    pub(super) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
     pub(super) fn is_unneeded(&self) -> bool {
         self.answered.elapsed() > IDLE_LIMIT
     }
@@ -118,16 +125,15 @@ impl<B: Backend> Connection<B> {
         self.is_uncommitted
     }
 
-    /// Whether the connection cannot be used after an error.
+    /// Whether the connection was lost at an error.
     pub(super) async fn is_lost(&mut self, error: &DieselError) -> bool {
-        self.is_broken
-            || match effect(error) {
-                Effect::None => false,
-                Effect::Unknown => true,
-                Effect::NoneIfConnected => {
-                    let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
-                    !matches!(ping, Ok(Ok(())))
-                }
+        match effect(error) {
+            Effect::None => false,
+            Effect::Unknown => true,
+            Effect::NoneIfConnected => {
+                let ping = timeout(PING_LIMIT, self.inner.batch("SELECT 1")).await;
+                !matches!(ping, Ok(Ok(())))
             }
+        }
     }
 }

@@ -23,6 +23,10 @@ use crate::{catalogue::Error, database::locks::lock};
 /// requests after it.
 const CONNECT_PAUSE: Duration = Duration::from_millis(100);
 
+/// How often a call that needs a connection looks for one. Shorter costs more during an outage; longer delays
+/// the first requests.
+const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+
 pub(super) struct Connections<B: Backend> {
     connector: Arc<Connector<B>>,
     /// Those that are not used, the last one first.
@@ -64,7 +68,8 @@ impl<B: Backend> Connections<B> {
         })
     }
 
-    /// A connection, as soon as the server accepts one; `None` once it is not needed any more.
+    /// A connection, as soon as one is not used any more or the server accepts a new one; `None` once it is not
+    /// needed any more.
     ///
     /// One attempt to connect is made at a time, in a task of its own: a caller that gives up does not end it, so
     /// that it reaches a host that is listed after one that hangs.
@@ -72,29 +77,23 @@ impl<B: Backend> Connections<B> {
         self: &Arc<Self>,
         is_needed: impl Fn() -> bool,
     ) -> Option<Connection<B>> {
-        loop {
+        while is_needed() {
             if let Some(idle) = self.idle() {
                 return Some(idle);
             }
-            let attempt = Arc::clone(&self.attempt).lock_owned().await;
-            if let Some(idle) = self.idle() {
-                return Some(idle);
+            if let Ok(attempt) = Arc::clone(&self.attempt).try_lock_owned() {
+                let connections = Arc::clone(self);
+                tokio::spawn(async move {
+                    match connections.connector.connect().await {
+                        Some(new) => connections.keep(new),
+                        None => sleep(CONNECT_PAUSE).await,
+                    }
+                    drop(attempt);
+                });
             }
-            let connections = Arc::clone(self);
-            let connecting = tokio::spawn(async move {
-                if let Some(new) = connections.connector.connect().await {
-                    connections.keep(new);
-                } else {
-                    sleep(CONNECT_PAUSE).await;
-                }
-                drop(attempt);
-            });
-            // A panic of the task is a failure to connect.
-            let _ = connecting.await;
-            if !is_needed() {
-                return self.idle();
-            }
+            sleep(LOOK_INTERVAL).await;
         }
+        None
     }
 
     fn idle(&self) -> Option<Connection<B>> {
@@ -105,8 +104,7 @@ impl<B: Backend> Connections<B> {
     }
 
     /// Keeps a connection for the next use.
-    pub(super) fn keep(&self, mut connection: Connection<B>) {
-        connection.note_answer();
+    pub(super) fn keep(&self, connection: Connection<B>) {
         let mut idle = lock(&self.idle);
         idle.push(connection);
         idle.retain(|connection| !connection.is_unneeded());
@@ -126,6 +124,7 @@ impl<B: Backend> Connections<B> {
     ) -> Result<T, Failure> {
         let error = match result {
             Ok(Ok(value)) => {
+                connection.note_answer();
                 self.keep(connection);
                 return Ok(value);
             }
@@ -152,7 +151,10 @@ impl<B: Backend> Connections<B> {
                 Failure::External(Error::unavailable(error))
             });
         }
-        self.keep(connection);
+        if !connection.is_broken() {
+            connection.note_answer();
+            self.keep(connection);
+        }
         Err(failure(error))
     }
 }

@@ -139,8 +139,11 @@ pub(super) enum Effect {
 }
 
 pub(super) fn effect(error: &DieselError) -> Effect {
-    let DieselError::DatabaseError(kind, information) = error else {
-        return Effect::NoneIfConnected;
+    let (kind, information) = match error {
+        DieselError::DatabaseError(kind, information) => (kind, information),
+        // An error of the catalogue.
+        DieselError::QueryBuilderError(_) => return Effect::None,
+        _ => return Effect::NoneIfConnected,
     };
     let message = information.message();
     match kind {

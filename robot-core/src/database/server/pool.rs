@@ -104,9 +104,15 @@ impl<B: Backend> Pool<B> {
             let result = timeout(limit + margin, limited).await;
             match self.connections.settle(connection, result, is_write).await {
                 Ok(value) => return Ok(value),
-                Err(Failure::External(_) | Failure::Repeatable(_)) if attempts < ATTEMPTS => {
+                Err(Failure::External(error) | Failure::Repeatable(error))
+                    if attempts < ATTEMPTS =>
+                {
                     if Instant::now() > deadline {
-                        return Err(self.unavailable());
+                        self.timed_out.increment(1);
+                        return Err(match error {
+                            Error::Unavailable(_) => error,
+                            _ => self.connector.unavailable(),
+                        });
                     }
                     self.retries.increment(1);
                     sleep(pause(attempts)).await;
