@@ -165,7 +165,7 @@ build_debian_package
 # Statically linked with Debian's C library: with musl, lists are three times slower. It finds names of database servers
 # in /etc/hosts and the DNS. For other sources in /etc/nsswitch.conf, it loads those of the machine's C library, which
 # must have the same version.
-# The slower optimization makes them a tenth smaller, so that the image stays below 20 MB.
+# The slower optimization makes them a tenth smaller, so that the image stays below 35 MB.
 RUSTFLAGS='-C target-feature=+crt-static' CARGO_PROFILE_RELEASE_LTO=fat CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
     build_programs --target "$host"
 build_tarball

@@ -36,7 +36,7 @@ while read -r digest; do
 done < <(jq --raw-output '.layers[].digest' "$manifest")
 
 size=$(du --summarize --bytes "$work/root" | cut -f1)
-((size <= 20000000)) || fail "the image has $size bytes, more than 20 MB"
+((size <= 35000000)) || fail "the image has $size bytes, more than 35 MB"
 user=$(jq --raw-output '.config.User' "$config")
 [[ $user =~ ^[1-9][0-9]*:[1-9][0-9]*$ ]] || fail "the user '$user' is not a number, or is root"
 jq --exit-status '.config.Volumes | has("/data")' "$config" >/dev/null || fail "/data is not a volume"
