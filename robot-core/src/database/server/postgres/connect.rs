@@ -67,7 +67,7 @@ pub(super) fn failure(error: &Error) -> ConnectError {
             ConnectFailure::Refused
         }
         None if is_io => ConnectFailure::Unreachable,
-        // Only its text tells what failed.
+        // Only its text says what failed.
         None if error.to_string() == "error performing TLS handshake" => ConnectFailure::Tls,
         // There is no password although one is needed, or no channel binding.
         None if std::error::Error::source(error).is_some() => ConnectFailure::Refused,
