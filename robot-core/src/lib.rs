@@ -110,11 +110,11 @@ struct Readmes;
 pub use backup::backup;
 pub use catalogue::{
     Backup, BackupError, BlockingWork, Catalogue, CatalogueExt, Cause, Change, Check, CheckError,
-    CheckOutcome, CheckReport, Comparison, Condition, Cursor, CursorPlace, Direction,
-    EarlierVersion, Error, Filter, IfMissing, IfUnreachable, OpenError, OpenFn, OpenOptions, Page,
-    PageItem, PageRequest, Pages, ParseCursorError, ParseSortError, ParseVersionError, Pending,
-    Preparation, Restoration, RestoreError, RestoredBackup, Result, Scheme, Sort, SortKey, Summary,
-    SummaryGroup, redact,
+    CheckOutcome, CheckReport, Comparison, Condition, Cursor, DefinitionConflict, Direction,
+    EarlierVersion, Error, FieldFilter, Filter, IfMissing, IfUnreachable, OpenError, OpenFn,
+    OpenOptions, Page, PageItem, PageRequest, Pages, ParseCursorError, ParseSortError,
+    ParseVersionError, Pending, Place, Preparation, Redefinition, Restoration, RestoreError,
+    RestoredBackup, Result, Scheme, Sort, Summary, SummaryGroup, ValueCount, redact,
 };
 pub use check::check;
 #[cfg(feature = "mysql")]
@@ -128,8 +128,8 @@ pub use files::{Existing, StoreFiles};
 pub use files::{OutputError, OutputFile};
 pub use memory::MemoryCatalogue;
 pub use model::{
-    Draft, Entry, Field, Kind, NAME_LENGTH_LIMIT, OwnValues, ParseFieldsError, ParseIdError,
-    ParseRevisionError, Rejection, Revision, Robot, RobotId, Rule, ValidChanges, ValidDraft, Value,
-    Violation, Violations, fold,
+    Definition, DefinitionError, Draft, Entry, Field, Format, Kind, NAME_LENGTH_LIMIT, OwnValues,
+    ParseFieldsError, ParseIdError, ParseRevisionError, Pattern, Rejection, Revision, Robot,
+    RobotId, Rule, ValidChanges, ValidDraft, Value, Violation, Violations, fold,
 };
 pub use open::{DEFAULT_URL, Schemes, open};

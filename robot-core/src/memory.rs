@@ -8,9 +8,13 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Error, Filter, PageRequest, Pending, Restoration, Result, Summary,
+        Catalogue, Change, DefinitionConflict, Error, Filter, PageRequest, Pending, Redefinition,
+        Restoration, Result, Summary, ValueCount, counted_values, define::Step,
     },
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{
+        Definition, Entry, Field, Member, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+        Value, Violation, Violations,
+    },
 };
 
 /// A catalogue in memory, which is lost when it is dropped.
@@ -28,31 +32,72 @@ pub struct MemoryCatalogue {
     robots: RwLock<Robots>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Robots {
+    definition: Arc<Definition>,
     by_id: HashMap<RobotId, Arc<Robot>>,
-    by_name: BTreeMap<String, Arc<Robot>>,
+    by_name: BTreeMap<(String, RobotId), Arc<Robot>>,
+    /// The holders of the values of unique own fields.
+    by_value: HashMap<(&'static str, String), RobotId>,
     /// The number of the greatest id that was ever assigned or restored.
     last_id: i64,
 }
 
-impl Robots {
-    /// Adds a robot, unless its id or its name is taken.
-    fn add(&mut self, robot: Robot) -> Result<(), Violation> {
-        if self.by_id.contains_key(&robot.id()) {
-            return Err(Violation::ID_TAKEN);
+impl Default for Robots {
+    fn default() -> Self {
+        Self {
+            definition: Arc::clone(Definition::built_in()),
+            by_id: HashMap::new(),
+            by_name: BTreeMap::new(),
+            by_value: HashMap::new(),
+            last_id: 0,
         }
-        if self.by_name.contains_key(robot.name()) {
-            return Err(Violation::NAME_TAKEN);
+    }
+}
+
+impl Robots {
+    /// The unique fields whose values other robots have.
+    fn taken(&self, robot: &Robot) -> Vec<Field> {
+        let is_taken = |field: &Field| match field.member() {
+            Member::Name => self
+                .named(robot.name())
+                .any(|other| other.id() != robot.id()),
+            _ => {
+                let value = robot.value(field).map(|value| value.to_string());
+                let holder = value.and_then(|value| self.by_value.get(&(field.name(), value)));
+                holder.is_some_and(|holder| *holder != robot.id())
+            }
+        };
+        self.definition.unique().filter(is_taken).collect()
+    }
+
+    /// Adds a robot, unless its id or another unique value is taken.
+    fn add(&mut self, robot: Robot) -> Result<(), Violations> {
+        if self.by_id.contains_key(&robot.id()) {
+            return Err(Violation::ID_TAKEN.into());
+        }
+        let taken = self.taken(&robot);
+        if !taken.is_empty() {
+            return Err(Violations::taken(&taken));
         }
         self.put(Arc::new(robot));
         Ok(())
     }
 
     fn put(&mut self, robot: Arc<Robot>) {
+        let id = robot.id();
+        self.by_value
+            .extend(values(&self.definition, &robot).map(|value| (value, id)));
         let name = robot.name().to_owned();
-        self.by_name.insert(name, Arc::clone(&robot));
-        self.by_id.insert(robot.id(), robot);
+        self.by_name.insert((name, id), Arc::clone(&robot));
+        self.by_id.insert(id, robot);
+    }
+
+    /// The robots with a name.
+    fn named(&self, name: &str) -> impl Iterator<Item = &Arc<Robot>> {
+        let ids = [RobotId::LEAST, RobotId::GREATEST].map(|id| (name.to_owned(), id));
+        let [first, last] = ids;
+        self.by_name.range(first..=last).map(|(_, robot)| robot)
     }
 
     /// An error unless the robot has this revision.
@@ -78,16 +123,21 @@ impl Robots {
     fn update(&mut self, id: RobotId, changes: ValidChanges) -> Result<()> {
         let robot = self.by_id.get(&id).ok_or(Error::NotFound(id))?;
         let changed = changes.apply_to(robot);
-        if changed.name() != robot.name() && self.by_name.contains_key(changed.name()) {
-            return Err(Violation::NAME_TAKEN.into());
+        let taken = self.taken(&changed);
+        if !taken.is_empty() {
+            return Err(Violations::taken(&taken).into());
         }
         self.remove(id);
-        Ok(self.add(changed)?)
+        self.put(Arc::new(changed));
+        Ok(())
     }
 
     fn remove(&mut self, id: RobotId) -> Option<Arc<Robot>> {
         let robot = self.by_id.remove(&id)?;
-        self.by_name.remove(robot.name());
+        self.by_name.remove(&(robot.name().to_owned(), id));
+        for value in values(&self.definition, &robot) {
+            self.by_value.remove(&value);
+        }
         Some(robot)
     }
 
@@ -120,11 +170,11 @@ impl Robots {
     fn page<T>(&self, request: PageRequest<'_>, read: impl Fn(&Robot) -> T) -> Vec<T> {
         let PageRequest { cursor, limit, .. } = request;
         let matcher = request.filter.matcher();
-        if let Some(after) = cursor.ascending_name() {
-            let after = (Bound::Excluded(after), Bound::Unbounded);
+        if let Some((name, id)) = cursor.ascending_name() {
+            let after = (name.to_owned(), id.unwrap_or(RobotId::GREATEST));
             return self
                 .by_name
-                .range::<str, _>(after)
+                .range((Bound::Excluded(after), Bound::Unbounded))
                 .filter(|(_, robot)| matcher.matches(robot))
                 .take(limit)
                 .map(|(_, robot)| read(robot))
@@ -142,6 +192,81 @@ impl Robots {
         let matcher = filter.matcher();
         let robots = self.by_name.values().map(|robot| &**robot);
         robots.filter(move |robot| matcher.matches(robot))
+    }
+}
+
+/// The values of unique own fields that a robot has.
+fn values(
+    definition: &Arc<Definition>,
+    robot: &Robot,
+) -> impl Iterator<Item = (&'static str, String)> + use<> {
+    let unique = definition.unique().filter(|field| field.is_own());
+    let values = unique.filter_map(|field| Some((field.name(), robot.value(&field)?.to_string())));
+    values.collect::<Vec<_>>().into_iter()
+}
+
+impl Robots {
+    /// Takes a new definition, unless robots exclude it.
+    fn define(&mut self, redefinition: &Redefinition) -> Result<()> {
+        redefinition.check_revision(self.definition.revision())?;
+        let present = Arc::clone(&self.definition);
+        let mut dropped = Vec::new();
+        for step in redefinition.steps(&present) {
+            let (field, conflict, ids) = match step {
+                Step::DropValues(field) => {
+                    dropped.push(field);
+                    continue;
+                }
+                Step::ExpectNoValues(field) => {
+                    let robots = self.by_id.values();
+                    let having = robots.filter(|robot| robot.value(&field).is_some());
+                    let ids: Vec<_> = having.map(|robot| robot.id()).collect();
+                    (field, DefinitionConflict::HaveValues, ids)
+                }
+                Step::ExpectUnique(field) => {
+                    let mut holders: HashMap<_, Vec<_>> = HashMap::new();
+                    for robot in self.by_id.values() {
+                        if let Some(value) = robot.value(&field) {
+                            holders
+                                .entry(value.to_string())
+                                .or_default()
+                                .push(robot.id());
+                        }
+                    }
+                    let several = holders.into_values().filter(|ids| ids.len() > 1);
+                    (
+                        field,
+                        DefinitionConflict::HaveDuplicates,
+                        several.flatten().collect(),
+                    )
+                }
+            };
+            let mut ids: Vec<RobotId> = ids;
+            ids.sort_unstable();
+            let count = ids.len() as u64;
+            ids.truncate(5);
+            if let Some(error) = Error::definition_conflict(field, conflict, count, &ids) {
+                return Err(error);
+            }
+        }
+        let robots: Vec<_> = self.by_id.values().cloned().collect();
+        let definition = redefinition.definition.clone();
+        self.definition = Arc::new(definition.with_revision(present.revision().next()));
+        self.by_value.clear();
+        for robot in robots {
+            let removed = dropped
+                .iter()
+                .copied()
+                .filter(|field| robot.value(field).is_some());
+            let changes = ValidChanges::removing(removed.collect());
+            let robot = if changes.is_empty() {
+                robot
+            } else {
+                Arc::new(changes.apply_to(&robot))
+            };
+            self.put(robot);
+        }
+        Ok(())
     }
 }
 
@@ -177,7 +302,8 @@ impl Catalogue for MemoryCatalogue {
 
     fn find(&self, name: &str) -> Result<Option<Robot>> {
         let robots = self.read();
-        Ok(robots.by_name.get(name).map(|robot| (**robot).clone()))
+        let robot = robots.named(name).next().map(|robot| (**robot).clone());
+        Ok(robot)
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
@@ -195,6 +321,23 @@ impl Catalogue for MemoryCatalogue {
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
         Ok(Summary::of(self.read().matching(filter)))
+    }
+
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        let robots = self.read();
+        let robots = robots.matching(filter);
+        let counts = robots.map(|robot| (robot.value(&field).map(Value::into_owned), 1));
+        Ok(counted_values(field, counts))
+    }
+
+    fn definition(&self) -> Arc<Definition> {
+        Arc::clone(&self.read().definition)
+    }
+
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        let mut robots = self.write();
+        robots.define(&redefinition)?;
+        Ok(Arc::clone(&robots.definition))
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -220,11 +363,11 @@ impl Catalogue for MemoryCatalogue {
     fn restore(&self, restoration: &Restoration) -> Result<()> {
         let mut robots = self.write();
         for (index, robot) in restoration.robots().iter().enumerate() {
-            if let Err(violation) = robots.add(robot.clone()) {
+            if let Err(violations) = robots.add(robot.clone()) {
                 for added in &restoration.robots()[..index] {
                     robots.remove(added.id());
                 }
-                return Err(Restoration::conflict(robot, violation));
+                return Err(Restoration::conflict(robot, violations.first()));
             }
         }
         let last_id = restoration.last_id().map_or(0, RobotId::get);

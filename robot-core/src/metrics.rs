@@ -245,9 +245,12 @@ pub fn describe() {
 /// Counts a failure of the store, unless the client has caused it.
 pub(crate) fn count_error(error: &Error) {
     let label = match error {
-        Error::Rejected(_) | Error::NotRestored { .. } | Error::NotFound(_) | Error::Stale(_) => {
-            return;
-        }
+        Error::Rejected(_)
+        | Error::NotRestored { .. }
+        | Error::NotFound(_)
+        | Error::Stale(_)
+        | Error::DefinitionStale
+        | Error::DefinitionConflict { .. } => return,
         Error::DiskFull(_) => "disk_full",
         Error::Store(_) => "failed",
         Error::ReadOnly(_) => "read_only",

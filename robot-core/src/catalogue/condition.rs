@@ -1,22 +1,20 @@
 //! Conditions for the values of fields, as queries and commands name them.
 
-use std::sync::LazyLock;
-
-use crate::model::{Field, Kind, Member, Value};
+use crate::model::{Definition, Field, Kind, Member, Value};
 
 /// A way to compare a field, such as `year_from`.
 ///
 /// ```
-/// use robot_core::Condition;
+/// use robot_core::Definition;
 ///
-/// let names: Vec<_> = Condition::all().iter().map(Condition::name).collect();
+/// let conditions = Definition::built_in().conditions();
+/// let names: Vec<_> = conditions.map(|condition| condition.name()).collect();
 /// assert_eq!(names, ["name", "type", "year", "year_from", "year_to"]);
 /// ```
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
     field: Field,
     comparison: Comparison,
-    name: String,
 }
 
 /// How the value of a robot is compared with the value of a condition.
@@ -30,80 +28,99 @@ pub enum Comparison {
     To,
 }
 
-static ALL: LazyLock<Vec<Condition>> = LazyLock::new(|| {
-    use Comparison::{From, Is, To};
-    let fields = Field::SETTABLE.iter();
-    let comparable = fields.filter(|field| field.member() != Member::Own);
-    let conditions = comparable.flat_map(|field| {
-        let comparisons: &[_] = match field.kind() {
-            Kind::Integer { .. } => &[(Is, ""), (From, "_from"), (To, "_to")],
-            _ => &[(Is, "")],
-        };
-        comparisons
-            .iter()
-            .map(move |(comparison, suffix)| Condition {
+impl Definition {
+    /// All conditions, in the order of the fields.
+    pub fn conditions(&self) -> impl Iterator<Item = Condition> + '_ {
+        use Comparison::{From, Is, To};
+        let all = self.settable().iter().flat_map(|field| {
+            [Is, From, To].map(|comparison| Condition {
                 field: *field,
-                comparison: *comparison,
-                name: format!("{field}{suffix}"),
+                comparison,
             })
-    });
-    conditions.collect()
-});
+        });
+        all.filter(|condition| !condition.name().is_empty())
+    }
+}
 
 impl Condition {
-    /// All conditions, in the order of their fields. Own fields have none yet.
-    #[must_use]
-    pub fn all() -> &'static [Self] {
-        &ALL
-    }
-
     /// The name, as a parameter of queries.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(self) -> &'static str {
+        let [from, to] = self.field.range_names();
+        match self.comparison {
+            Comparison::Is => self.field.name(),
+            Comparison::From => from,
+            Comparison::To => to,
+        }
     }
 
     /// The field.
     #[must_use]
-    pub fn field(&self) -> Field {
+    pub fn field(self) -> Field {
         self.field
     }
 
     /// How the field is compared.
     #[must_use]
-    pub fn comparison(&self) -> Comparison {
+    pub fn comparison(self) -> Comparison {
         self.comparison
     }
 
     /// Whether a filter may have several values, of which a robot has any.
     #[must_use]
-    pub fn is_repeatable(&self) -> bool {
-        !self.field.choices().is_empty()
+    pub fn is_repeatable(self) -> bool {
+        let is_of_values = self.field.is_own() || !self.field.choices().is_empty();
+        self.comparison == Comparison::Is && is_of_values
     }
 
     /// What it means, for people.
     #[must_use]
-    pub fn description(&self) -> String {
+    pub fn description(self) -> String {
         let field = self.field;
+        let end = if field == Field::YEAR || field.kind().is_date() {
+            ["later", "earlier"]
+        } else {
+            ["more", "less"]
+        };
         match self.comparison {
-            Comparison::Is if field == Field::NAME => {
+            Comparison::Is if field == Field::NAME && field.is_unique() => {
                 "Only the robot with exactly this name".into()
             }
-            Comparison::Is if self.is_repeatable() => {
+            Comparison::Is if !field.choices().is_empty() => {
                 let choices = field.limits();
                 format!("Only robots of this {field}: {choices}; repeat it for several {field}s")
             }
+            Comparison::Is if self.is_repeatable() => {
+                format!(
+                    "Only robots of this {field}; repeat it for several, leave it empty for none"
+                )
+            }
             Comparison::Is => format!("Only robots of this {field}"),
-            Comparison::From => format!("Only robots of this {field} or later"),
-            Comparison::To => format!("Only robots of this {field} or earlier"),
+            Comparison::From => format!("Only robots of this {field} or {}", end[0]),
+            Comparison::To => format!("Only robots of this {field} or {}", end[1]),
         }
     }
 
-    /// Parses a value; `None` if it is not as [`Field::requirement`] says.
-    #[must_use]
-    pub fn parse<'a>(&self, text: &'a str) -> Option<Value<'a>> {
-        let choices = self.field.choices();
-        let is_choice = choices.is_empty() || choices.contains(&text);
-        self.field.parse_value(text).ok().filter(|_| is_choice)
+    /// Parses a value: no value, if the text is empty and the field may have none.
+    ///
+    /// # Errors
+    /// A message for people, if it is not as [`Field::requirement`] says.
+    pub fn parse<'a>(self, text: &'a str) -> Result<Option<Value<'a>>, String> {
+        let field = self.field;
+        let permits_none = self.comparison == Comparison::Is
+            && !field.is_required()
+            && field.member() != Member::Name;
+        if text.is_empty() && permits_none {
+            return Ok(None);
+        }
+        // A sign belongs to no value that cannot be negative.
+        let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })
+            && text.starts_with(['+', '-']);
+        let is_choice = field.choices().is_empty() || field.choices().contains(&text);
+        let value = field.parse_value(text).ok();
+        let value =
+            value.filter(|value| is_choice && !has_sign && field.kind().is_valid_date(value));
+        let message = || format!("{} must be {}", self.name(), field.requirement());
+        value.map(Some).ok_or_else(message)
     }
 }

@@ -3,67 +3,78 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{
-    Entry, Field, Robot, RobotId, listed,
-    text::{deserialize_from_text, serialize_as_text},
+    Definition, Entry, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
 };
 
-/// The order of a list. The default is by name, ascending.
+/// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
+/// ids. Robots without a value come last in both directions.
 ///
 /// ```
-/// use robot_core::{Direction, Sort, SortKey};
+/// use robot_core::{Direction, Field, Sort};
 ///
 /// let sort: Sort = "-year".parse()?;
-/// assert_eq!(sort, Sort { key: SortKey::Year, direction: Direction::Descending });
+/// assert_eq!(sort, Sort { field: Field::YEAR, direction: Direction::Descending });
 /// assert_eq!(sort.to_string(), "-year");
 /// assert_eq!(Sort::default().to_string(), "name");
 /// # Ok::<(), robot_core::ParseSortError>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sort {
-    /// What robots are compared by.
-    pub key: SortKey,
-    /// Whether the least or the greatest key comes first.
+    /// What robots are compared by: texts by their bytes.
+    pub field: Field,
+    /// Whether the least or the greatest value comes first.
     pub direction: Direction,
 }
 
-/// What the robots of a list are compared by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum SortKey {
-    /// The name, by its bytes.
-    #[default]
-    Name,
-    /// The year, and robots of the same year by their ids.
-    Year,
-    /// The id, that is the order in which robots were added.
-    Id,
+impl Default for Sort {
+    fn default() -> Self {
+        Self::new(Field::NAME, Direction::Ascending)
+    }
 }
 
 /// The direction of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Direction {
-    /// The least key is first.
+    /// The least value is first.
     #[default]
     Ascending,
-    /// The greatest key is first.
+    /// The greatest value is first.
     Descending,
 }
 
 impl Sort {
-    /// All orders.
+    /// All orders of the built-in definition.
     pub const ALL: [Self; 6] = {
         use Direction::{Ascending, Descending};
         [
-            Self::new(SortKey::Name, Ascending),
-            Self::new(SortKey::Name, Descending),
-            Self::new(SortKey::Year, Ascending),
-            Self::new(SortKey::Year, Descending),
-            Self::new(SortKey::Id, Ascending),
-            Self::new(SortKey::Id, Descending),
+            Self::new(Field::NAME, Ascending),
+            Self::new(Field::NAME, Descending),
+            Self::new(Field::YEAR, Ascending),
+            Self::new(Field::YEAR, Descending),
+            Self::new(Field::ID, Ascending),
+            Self::new(Field::ID, Descending),
         ]
     };
 
-    const fn new(key: SortKey, direction: Direction) -> Self {
-        Self { key, direction }
+    const fn new(field: Field, direction: Direction) -> Self {
+        Self { field, direction }
+    }
+
+    /// All orders of a definition.
+    pub fn all(definition: &Definition) -> impl Iterator<Item = Self> + '_ {
+        use Direction::{Ascending, Descending};
+        let fields = definition.sortable();
+        fields
+            .flat_map(|field| [Ascending, Descending].map(|direction| Self::new(field, direction)))
+    }
+
+    /// Parses the name of an order.
+    ///
+    /// # Errors
+    /// The definition has no such order.
+    pub fn parse(text: &str, definition: &Definition) -> Result<Self, ParseSortError> {
+        let known = Self::all(definition).find(|sort| sort.to_string() == text);
+        known.ok_or_else(|| ParseSortError(Self::names(definition)))
     }
 
     /// Compares robots in this order.
@@ -80,23 +91,41 @@ impl Sort {
     /// ```
     #[must_use]
     pub fn compare(&self, one: &Robot, other: &Robot) -> Ordering {
-        let ascending = match self.key {
-            SortKey::Name => one.name().cmp(other.name()),
-            SortKey::Year => (one.year(), one.id()).cmp(&(other.year(), other.id())),
-            SortKey::Id => one.id().cmp(&other.id()),
-        };
-        self.direction.of(ascending)
+        let (value, id) = (one.value(&self.field), one.id());
+        self.compare_place((value.as_ref(), Some(id)), other)
     }
 
-    /// All orders, in a sentence.
+    /// Compares a place with that of a robot. One without an id is after all robots of the value.
+    fn compare_place(
+        &self,
+        (value, id): (Option<&Value<'_>>, Option<RobotId>),
+        robot: &Robot,
+    ) -> Ordering {
+        let values = match (value, robot.value(&self.field)) {
+            (Some(value), Some(other)) => self.direction.of(value.compare(&other)),
+            (None, None) => Ordering::Equal,
+            (Some(_), None) => return Ordering::Less,
+            (None, Some(_)) => return Ordering::Greater,
+        };
+        let ids = || match id {
+            Some(id) => self.direction.of(id.cmp(&robot.id())),
+            None => Ordering::Greater,
+        };
+        values.then_with(ids)
+    }
+
+    /// All orders of a definition, in a sentence.
     ///
     /// ```
-    /// assert_eq!(robot_core::Sort::names(), "name, -name, year, -year, id or -id");
+    /// use robot_core::{Definition, Sort};
+    ///
+    /// let names = Sort::names(Definition::built_in());
+    /// assert_eq!(names, "name, -name, year, -year, id or -id");
     /// ```
     #[must_use]
-    pub fn names() -> String {
-        let names = Self::ALL.map(|sort| sort.to_string());
-        listed(&names.each_ref().map(String::as_str), "or")
+    pub fn names(definition: &Definition) -> String {
+        let names: Vec<_> = Self::all(definition).map(|sort| sort.to_string()).collect();
+        listed(&names.iter().map(String::as_str).collect::<Vec<_>>(), "or")
     }
 }
 
@@ -112,14 +141,9 @@ impl Direction {
 
 impl fmt::Display for Sort {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = match self.key {
-            SortKey::Name => Field::NAME,
-            SortKey::Year => Field::YEAR,
-            SortKey::Id => Field::ID,
-        };
         match self.direction {
-            Direction::Ascending => write!(formatter, "{field}"),
-            Direction::Descending => write!(formatter, "-{field}"),
+            Direction::Ascending => write!(formatter, "{}", self.field),
+            Direction::Descending => write!(formatter, "-{}", self.field),
         }
     }
 }
@@ -127,174 +151,180 @@ impl fmt::Display for Sort {
 impl FromStr for Sort {
     type Err = ParseSortError;
 
+    /// An order of the built-in definition.
     fn from_str(text: &str) -> Result<Self, ParseSortError> {
-        let known = Self::ALL.into_iter().find(|sort| sort.to_string() == text);
-        known.ok_or(ParseSortError)
+        Self::parse(text, Definition::built_in())
     }
 }
 
 serialize_as_text!(Sort, Cursor);
-deserialize_from_text!(Sort, Cursor);
 
-/// A text names no order.
-///
-/// ```
-/// # use robot_core::Sort;
-/// let error = "price".parse::<Sort>().unwrap_err();
-/// assert_eq!(error.to_string(), "sort must be name, -name, year, -year, id or -id");
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("sort must be {}", Sort::names())]
-pub struct ParseSortError;
+/// A text is not an order. Has the names of all.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("sort must be {0}")]
+pub struct ParseSortError(String);
 
-/// The order of a list, and the place in it where a page starts: at the beginning, or after a robot,
-/// which need not exist any more.
+/// A place in a list: its order, and the place after a robot, or the beginning.
+///
+/// As text, it is the name of the order, and the value and the id of the robot.
 ///
 /// ```
-/// use robot_core::{Catalogue, CatalogueExt, Cursor, Draft, Filter, MemoryCatalogue, PageRequest};
+/// use robot_core::{Cursor, Sort};
 ///
-/// let catalogue = MemoryCatalogue::new();
-/// let hal = catalogue.add(Draft::new("HAL 9000", "virtual", 1968))?;
-/// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-/// let cursor = Cursor::after("year".parse()?, &hal);
-/// let page = catalogue.page(PageRequest { filter: &Filter::all(), cursor: &cursor, limit: 10 })?;
-/// assert_eq!(page[0].name(), "R2-D2");
-/// // As text, for another program.
-/// assert_eq!(cursor.to_string().parse(), Ok(cursor));
+/// let first = Cursor::start("-year".parse()?);
+/// assert_eq!(first.to_string(), "-year");
+/// assert_eq!(Cursor::after_name("R2-D2").to_string(), "name:R2-D2");
+/// let place: Cursor = "year:1977:7".parse()?;
+/// assert_eq!(place.sort(), "year".parse()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cursor {
-    place: CursorPlace,
-    direction: Direction,
+    sort: Sort,
+    after: Option<Place>,
 }
 
-/// What robots are compared by, and the values of the last robot before the page; `None` at the
-/// beginning.
+/// A place between robots: after the robot with this value and this id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CursorPlace {
-    /// A name, or any other text.
-    Name(Option<String>),
-    /// A year, and the id of the robot.
-    Year(Option<(i64, RobotId)>),
-    /// An id.
-    Id(Option<RobotId>),
-}
-
-impl Default for Cursor {
-    fn default() -> Self {
-        Self::start(Sort::default())
-    }
+pub struct Place {
+    /// The value that robots are sorted by.
+    pub value: Option<Value<'static>>,
+    /// Without an id, the place is after all robots with the value.
+    pub id: Option<RobotId>,
 }
 
 impl Cursor {
-    /// The beginning.
+    /// The beginning of a list.
     #[must_use]
     pub const fn start(sort: Sort) -> Self {
-        Self {
-            place: match sort.key {
-                SortKey::Name => CursorPlace::Name(None),
-                SortKey::Year => CursorPlace::Year(None),
-                SortKey::Id => CursorPlace::Id(None),
-            },
-            direction: sort.direction,
-        }
+        Self { sort, after: None }
     }
 
     /// The place after a robot.
     #[must_use]
     pub fn after(sort: Sort, robot: &Robot) -> Self {
-        Self {
-            place: match sort.key {
-                SortKey::Name => CursorPlace::Name(Some(robot.name().to_owned())),
-                SortKey::Year => CursorPlace::Year(Some((robot.year(), robot.id()))),
-                SortKey::Id => CursorPlace::Id(Some(robot.id())),
-            },
-            direction: sort.direction,
-        }
+        let value = robot.value(&sort.field).map(Value::into_owned);
+        Self::at(sort, value, Some(robot.id()))
     }
 
-    /// The place after an entry, unless the order is by year, which an entry does not have.
+    const fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
+        let after = Some(Place { value, id });
+        Self { sort, after }
+    }
+
+    /// The place after an entry, if the entry has what the order compares.
     pub(crate) fn after_entry(sort: Sort, entry: &Entry) -> Option<Self> {
-        let place = match sort.key {
-            SortKey::Name => CursorPlace::Name(Some(entry.name().to_owned())),
-            SortKey::Year => return None,
-            SortKey::Id => CursorPlace::Id(Some(entry.id())),
+        let value = match sort.field.member() {
+            Member::Name => entry.name().to_owned().into(),
+            Member::Id => Value::Id(entry.id()),
+            _ => return None,
         };
-        let direction = sort.direction;
-        Some(Self { place, direction })
+        Some(Self::at(sort, Some(value), Some(entry.id())))
     }
 
-    /// By name: the place before the first name that is greater than this text, by bytes.
-    ///
-    /// No name contains NUL, so the text ends there: exactly the names that are greater than `a` are
-    /// greater than `a\0b`, which PostgreSQL does not accept.
+    /// The place after all names that are not greater than this text. A name that contains NUL does not exist,
+    /// so that a text ends before it.
     #[must_use]
     pub fn after_name(text: impl Into<String>) -> Self {
         let mut text = text.into();
         text.truncate(text.find('\0').unwrap_or(text.len()));
-        Self {
-            place: CursorPlace::Name(Some(text)),
-            direction: Direction::Ascending,
-        }
+        Self::at(Sort::default(), Some(text.into()), None)
     }
 
-    /// What robots are compared by, and where the page starts.
+    /// The place; `None` at the beginning.
     #[must_use]
-    pub fn place(&self) -> &CursorPlace {
-        &self.place
-    }
-
-    /// Whether the least or the greatest key comes first.
-    #[must_use]
-    pub fn direction(&self) -> Direction {
-        self.direction
+    pub fn place(&self) -> Option<&Place> {
+        self.after.as_ref()
     }
 
     /// The order.
     #[must_use]
     pub fn sort(&self) -> Sort {
-        let key = match self.place {
-            CursorPlace::Name(_) => SortKey::Name,
-            CursorPlace::Year(_) => SortKey::Year,
-            CursorPlace::Id(_) => SortKey::Id,
-        };
-        Sort::new(key, self.direction)
+        self.sort
     }
 
-    /// Whether a robot comes after this place.
+    /// Whether a robot comes after the place.
     #[must_use]
     pub fn precedes(&self, robot: &Robot) -> bool {
-        let ascending = match &self.place {
-            CursorPlace::Name(Some(name)) => name.as_str().cmp(robot.name()),
-            CursorPlace::Year(Some(place)) => place.cmp(&(robot.year(), robot.id())),
-            CursorPlace::Id(Some(id)) => id.cmp(&robot.id()),
-            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None) => {
-                return true;
-            }
-        };
-        self.direction.of(ascending).is_lt()
+        self.after.as_ref().is_none_or(|Place { value, id }| {
+            let order = self.sort.compare_place((value.as_ref(), *id), robot);
+            // All robots of the value are before a place without an id.
+            order.is_lt() && (id.is_some() || *value != robot.value(&self.sort.field))
+        })
     }
 
-    /// The text after which names follow in ascending order, which needs no further column.
-    pub(crate) fn ascending_name(&self) -> Option<&str> {
-        match (&self.place, self.direction) {
-            (CursorPlace::Name(name), Direction::Ascending) => {
-                Some(name.as_deref().unwrap_or_default())
-            }
-            _ => None,
+    /// The name and the id after which robots follow in ascending order of their names.
+    pub(crate) fn ascending_name(&self) -> Option<(&str, Option<RobotId>)> {
+        let is_by_name = self.sort.field.member() == Member::Name;
+        if !is_by_name || self.sort.direction != Direction::Ascending {
+            return None;
+        }
+        match &self.after {
+            Some(Place {
+                value: Some(Value::Text(name)),
+                id,
+            }) => Some((name, *id)),
+            _ => Some(("", None)),
         }
     }
+
+    /// Parses the text of a place in a catalogue with this definition.
+    ///
+    /// # Errors
+    /// It is not one that this library has written.
+    pub fn parse(text: &str, definition: &Definition) -> Result<Self, ParseCursorError> {
+        let (sort, place) = match text.split_once(':') {
+            Some((sort, place)) => (sort, Some(place)),
+            None => (text, None),
+        };
+        let sort = Sort::parse(sort, definition).map_err(|_| ParseCursorError)?;
+        let Some(place) = place else {
+            return Ok(Self::start(sort));
+        };
+        // No cursor contains NUL.
+        if place.contains('\0') {
+            return Err(ParseCursorError);
+        }
+        let field = sort.field;
+        let (value, id) = if has_id(field) {
+            let (value, id) = place.rsplit_once(':').ok_or(ParseCursorError)?;
+            (value, Some(id.parse().map_err(|_| ParseCursorError)?))
+        } else {
+            (place, None)
+        };
+        if value.is_empty() && id.is_some() {
+            return Ok(Self::at(sort, None, id));
+        }
+        let value = field
+            .parse_value(value)
+            .map_err(|_| ParseCursorError)?
+            .into_owned();
+        let id = match value {
+            Value::Id(id) => Some(id),
+            _ => id,
+        };
+        Ok(Self::at(sort, Some(value), id))
+    }
+}
+
+/// Whether several robots may have a place by their values alone.
+fn has_id(field: Field) -> bool {
+    field.member() != Member::Id && !(field.member() == Member::Name && field.is_unique())
 }
 
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.sort())?;
-        match &self.place {
-            CursorPlace::Name(Some(name)) => write!(formatter, ":{name}"),
-            CursorPlace::Year(Some((year, id))) => write!(formatter, ":{year}:{id}"),
-            CursorPlace::Id(Some(id)) => write!(formatter, ":{id}"),
-            CursorPlace::Name(None) | CursorPlace::Year(None) | CursorPlace::Id(None) => Ok(()),
+        write!(formatter, "{}", self.sort)?;
+        let Some(Place { value, id }) = &self.after else {
+            return Ok(());
+        };
+        formatter.write_str(":")?;
+        if let Some(value) = value {
+            write!(formatter, "{value}")?;
+        }
+        match id {
+            Some(id) if has_id(self.sort.field) => write!(formatter, ":{id}"),
+            _ => Ok(()),
         }
     }
 }
@@ -302,34 +332,13 @@ impl fmt::Display for Cursor {
 impl FromStr for Cursor {
     type Err = ParseCursorError;
 
+    /// A place in a catalogue with the built-in definition.
     fn from_str(text: &str) -> Result<Self, ParseCursorError> {
-        let (sort, place) = match text.split_once(':') {
-            Some((sort, place)) => (sort, Some(place)),
-            None => (text, None),
-        };
-        let sort: Sort = sort.parse().map_err(|_| ParseCursorError)?;
-        let Some(place) = place else {
-            return Ok(Self::start(sort));
-        };
-        let place = match sort.key {
-            // No cursor contains NUL.
-            SortKey::Name if place.contains('\0') => return Err(ParseCursorError),
-            SortKey::Name => CursorPlace::Name(Some(place.to_owned())),
-            SortKey::Year => {
-                let (year, id) = place.split_once(':').ok_or(ParseCursorError)?;
-                let year = year.parse().map_err(|_| ParseCursorError)?;
-                CursorPlace::Year(Some((year, id.parse().map_err(|_| ParseCursorError)?)))
-            }
-            SortKey::Id => CursorPlace::Id(Some(place.parse().map_err(|_| ParseCursorError)?)),
-        };
-        Ok(Self {
-            place,
-            direction: sort.direction,
-        })
+        Self::parse(text, Definition::built_in())
     }
 }
 
-/// A text is no cursor.
+/// A text is not a [`Cursor`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("cursor is not one that a link of this service contains")]
 pub struct ParseCursorError;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::define::DefinitionConflict;
 use crate::model::{RobotId, Violation, Violations};
 
 /// The cause that a store reports: for logs, never for clients. Calls that fail together share it.
@@ -66,6 +67,21 @@ pub enum Error {
     /// The robot with this id does not have the expected revision: it was changed since it was read.
     #[error("The robot {0} was changed since it was read; read it again before you change it")]
     Stale(RobotId),
+    /// The definition does not have the expected revision: it was changed since it was read.
+    #[error("The definition was changed since it was read; read it again before you change it")]
+    DefinitionStale,
+    /// Robots exclude a new definition.
+    #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids))]
+    DefinitionConflict {
+        /// The name of the field.
+        field: &'static str,
+        /// How they exclude it.
+        conflict: DefinitionConflict,
+        /// The number of these robots.
+        robots: u64,
+        /// The lowest of their ids, five at most.
+        ids: Vec<RobotId>,
+    },
     /// The store is overloaded or unreachable at the moment. The same call may succeed later.
     #[error("The catalogue is busy or cannot be reached; try again in a moment")]
     Unavailable(#[source] Cause),
@@ -149,6 +165,30 @@ impl Error {
     /// ```
     pub fn store(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Store(Arc::from(cause.into()))
+    }
+}
+
+fn conflict_message(
+    field: &str,
+    conflict: DefinitionConflict,
+    robots: u64,
+    ids: &[RobotId],
+) -> String {
+    let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+    let ids = ids.join(", ");
+    let which = match robots {
+        1 => format!("1 robot (id {ids})"),
+        2..=5 => format!("{robots} robots (ids {ids})"),
+        _ => format!("{robots} robots (ids {ids} and others)"),
+    };
+    match conflict {
+        DefinitionConflict::HaveValues => format!(
+            "{field} cannot be removed or get another type, because {which} would lose the value; to drop \
+             the values, send the definition with drop_values"
+        ),
+        DefinitionConflict::HaveDuplicates => format!(
+            "{field} cannot be unique, because {which} have a value that others have; change these first"
+        ),
     }
 }
 

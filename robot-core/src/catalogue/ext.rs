@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use super::{
     change::Change,
+    cursor::Cursor,
     error::{Error, Result},
+    filter::Filter,
+    page::PageRequest,
     pages::Pages,
     pending::Pending,
     store::Catalogue,
 };
 use crate::model::{
-    Draft, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation, Violations,
+    Definition, Draft, Field, Rejection, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value,
+    Violations,
 };
 
 /// The operations of every [`Catalogue`] for callers: they check the rules, and use the methods of
@@ -41,7 +45,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Ok::<(), Error>(())
     /// ```
     fn add(&self, draft: Draft) -> Result<Robot> {
-        match ValidDraft::new(draft) {
+        match self.definition().validate(draft) {
             Ok(draft) => self.insert(draft),
             Err(rejection) => Err(self.violations(rejection, None)?.into()),
         }
@@ -63,7 +67,7 @@ pub trait CatalogueExt: Catalogue {
     /// # Ok::<(), Error>(())
     /// ```
     fn replace(&self, id: RobotId, draft: Draft) -> Result<()> {
-        match ValidDraft::new(draft) {
+        match self.definition().validate(draft) {
             Ok(draft) => self.update(id, draft.into()),
             Err(rejection) => Err(self.violations(rejection, Some(id))?.into()),
         }
@@ -80,11 +84,11 @@ pub trait CatalogueExt: Catalogue {
     /// let catalogue = MemoryCatalogue::new();
     /// let id = catalogue.add(Draft::new("R2-D2", "droid", 1977))?.id();
     /// catalogue.patch(id, Draft { year: Some(1980), ..Draft::default() })?;
-    /// assert_eq!(catalogue.find("R2-D2")?.map(|robot| robot.year()), Some(1980));
+    /// assert_eq!(catalogue.find("R2-D2")?.and_then(|robot| robot.year()), Some(1980));
     /// # Ok::<(), Error>(())
     /// ```
     fn patch(&self, id: RobotId, draft: Draft) -> Result<()> {
-        match ValidChanges::new(draft) {
+        match self.definition().validate_patch(draft, &[]) {
             Ok(changes) => self.update(id, changes),
             Err(rejection) => Err(self.violations(rejection, Some(id))?.into()),
         }
@@ -101,14 +105,14 @@ pub trait CatalogueExt: Catalogue {
     /// # use robot_core::{Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue};
     /// let catalogue = MemoryCatalogue::new();
     /// let read = catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
-    /// let next_year = Draft { year: Some(read.year() + 1), ..Draft::default() };
+    /// let next_year = Draft { year: read.year().map(|year| year + 1), ..Draft::default() };
     /// catalogue.patch_if(read.id(), read.revision(), next_year.clone())?;
     /// let again = catalogue.patch_if(read.id(), read.revision(), next_year);
     /// assert!(matches!(again, Err(Error::Stale(_))));
     /// # Ok::<(), Error>(())
     /// ```
     fn patch_if(&self, id: RobotId, revision: Revision, draft: Draft) -> Result<()> {
-        match ValidChanges::new(draft) {
+        match self.definition().validate_patch(draft, &[]) {
             Ok(changes) => self.update_if(id, revision, changes),
             Err(rejection) => {
                 let robot = self.get(id)?.ok_or(Error::NotFound(id))?;
@@ -134,22 +138,28 @@ pub trait CatalogueExt: Catalogue {
     /// catalogue.add(Draft::new("R2-D2", "droid", 1977))?;
     /// match catalogue.check(Draft::new("R2-D2", "droid", -1)) {
     ///     Err(Error::Rejected(violations)) => {
-    ///         assert!(violations.iter().any(|one| one == Violation::NAME_TAKEN));
+    ///         assert!(violations.iter().any(|one| *one == Violation::NAME_TAKEN));
     ///     }
     ///     other => panic!("{other:?}"),
     /// }
     /// # Ok::<(), Error>(())
     /// ```
     fn check(&self, draft: Draft) -> Result<ValidDraft> {
-        match ValidDraft::new(draft) {
-            Ok(draft) if self.find(draft.name())?.is_none() => Ok(draft),
-            Ok(_) => Err(Violation::NAME_TAKEN.into()),
+        match self.definition().validate(draft) {
+            Ok(valid) => {
+                let definition = self.definition();
+                let value = |field| valid.value(field).map(Value::into_owned);
+                match self.taken(&definition, value, None)?.as_slice() {
+                    [] => Ok(valid),
+                    taken => Err(Violations::taken(taken).into()),
+                }
+            }
             Err(rejection) => Err(self.violations(rejection, None)?.into()),
         }
     }
 
     /// All rules that a rejected draft violates, uniqueness included. `id` is the robot that the
-    /// draft would replace, whose own name is free for it.
+    /// draft would replace, whose own values are free for it.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no robot to replace; [`Error::Unavailable`],
@@ -158,15 +168,47 @@ pub trait CatalogueExt: Catalogue {
         if let Some(id) = id {
             self.get(id)?.ok_or(Error::NotFound(id))?;
         }
-        let Rejection { violations, name } = rejection;
-        let holder = match name {
-            Some(name) => self.find(&name)?,
-            None => None,
+        let definition = self.definition();
+        let Rejection { violations, draft } = rejection;
+        let value = |field| {
+            let value = draft.value(field).map(Value::into_owned);
+            value.filter(|_| !violations.concern(field))
         };
-        Ok(match holder {
-            Some(robot) if Some(robot.id()) != id => violations.and(Violation::NAME_TAKEN),
-            _ => violations,
-        })
+        let taken = self.taken(&definition, value, id)?;
+        Ok(violations.with_taken(&definition, &taken))
+    }
+
+    /// The unique fields whose values another robot has than the one with this id.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::Store`].
+    #[doc(hidden)]
+    fn taken(
+        &self,
+        definition: &Definition,
+        value: impl Fn(Field) -> Option<Value<'static>>,
+        id: Option<RobotId>,
+    ) -> Result<Vec<Field>> {
+        let mut taken = Vec::new();
+        for field in definition.unique() {
+            let Some(value) = value(field) else {
+                continue;
+            };
+            let holder = match value {
+                Value::Text(name) if field == Field::NAME => self.find(&name)?,
+                value => self
+                    .page(PageRequest {
+                        filter: &Filter::all().with(field, value),
+                        cursor: &Cursor::default(),
+                        limit: 1,
+                    })?
+                    .pop(),
+            };
+            if holder.is_some_and(|robot| Some(robot.id()) != id) {
+                taken.push(field);
+            }
+        }
+        Ok(taken)
     }
 
     /// Executes a change, and returns the id of the robot that was added, changed or deleted.
@@ -271,7 +313,7 @@ pub trait CatalogueExt: Catalogue {
     where
         Self: 'static,
     {
-        match ValidDraft::new(draft) {
+        match self.definition().validate(draft) {
             Ok(draft) => {
                 let id = self.start(Change::Insert(draft.clone()));
                 id.map(|id| Ok(draft.with_id(id?)))

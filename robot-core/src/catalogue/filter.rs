@@ -2,16 +2,13 @@
 
 use std::{
     borrow::Cow,
-    ops::{Bound, Not, RangeBounds},
+    ops::{Bound, RangeBounds},
 };
 
 use memchr::memmem::Finder;
-use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::{Comparison, Condition};
-#[cfg(feature = "http")]
-use crate::model::Field;
-use crate::model::{Member, Robot, Value, fold};
+use crate::model::{Definition, Field, Robot, Value, fold};
 
 /// Conditions that robots meet. A robot must meet all of them.
 ///
@@ -35,31 +32,46 @@ use crate::model::{Member, Robot, Value, fold};
 /// assert_eq!(names, ["R2-D2"]);
 /// # Ok::<(), robot_core::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    #[serde(skip_serializing_if = "String::is_empty")]
     containing: String,
-    #[serde(skip_serializing_if = "Not::not")]
-    fold: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(
-        rename = "type",
-        skip_serializing_if = "Vec::is_empty",
-        deserialize_with = "each_once"
-    )]
-    types: Vec<String>,
-    #[serde(rename = "year_from", skip_serializing_if = "Option::is_none")]
-    first_year: Option<i64>,
-    #[serde(rename = "year_to", skip_serializing_if = "Option::is_none")]
-    last_year: Option<i64>,
+    is_folded: bool,
+    /// Folded words, each of which the name or a field of `searched` contains.
+    words: Vec<String>,
+    searched: Vec<Field>,
+    fields: Vec<FieldFilter>,
 }
 
-/// Deserializes types, of which some may be repeated.
-fn each_once<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    let types: Vec<String> = Vec::deserialize(deserializer)?;
-    Ok(types.into_iter().fold(Filter::all(), Filter::of_type).types)
+/// The values of a field that robots may have. A robot must meet all conditions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldFilter {
+    /// The field.
+    pub field: Field,
+    /// The value is one of these, where `None` is no value; any if there are none.
+    pub any_of: Vec<Option<Value<'static>>>,
+    /// The value is equal or greater.
+    pub from: Option<Value<'static>>,
+    /// The value is equal or less.
+    pub to: Option<Value<'static>>,
+}
+
+impl FieldFilter {
+    fn matches(&self, robot: &Robot) -> bool {
+        let value = robot.value(&self.field);
+        let reaches = |limit: &Value<'_>| {
+            value
+                .as_ref()
+                .is_some_and(|value| value.compare(limit).is_ge())
+        };
+        let exceeds = |limit: &Value<'_>| {
+            value
+                .as_ref()
+                .is_none_or(|value| value.compare(limit).is_gt())
+        };
+        (self.any_of.is_empty() || self.any_of.contains(&value))
+            && self.from.as_ref().is_none_or(reaches)
+            && !self.to.as_ref().is_some_and(exceeds)
+    }
 }
 
 impl Filter {
@@ -68,11 +80,10 @@ impl Filter {
     pub const fn all() -> Self {
         Self {
             containing: String::new(),
-            fold: false,
-            name: None,
-            types: Vec::new(),
-            first_year: None,
-            last_year: None,
+            is_folded: false,
+            words: Vec::new(),
+            searched: Vec::new(),
+            fields: Vec::new(),
         }
     }
 
@@ -96,23 +107,36 @@ impl Filter {
     /// ```
     #[must_use]
     pub fn folded(mut self) -> Self {
-        self.fold = true;
+        self.is_folded = true;
         self
     }
 
-    /// Only the robot with exactly this name.
+    /// Only robots of which the name, or a field that searches include, contains each word of a text, without
+    /// case and diacritics.
+    #[must_use]
+    pub fn with_words(mut self, text: &str, definition: &Definition) -> Self {
+        self.words = fold(text).split_whitespace().map(str::to_owned).collect();
+        self.searched = definition
+            .own()
+            .filter(|field| field.is_searched())
+            .collect();
+        self
+    }
+
+    /// Only the robots with exactly this name.
     #[must_use]
     pub fn named(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
+        self.field(Field::NAME).any_of = vec![Some(name.into().into())];
         self
     }
 
     /// Also robots of this type. Without a call, robots of all types meet the filter.
     #[must_use]
     pub fn of_type(mut self, robot_type: impl Into<String>) -> Self {
-        let robot_type = robot_type.into();
-        if !self.types.contains(&robot_type) {
-            self.types.push(robot_type);
+        let robot_type = Some(Value::from(robot_type.into()));
+        let types = &mut self.field(Field::TYPE).any_of;
+        if !types.contains(&robot_type) {
+            types.push(robot_type);
         }
         self
     }
@@ -120,59 +144,87 @@ impl Filter {
     /// Only robots of these years.
     ///
     /// ```
-    /// use robot_core::Filter;
+    /// use robot_core::{Filter, Value};
     ///
     /// let filter = Filter::all().years(1970..1980);
-    /// assert_eq!((filter.get_first_year(), filter.get_last_year()), (Some(1970), Some(1979)));
+    /// assert_eq!(filter.fields()[0].to, Some(Value::Integer(1979)));
     /// ```
     #[must_use]
     pub fn years(mut self, years: impl RangeBounds<i64>) -> Self {
-        self.last_year = match years.end_bound() {
-            Bound::Included(year) => Some(*year),
-            Bound::Excluded(year) => Some(year.saturating_sub(1)),
+        let from = match years.start_bound() {
+            Bound::Included(year) => Some(i128::from(*year)),
+            Bound::Excluded(year) => Some(i128::from(*year) + 1),
             Bound::Unbounded => None,
         };
-        self.first_year = match years.start_bound() {
-            Bound::Included(year) => Some(*year),
-            Bound::Excluded(&i64::MAX) => {
-                // No year is greater.
-                self.last_year = Some(-1);
-                Some(i64::MAX)
-            }
-            Bound::Excluded(year) => Some(year + 1),
+        let to = match years.end_bound() {
+            Bound::Included(year) => Some(i128::from(*year)),
+            Bound::Excluded(year) => Some(i128::from(*year) - 1),
             Bound::Unbounded => None,
+        };
+        // No year is beyond 64 bits.
+        let is_empty = from > Some(i64::MAX.into()) || to.is_some_and(|to| to < i64::MIN.into());
+        let limit = |year: i128| Value::Integer(year.try_into().unwrap_or(i64::MAX));
+        let range = self.field(Field::YEAR);
+        (range.from, range.to) = if is_empty {
+            (
+                Some(Value::Integer(i64::MAX)),
+                Some(Value::Integer(i64::MIN)),
+            )
+        } else {
+            (from.map(limit), to.map(limit))
         };
         self
     }
 
-    /// Only robots that meet this condition, too. A value of another kind than the field's has no
-    /// effect.
+    /// Only robots that meet this condition, too; `None` is no value. Of several values of a
+    /// [repeatable](Condition::is_repeatable) condition, a robot has any.
     ///
     /// ```
-    /// use robot_core::{Condition, Filter};
+    /// use robot_core::{Definition, Filter};
     ///
-    /// let is_from = Condition::all().iter().find(|condition| condition.name() == "year_from");
+    /// let mut conditions = Definition::built_in().conditions();
+    /// let is_from = conditions.find(|condition| condition.name() == "year_from");
     /// let condition = is_from.ok_or("missing")?;
-    /// let filter = Filter::all().and(condition, condition.parse("1970").ok_or("invalid")?);
+    /// let filter = Filter::all().and(condition, condition.parse("1970")?);
     /// assert_eq!(filter, Filter::all().years(1970..));
-    /// # Ok::<(), &str>(())
+    /// # Ok::<(), String>(())
     /// ```
     #[must_use]
-    pub fn and(mut self, condition: &Condition, value: Value<'_>) -> Self {
-        match (condition.field().member(), value) {
-            (Member::Name, Value::Text(name)) => self.named(name),
-            (Member::Type, Value::Text(robot_type)) => self.of_type(robot_type),
-            (Member::Year, Value::Integer(year)) => {
-                if condition.comparison() != Comparison::To {
-                    self.first_year = Some(year);
-                }
-                if condition.comparison() != Comparison::From {
-                    self.last_year = Some(year);
-                }
-                self
+    pub fn and(mut self, condition: Condition, value: Option<Value<'_>>) -> Self {
+        let value = value.map(Value::into_owned);
+        let range = self.field(condition.field());
+        match condition.comparison() {
+            Comparison::From => range.from = value,
+            Comparison::To => range.to = value,
+            Comparison::Is if condition.field() == Field::YEAR && value.is_some() => {
+                (range.from, range.to) = (value.clone(), value);
             }
-            _ => self,
+            Comparison::Is if !condition.is_repeatable() => range.any_of = vec![value],
+            Comparison::Is if range.any_of.contains(&value) => {}
+            Comparison::Is => range.any_of.push(value),
         }
+        self
+    }
+
+    /// Only robots with this value of a field.
+    pub(crate) fn with(mut self, field: Field, value: Value<'static>) -> Self {
+        self.field(field).any_of = vec![Some(value)];
+        self
+    }
+
+    /// The conditions for a field.
+    fn field(&mut self, field: Field) -> &mut FieldFilter {
+        let index = self.fields.iter().position(|one| one.field == field);
+        let index = index.unwrap_or_else(|| {
+            self.fields.push(FieldFilter {
+                field,
+                any_of: Vec::new(),
+                from: None,
+                to: None,
+            });
+            self.fields.len() - 1
+        });
+        &mut self.fields[index]
     }
 
     /// The text that names contain; `""` for any name.
@@ -184,40 +236,25 @@ impl Filter {
     /// Whether that text is compared without case and diacritics.
     #[must_use]
     pub fn is_folded(&self) -> bool {
-        self.fold
+        self.is_folded
     }
 
-    /// The only name.
+    /// The words of [`with_words`](Self::with_words), folded.
     #[must_use]
-    pub fn get_name(&self) -> Option<&str> {
-        self.name.as_deref()
+    pub fn words(&self) -> &[String] {
+        &self.words
     }
 
-    /// The types, each once; none for all types.
+    /// The conditions for fields, one for each field.
     #[must_use]
-    pub fn get_types(&self) -> &[String] {
-        &self.types
-    }
-
-    /// The first year.
-    #[must_use]
-    pub fn get_first_year(&self) -> Option<i64> {
-        self.first_year
-    }
-
-    /// The last year.
-    #[must_use]
-    pub fn get_last_year(&self) -> Option<i64> {
-        self.last_year
+    pub fn fields(&self) -> &[FieldFilter] {
+        &self.fields
     }
 
     /// The least and the greatest value of a field.
     #[cfg(feature = "http")]
-    pub(crate) fn range(&self, field: Field) -> (Option<i64>, Option<i64>) {
-        match field.member() {
-            Member::Year => (self.first_year, self.last_year),
-            _ => (None, None),
-        }
+    pub(crate) fn of_field(&self, field: Field) -> Option<&FieldFilter> {
+        self.fields.iter().find(|one| one.field == field)
     }
 
     /// Whether a robot meets the filter.
@@ -250,7 +287,7 @@ impl Filter {
 
     /// The text that names contain, folded if they are.
     fn text(&self) -> Cow<'_, str> {
-        if self.fold {
+        if self.is_folded {
             fold(&self.containing)
         } else {
             Cow::Borrowed(&self.containing)
@@ -260,10 +297,7 @@ impl Filter {
     /// Whether the text that names contain is the only condition.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn has_only_text(&self) -> bool {
-        self.name.is_none()
-            && self.types.is_empty()
-            && self.first_year.is_none()
-            && self.last_year.is_none()
+        self.fields.is_empty() && self.words.is_empty()
     }
 }
 
@@ -293,22 +327,31 @@ pub(crate) struct Matcher<'a> {
 
 impl Matcher<'_> {
     pub(crate) fn matches(&self, robot: &Robot) -> bool {
-        let filter = self.filter;
-        let types = &filter.types;
-        filter.name.as_ref().is_none_or(|name| name == robot.name())
-            && (types.is_empty() || types.iter().any(|one| one == robot.robot_type()))
-            && filter.first_year.is_none_or(|year| year <= robot.year())
-            && filter.last_year.is_none_or(|year| robot.year() <= year)
+        let mut fields = self.filter.fields.iter();
+        fields.all(|field| field.matches(robot))
             && self.matches_name(robot.name())
+            && (self.filter.words.is_empty() || self.has_words(robot))
     }
 
     /// Whether a name meets the condition for the text that names contain.
     pub(crate) fn matches_name(&self, name: &str) -> bool {
-        let name = if self.filter.fold {
+        let name = if self.filter.is_folded {
             fold(name)
         } else {
             Cow::Borrowed(name)
         };
         self.containing.find(name.as_bytes()).is_some()
+    }
+
+    fn has_words(&self, robot: &Robot) -> bool {
+        let values = self
+            .filter
+            .searched
+            .iter()
+            .filter_map(|field| robot.value(field));
+        let texts = values.map(|value| fold(&value.to_string()).into_owned());
+        let texts: Vec<_> = texts.chain([fold(robot.name()).into_owned()]).collect();
+        let mut words = self.filter.words.iter();
+        words.all(|word| texts.iter().any(|text| text.contains(word.as_str())))
     }
 }

@@ -10,6 +10,7 @@
 //! | `filter`, `cursor` | [`Filter`], which robots; [`Cursor`], in which order and from where |
 //! | `page`, `pages` | one page, and the iterator over all pages |
 //! | `summary` | [`Summary`], numbers of robots by type and decade |
+//! | `define` | [`Redefinition`], a new definition of a catalogue |
 //! | `pending` | [`Pending`], a result that may not be available yet |
 //! | `restoration` | [`Restoration`], robots to be stored under the ids that they have |
 //! | `backup`, `restored_backup`, `check` | the types of a backup, of restoring it, and of a check |
@@ -21,6 +22,7 @@ pub(crate) mod change;
 pub(crate) mod check;
 pub(crate) mod condition;
 pub(crate) mod cursor;
+pub(crate) mod define;
 pub(crate) mod earlier_version;
 pub(crate) mod error;
 pub(crate) mod ext;
@@ -40,11 +42,12 @@ pub use backup::{Backup, BackupError};
 pub use change::Change;
 pub use check::{Check, CheckError, CheckOutcome, CheckReport};
 pub use condition::{Comparison, Condition};
-pub use cursor::{Cursor, CursorPlace, Direction, ParseCursorError, ParseSortError, Sort, SortKey};
+pub use cursor::{Cursor, Direction, ParseCursorError, ParseSortError, Place, Sort};
+pub use define::{DefinitionConflict, Redefinition};
 pub use earlier_version::{EarlierVersion, ParseVersionError};
 pub use error::{Cause, Error, OpenError, Result};
 pub use ext::CatalogueExt;
-pub use filter::Filter;
+pub use filter::{FieldFilter, Filter};
 pub use options::{IfMissing, IfUnreachable, OpenOptions, Preparation};
 pub use page::{Page, PageRequest};
 pub use pages::{PageItem, Pages};
@@ -53,5 +56,6 @@ pub use restoration::Restoration;
 pub use restored_backup::{RestoreError, RestoredBackup};
 pub use scheme::{OpenFn, Scheme};
 pub use store::Catalogue;
-pub use summary::{Summary, SummaryGroup};
+pub(crate) use summary::counted_values;
+pub use summary::{Summary, SummaryGroup, ValueCount};
 pub use url::redact;

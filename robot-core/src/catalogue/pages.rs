@@ -3,13 +3,13 @@
 use std::{iter::FusedIterator, marker::PhantomData};
 
 use super::{
-    cursor::{Cursor, Sort, SortKey},
+    cursor::{Cursor, Sort},
     error::Result,
     filter::Filter,
     page::{Page, PageRequest},
     store::Catalogue,
 };
-use crate::model::{Entry, Robot};
+use crate::model::{Entry, Member, Robot};
 
 /// The robots of a catalogue, by name unless another order is chosen, page by page: memory stays
 /// constant, and the store is used only while a page is read.
@@ -187,7 +187,7 @@ impl PageItem for Robot {
 impl PageItem for Entry {
     fn page<C: Catalogue + ?Sized>(catalogue: &C, request: PageRequest<'_>) -> Result<Page<Self>> {
         let sort = request.cursor.sort();
-        if sort.key == SortKey::Year {
+        if !matches!(sort.field.member(), Member::Name | Member::Id) {
             let Page { items, end } = Robot::page(catalogue, request)?;
             let items = items.into_iter().map(Self::from).collect();
             return Ok(Page { items, end });

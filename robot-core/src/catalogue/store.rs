@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use super::{
-    change::Change, cursor::Cursor, error::Result, filter::Filter, page::PageRequest,
-    pending::Pending, restoration::Restoration, summary::Summary,
+    change::Change,
+    cursor::Cursor,
+    define::Redefinition,
+    error::{Error, Result},
+    filter::Filter,
+    page::PageRequest,
+    pending::Pending,
+    restoration::Restoration,
+    summary::{Summary, ValueCount, counted_values},
 };
 use crate::{
     files::StoreFiles,
-    model::{Entry, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId, Value},
 };
 
 /// A collection of robots, as a store implements it.
@@ -30,9 +37,10 @@ use crate::{
 ///   medium. (The in-memory store has none, and documents that.)
 /// * **Visibility.** A read that starts after a write has returned sees the write, whichever
 ///   thread or process reads.
-/// * **Unique names.** No two robots have names of equal bytes. The store itself decides races
+/// * **Unique values.** No two robots have names of equal bytes, unless the definition permits that, nor equal
+///   values of another field that is unique. The store itself decides races
 ///   (by a unique index or a lock): of several equal inserts exactly one succeeds, and the others
-///   fail with [`Violation::NAME_TAKEN`](crate::Violation::NAME_TAKEN). A store reports that
+///   fail with [`Rule::Taken`](crate::Rule::Taken) for each such field. A store reports that
 ///   violation only if it has verified it, and never infers it from another failure.
 /// * **Revisions.** A new robot has the revision 1, and each update increases it by one, whether or
 ///   not a value differs. A restored robot keeps the revision that it has. Conditional
@@ -67,7 +75,7 @@ use crate::{
 ///     assert_eq!(duplicate.to_string(), Violation::NAME_TAKEN.to_string());
 ///
 ///     store.update(id, ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?)?;
-///     assert_eq!(store.get(id)?.map(|robot| robot.year()), Some(1980));
+///     assert_eq!(store.get(id)?.and_then(|robot| robot.year()), Some(1980));
 ///     assert_eq!(store.find("R2-D2")?.map(|robot| robot.id()), Some(id));
 ///
 ///     let (filter, cursor) = (Filter::from("2-D"), Cursor::default());
@@ -228,6 +236,45 @@ pub trait Catalogue: Send + Sync {
         Ok(Summary::of(&robots))
     }
 
+    /// The numbers of robots that meet a filter, by the values of a field, of dates by their years. The least
+    /// value is first, and robots without a value are last. The default reads them, all at once.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        let robots = self.page(PageRequest {
+            filter,
+            cursor: &Cursor::default(),
+            limit: usize::MAX,
+        })?;
+        let counts = robots
+            .iter()
+            .map(|robot| (robot.value(&field).map(Value::into_owned), 1));
+        Ok(counted_values(field, counts))
+    }
+
+    /// The definition of the catalogue, which the methods of [`CatalogueExt`](crate::CatalogueExt) check
+    /// drafts by: by default the built-in one. Must not block.
+    fn definition(&self) -> Arc<Definition> {
+        Arc::clone(Definition::built_in())
+    }
+
+    /// Changes the definition of the catalogue. It takes effect at once in this process, and within a second
+    /// in others. Robots that violate a new rule stay as they are. By default an error: the store has only
+    /// the built-in definition.
+    ///
+    /// # Errors
+    /// [`Error::DefinitionStale`](crate::Error::DefinitionStale) if the definition has another revision than
+    /// the expected one; [`Error::DefinitionConflict`](crate::Error::DefinitionConflict) if robots exclude
+    /// it. [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store),
+    /// [`Error::Unknown`](crate::Error::Unknown).
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        drop(redefinition);
+        Err(Error::read_only(
+            "the definition of this store cannot be changed",
+        ))
+    }
+
     /// The files in which the store keeps its robots: none by default. Other code of the process
     /// must neither open nor replace them.
     fn files(&self) -> StoreFiles {
@@ -270,6 +317,15 @@ macro_rules! forward_catalogue {
             }
             fn summary(&$self, filter: &$crate::Filter) -> $crate::Result<$crate::Summary> {
                 ($target).summary(filter)
+            }
+            fn value_counts(&$self, filter: &$crate::Filter, field: $crate::Field) -> $crate::Result<Vec<$crate::ValueCount>> {
+                ($target).value_counts(filter, field)
+            }
+            fn definition(&$self) -> std::sync::Arc<$crate::Definition> {
+                ($target).definition()
+            }
+            fn define(&$self, redefinition: $crate::Redefinition) -> $crate::Result<std::sync::Arc<$crate::Definition>> {
+                ($target).define(redefinition)
             }
             fn files(&$self) -> $crate::StoreFiles {
                 ($target).files()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Robot;
+use crate::model::{Field, Robot, Value};
 
 /// The numbers of robots by type and decade. In JSON, an object with all members.
 ///
@@ -37,11 +37,11 @@ pub struct Summary {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryGroup {
-    /// The type.
+    /// The type, if they have any.
     #[serde(rename = "type")]
-    pub robot_type: String,
-    /// The first year of the decade, such as 1970.
-    pub decade: i64,
+    pub robot_type: Option<String>,
+    /// The first year of the decade, such as 1970, if they have a year.
+    pub decade: Option<i64>,
     /// The number of robots.
     pub count: u64,
 }
@@ -49,16 +49,17 @@ pub struct SummaryGroup {
 impl Summary {
     /// The summary of numbers of robots by type and year, in any order.
     pub fn new<T: Ord + Into<String>>(
-        counts_by_year: impl IntoIterator<Item = (T, i64, u64)>,
+        counts_by_year: impl IntoIterator<Item = (Option<T>, Option<i64>, u64)>,
     ) -> Self {
-        let mut counts: BTreeMap<(T, i64), u64> = BTreeMap::new();
+        let mut counts: BTreeMap<(Option<T>, Option<i64>), u64> = BTreeMap::new();
         for (robot_type, year, count) in counts_by_year {
-            *counts.entry((robot_type, year - year % 10)).or_default() += count;
+            let decade = year.map(|year| year.saturating_sub(year.rem_euclid(10)));
+            *counts.entry((robot_type, decade)).or_default() += count;
         }
         let groups: Vec<_> = counts
             .into_iter()
             .map(|((robot_type, decade), count)| SummaryGroup {
-                robot_type: robot_type.into(),
+                robot_type: robot_type.map(Into::into),
                 decade,
                 count,
             })
@@ -74,4 +75,34 @@ impl Summary {
         let robots = robots.into_iter();
         Self::new(robots.map(|robot| (robot.robot_type(), robot.year(), 1)))
     }
+}
+
+/// A value of a field, or the year of dates, and the number of robots that have it; `None` is no value.
+pub type ValueCount = (Option<Value<'static>>, u64);
+
+/// The numbers of robots by the values of a field, of dates by their years. The least value is first; no
+/// value is last.
+pub(crate) fn counted_values(
+    field: Field,
+    counts: impl IntoIterator<Item = ValueCount>,
+) -> Vec<ValueCount> {
+    let mut counted: Vec<ValueCount> = Vec::new();
+    for (value, count) in counts {
+        let value = match value {
+            Some(Value::Text(date)) if field.kind().is_date() => {
+                let year = date.split('-').next().unwrap_or_default();
+                Some(Value::from(year.to_owned()))
+            }
+            value => value,
+        };
+        match counted.iter_mut().find(|(counted, _)| *counted == value) {
+            Some((_, sum)) => *sum += count,
+            None => counted.push((value, count)),
+        }
+    }
+    counted.sort_by(|(one, _), (other, _)| match (one, other) {
+        (Some(one), Some(other)) => one.compare(other),
+        (one, other) => one.is_none().cmp(&other.is_none()),
+    });
+    counted
 }

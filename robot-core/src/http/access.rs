@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::token::{AccessToken, Permission, TokenName, fingerprint, hash};
+use crate::model::listed;
 
 /// The permissions of all clients. Clones share them, so that [`replace`](Self::replace) also affects
 /// the [`Api`](super::Api) that has a clone.
@@ -43,7 +44,7 @@ struct Rules {
 impl Default for Access {
     /// Every client may write.
     fn default() -> Self {
-        Self::new(Vec::new(), Some(Permission::Write))
+        Self::new(Vec::new(), Some(Permission::Define))
     }
 }
 
@@ -153,7 +154,10 @@ impl Rules {
         };
         let permitted = match token {
             None => Err(AccessError::UnknownToken),
-            Some(token) if token.permission < needed => Err(AccessError::ReadOnlyToken),
+            Some(token) if token.permission < needed => Err(match needed {
+                Permission::Define => AccessError::NotDefiningToken,
+                _ => AccessError::ReadOnlyToken,
+            }),
             Some(_) => Ok(()),
         };
         (sent, permitted)
@@ -170,15 +174,15 @@ impl Rules {
 }
 
 impl fmt::Display for Access {
-    /// Which clients may read and write: `anyone may read, holders of 2 tokens may write`.
+    /// Which clients have each permission: `anyone may read, holders of 2 tokens may write and define`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rules = self.rules();
-        let [readers, writers] = Permission::ALL.map(|needed| rules.holders(needed));
-        if readers == writers {
-            write!(formatter, "{readers} may read and write")
-        } else {
-            write!(formatter, "{readers} may read, {writers} may write")
-        }
+        let held = Permission::ALL.map(|needed| (rules.holders(needed), needed.name()));
+        let groups = held.chunk_by(|one, next| one.0 == next.0).map(|group| {
+            let names: Vec<_> = group.iter().map(|(_, name)| *name).collect();
+            format!("{} may {}", group[0].0, listed(&names, "and"))
+        });
+        formatter.write_str(&groups.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -210,6 +214,11 @@ pub enum AccessError {
     /// The token that was sent permits only reading.
     #[error("This token permits only reading; a change needs a token that permits writing")]
     ReadOnlyToken,
+    /// The token that was sent does not permit changes of the definition.
+    #[error(
+        "This token does not permit changes of the definition; they need a token that permits to define"
+    )]
+    NotDefiningToken,
 }
 
 #[cfg(test)]
@@ -357,22 +366,22 @@ mod tests {
         let reader = || AccessToken::of(READER, Permission::Read);
         let writer = || AccessToken::of(WRITER, Permission::Write);
         for (access, text) in [
-            (Access::default(), "anyone may read and write"),
+            (Access::default(), "anyone may read, write and define"),
             (
                 access(None),
-                "holders of 2 tokens may read, holders of 1 token may write",
+                "holders of 2 tokens may read, holders of 1 token may write, no client may define",
             ),
             (
                 access(Some(Permission::Read)),
-                "anyone may read, holders of 1 token may write",
+                "anyone may read, holders of 1 token may write, no client may define",
             ),
             (
                 Access::new(vec![writer(), writer()], None),
-                "holders of 2 tokens may read and write",
+                "holders of 2 tokens may read and write, no client may define",
             ),
             (
                 Access::new(vec![reader()], None),
-                "holders of 1 token may read, no client may write",
+                "holders of 1 token may read, no client may write and define",
             ),
         ] {
             assert_eq!(access.to_string(), text);

@@ -2,7 +2,7 @@
 
 use std::{
     fmt,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -12,7 +12,7 @@ use super::{
     access::Access, behaviour::Behaviour, body_timer::StreamLimits, exchange::Exchange, headers,
     host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response,
 };
-use crate::catalogue::Catalogue;
+use crate::{catalogue::Catalogue, model::Revision};
 
 /// The settings of an [`Api`].
 #[derive(Debug, Clone)]
@@ -74,8 +74,8 @@ pub struct Api {
 pub(super) struct Service {
     pub(super) catalogue: Arc<dyn Catalogue>,
     pub(super) settings: ApiSettings,
-    /// The description of the API, made at the first request for it.
-    pub(super) description: OnceLock<Vec<u8>>,
+    /// The description of the API for a revision of the definition.
+    pub(super) description: Mutex<Option<(Revision, Vec<u8>)>>,
 }
 
 impl Api {
@@ -94,7 +94,7 @@ impl Api {
             service: Arc::new(Service {
                 catalogue,
                 settings,
-                description: OnceLock::new(),
+                description: Mutex::default(),
             }),
         }
     }

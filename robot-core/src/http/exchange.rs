@@ -248,7 +248,11 @@ impl Exchange {
                 parameter: &admitted.parameter,
             };
             if self.context.is_strict() {
-                parameters::check_known(call.query(), admitted.operation.parameters)?;
+                parameters::check_known(
+                    call.query(),
+                    &call.definition(),
+                    admitted.operation.parameters,
+                )?;
             }
             run(admitted.operation.handler, &call)
         });

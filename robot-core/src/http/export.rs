@@ -16,13 +16,16 @@ use super::{
 };
 use crate::{
     catalogue::{Pages, Pending},
-    model::{Field, Robot},
+    model::Robot,
     transfer::{Format, RobotWriter},
 };
 
 pub(super) fn start(call: &Call<'_>) -> Started {
-    let (query, writer) = Query::of_export(call.query())?;
-    let fields = query.fields.unwrap_or_else(|| Field::DEFAULT.to_vec());
+    let definition = call.definition();
+    let (query, writer) = Query::of_export(call.query(), &definition)?;
+    let fields = query
+        .fields
+        .unwrap_or_else(|| definition.default_fields().to_vec());
     let pages = Pages::new(Arc::clone(&call.service.catalogue), query.filter);
     let format = writer.format();
     let file = File {

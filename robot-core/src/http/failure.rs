@@ -103,7 +103,10 @@ const INTERNAL: &str = "The service failed, which is not your fault; the cause i
 /// The message about an error of the store, without its cause.
 fn store_message(error: &Error) -> String {
     let message = match error {
-        Error::Rejected(_) | Error::NotFound(_) => return error.to_string(),
+        Error::Rejected(_)
+        | Error::NotFound(_)
+        | Error::DefinitionStale
+        | Error::DefinitionConflict { .. } => return error.to_string(),
         Error::NotRestored { violation, .. } => return violation.to_string(),
         Error::Stale(_) => STALE,
         Error::ReadOnly(_) => {
@@ -132,22 +135,26 @@ impl Failure {
     pub fn status(&self, behaviour: Behaviour) -> StatusCode {
         use StatusCode as Status;
         match self {
-            Self::Store(Error::Rejected(_) | Error::NotRestored { .. }) => behaviour.rejected(),
+            Self::Store(
+                Error::Rejected(_) | Error::NotRestored { .. } | Error::DefinitionConflict { .. },
+            ) => behaviour.rejected(),
             Self::Malformed(_) | Self::Body(BodyError::Incomplete) => Status::BAD_REQUEST,
             Self::NotPermitted(AccessError::NoToken | AccessError::UnknownToken) => {
                 Status::UNAUTHORIZED
             }
             Self::ForeignOrigin
             | Self::Store(Error::ReadOnly(_))
-            | Self::NotPermitted(AccessError::ReadOnlyToken) => Status::FORBIDDEN,
+            | Self::NotPermitted(AccessError::ReadOnlyToken | AccessError::NotDefiningToken) => {
+                Status::FORBIDDEN
+            }
             Self::Store(Error::NotFound(_)) | Self::NeverAssigned | Self::NoSuchPath(_) => {
                 Status::NOT_FOUND
             }
             Self::MethodNotAllowed(_) => Status::METHOD_NOT_ALLOWED,
             Self::Body(BodyError::TooSlow) => Status::REQUEST_TIMEOUT,
-            Self::Store(Error::Stale(_)) | Self::Stale | Self::Excluded => {
-                Status::PRECONDITION_FAILED
-            }
+            Self::Store(Error::Stale(_) | Error::DefinitionStale)
+            | Self::Stale
+            | Self::Excluded => Status::PRECONDITION_FAILED,
             Self::Body(BodyError::TooLarge) | Self::ImportTooLarge(_) | Self::TooManyRecords(_) => {
                 Status::PAYLOAD_TOO_LARGE
             }
@@ -200,7 +207,7 @@ fn challenge(error: AccessError) -> &'static str {
     match error {
         AccessError::NoToken => r#"Bearer realm="robots""#,
         AccessError::UnknownToken => r#"Bearer realm="robots", error="invalid_token""#,
-        AccessError::ReadOnlyToken => {
+        AccessError::ReadOnlyToken | AccessError::NotDefiningToken => {
             r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
         }
     }
@@ -210,7 +217,12 @@ fn challenge(error: AccessError) -> &'static str {
 pub(super) fn log(error: &Error, request_id: &RequestId) {
     count_error(error);
     match error {
-        Error::Rejected(_) | Error::NotRestored { .. } | Error::NotFound(_) | Error::Stale(_) => {}
+        Error::Rejected(_)
+        | Error::NotRestored { .. }
+        | Error::NotFound(_)
+        | Error::Stale(_)
+        | Error::DefinitionStale
+        | Error::DefinitionConflict { .. } => {}
         Error::ReadOnly(cause) => tracing::warn!(%request_id, "a change was rejected: {cause}"),
         Error::Unavailable(cause) => {
             tracing::warn!(%request_id, "the store is unavailable: {cause}");

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
-    model::Violation,
+    model::{Definition, Violation},
     transfer::{
         Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
         import, import_atomically,
@@ -69,7 +69,7 @@ struct Query {
 }
 
 impl Query {
-    fn parse(query: &str) -> Result<Self, Failure> {
+    fn parse(query: &str, definition: &Definition) -> Result<Self, Failure> {
         let mut read = Self {
             format: None,
             is_atomic: false,
@@ -78,7 +78,7 @@ impl Query {
                 ..ImportOptions::default()
             },
         };
-        parameters(query, &IMPORT, |parameter, value| {
+        parameters(query, definition, &IMPORT, |parameter, value| {
             match parameter.name {
                 "format" => read.format = Some(named_format(&value)?),
                 "on_conflict" => {
@@ -97,7 +97,8 @@ impl Query {
 
 /// `POST /api/robots/import`.
 pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Started {
-    let query = Query::parse(call.query())?;
+    let definition = call.definition();
+    let query = Query::parse(call.query(), &definition)?;
     let media_type = value(call.headers(), CONTENT_TYPE).unwrap_or_default();
     let format = query.format.or_else(|| Format::of_media_type(&media_type));
     let format = format.ok_or_else(|| {
@@ -133,7 +134,7 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         has_name_conflict: false,
     };
     Ok(Pending::blocking(move || {
-        report.run(catalogue, Records::new(body, format));
+        report.run(catalogue, Records::new(body, format).defined_by(definition));
         report.into_response(behaviour)
     }))
 }
@@ -278,7 +279,8 @@ impl Report {
 fn is_name_conflict(error: &ImportError) -> bool {
     match error {
         ImportError::Store(Error::Rejected(violations)) => {
-            violations.iter().any(|one| one == Violation::NAME_TAKEN)
+            let name_taken = Violation::NAME_TAKEN;
+            violations.iter().any(|one| *one == name_taken)
         }
         _ => false,
     }

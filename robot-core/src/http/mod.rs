@@ -49,6 +49,7 @@ mod behaviour;
 mod body_timer;
 mod conditions;
 mod context;
+mod definition;
 mod exchange;
 mod export;
 mod failure;

@@ -1,23 +1,27 @@
 //! The parameters of queries: their names, and reading their text.
 
-use std::{borrow::Cow, num::NonZeroUsize, sync::LazyLock};
+use std::{borrow::Cow, num::NonZeroUsize};
 
 use percent_encoding::percent_decode;
 use strsim::damerau_levenshtein;
 
 use super::failure::Failure;
-use crate::{catalogue::Condition, model::excerpt, transfer::OnConflict};
+use crate::{
+    catalogue::Condition,
+    model::{Definition, excerpt},
+    transfer::OnConflict,
+};
 
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
 
 /// A parameter of a query.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) value: Value,
     /// What it means, for people.
-    pub(super) text: Cow<'static, str>,
+    pub(super) text: &'static str,
 }
 
 /// The value of a parameter.
@@ -31,18 +35,16 @@ pub(super) enum Value {
     Sort,
     /// Names of fields, separated by commas.
     Fields,
+    /// The name of a field whose values are counted.
+    By,
     /// The value of a field.
-    Condition(&'static Condition),
+    Condition(Condition),
     /// One of these texts.
     OneOf(&'static [&'static str]),
 }
 
 const fn parameter(name: &'static str, value: Value, text: &'static str) -> Parameter {
-    Parameter {
-        name,
-        value,
-        text: Cow::Borrowed(text),
-    }
+    Parameter { name, value, text }
 }
 
 const FIELDS: Parameter = parameter(
@@ -62,113 +64,148 @@ const FOLD: Parameter = parameter(
 );
 const FORMATS: Value = Value::OneOf(&["csv", "json", "ndjson"]);
 
-/// The parameters of an operation.
-pub(super) type Parameters = LazyLock<Vec<Parameter>>;
+const WORDS: Parameter = parameter(
+    "q",
+    Value::Text,
+    "Only robots of which the name, or a field that searches include, contains each of these words, \
+     without case and diacritics.",
+);
 
-/// These parameters, and those that choose robots by the values of fields.
-fn with_conditions(others: &[Parameter]) -> Vec<Parameter> {
-    let conditions = Condition::all().iter().map(|condition| Parameter {
-        name: condition.name(),
-        value: Value::Condition(condition),
-        text: format!("{}.", condition.description()).into(),
-    });
-    conditions.chain(others.iter().cloned()).collect()
+/// The parameters of an operation.
+pub(super) struct Parameters {
+    /// Whether conditions for fields choose robots.
+    has_conditions: bool,
+    others: &'static [Parameter],
 }
 
-/// The parameters of a list in pages.
-const PAGING: [Parameter; 6] = [
-    FIELDS,
-    parameter(
-        "limit",
-        Value::Limit,
-        "One page of this many robots. Default: all of them.",
-    ),
-    parameter(
-        "after",
-        Value::Text,
-        "Only robots whose name is greater, by bytes.",
-    ),
-    parameter(
-        "cursor",
-        Value::Text,
-        "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
-    ),
-    parameter(
-        "sort",
-        Value::Sort,
-        "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
-         year are in the order of their ids.",
-    ),
-    parameter(
-        "count",
-        Value::Flag,
-        "Whether the reply has the header `X-Total-Count`.",
-    ),
-];
+impl Parameters {
+    const fn new(others: &'static [Parameter]) -> Self {
+        Self {
+            has_conditions: false,
+            others,
+        }
+    }
+
+    const fn with_conditions(others: &'static [Parameter]) -> Self {
+        Self {
+            has_conditions: true,
+            others,
+        }
+    }
+
+    /// All parameters in a catalogue with this definition.
+    pub(super) fn all(&self, definition: &Definition) -> impl Iterator<Item = Parameter> {
+        let conditions = definition.conditions().filter(|_| self.has_conditions);
+        let conditions = conditions.map(|condition| Parameter {
+            name: condition.name(),
+            value: Value::Condition(condition),
+            text: "",
+        });
+        conditions.chain(self.others.iter().copied())
+    }
+}
+
+const LIMIT: Parameter = parameter(
+    "limit",
+    Value::Limit,
+    "One page of this many robots. Default: all of them.",
+);
+const AFTER: Parameter = parameter(
+    "after",
+    Value::Text,
+    "Only robots whose name is greater, by bytes.",
+);
+const CURSOR: Parameter = parameter(
+    "cursor",
+    Value::Text,
+    "Continue at this place, which a `Link` contains; with the same `sort`. It excludes `after`.",
+);
+const SORT: Parameter = parameter(
+    "sort",
+    Value::Sort,
+    "The order; with a hyphen, the greatest first. Default: `name`, by bytes. Robots of the same \
+     value are in the order of their ids, those without a value are last.",
+);
+const COUNT: Parameter = parameter(
+    "count",
+    Value::Flag,
+    "Whether the reply has the header `X-Total-Count`.",
+);
+const BY: Parameter = parameter(
+    "by",
+    Value::By,
+    "Counts robots by the values of this field, of dates by their years. Default: by type and decade.",
+);
 
 /// The parameters of a list.
-pub(super) static LIST: Parameters =
-    LazyLock::new(|| with_conditions(&[&[CONTAINING, FOLD][..], &PAGING].concat()));
+pub(super) const LIST: Parameters = Parameters::with_conditions(&[
+    CONTAINING, FOLD, WORDS, FIELDS, LIMIT, AFTER, CURSOR, SORT, COUNT,
+]);
 
 /// The parameters of a search.
-pub(super) static SEARCH: Parameters =
-    LazyLock::new(|| with_conditions(&[&[FOLD][..], &PAGING].concat()));
+pub(super) const SEARCH: Parameters =
+    Parameters::with_conditions(&[FOLD, WORDS, FIELDS, LIMIT, AFTER, CURSOR, SORT, COUNT]);
 
 /// The parameters of a single robot.
-pub(super) static ROBOT: Parameters = LazyLock::new(|| vec![FIELDS]);
+pub(super) const ROBOT: Parameters = Parameters::new(&[FIELDS]);
 
 /// The parameters of a summary.
-pub(super) static SUMMARY: Parameters = LazyLock::new(|| with_conditions(&[CONTAINING, FOLD]));
+pub(super) const SUMMARY: Parameters = Parameters::with_conditions(&[CONTAINING, FOLD, WORDS, BY]);
 
 /// The parameters of an operation that has none.
-pub(super) static NONE: Parameters = LazyLock::new(Vec::new);
+pub(super) const NONE: Parameters = Parameters::new(&[]);
 
 /// The parameters of an export.
-pub(super) static EXPORT: Parameters = LazyLock::new(|| {
-    with_conditions(&[
-        FIELDS,
-        parameter(
-            "format",
-            FORMATS,
-            "The format of the file. Default: `ndjson`.",
-        ),
-        parameter(
-            "spreadsheet",
-            Value::Flag,
-            "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; \
+pub(super) const EXPORT: Parameters = Parameters::with_conditions(&[
+    FIELDS,
+    parameter(
+        "format",
+        FORMATS,
+        "The format of the file. Default: `ndjson`.",
+    ),
+    parameter(
+        "spreadsheet",
+        Value::Flag,
+        "Whether names that a spreadsheet would interpret as formulas begin with an apostrophe; \
              only for `csv`.",
-        ),
-        CONTAINING,
-        FOLD,
-    ])
-});
+    ),
+    CONTAINING,
+    FOLD,
+    WORDS,
+]);
 
 /// The parameters of an import.
-pub(super) static IMPORT: Parameters = LazyLock::new(|| {
-    vec![
-        parameter(
-            "format",
-            FORMATS,
-            "The format of the body. Default: that of the `Content-Type`.",
-        ),
-        parameter(
-            "on_conflict",
-            Value::OneOf(OnConflict::NAMES),
-            "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
+pub(super) const IMPORT: Parameters = Parameters::new(&[
+    parameter(
+        "format",
+        FORMATS,
+        "The format of the body. Default: that of the `Content-Type`.",
+    ),
+    parameter(
+        "on_conflict",
+        Value::OneOf(OnConflict::NAMES),
+        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
          and year.",
-        ),
-        parameter(
-            "dry_run",
-            Value::Flag,
-            "Whether everything is checked, and nothing stored.",
-        ),
-        parameter(
-            "atomic",
-            Value::Flag,
-            "Whether all records are stored, up to 10,000, or none if one of them fails.",
-        ),
-    ]
-});
+    ),
+    parameter(
+        "dry_run",
+        Value::Flag,
+        "Whether everything is checked, and nothing stored.",
+    ),
+    parameter(
+        "atomic",
+        Value::Flag,
+        "Whether all records are stored, up to 10,000, or none if one of them fails.",
+    ),
+]);
+
+/// The parameters of a change of the definition.
+pub(super) const DEFINE: Parameters = Parameters::new(&[parameter(
+    "drop_values",
+    Value::Flag,
+    "Whether the values of fields that are removed, or that get another type, are dropped. Otherwise robots \
+     with such values exclude the change.",
+)]);
 
 /// The maximum number of unknown parameters that a reply names.
 const UNKNOWN_LIMIT: usize = 10;
@@ -179,15 +216,16 @@ pub(super) type Message = Cow<'static, str>;
 /// Passes each known parameter to `take`. Unknown parameters are ignored.
 pub(super) fn parameters(
     query: &str,
-    known: &'static [Parameter],
-    mut take: impl FnMut(&'static Parameter, String) -> Result<(), Message>,
+    definition: &Definition,
+    known: &Parameters,
+    mut take: impl FnMut(Parameter, String) -> Result<(), Message>,
 ) -> Result<(), Failure> {
     let mut messages = Vec::new();
     let mut taken = Vec::new();
-    for parameter in query.split('&') {
+    for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_default();
-        let Some(parameter) = known.iter().find(|known| known.name == name) else {
+        let Some(parameter) = known.all(definition).find(|known| known.name == name) else {
             continue;
         };
         let is_repeatable =
@@ -207,18 +245,22 @@ pub(super) fn parameters(
 }
 
 /// Checks that all parameters of a query are known, for clients that want it.
-pub(super) fn check_known(query: &str, known: &[Parameter]) -> Result<(), Failure> {
+pub(super) fn check_known(
+    query: &str,
+    definition: &Definition,
+    known: &Parameters,
+) -> Result<(), Failure> {
     let mut unknown = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_else(|| name.to_owned());
         let name = excerpt(&name).into_owned();
-        if unknown.len() < UNKNOWN_LIMIT && !known.iter().any(|known| known.name == name) {
+        if unknown.len() < UNKNOWN_LIMIT && !known.all(definition).any(|known| known.name == name) {
             report(&mut unknown, name);
         }
     }
     let message = |name: String| {
-        let names: Vec<_> = known.iter().map(|known| known.name).collect();
+        let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
         let hint = match similar(&name, names.iter().copied()) {
             Some(nearest) => format!("did you mean {nearest}?"),
             None if names.is_empty() => "there are none".to_owned(),
@@ -291,12 +333,22 @@ pub(super) fn limit(value: &str) -> Result<NonZeroUsize, Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::RESERVED;
+
+    #[test]
+    fn no_field_has_the_name_of_a_parameter() {
+        for known in [&LIST, &SEARCH, &ROBOT, &SUMMARY, &EXPORT, &IMPORT, &DEFINE] {
+            for parameter in known.others {
+                assert!(RESERVED.contains(&parameter.name), "{}", parameter.name);
+            }
+        }
+    }
 
     #[test]
     fn unknown_parameters_are_named_with_the_nearest_known_one() {
-        assert!(check_known("limit=1&&type=x", &LIST).is_ok());
+        assert!(check_known("limit=1&&type=x", Definition::built_in(), &LIST).is_ok());
         assert_eq!(
-            check_known("limt=1&limt=2&%66ields=id", &LIST)
+            check_known("limt=1&limt=2&%66ields=id", Definition::built_in(), &LIST)
                 .unwrap_err()
                 .messages(),
             ["'limt' is not a parameter; did you mean limit?"]

@@ -1,16 +1,16 @@
 //! The queries of the routes, as values.
 
-use std::{mem, num::NonZeroUsize, str::FromStr};
+use std::{mem, num::NonZeroUsize};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{EXPORT, Message, Parameter, SEARCH, Value, flag, limit, parameters},
+    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, flag, limit, parameters},
 };
 use crate::{
-    catalogue::{Comparison, Condition, Cursor, CursorPlace, Filter, Sort},
-    model::{Field, Kind},
+    catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
+    model::{Definition, Field, Member, Value as FieldValue},
     transfer::{Format, RobotWriter},
 };
 
@@ -32,6 +32,8 @@ pub(super) struct Query {
     pub(super) filter: Filter,
     /// The order, and where the list starts.
     pub(super) cursor: Cursor,
+    /// The field by whose values a summary counts.
+    pub(super) by: Option<Field>,
     /// The format of an export, and whether spreadsheets open it.
     format: Option<Format>,
     spreadsheet: bool,
@@ -53,8 +55,12 @@ struct Parts {
 
 impl Query {
     /// Parses the query of a search for a text.
-    pub(super) fn of_search(text: &str, query: &str) -> Result<Self, Failure> {
-        let mut read = Self::read(query, &SEARCH)?;
+    pub(super) fn of_search(
+        text: &str,
+        query: &str,
+        definition: &Definition,
+    ) -> Result<Self, Failure> {
+        let mut read = Self::read(query, definition, &SEARCH)?;
         match text {
             "" => {}
             // Clients remove these segments from the path of a link, even if they are encoded.
@@ -66,8 +72,11 @@ impl Query {
     }
 
     /// Parses the query of an export: the fields, the filter, and the format with its options.
-    pub(super) fn of_export(query: &str) -> Result<(Self, RobotWriter), Failure> {
-        let read = Self::read(query, &EXPORT)?;
+    pub(super) fn of_export(
+        query: &str,
+        definition: &Definition,
+    ) -> Result<(Self, RobotWriter), Failure> {
+        let read = Self::read(query, definition, &EXPORT)?;
         let format = read.format.unwrap_or(Format::Ndjson);
         let writer = RobotWriter::new(format);
         match (read.spreadsheet, format) {
@@ -84,42 +93,53 @@ impl Query {
     }
 
     /// Parses a query. Parameters that are not known are ignored.
-    pub(super) fn read(query: &str, known: &'static [Parameter]) -> Result<Self, Failure> {
+    pub(super) fn read(
+        query: &str,
+        definition: &Definition,
+        known: &Parameters,
+    ) -> Result<Self, Failure> {
         let (mut read, mut parts) = (Self::default(), Parts::default());
-        parameters(query, known, |parameter, value| {
-            read.take(&mut parts, parameter, value)
+        parameters(query, definition, known, |parameter, value| {
+            read.take(&mut parts, definition, parameter, value)
         })?;
-        read.combine(parts)
+        read.combine(parts, definition)
     }
 
     fn take(
         &mut self,
         parts: &mut Parts,
-        parameter: &'static Parameter,
+        definition: &Definition,
+        parameter: Parameter,
         value: String,
     ) -> Result<(), Message> {
         let name = parameter.name;
         let text = format!("{name}={}", utf8_percent_encode(&value, ENCODED));
         match name {
-            "fields" => self.fields = Some(Field::list(&value).map_err(|error| error.to_string())?),
+            "fields" => {
+                let fields = definition.list(&value);
+                self.fields = Some(fields.map_err(|error| error.to_string())?);
+            }
             "limit" => self.limit = Some(limit(&value)?),
             "after" => parts.after = Some(value),
-            "cursor" => parts.cursor = Some(parsed(&value)?),
-            "sort" => parts.sort = Some(parsed(&value)?),
+            "cursor" => {
+                let cursor = Cursor::parse(&value, definition);
+                parts.cursor = Some(cursor.map_err(|error| error.to_string())?);
+            }
+            "sort" => {
+                let sort = Sort::parse(&value, definition);
+                parts.sort = Some(sort.map_err(|error| error.to_string())?);
+            }
             "count" => self.count = flag(name, &value)?,
             "format" => self.format = Some(named_format(&value)?),
             "spreadsheet" => self.spreadsheet = flag(name, &value)?,
+            "q" => self.filter = mem::take(&mut self.filter).with_words(&value, definition),
+            "by" => self.by = Some(countable(&value, definition)?),
             "fold" if !flag(name, &value)? => return Ok(()),
             "fold" => self.filter = mem::take(&mut self.filter).folded(),
             _ => match parameter.value {
                 Value::Condition(condition) => {
                     let field = condition.field();
-                    // A sign belongs to no value that cannot be negative.
-                    let has_sign = matches!(field.kind(), Kind::Integer { minimum: 0.., .. })
-                        && value.starts_with(['+', '-']);
-                    let parsed = condition.parse(&value).filter(|_| !has_sign);
-                    let parsed =
-                        parsed.ok_or_else(|| format!("{name} must be {}", field.requirement()))?;
+                    let parsed = condition.parse(&value)?;
                     if is_excluded(&self.filter, condition) {
                         let message = format!(
                             "{field} excludes {field}_from and {field}_to; give either it or them"
@@ -139,13 +159,17 @@ impl Query {
         Ok(())
     }
 
-    fn combine(mut self, parts: Parts) -> Result<Self, Failure> {
+    fn combine(mut self, parts: Parts, definition: &Definition) -> Result<Self, Failure> {
         let Parts {
             after,
             cursor,
             sort,
         } = parts;
-        let sort_or_default = sort.unwrap_or_default();
+        let by_name = Sort {
+            field: definition.field(Field::NAME.name()).unwrap_or(Field::NAME),
+            ..Sort::default()
+        };
+        let sort_or_default = sort.unwrap_or(by_name);
         let contradiction = match (&after, &cursor) {
             (Some(_), Some(_)) => Some("after and cursor exclude each other; give one of them"),
             (Some(_), None) if sort_or_default != Sort::default() => {
@@ -156,12 +180,14 @@ impl Query {
             }
             _ => None,
         };
-        let reversed = Field::SETTABLE.iter().find(|field| {
-            let (from, to) = self.filter.range(**field);
-            from.zip(to).is_some_and(|(from, to)| from > to)
+        let reversed = self.filter.fields().iter().find(|range| {
+            let limits = range.from.as_ref().zip(range.to.as_ref());
+            limits.is_some_and(|(from, to)| from.compare(to).is_gt())
         });
-        let reversed = reversed
-            .map(|field| format!("{field}_from must not be greater than {field}_to").into());
+        let reversed = reversed.map(|range| {
+            let field = range.field;
+            format!("{field}_from must not be greater than {field}_to").into()
+        });
         if let Some(message) = contradiction.map(Message::from).or(reversed) {
             return Err(Failure::Malformed(vec![message]));
         }
@@ -185,8 +211,13 @@ impl Query {
         let fields = self.fields.as_deref().map(Field::names);
         let fields = fields.map(|names| format!("fields={names}"));
         let limit = self.limit.map(|limit| format!("limit={limit}"));
+        let field = end.sort().field;
+        let by_unique_name = field.member() == Member::Name && field.is_unique();
         let place = match end.place() {
-            CursorPlace::Name(Some(name)) if self.kept.is_empty() => {
+            Some(Place {
+                value: Some(FieldValue::Text(name)),
+                ..
+            }) if self.kept.is_empty() && by_unique_name => {
                 format!("after={}", utf8_percent_encode(name, ENCODED))
             }
             _ => format!("cursor={}", utf8_percent_encode(&end.to_string(), ENCODED)),
@@ -202,19 +233,25 @@ impl Query {
     }
 }
 
-fn parsed<T: FromStr<Err: ToString>>(value: &str) -> Result<T, Message> {
-    value
-        .parse()
-        .map_err(|error: T::Err| error.to_string().into())
+fn countable(name: &str, definition: &Definition) -> Result<Field, Message> {
+    let fields = definition
+        .settable()
+        .iter()
+        .filter(|field| field.is_countable());
+    let fields: Vec<_> = fields.copied().collect();
+    let found = fields.iter().copied().find(|field| field.name() == name);
+    found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)).into())
 }
 
 /// Whether a filter has a condition that excludes this one: a value and a range do.
-fn is_excluded(filter: &Filter, condition: &Condition) -> bool {
-    let (from, to) = filter.range(condition.field());
+fn is_excluded(filter: &Filter, condition: Condition) -> bool {
+    let Some(range) = filter.of_field(condition.field()) else {
+        return false;
+    };
     match condition.comparison() {
-        Comparison::Is => from.or(to).is_some(),
-        Comparison::From => from.is_some(),
-        Comparison::To => to.is_some(),
+        Comparison::Is => range.from.is_some() || range.to.is_some(),
+        Comparison::From => range.from.is_some() || !range.any_of.is_empty(),
+        Comparison::To => range.to.is_some() || !range.any_of.is_empty(),
     }
 }
 
@@ -229,7 +266,11 @@ mod tests {
     use crate::http::parameters::{LIST, ROBOT};
 
     fn list(query: &str) -> Result<Query, Failure> {
-        Query::read(query, &LIST)
+        Query::read(query, Definition::built_in(), &LIST)
+    }
+
+    fn search(text: &str, query: &str) -> Result<Query, Failure> {
+        Query::of_search(text, query, Definition::built_in())
     }
 
     fn messages(query: Result<Query, Failure>) -> Vec<String> {
@@ -250,7 +291,7 @@ mod tests {
         );
         assert_eq!(list("").ok(), Some(Query::default()));
         assert_eq!(
-            Query::read("limit=x&after=%FF", &ROBOT).ok(),
+            Query::read("limit=x&after=%FF", Definition::built_in(), &ROBOT).ok(),
             Some(Query::default())
         );
     }
@@ -307,7 +348,7 @@ mod tests {
             "fields has '{}…', which is not a field; the fields are id,name,type,year,revision",
             "é".repeat(40)
         );
-        let query = Query::read(&format!("fields={long}"), &ROBOT);
+        let query = Query::read(&format!("fields={long}"), Definition::built_in(), &ROBOT);
         assert_eq!(messages(query), [message]);
     }
 
@@ -355,21 +396,21 @@ mod tests {
 
     #[test]
     fn next_page_of_a_search_keeps_fold() {
-        let query = Query::of_search("a/é", "limit=2&fold=true").unwrap_or_default();
+        let query = search("a/é", "limit=2&fold=true").unwrap_or_default();
         assert_eq!(query.filter, Filter::from("a/é").folded());
         let next = query.next(&Cursor::after_name("é"));
         let expected = "limit=2&fold=true&cursor=name%3A%C3%A9";
         assert_eq!(next, format!("/api/robots/search/a%2F%C3%A9?{expected}"));
-        let read = Query::of_search("a/é", expected);
+        let read = search("a/é", expected);
         assert_eq!(read.ok().map(|next| next.filter), Some(query.filter));
-        let query = Query::of_search("a", "fold=false").unwrap_or_default();
+        let query = search("a", "fold=false").unwrap_or_default();
         assert!(!query.filter.is_folded());
     }
 
     #[test]
     fn next_page_of_a_search_for_dots_is_a_list() {
         for text in [".", ".."] {
-            let query = Query::of_search(text, "limit=2").unwrap_or_default();
+            let query = search(text, "limit=2").unwrap_or_default();
             let parameters = format!("limit=2&containing={text}&cursor=name%3Aa");
             let next = query.next(&Cursor::after_name("a"));
             assert_eq!(next, format!("/api/robots?{parameters}"));

@@ -6,6 +6,7 @@ use ::http::{
     HeaderName, StatusCode,
     header::{CONTENT_TYPE, ETAG, LINK},
 };
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
     api::Service,
@@ -21,11 +22,11 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, SortKey,
+        Catalogue, CatalogueExt, Change, Error, PageItem, PageRequest, Pages, Pending, ValueCount,
     },
     model::{
-        Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges,
-        ValidDraft, View, Visible,
+        Entry, Field, NAME_LENGTH_LIMIT, Rejection, Revision, Robot, RobotId, ValidChanges, View,
+        Visible,
         draft_json::{self, Subject},
     },
 };
@@ -39,14 +40,14 @@ const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 
 /// `GET /api/robots`.
 pub(super) fn list(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &LIST)?;
+    let query = Query::read(call.query(), &call.definition(), &LIST)?;
     Ok(start_list(call, query))
 }
 
 /// `GET /api/robots/search/{name}`.
 pub(super) fn search(call: &Call<'_>) -> Started {
     let name = call.name()?;
-    let query = Query::of_search(name, call.query())?;
+    let query = Query::of_search(name, call.query(), &call.definition())?;
     Ok(start_list(call, query))
 }
 
@@ -56,9 +57,12 @@ fn start_list(call: &Call<'_>, query: Query) -> Pending<HandlerResult> {
         let count = query.count.then_some(0);
         return Pending::ready(Ok(counted(response::ok(b"[]".to_vec()), count)));
     }
-    // A list by year needs the year of each robot.
-    let is_by_year = query.cursor.sort().key == SortKey::Year;
-    let has_entries = !is_by_year && query.fields().iter().all(|field| field.is_in_entry());
+    let mut fields = query
+        .fields()
+        .iter()
+        .copied()
+        .chain([query.cursor.sort().field]);
+    let has_entries = fields.all(Field::is_in_entry);
     let (service, request_id) = (Arc::clone(call.service), call.request_id.clone());
     Pending::blocking(move || {
         let count = query.count.then(|| service.catalogue.count(&query.filter));
@@ -107,9 +111,14 @@ fn page<T: Visible + PageItem>(service: &Service, query: &Query, limit: usize) -
 
 /// `GET /api/robots/summary`.
 pub(super) fn summary(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &SUMMARY)?;
+    let query = Query::read(call.query(), &call.definition(), &SUMMARY)?;
     let service = Arc::clone(call.service);
     Ok(Pending::blocking(move || {
+        if let Some(field) = query.by {
+            let counts = service.catalogue.value_counts(&query.filter, field)?;
+            let counts = ValueCounts::new(field, &counts);
+            return Ok(response::ok(envelope("OK", Some(counts), Vec::new())));
+        }
         let summary = service.catalogue.summary(&query.filter)?;
         Ok(response::ok(envelope("OK", Some(summary), Vec::new())))
     }))
@@ -122,9 +131,41 @@ fn counted(mut response: Response, count: Option<u64>) -> Response {
     response
 }
 
+/// The reply to a summary by the values of a field.
+#[derive(Serialize)]
+struct ValueCounts<'a> {
+    count: u64,
+    groups: Vec<ValueGroup<'a>>,
+}
+
+/// The number of robots with a value; `null` is none.
+struct ValueGroup<'a>(Field, &'a ValueCount);
+
+impl<'a> ValueCounts<'a> {
+    fn new(field: Field, counts: &'a [ValueCount]) -> Self {
+        Self {
+            count: counts.iter().map(|(_, count)| count).sum(),
+            groups: counts
+                .iter()
+                .map(|count| ValueGroup(field, count))
+                .collect(),
+        }
+    }
+}
+
+impl Serialize for ValueGroup<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(field, (value, count)) = self;
+        let mut group = serializer.serialize_map(Some(2))?;
+        group.serialize_entry(field.name(), value)?;
+        group.serialize_entry("count", count)?;
+        group.end()
+    }
+}
+
 /// `GET /api/robots/{id}`.
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let query = Query::read(call.query(), &ROBOT)?;
+    let query = Query::read(call.query(), &call.definition(), &ROBOT)?;
     let conditions = Conditions::of_read(call.headers())?;
     let Some(id) = call.id() else {
         return Ok(Pending::ready(Ok(not_found())));
@@ -155,7 +196,7 @@ fn not_found() -> Response {
     response::ok(envelope("NOT-FOUND", None::<()>, Vec::new()))
 }
 
-fn tagged(mut response: Response, revision: Revision) -> Response {
+pub(super) fn tagged(mut response: Response, revision: Revision) -> Response {
     response::set(response.headers_mut(), ETAG, etag(revision));
     response
 }
@@ -163,11 +204,12 @@ fn tagged(mut response: Response, revision: Revision) -> Response {
 /// `POST /api/robots`.
 pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
     let status = call.service.settings.behaviour.created();
-    let draft = draft_json::read(body, Subject::Body).map_err(Failure::Malformed)?;
+    let definition = call.definition();
+    let draft = draft_json::read(&definition, body, Subject::Body).map_err(Failure::Malformed)?;
     let robot = call.service.catalogue.start_add(draft);
     Ok(robot.map(move |robot| {
         let robot = &robot?;
-        let fields = Field::created_view();
+        let fields = definition.created_view();
         let bytes = envelope("OK", Some(View { robot, fields }), Vec::new());
         Ok(response::whole(status, bytes))
     }))
@@ -176,9 +218,10 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Started {
 /// `PUT /api/robots/{id}`.
 pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
     let conditions = Conditions::of_change(call.headers())?;
-    let draft = draft_json::read(body, Subject::Body).map_err(Failure::Malformed)?;
+    let definition = call.definition();
+    let draft = draft_json::read(&definition, body, Subject::Body).map_err(Failure::Malformed)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
-    let changes = ValidDraft::new(draft).map(ValidChanges::from);
+    let changes = definition.validate(draft).map(ValidChanges::from);
     Ok(update(call, id, conditions, changes))
 }
 
@@ -194,10 +237,11 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Started {
         return Err(Failure::NotAPatch);
     }
     let conditions = Conditions::of_change(call.headers())?;
-    let (draft, removed) =
-        draft_json::read_patch(body, Subject::Body).map_err(Failure::Malformed)?;
+    let definition = call.definition();
+    let read = draft_json::read_patch(&definition, body, Subject::Body);
+    let (draft, removed) = read.map_err(Failure::Malformed)?;
     let id = call.id().ok_or(Failure::NeverAssigned)?;
-    match ValidChanges::of_patch(draft, &removed) {
+    match definition.validate_patch(draft, &removed) {
         Ok(changes) if changes.is_empty() => Ok(unchanged(call, id, conditions)),
         changes => Ok(update(call, id, conditions, changes)),
     }
@@ -287,6 +331,6 @@ fn unchanged(call: &Call<'_>, id: RobotId, conditions: Conditions) -> Pending<Ha
     })
 }
 
-fn done() -> Response {
+pub(super) fn done() -> Response {
     response::ok(envelope("OK", None::<()>, Vec::new()))
 }

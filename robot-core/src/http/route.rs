@@ -14,7 +14,10 @@ use super::{
     response::Response,
     token::Permission,
 };
-use crate::{catalogue::Pending, model::RobotId};
+use crate::{
+    catalogue::Pending,
+    model::{Definition, RobotId},
+};
 
 /// A path template, and the handler of each method that it takes.
 pub(super) struct Route {
@@ -66,6 +69,10 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    pub(super) fn definition(&self) -> Arc<Definition> {
+        self.service.catalogue.definition()
+    }
+
     pub(super) fn headers(&self) -> &'a HeaderMap {
         &self.head.headers
     }

@@ -4,15 +4,15 @@
 //! a route, write a handler, add it here, and describe it in `openapi/document.json`.
 
 use super::{
-    export, import, openapi,
-    parameters::{EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
+    definition, export, import, openapi,
+    parameters::{DEFINE, EXPORT, IMPORT, LIST, NONE, Parameters, ROBOT, SEARCH, SUMMARY},
     robots,
     route::{
         Call,
         Handler::{self, Bodyless, Streamed, Whole},
         Operation, Route, Started,
     },
-    token::Permission::{Read, Write},
+    token::Permission::{Define, Read, Write},
 };
 
 /// All routes.
@@ -48,6 +48,16 @@ pub(super) static ALL: &[Route] = &[
     Route {
         path: "/api/robots/export",
         methods: &[read(export::start, &EXPORT)],
+    },
+    Route {
+        path: "/api/definition",
+        methods: &[
+            read(definition::get, &NONE),
+            Operation {
+                needs: Some(Define),
+                ..write("PUT", Whole(definition::replace), &DEFINE)
+            },
+        ],
     },
     Route {
         path: "/openapi.json",

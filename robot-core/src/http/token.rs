@@ -21,10 +21,12 @@ pub enum Permission {
     Read,
     /// Change robots, too.
     Write,
+    /// Change the definition of the catalogue, too.
+    Define,
 }
 
 impl Permission {
-    pub(super) const ALL: [Self; 2] = [Self::Read, Self::Write];
+    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Define];
 
     /// The name in a configuration.
     #[must_use]
@@ -32,6 +34,7 @@ impl Permission {
         match self {
             Self::Read => "read",
             Self::Write => "write",
+            Self::Define => "define",
         }
     }
 }

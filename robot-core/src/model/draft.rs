@@ -1,7 +1,6 @@
 //! Drafts of robots, and their validation.
 //!
-//! Drafts come from a [`Source`], such as a request body; [`definition`](super::definition) has the
-//! rules.
+//! The rules are those of a [`Definition`].
 
 use std::borrow::Cow;
 
@@ -9,7 +8,8 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    definition::{Field, Member},
+    definition::Definition,
+    field::{Field, Member},
     own::OwnValues,
     value::Value,
     violation::{Rule, Violation, Violations},
@@ -64,11 +64,12 @@ impl Draft {
 
     /// A draft with the values of fields, or a message for each value that is not of the field's kind.
     pub(crate) fn read(
+        definition: &Definition,
         mut value: impl FnMut(Field) -> Result<Option<Value<'static>>, String>,
     ) -> Result<Self, Messages> {
         let (mut draft, mut messages) = (Self::default(), Messages::new());
-        for field in Field::in_order_of_messages() {
-            match value(field) {
+        for field in definition.in_order_of_messages() {
+            match value(*field) {
                 Ok(Some(value)) => draft.set(field, value),
                 Ok(None) => {}
                 Err(message) => messages.push(message.into()),
@@ -81,24 +82,37 @@ impl Draft {
         }
     }
 
-    /// Sets the value of a field. A value of another kind than the field's, and a field that clients
-    /// cannot set, have no effect.
+    /// Sets the value of the field with this name. A value of another kind than that of a built-in field,
+    /// and a field that clients cannot set, have no effect. The values of other fields are checked with the
+    /// draft.
     ///
     /// ```
     /// use robot_core::{Draft, Field};
     ///
     /// let mut draft = Draft::default();
     /// draft.set(Field::YEAR, Field::YEAR.parse_value("1977")?);
+    /// draft.set("maker", "ACME");
     /// assert_eq!(draft.year, Some(1977));
     /// # Ok::<(), String>(())
     /// ```
-    pub fn set(&mut self, field: Field, value: Value<'_>) {
-        match (field.member(), value) {
-            (Member::Name, Value::Text(text)) => self.name = Some(text.into_owned()),
-            (Member::Type, Value::Text(text)) => self.robot_type = Some(text.into_owned()),
-            (Member::Year, Value::Integer(integer)) => self.year = Some(integer),
-            (Member::Own, value) => self.own.set(field, value),
-            _ => {}
+    pub fn set<'v>(&mut self, field: impl AsRef<str>, value: impl Into<Value<'v>>) {
+        match (field.as_ref(), value.into()) {
+            ("name", Value::Text(text)) => self.name = Some(text.into_owned()),
+            ("type", Value::Text(text)) => self.robot_type = Some(text.into_owned()),
+            ("year", Value::Integer(integer)) => self.year = Some(integer),
+            ("id" | "name" | "type" | "year" | "revision", _) => {}
+            (name, value) => self.own.set(name, value),
+        }
+    }
+
+    /// Removes the value of a field.
+    fn clear(&mut self, field: Field) {
+        match field.member() {
+            Member::Name => self.name = None,
+            Member::Type => self.robot_type = None,
+            Member::Year => self.year = None,
+            Member::Own => self.own.remove(field.name()),
+            Member::Id | Member::Revision => {}
         }
     }
 
@@ -109,30 +123,46 @@ impl Draft {
             Member::Name => self.name.as_deref().map(Value::from),
             Member::Type => self.robot_type.as_deref().map(Value::from),
             Member::Year => self.year.map(Value::from),
-            Member::Own => self.own.get(field),
+            Member::Own => self.own.get(field.name()),
             Member::Id | Member::Revision => None,
         }
     }
 
     /// Checks the values against every rule but uniqueness. A required field without a value is
-    /// missing if `needs` it.
-    fn check(self, needs: impl Fn(Field) -> bool) -> Result<Self, Rejection> {
-        let mut violations = Vec::new();
-        for field in Field::in_order_of_messages() {
+    /// missing if `needs` it. Returns the fields whose empty texts are no value.
+    fn check(
+        mut self,
+        definition: &Definition,
+        needs: impl Fn(Field) -> bool,
+    ) -> Result<(Self, Vec<Field>), Rejection> {
+        let (mut violations, mut cleared) = (Vec::new(), Vec::new());
+        for field in definition.in_order_of_messages().iter().copied() {
             let rules = match self.value(field) {
+                Some(value) if !field.is_required() && field.is_empty(&value) => {
+                    self.clear(field);
+                    cleared.push(field);
+                    continue;
+                }
                 Some(value) => field.check(&value),
                 None if field.is_required() && needs(field) => vec![Rule::Missing],
                 None => continue,
             };
             violations.extend(rules.into_iter().map(|rule| Violation::new(field, rule)));
         }
+        let unknown = self
+            .own
+            .names()
+            .filter(|name| definition.field(name).is_none());
+        violations.extend(unknown.map(|name| {
+            let message = format!("{name} is not a field of this catalogue");
+            Violation::custom(name.to_owned(), message)
+        }));
         if violations.is_empty() {
-            return Ok(self);
+            return Ok((self, cleared));
         }
-        let is_valid = violations.iter().all(|one| one.field() != Field::NAME);
         Err(Rejection {
             violations: Violations::new(violations),
-            name: self.name.filter(|_| is_valid),
+            draft: Box::new(self),
         })
     }
 }
@@ -147,7 +177,7 @@ pub(crate) type Messages = Vec<Cow<'static, str>>;
 /// use robot_core::{Draft, RobotId, ValidDraft};
 ///
 /// let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?;
-/// assert_eq!((draft.name(), draft.robot_type(), draft.year()), ("R2-D2", "droid", 1977));
+/// assert_eq!((draft.name(), draft.robot_type(), draft.year()), ("R2-D2", Some("droid"), Some(1977)));
 /// let robot = draft.with_id(RobotId::new(7).ok_or("not positive")?);
 /// assert_eq!(robot.id().get(), 7);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -156,16 +186,18 @@ pub(crate) type Messages = Vec<Cow<'static, str>>;
 pub struct ValidDraft {
     name: String,
     /// Usual types need no allocation.
-    robot_type: CompactString,
-    year: i64,
+    robot_type: Option<CompactString>,
+    year: Option<i64>,
     own: OwnValues,
 }
 
 impl From<ValidDraft> for Draft {
     fn from(draft: ValidDraft) -> Self {
         Self {
+            name: Some(draft.name),
+            robot_type: draft.robot_type.map(Into::into),
+            year: draft.year,
             own: draft.own,
-            ..Self::new(draft.name, draft.robot_type, draft.year)
         }
     }
 }
@@ -181,18 +213,20 @@ impl From<ValidDraft> for Draft {
 /// let changes = ValidChanges::new(Draft { year: Some(1980), ..Draft::default() })?;
 /// assert_eq!((changes.name(), changes.robot_type(), changes.year()), (None, None, Some(1980)));
 /// let robot = changes.apply_to(&robot);
-/// assert_eq!((robot.name(), robot.year()), ("R2-D2", 1980));
+/// assert_eq!((robot.name(), robot.year()), ("R2-D2", Some(1980)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValidChanges {
     draft: Draft,
-    /// The own fields whose values are removed.
+    /// The fields whose values are removed.
     removed: Vec<Field>,
+    /// Whether all other own values are removed.
+    replaces_own: bool,
 }
 
-/// A draft that violates rules: which ones, and its name if that is valid, so that
-/// [`CatalogueExt::violations`](crate::CatalogueExt::violations) can look up whether it is free.
+/// A draft that violates rules: which ones, and its values, so that
+/// [`CatalogueExt::violations`](crate::CatalogueExt::violations) can look up whether other robots have them.
 ///
 /// ```
 /// use robot_core::{Draft, ValidDraft};
@@ -204,7 +238,7 @@ pub struct ValidChanges {
 #[error("{violations}")]
 pub struct Rejection {
     pub(crate) violations: Violations,
-    pub(crate) name: Option<String>,
+    pub(crate) draft: Box<Draft>,
 }
 
 impl Rejection {
@@ -213,16 +247,28 @@ impl Rejection {
     pub fn violations(&self) -> &Violations {
         &self.violations
     }
+
+    /// The name, if it is valid.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn name(&self) -> Option<&str> {
+        let name = self.draft.name.as_deref();
+        name.filter(|_| !self.violations.concern(Field::NAME))
+    }
 }
 
 impl ValidDraft {
     /// A draft of values that were valid when they were stored. A type that a later version of this
     /// program has stored stays as it is.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn from_stored(name: String, robot_type: String, year: i64, own: OwnValues) -> Self {
+    pub(crate) fn from_stored(
+        name: String,
+        robot_type: Option<String>,
+        year: Option<i64>,
+        own: OwnValues,
+    ) -> Self {
         Self {
             name,
-            robot_type: robot_type.into(),
+            robot_type: robot_type.map(Into::into),
             year,
             own,
         }
@@ -232,7 +278,8 @@ impl ValidDraft {
         self.name
     }
 
-    /// Checks a draft against every rule but uniqueness.
+    /// Checks a draft against every rule of the built-in definition but uniqueness.
+    /// [`Definition::validate`] checks it by another definition.
     ///
     /// # Errors
     /// All rules that it violates.
@@ -243,17 +290,10 @@ impl ValidDraft {
     /// let rejection = ValidDraft::new(Draft::new("Bender", "bending", -1)).unwrap_err();
     /// let unknown = Violation::new(Field::TYPE, Rule::NotAChoice);
     /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
-    /// assert!(rejection.violations().iter().eq([unknown, negative]));
+    /// assert!(rejection.violations().iter().eq([&unknown, &negative]));
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        let draft = draft.check(|_| true)?;
-        // The check has rejected drafts without them.
-        Ok(Self {
-            name: draft.name.unwrap_or_default(),
-            robot_type: draft.robot_type.unwrap_or_default().into(),
-            year: draft.year.unwrap_or_default(),
-            own: draft.own,
-        })
+        Definition::built_in().validate(draft)
     }
 
     /// The name.
@@ -264,37 +304,82 @@ impl ValidDraft {
 
     /// The type.
     #[must_use]
-    pub fn robot_type(&self) -> &str {
-        &self.robot_type
+    pub fn robot_type(&self) -> Option<&str> {
+        self.robot_type.as_deref()
     }
 
-    /// The year, 0 or more.
+    /// The year.
     #[must_use]
-    pub fn year(&self) -> i64 {
+    pub fn year(&self) -> Option<i64> {
         self.year
     }
 
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn own(&self) -> &OwnValues {
         &self.own
     }
 
-    /// The value of a field, except for the id and the revision.
-    pub(super) fn value(&self, field: Field) -> Option<Value<'_>> {
-        let text = |text| Value::Text(Cow::Borrowed(text));
-        Some(match field.member() {
-            Member::Name => text(self.name.as_str()),
-            Member::Type => text(self.robot_type.as_str()),
-            Member::Year => Value::Integer(self.year),
-            Member::Own => return self.own.get(field),
-            Member::Id | Member::Revision => return None,
+    pub(super) fn with_own(self, own: OwnValues) -> Self {
+        Self { own, ..self }
+    }
+
+    /// The value of a field, except for the id and the revision. A value of another kind than the field's,
+    /// which was stored before the field was defined, is none.
+    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+        match field.member() {
+            Member::Name => Some(self.name.as_str().into()),
+            Member::Type => self.robot_type().map(Value::from),
+            Member::Year => self.year.map(Value::Integer),
+            Member::Own => {
+                let value = self.own.get(field.name());
+                value.filter(|value| field.kind().has(value))
+            }
+            Member::Id | Member::Revision => None,
+        }
+    }
+}
+
+impl Definition {
+    /// Checks a draft against every rule but uniqueness.
+    ///
+    /// # Errors
+    /// All rules that it violates.
+    pub fn validate(&self, draft: Draft) -> Result<ValidDraft, Rejection> {
+        let (draft, _) = draft.check(self, |_| true)?;
+        Ok(ValidDraft {
+            // The check has rejected drafts without it.
+            name: draft.name.unwrap_or_default(),
+            robot_type: draft.robot_type.map(Into::into),
+            year: draft.year,
+            own: draft.own,
+        })
+    }
+
+    /// Checks the values of a patch against every rule but uniqueness. It removes values of some fields,
+    /// which required fields do not permit. All others keep their value.
+    ///
+    /// # Errors
+    /// All rules that it violates.
+    pub fn validate_patch(
+        &self,
+        draft: Draft,
+        removed: &[Field],
+    ) -> Result<ValidChanges, Rejection> {
+        let (draft, cleared) = draft.check(self, |field| removed.contains(&field))?;
+        let removed = removed
+            .iter()
+            .filter(|field| draft.value(**field).is_none());
+        Ok(ValidChanges {
+            removed: removed.copied().chain(cleared).collect(),
+            draft,
+            replaces_own: false,
         })
     }
 }
 
 impl ValidChanges {
-    /// Checks the members that a draft has against every rule but uniqueness. The members that are
-    /// missing keep their value.
+    /// Checks the members that a draft has against every rule of the built-in definition but uniqueness. The
+    /// members that are missing keep their value. [`Definition::validate_patch`] checks it by another
+    /// definition.
     ///
     /// # Errors
     /// All rules that they violate.
@@ -307,20 +392,33 @@ impl ValidChanges {
     /// assert_eq!(rejection.violations().to_string(), "The year cannot be less than zero");
     /// ```
     pub fn new(draft: Draft) -> Result<Self, Rejection> {
-        Self::of_patch(draft, &[])
+        Definition::built_in().validate_patch(draft, &[])
     }
 
-    /// As [`new`](Self::new), of a patch that removes values, which required fields do not permit.
-    pub(crate) fn of_patch(draft: Draft, removed: &[Field]) -> Result<Self, Rejection> {
-        let draft = draft.check(|field| removed.contains(&field))?;
-        let removed = Field::own().filter(|field| removed.contains(field));
-        let removed = removed.collect();
-        Ok(Self { draft, removed })
+    /// The removal of the values of these fields, which their definition may require.
+    pub(crate) fn removing(removed: Vec<Field>) -> Self {
+        Self {
+            draft: Draft::default(),
+            removed,
+            replaces_own: false,
+        }
     }
 
     /// Whether no member is to change.
     pub(crate) fn is_empty(&self) -> bool {
-        self.draft == Draft::default() && self.removed.is_empty()
+        self.draft == Draft::default() && self.removed.is_empty() && !self.replaces_own
+    }
+
+    /// Whether the value of a field is removed.
+    #[must_use]
+    pub fn removes(&self, field: Field) -> bool {
+        self.removed.contains(&field)
+    }
+
+    /// The new value of a field, if it is to change to another one.
+    #[must_use]
+    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+        self.draft.value(field)
     }
 
     /// The new name, if it is to change.
@@ -341,41 +439,67 @@ impl ValidChanges {
         self.draft.year
     }
 
-    /// The JSON merge patch of the own values, if any is to change.
+    /// How the own values change.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn own_patch(&self) -> Option<String> {
-        self.draft.own.to_merge_patch(&self.removed)
+    pub(crate) fn own(&self) -> OwnChange {
+        if self.replaces_own {
+            return OwnChange::Set(self.draft.own.to_json());
+        }
+        let removed = self.removed.iter().filter(|field| field.is_own());
+        let removed: Vec<_> = removed.map(|field| field.name()).collect();
+        let patch = self.draft.own.to_merge_patch(&removed);
+        patch.map_or(OwnChange::None, OwnChange::Merge)
     }
 
     /// The new values, and those of `current` for the members that do not change.
     pub(super) fn merge(self, current: &ValidDraft) -> ValidDraft {
+        let mut merged = Draft::from(current.clone());
         let Draft {
             name,
             robot_type,
             year,
-            own: changed,
+            own,
         } = self.draft;
-        let mut own = current.own.clone();
-        own.extend(changed);
+        merged.name = name.or(merged.name);
+        merged.robot_type = robot_type.or(merged.robot_type);
+        merged.year = year.or(merged.year);
+        if self.replaces_own {
+            merged.own = own;
+        } else {
+            merged.own.extend(own);
+        }
         for field in self.removed {
-            own.remove(field);
+            merged.clear(field);
         }
         ValidDraft {
-            name: name.unwrap_or_else(|| current.name.clone()),
-            robot_type: robot_type.map_or_else(|| current.robot_type.clone(), Into::into),
-            year: year.unwrap_or(current.year),
-            own,
+            // No change removes the name.
+            name: merged.name.unwrap_or_default(),
+            robot_type: merged.robot_type.map(Into::into),
+            year: merged.year,
+            own: merged.own,
         }
     }
+}
+
+/// A change of the own values, which are a JSON object.
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+pub(crate) enum OwnChange {
+    None,
+    /// They are these.
+    Set(Option<String>),
+    /// This merge patch (RFC 7396) is applied.
+    Merge(String),
 }
 
 impl From<ValidDraft> for ValidChanges {
     /// All members, and the removal of values that the draft does not have.
     fn from(draft: ValidDraft) -> Self {
-        let removed = Field::own().filter(|field| draft.own.get(*field).is_none());
+        let removed = [Field::TYPE, Field::YEAR].into_iter();
+        let removed = removed.filter(|field| draft.value(*field).is_none());
         Self {
             removed: removed.collect(),
             draft: draft.into(),
+            replaces_own: true,
         }
     }
 }
@@ -412,7 +536,10 @@ mod tests {
     fn name_taken_is_reported_between_type_and_year() {
         let rejection = ValidDraft::new(Draft::new("R2-D2", "robot", -1)).unwrap_err();
         assert_eq!(
-            rejection.violations.and(Violation::NAME_TAKEN).to_string(),
+            rejection
+                .violations
+                .with_taken(Definition::built_in(), &[Field::NAME])
+                .to_string(),
             "Value of field 'type' must be part of list: droid, mechanical, virtual\n\
              The robot name must be unique\n\
              The year cannot be less than zero"
@@ -421,36 +548,41 @@ mod tests {
 
     #[test]
     fn own_values_are_set_kept_and_removed() {
-        let mut draft = Draft::new("R2-D2", "droid", 1977);
-        draft.set(Field::MAKER, "ACME".into());
-        let with_maker = ValidDraft::new(draft).unwrap();
-        let without = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
-        let change = |removed: &[Field], maker: Option<&str>| {
-            let mut draft = Draft::default();
+        let json = r#"{"properties":{"maker":{"type":"string"},"rooms":{"type":"integer"}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        let [maker, rooms] = ["maker", "rooms"].map(|name| definition.field(name).unwrap());
+        let draft = |maker: Option<&str>| {
+            let mut draft = Draft::new("R2-D2", "droid", 1977);
+            draft.set("rooms", 3_i64);
             if let Some(maker) = maker {
-                draft.set(Field::MAKER, maker.into());
+                draft.set("maker", maker);
             }
-            let draft = draft.check(|_| false).unwrap();
-            let removed = removed.to_vec();
-            ValidChanges { draft, removed }
+            draft
         };
-        let maker = |changes: ValidChanges, current: &ValidDraft| {
-            let merged = changes.merge(current);
-            merged.value(Field::MAKER).map(|value| value.to_string())
+        let robot = definition.validate(draft(Some("ACME"))).unwrap();
+        let patch = |value: Option<&str>, removed: &[Field]| {
+            let mut draft = Draft::default();
+            if let Some(value) = value {
+                draft.set("maker", value);
+            }
+            definition.validate_patch(draft, removed).unwrap()
         };
-        for current in [&with_maker, &without] {
-            assert_eq!(
-                maker(change(&[], Some("Other")), current).as_deref(),
-                Some("Other")
-            );
-            assert_eq!(maker(change(&[Field::MAKER], None), current), None);
+        let replacement = |maker| definition.validate(draft(maker)).unwrap().into();
+        for (changes, expected) in [
+            (patch(Some("Other"), &[]), Some("Other")),
+            (patch(Some(""), &[]), None),
+            (patch(None, &[maker]), None),
+            (patch(None, &[]), Some("ACME")),
+            (replacement(Some("Other")), Some("Other")),
+            (replacement(None), None),
+        ] {
+            let merged = changes.merge(&robot);
+            let value = merged.value(maker).map(|value| value.to_string());
+            assert_eq!(value.as_deref(), expected);
+            assert_eq!(merged.value(rooms), Some(Value::Integer(3)));
         }
-        assert_eq!(
-            maker(change(&[], None), &with_maker).as_deref(),
-            Some("ACME")
-        );
-        assert!(change(&[], None).is_empty());
-        assert!(!change(&[Field::MAKER], None).is_empty());
+        assert!(patch(None, &[]).is_empty());
+        assert!(!patch(None, &[maker]).is_empty());
     }
 
     #[test]

@@ -6,8 +6,9 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Error, error::Category, value::RawValue};
 
 use super::{
-    definition::Field,
+    definition::Definition,
     draft::{Draft, Messages},
+    field::Field,
     kind::Kind,
     text::excerpt,
     value::Value,
@@ -37,11 +38,11 @@ impl Subject {
         }
     }
 
-    fn syntax_message(self, error: &Error) -> Messages {
+    fn syntax_message(self, definition: &Definition, error: &Error) -> Messages {
         let place = self.place(error);
         match error.classify() {
             Category::Data => {
-                let names = Field::required_names();
+                let names = definition.required_names();
                 self.message(format_args!("must be a JSON object with {names}"))
             }
             Category::Eof => self.message(format_args!("ends before its JSON does ({place})")),
@@ -54,13 +55,21 @@ impl Subject {
 
 /// Parses a JSON object. Members are kept as raw text first and parsed one by one, so that all errors are
 /// reported together, and the values of unknown members cannot cause any.
-pub(crate) fn read(bytes: &[u8], subject: Subject) -> Result<Draft, Messages> {
-    read_patch(bytes, subject).map(|(draft, _)| draft)
+pub(crate) fn read(
+    definition: &Definition,
+    bytes: &[u8],
+    subject: Subject,
+) -> Result<Draft, Messages> {
+    read_patch(definition, bytes, subject).map(|(draft, _)| draft)
 }
 
 /// Parses a patch (RFC 7396): a draft with the members that are to change, and the fields that are `null`,
 /// which a patch removes.
-pub(crate) fn read_patch(bytes: &[u8], subject: Subject) -> Result<(Draft, Vec<Field>), Messages> {
+pub(crate) fn read_patch(
+    definition: &Definition,
+    bytes: &[u8],
+    subject: Subject,
+) -> Result<(Draft, Vec<Field>), Messages> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let byte = error.valid_up_to();
         subject.message(format_args!("is not UTF-8 (at byte {byte})"))
@@ -69,12 +78,12 @@ pub(crate) fn read_patch(bytes: &[u8], subject: Subject) -> Result<(Draft, Vec<F
         return Err(subject.message("begins with a byte order mark; send it without"));
     }
     if text.trim_ascii().is_empty() {
-        let names = Field::required_names();
+        let names = definition.required_names();
         return Err(subject.message(format_args!("is empty; send a JSON object with {names}")));
     }
     let mut parser = serde_json::Deserializer::from_str(text);
     let members = Members::deserialize(&mut parser);
-    let members = members.map_err(|error| subject.syntax_message(&error))?;
+    let members = members.map_err(|error| subject.syntax_message(definition, &error))?;
     parser.end().map_err(|error| {
         let place = subject.place(&error);
         subject.message(format_args!(
@@ -88,11 +97,11 @@ pub(crate) fn read_patch(bytes: &[u8], subject: Subject) -> Result<(Draft, Vec<F
         )));
     }
     let raw = |field: Field| members.values.get(field.name()).map(|value| value.get());
-    let draft = Draft::read(|field| match raw(field) {
+    let draft = Draft::read(definition, |field| match raw(field) {
         None | Some("null") => Ok(None),
         Some(json) => parse(field, json).map(Some),
     })?;
-    let fields = Field::SETTABLE.iter().copied();
+    let fields = definition.settable().iter().copied();
     let nulls = fields.filter(|field| raw(*field) == Some("null"));
     Ok((draft, nulls.collect()))
 }
@@ -113,6 +122,10 @@ fn parse(field: Field, json: &str) -> Result<Value<'static>, String> {
             // before.
             Ok(integer) => Ok(Value::Integer(integer)),
             Err(_) => Err(field.wrong_kind()),
+        },
+        Kind::Number { .. } | Kind::Boolean => match field.parse_value(json) {
+            Ok(value) => Ok(value.into_owned()),
+            Err(message) => Err(message),
         },
         Kind::Id | Kind::Text { .. } | Kind::Choice(_) => {
             let text: Result<String, _> = serde_json::from_str(json);
@@ -163,12 +176,12 @@ mod tests {
     use super::*;
 
     fn messages(body: &[u8]) -> Messages {
-        read(body, Subject::Body).unwrap_err()
+        read(Definition::built_in(), body, Subject::Body).unwrap_err()
     }
 
     #[test]
     fn object_is_parsed_into_a_draft() {
-        let read = |body: &str| read(body.as_bytes(), Subject::Body).ok();
+        let read = |body: &str| read(Definition::built_in(), body.as_bytes(), Subject::Body).ok();
         assert_eq!(
             read(r#" {"name":"R2","type":"droid","year":1977} "#),
             Some(Draft::new("R2", "droid", 1977))
@@ -192,7 +205,7 @@ mod tests {
     fn deep_nesting_does_not_overflow_the_stack() {
         let deep = format!(r#"{{"x":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000));
         assert_eq!(
-            read(deep.as_bytes(), Subject::Body).ok(),
+            read(Definition::built_in(), deep.as_bytes(), Subject::Body).ok(),
             Some(Draft::default())
         );
         assert_eq!(messages("[".repeat(60_000).as_bytes()), [NOT_AN_OBJECT]);

@@ -27,6 +27,9 @@ impl RobotId {
     /// for new robots, so that a restored robot never makes it impossible to add others.
     pub const GREATEST_RESTORED: Self = Self(i64::MAX - (1 << 48));
 
+    pub(crate) const LEAST: Self = Self(1);
+    pub(crate) const GREATEST: Self = Self(i64::MAX);
+
     /// The id with this number; `None` if it is not positive.
     ///
     /// ```

@@ -1,9 +1,17 @@
 //! Kinds of fields: how their values are parsed, checked and described.
 
-use super::{value::Value, violation::Rule};
+use regex_lite::Regex;
+
+use super::{
+    value::Value,
+    violation::Rule::{
+        self, ContainsNul, NoMatch, NotAChoice, NotADate, NotAUri, TooGreat, TooLong, TooSmall,
+        WrongKind,
+    },
+};
 
 /// The kind of a field's values, and their limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Kind {
     /// The id of a robot.
@@ -12,6 +20,8 @@ pub enum Kind {
     Text {
         /// The maximum number of characters (Unicode scalar values).
         max_length: usize,
+        /// What a text must be besides.
+        format: Format,
     },
     /// One of these texts.
     Choice(&'static [&'static str]),
@@ -22,7 +32,50 @@ pub enum Kind {
         /// The greatest value.
         maximum: i64,
     },
+    /// A number, as a floating-point number of 64 bits.
+    Number {
+        /// The least value.
+        minimum: f64,
+        /// The greatest value.
+        maximum: f64,
+    },
+    /// `true` or `false`.
+    Boolean,
 }
+
+/// What a text must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Any text.
+    Any,
+    /// A date, such as `2020-05-31`.
+    Date,
+    /// A URI (RFC 3986), such as `https://example.org/`.
+    Uri,
+    /// A text that a regular expression matches anywhere.
+    Pattern(Pattern),
+}
+
+/// A regular expression, which takes linear time.
+#[derive(Debug, Clone, Copy)]
+pub struct Pattern(pub(super) &'static Regex);
+
+impl Pattern {
+    /// The text of the regular expression.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        self.0.as_str()
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Pattern {}
 
 impl Kind {
     /// The texts to choose from; none for another kind.
@@ -36,31 +89,84 @@ impl Kind {
     /// Whether values are numbers, which tables align to the right.
     #[must_use]
     pub const fn is_number(self) -> bool {
-        matches!(self, Self::Id | Self::Integer { .. })
+        matches!(self, Self::Id | Self::Integer { .. } | Self::Number { .. })
+    }
+
+    /// Whether values are texts, in JSON and in databases.
+    #[must_use]
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Choice(_))
+    }
+
+    /// Whether values are dates.
+    #[must_use]
+    pub const fn is_date(self) -> bool {
+        matches!(
+            self,
+            Self::Text {
+                format: Format::Date,
+                ..
+            }
+        )
+    }
+
+    /// Whether values have an order that people ask for: from one to another.
+    #[must_use]
+    pub const fn is_ordered(self) -> bool {
+        self.is_date() || matches!(self, Self::Integer { .. } | Self::Number { .. })
+    }
+
+    /// Whether a date is one.
+    pub(crate) fn is_valid_date(self, value: &Value<'_>) -> bool {
+        !self.is_date() || self.check(value).is_empty()
     }
 
     /// What a value must be, for people.
     pub(super) fn requirement(self) -> String {
         match self {
             Self::Id => "a positive integer".to_owned(),
+            Self::Text {
+                format: Format::Date,
+                ..
+            } => "a date, such as 2020-05-31".to_owned(),
             Self::Text { .. } => "a string".to_owned(),
             Self::Choice(choices) => format!("one of: {}", choices.join(", ")),
             Self::Integer { minimum, maximum } => {
                 format!("an integer from {minimum} to {maximum}")
             }
+            Self::Number { .. } => "a number".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
         }
     }
 
     /// The limits of values, for help texts.
     pub(super) fn limits(self) -> String {
         match self {
-            Self::Text { max_length } => format!("1 to {max_length} characters"),
+            Self::Text { max_length, format } => {
+                let text = match format {
+                    Format::Date => return self.requirement(),
+                    Format::Uri => "a URI, ".to_owned(),
+                    Format::Pattern(pattern) => format!("matches {}, ", pattern.as_str()),
+                    Format::Any => String::new(),
+                };
+                format!("{text}1 to {max_length} characters")
+            }
             Self::Choice(choices) => listed(choices, "or"),
+            Self::Integer {
+                minimum: i64::MIN,
+                maximum: i64::MAX,
+            } => "an integer".to_owned(),
             Self::Integer {
                 minimum,
                 maximum: i64::MAX,
             } => format!("an integer, {minimum} or greater"),
-            Self::Id | Self::Integer { .. } => self.requirement(),
+            Self::Number { minimum, maximum } => match (minimum > f64::MIN, maximum < f64::MAX) {
+                (true, true) => format!("a number from {minimum} to {maximum}"),
+                (true, false) => format!("a number, {minimum} or greater"),
+                (false, true) => format!("a number, {maximum} or less"),
+                (false, false) => self.requirement(),
+            },
+            Self::Id | Self::Integer { .. } | Self::Boolean => self.requirement(),
         }
     }
 
@@ -70,28 +176,57 @@ impl Kind {
             Self::Id => text.parse().ok().map(Value::Id),
             Self::Text { .. } | Self::Choice(_) => Some(text.into()),
             Self::Integer { .. } => text.parse().ok().map(Value::Integer),
+            Self::Number { .. } => {
+                let is_decimal =
+                    text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+                let number = text.parse().ok().filter(|_| is_decimal);
+                number.and_then(Value::number)
+            }
+            Self::Boolean => text.parse().ok().map(Value::Boolean),
+        }
+    }
+
+    /// Whether a value is of this kind, whatever its limits are.
+    pub(super) const fn has(self, value: &Value<'_>) -> bool {
+        match value {
+            Value::Id(_) => matches!(self, Self::Id),
+            Value::Text(_) => self.is_text(),
+            Value::Integer(_) => matches!(self, Self::Integer { .. } | Self::Number { .. }),
+            Value::Number(_) => matches!(self, Self::Number { .. }),
+            Value::Boolean(_) => matches!(self, Self::Boolean),
         }
     }
 
     /// The rules that a value violates.
     pub(super) fn check(self, value: &Value<'_>) -> Vec<Rule> {
         match (self, value) {
-            (Self::Text { max_length }, Value::Text(text)) => {
+            (Self::Text { max_length, format }, Value::Text(text)) => {
                 // Bytes bound characters from above, and counting them costs nothing.
                 let is_long = text.len() > max_length && text.chars().count() > max_length;
+                let (is_formatted, rule) = match format {
+                    Format::Any => (true, NoMatch),
+                    Format::Pattern(pattern) => (is_long || pattern.0.is_match(text), NoMatch),
+                    Format::Date => (is_date(text), NotADate),
+                    Format::Uri => (is_uri(text), NotAUri),
+                };
                 violated([
-                    (is_long, Rule::TooLong),
-                    (text.contains('\0'), Rule::ContainsNul),
+                    (is_long, TooLong),
+                    (text.contains('\0'), ContainsNul),
+                    (!is_formatted, rule),
                 ])
             }
             (Self::Choice(choices), Value::Text(text)) => {
-                violated([(!choices.contains(&text.as_ref()), Rule::NotAChoice)])
+                violated([(!choices.contains(&text.as_ref()), NotAChoice)])
             }
             (Self::Integer { minimum, maximum }, Value::Integer(integer)) => violated([
-                (*integer < minimum, Rule::TooSmall),
-                (*integer > maximum, Rule::TooGreat),
+                (*integer < minimum, TooSmall),
+                (*integer > maximum, TooGreat),
             ]),
-            _ => Vec::new(),
+            (Self::Number { minimum, maximum }, value) if self.has(value) => {
+                let number = value.as_number();
+                violated([(number < minimum, TooSmall), (number > maximum, TooGreat)])
+            }
+            (kind, value) => violated([(!kind.has(value), WrongKind)]),
         }
     }
 }
@@ -103,6 +238,49 @@ fn violated<const N: usize>(rules: [(bool, Rule); N]) -> Vec<Rule> {
         .collect()
 }
 
+/// Whether a text is a date of the Gregorian calendar: `YYYY-MM-DD`.
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digits = |range: std::ops::Range<usize>| -> Option<u32> {
+        let digits = bytes.get(range)?;
+        let is_number = digits.iter().all(u8::is_ascii_digit);
+        str::from_utf8(digits)
+            .ok()
+            .filter(|_| is_number)?
+            .parse()
+            .ok()
+    };
+    let has_form = bytes.len() == 10 && bytes[4] == b'-' && bytes[7] == b'-';
+    let (Some(year), Some(month), Some(day), true) =
+        (digits(0..4), digits(5..7), digits(8..10), has_form)
+    else {
+        return false;
+    };
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 if is_leap => 29,
+        2 => 28,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+/// Whether a text has a scheme, and only characters of a URI.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    let in_rest =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(in_scheme)
+        && !rest.is_empty()
+        && rest.bytes().all(in_rest)
+}
+
 /// Names in a sentence: `a, b or c`.
 pub(crate) fn listed(names: &[&str], conjunction: &str) -> String {
     match names.split_last() {
@@ -110,5 +288,52 @@ pub(crate) fn listed(names: &[&str], conjunction: &str) -> String {
             format!("{} {conjunction} {last}", before.join(", "))
         }
         _ => names.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for date in ["2020-02-29", "2000-02-29", "0001-01-01", "9999-12-31"] {
+            assert!(is_date(date), "{date}");
+        }
+        for text in [
+            "2021-02-29",
+            "1900-02-29",
+            "2020-13-01",
+            "2020-00-10",
+            "2020-04-31",
+            "2020-4-1",
+            "+020-04-01",
+            "2020-04-010",
+            "2020/04/01",
+            "",
+        ] {
+            assert!(!is_date(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn uris_have_a_scheme() {
+        for uri in [
+            "https://example.org/a?b=c#d",
+            "urn:isbn:0451450523",
+            "mailto:a@b.c",
+        ] {
+            assert!(is_uri(uri), "{uri}");
+        }
+        for text in [
+            "example.org",
+            "https:",
+            ":x",
+            "1a:b",
+            "https://example.org/a b",
+            "https://é",
+        ] {
+            assert!(!is_uri(text), "{text}");
+        }
     }
 }

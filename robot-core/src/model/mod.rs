@@ -1,9 +1,11 @@
 //! The values of the catalogue, which cannot be invalid: robots, their rules, and their fields.
 
 mod definition;
+mod document;
 mod draft;
 #[cfg(feature = "transfer")]
 pub(crate) mod draft_json;
+mod field;
 mod fold;
 mod id;
 mod kind;
@@ -17,14 +19,20 @@ mod value;
 mod view;
 mod violation;
 
-pub(crate) use definition::Member;
-pub use definition::{Field, NAME_LENGTH_LIMIT, ParseFieldsError};
+pub use definition::{Definition, ParseFieldsError};
+pub use document::DefinitionError;
+#[cfg(test)]
+pub(crate) use document::RESERVED;
 pub(crate) use draft::Messages;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+pub(crate) use draft::OwnChange;
 pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
+pub(crate) use field::Member;
+pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
-pub use kind::Kind;
 pub(crate) use kind::listed;
+pub use kind::{Format, Kind, Pattern};
 pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};

@@ -2,40 +2,44 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use super::value::{Scalar, Value};
+use compact_str::CompactString;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, IgnoredAny, MapAccess, Visitor},
-};
-
-use super::{
-    definition::{Field, Member},
-    kind::Kind,
-    value::Value,
+    de::{MapAccess, Visitor},
 };
 
 /// The values of a robot's own fields, by their names: in JSON, an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OwnValues(BTreeMap<&'static str, Value<'static>>);
+pub struct OwnValues(BTreeMap<CompactString, Value<'static>>);
 
 impl OwnValues {
-    pub(super) fn get(&self, field: Field) -> Option<Value<'_>> {
-        Some(match self.0.get(field.name())? {
-            Value::Text(text) => text.as_ref().into(),
-            other => other.clone(),
-        })
+    pub(super) fn get(&self, name: &str) -> Option<Value<'_>> {
+        self.0.get(name).map(Value::borrowed)
     }
 
-    pub(super) fn set(&mut self, field: Field, value: Value<'_>) {
-        self.0.insert(field.name(), value.into_owned());
+    /// The names of the fields that have a value.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(CompactString::as_str)
     }
 
-    pub(super) fn remove(&mut self, field: Field) {
-        self.0.remove(field.name());
+    pub(super) fn set(&mut self, name: &str, value: Value<'_>) {
+        self.0.insert(name.into(), value.into_owned());
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.0.remove(name);
     }
 
     /// Sets the values of `changes`, too.
     pub(super) fn extend(&mut self, changes: Self) {
         self.0.extend(changes.0);
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The values as a JSON object; `None` if there is none.
@@ -44,15 +48,20 @@ impl OwnValues {
         self.to_merge_patch(&[])
     }
 
-    /// The JSON merge patch (RFC 7396) that sets these values, and removes those of other fields; `None` if
+    /// The JSON merge patch (RFC 7396) that sets these values, and removes those with other names; `None` if
     /// it changes nothing.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn to_merge_patch(&self, removed: &[Field]) -> Option<String> {
-        let set = self.0.iter().map(|(name, value)| (*name, Some(value)));
-        let removed = removed.iter().map(|field| (field.name(), None));
+    pub(crate) fn to_merge_patch(&self, removed: &[&str]) -> Option<String> {
+        if self.is_empty() && removed.is_empty() {
+            return None;
+        }
+        let set = self
+            .0
+            .iter()
+            .map(|(name, value)| (name.as_str(), Some(value)));
+        let removed = removed.iter().map(|name| (*name, None));
         let patch: BTreeMap<_, _> = set.chain(removed).collect();
-        let is_empty = patch.is_empty();
-        serde_json::to_string(&patch).ok().filter(|_| !is_empty)
+        serde_json::to_string(&patch).ok()
     }
 }
 
@@ -63,7 +72,7 @@ impl Serialize for OwnValues {
 }
 
 impl<'de> Deserialize<'de> for OwnValues {
-    /// Ignores members that are no own fields.
+    /// Ignores members that are `null`, an array or an object.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Values;
 
@@ -76,19 +85,8 @@ impl<'de> Deserialize<'de> for OwnValues {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OwnValues, A::Error> {
                 let mut values = OwnValues::default();
-                while let Some(name) = map.next_key::<String>()? {
-                    let field = name.parse().ok();
-                    match field.filter(|field: &Field| field.member() == Member::Own) {
-                        Some(field) if matches!(field.kind(), Kind::Integer { .. }) => {
-                            values.set(field, Value::Integer(map.next_value()?));
-                        }
-                        Some(field) => {
-                            let text: String = map.next_value()?;
-                            let value = field.parse_value(&text).map_err(Error::custom)?;
-                            values.set(field, value);
-                        }
-                        None => drop(map.next_value::<IgnoredAny>()?),
-                    }
+                while let Some((name, Scalar(value))) = map.next_entry()? {
+                    values.0.extend(value.map(|value| (name, value)));
                 }
                 Ok(values)
             }

@@ -4,8 +4,8 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    definition::{Field, Member},
     draft::{Draft, Rejection, ValidChanges, ValidDraft},
+    field::{Field, Member},
     id::RobotId,
     revision::Revision,
     value::Value,
@@ -22,7 +22,7 @@ use super::{
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
 /// assert_eq!((robot.id().get(), robot.name()), (7, "R2-D2"));
-/// assert_eq!((robot.robot_type(), robot.year()), ("droid", 1977));
+/// assert_eq!((robot.robot_type(), robot.year()), (Some("droid"), Some(1977)));
 /// assert_eq!(
 ///     serde_json::to_string(&robot)?,
 ///     r#"{"id":"7","name":"R2-D2","type":"droid","year":1977,"revision":1}"#,
@@ -44,21 +44,21 @@ impl Robot {
         self.id
     }
 
-    /// The name: 1 to 255 characters, none of them NUL; no other robot of the catalogue has it.
+    /// The name: 1 to 255 characters, none of them NUL. By the built-in definition, no other robot has it.
     #[must_use]
     pub fn name(&self) -> &str {
         self.values.name()
     }
 
-    /// The type. A newer version of this program may have stored one that is no choice here.
+    /// The type. Another definition may have stored one that is no choice now.
     #[must_use]
-    pub fn robot_type(&self) -> &str {
+    pub fn robot_type(&self) -> Option<&str> {
         self.values.robot_type()
     }
 
-    /// The year, 0 or more.
+    /// The year.
     #[must_use]
-    pub fn year(&self) -> i64 {
+    pub fn year(&self) -> Option<i64> {
         self.values.year()
     }
 
@@ -83,18 +83,36 @@ impl Robot {
         Self { revision, ..self }
     }
 
-    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn own(&self) -> &super::OwnValues {
         self.values.own()
     }
 
     /// The value of a field; `None` if the robot has none.
     #[must_use]
-    pub fn value(&self, field: Field) -> Option<Value<'_>> {
+    pub fn value(&self, field: &Field) -> Option<Value<'_>> {
         match field.member() {
             Member::Id => Some(Value::Id(self.id)),
             Member::Revision => Some(Value::Integer(self.revision.get())),
-            Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(field),
+            Member::Name | Member::Type | Member::Year | Member::Own => self.values.value(*field),
+        }
+    }
+
+    /// The value of the field with this name; `None` if the robot has none.
+    ///
+    /// ```
+    /// # use robot_core::{Draft, RobotId, ValidDraft, Value};
+    /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
+    ///     .with_id(RobotId::new(7).ok_or("not positive")?);
+    /// assert_eq!(robot.get("year"), Some(Value::Integer(1977)));
+    /// assert_eq!(robot.get("maker"), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value<'_>> {
+        let mut built_in = Field::ALL.iter();
+        match built_in.find(|field| field.name() == name) {
+            Some(field) => self.value(field),
+            None => self.values.own().get(name),
         }
     }
 }
@@ -116,9 +134,16 @@ fn first() -> Revision {
 impl TryFrom<Members> for Robot {
     type Error = Rejection;
 
+    /// Checks the built-in fields. The definition of the others is not known here.
     fn try_from(members: Members) -> Result<Self, Rejection> {
-        let robot = ValidDraft::new(members.draft)?.with_id(members.id);
-        Ok(robot.with_revision(members.revision))
+        let Members {
+            id,
+            revision,
+            mut draft,
+        } = members;
+        let own = std::mem::take(&mut draft.own);
+        let robot = ValidDraft::new(draft)?.with_own(own).with_id(id);
+        Ok(robot.with_revision(revision))
     }
 }
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{definition::Field, kind::Kind};
+use super::{
+    field::Field,
+    kind::{Format, Kind},
+};
 
 impl Field {
     /// The JSON schema of stored values. It has no choices, because a newer version may have more.
@@ -10,13 +13,15 @@ impl Field {
     pub fn json_schema(self) -> Json {
         let mut schema = match self.kind() {
             Kind::Id => json!({ "type": "string", "pattern": "^[1-9][0-9]*$" }),
-            Kind::Text { max_length } => json!({ "type": "string", "maxLength": max_length }),
+            Kind::Text { max_length, .. } => json!({ "type": "string", "maxLength": max_length }),
             Kind::Choice(_) => json!({ "type": "string" }),
             Kind::Integer { minimum, .. } => {
                 json!({ "type": "integer", "format": "int64", "minimum": minimum })
             }
+            Kind::Number { .. } => json!({ "type": "number" }),
+            Kind::Boolean => json!({ "type": "boolean" }),
         };
-        if self.is_missing_if_empty() {
+        if matches!(self.kind(), Kind::Text { .. }) {
             schema["minLength"] = 1.into();
         }
         if !self.description().is_empty() {
@@ -38,7 +43,20 @@ impl Field {
             Kind::Integer { maximum, .. } if maximum < i64::MAX => {
                 schema["maximum"] = maximum.into();
             }
+            Kind::Number { minimum, maximum } => {
+                schema["minimum"] = minimum.into();
+                schema["maximum"] = maximum.into();
+            }
+            Kind::Text { format, .. } => match format {
+                Format::Any => {}
+                Format::Date => schema["format"] = "date".into(),
+                Format::Uri => schema["format"] = "uri".into(),
+                Format::Pattern(pattern) => schema["pattern"] = pattern.as_str().into(),
+            },
             _ => {}
+        }
+        if !self.is_required() {
+            schema["type"] = json!([schema["type"], "null"]);
         }
         schema
     }

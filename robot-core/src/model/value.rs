@@ -1,8 +1,11 @@
 //! Values of fields.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, cmp::Ordering, fmt};
 
-use serde::{Serialize, Serializer};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 
 use super::id::RobotId;
 
@@ -13,23 +16,40 @@ use super::id::RobotId;
 ///
 /// let robot = ValidDraft::new(Draft::new("R2-D2", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
-/// let values = Field::DEFAULT.iter().filter_map(|field| robot.value(*field));
+/// let values = Field::DEFAULT.iter().filter_map(|field| robot.value(field));
 /// let texts: Vec<_> = values.map(|value| value.to_string()).collect();
 /// assert_eq!(texts, ["7", "R2-D2", "droid", "1977"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
     /// An id.
     Id(RobotId),
     /// A text, or a choice.
     Text(Cow<'a, str>),
-    /// An integer.
+    /// An integer. Also a number that is one.
     Integer(i64),
+    /// Another number, which is finite. [`Value::number`] makes it.
+    Number(f64),
+    /// A truth value.
+    Boolean(bool),
 }
 
+// No number is NaN.
+impl Eq for Value<'_> {}
+
 impl Value<'_> {
+    /// The value of a number; `None` if it is not finite. A number that is an integer of 64 bits is an
+    /// [`Integer`](Self::Integer), so that equal numbers are equal values.
+    #[must_use]
+    pub fn number(number: f64) -> Option<Self> {
+        let integer = format!("{number:.0}").parse().ok();
+        let integer = integer.filter(|_| number.fract() == 0.0).map(Self::Integer);
+        let is_finite = number.is_finite();
+        integer.or_else(|| is_finite.then_some(Self::Number(number)))
+    }
+
     /// The value, without borrowing from a text.
     #[must_use]
     pub fn into_owned(self) -> Value<'static> {
@@ -37,6 +57,43 @@ impl Value<'_> {
             Self::Id(id) => Value::Id(id),
             Self::Text(text) => Value::Text(Cow::Owned(text.into_owned())),
             Self::Integer(integer) => Value::Integer(integer),
+            Self::Number(number) => Value::Number(number),
+            Self::Boolean(boolean) => Value::Boolean(boolean),
+        }
+    }
+
+    /// The same value, borrowed.
+    pub(crate) fn borrowed(&self) -> Value<'_> {
+        match self {
+            Self::Text(text) => Value::Text(Cow::Borrowed(text)),
+            Self::Id(id) => Value::Id(*id),
+            Self::Integer(integer) => Value::Integer(*integer),
+            Self::Number(number) => Value::Number(*number),
+            Self::Boolean(boolean) => Value::Boolean(*boolean),
+        }
+    }
+
+    /// The number; 0 for a value of another kind.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a field of numbers has no such integers"
+    )]
+    pub(crate) fn as_number(&self) -> f64 {
+        match self {
+            Self::Integer(integer) => *integer as f64,
+            Self::Number(number) => *number,
+            _ => 0.0,
+        }
+    }
+
+    /// The order of values of one field: texts by their bytes.
+    pub(crate) fn compare(&self, other: &Value<'_>) -> Ordering {
+        match (self, other) {
+            (Self::Text(one), Value::Text(other)) => one.cmp(other),
+            (Self::Id(one), Value::Id(other)) => one.cmp(other),
+            (Self::Integer(one), Value::Integer(other)) => one.cmp(other),
+            (Self::Boolean(one), Value::Boolean(other)) => one.cmp(other),
+            (one, other) => one.as_number().total_cmp(&other.as_number()),
         }
     }
 }
@@ -47,9 +104,21 @@ impl<'a> From<&'a str> for Value<'a> {
     }
 }
 
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
 impl From<i64> for Value<'_> {
     fn from(integer: i64) -> Self {
         Self::Integer(integer)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(boolean: bool) -> Self {
+        Self::Boolean(boolean)
     }
 }
 
@@ -59,6 +128,8 @@ impl fmt::Display for Value<'_> {
             Self::Id(id) => id.fmt(formatter),
             Self::Text(text) => text.fmt(formatter),
             Self::Integer(integer) => integer.fmt(formatter),
+            Self::Number(number) => number.fmt(formatter),
+            Self::Boolean(boolean) => boolean.fmt(formatter),
         }
     }
 }
@@ -69,6 +140,89 @@ impl Serialize for Value<'_> {
             Self::Id(id) => id.serialize(serializer),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Integer(integer) => serializer.serialize_i64(*integer),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Boolean(boolean) => serializer.serialize_bool(*boolean),
+        }
+    }
+}
+
+/// A value of JSON; `None` if it is `null`, an array or an object, which are values of no field.
+pub(super) struct Scalar(pub(super) Option<Value<'static>>);
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ScalarVisitor).map(Self)
+    }
+}
+
+struct ScalarVisitor;
+
+impl<'de> Visitor<'de> for ScalarVisitor {
+    type Value = Option<Value<'static>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a value of JSON")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(text.to_owned().into()))
+    }
+
+    fn visit_i64<E: Error>(self, integer: i64) -> Result<Self::Value, E> {
+        Ok(Some(Value::Integer(integer)))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "it was a number of 64 bits")]
+    fn visit_u64<E: Error>(self, integer: u64) -> Result<Self::Value, E> {
+        Ok(match integer.try_into() {
+            Ok(integer) => Some(Value::Integer(integer)),
+            Err(_) => Value::number(integer as f64),
+        })
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(Value::number(number))
+    }
+
+    fn visit_bool<E: Error>(self, boolean: bool) -> Result<Self::Value, E> {
+        Ok(Some(Value::Boolean(boolean)))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
+        while sequence.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_numbers_are_equal_values() {
+        assert_eq!(Value::number(-0.0), Some(Value::Integer(0)));
+        assert_eq!(
+            Value::number(1e18),
+            Some(Value::Integer(1_000_000_000_000_000_000))
+        );
+        assert_eq!(Value::number(1e19), Some(Value::Number(1e19)));
+        assert_eq!(Value::number(3.5), Some(Value::Number(3.5)));
+        assert_eq!(Value::number(f64::INFINITY), None);
+        let read = |json| serde_json::from_str(json).map_or(None, |Scalar(value)| value);
+        assert_eq!(read("10000000000000000000"), Value::number(1e19));
+        assert_eq!(read("5.0"), Some(Value::Integer(5)));
+        assert_eq!(read("0.1"), Some(Value::Number(0.1)));
+        for json in ["null", "[[1]]", r#"{"a":{}}"#] {
+            assert_eq!(read(json), None);
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use super::{
-    definition::{Field, Member},
+    field::{Field, Member},
     robot::{Entry, Robot},
     value::Value,
 };
@@ -16,7 +16,7 @@ pub(crate) trait Visible {
 
 impl Visible for Robot {
     fn get(&self, field: Field) -> Option<Value<'_>> {
-        self.value(field)
+        self.value(&field)
     }
 }
 
@@ -51,10 +51,16 @@ impl<T: Visible> Serialize for View<'_, T> {
 impl Serialize for Robot {
     /// An object with all fields.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let view = View {
-            robot: self,
-            fields: Field::ALL,
-        };
-        view.serialize(serializer)
+        let mut object = serializer.serialize_map(None)?;
+        for field in Field::DEFAULT {
+            if let Some(value) = self.value(field) {
+                object.serialize_entry(field.name(), &value)?;
+            }
+        }
+        for name in self.own().names() {
+            object.serialize_entry(name, &self.own().get(name))?;
+        }
+        object.serialize_entry(Field::REVISION.name(), &self.revision())?;
+        object.end()
     }
 }

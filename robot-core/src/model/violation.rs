@@ -1,11 +1,12 @@
 //! Rules that a robot can violate: their exact messages, and their order.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use super::{
-    definition::{Field, Member},
+    definition::Definition,
+    field::Field,
     id::RobotId,
-    kind::Kind,
+    kind::{Format, Kind},
 };
 
 /// One violated rule. Its message, by [`Display`](fmt::Display), is part of the contract.
@@ -16,25 +17,43 @@ use super::{
 /// assert_eq!(Violation::NAME_TAKEN.to_string(), "The robot name must be unique");
 /// let negative = Violation::new(Field::YEAR, Rule::TooSmall);
 /// assert_eq!(negative.to_string(), "The year cannot be less than zero");
+/// let rented = Violation::custom("name", "The name is that of a robot which is rented out");
+/// assert_eq!(rented.field(), "name");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    field: Field,
+    subject: Subject,
     rule: Rule,
 }
 
+/// The field that a violation is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Subject {
+    Field(Field),
+    /// A field of which only the name is known.
+    Named(Cow<'static, str>),
+}
+
 /// A rule about the value of a field. The order is that of messages about a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rule {
     /// A required value is missing, or empty.
     Missing,
+    /// The value is of another kind than the field's.
+    WrongKind,
     /// The text is not one of the choices.
     NotAChoice,
     /// The text has too many characters.
     TooLong,
     /// The text contains U+0000.
     ContainsNul,
+    /// The pattern of the field does not match the text.
+    NoMatch,
+    /// The text is not a date.
+    NotADate,
+    /// The text is not a URI.
+    NotAUri,
     /// The number is less than the minimum.
     TooSmall,
     /// The number is greater than the maximum. For an id and a revision, only a store checks this,
@@ -42,6 +61,8 @@ pub enum Rule {
     TooGreat,
     /// Another robot has the value. Only a store checks this.
     Taken,
+    /// A rule of the program that embeds the library: its message.
+    Custom(Cow<'static, str>),
 }
 
 impl Violation {
@@ -58,56 +79,121 @@ impl Violation {
     /// A field violates a rule.
     #[must_use]
     pub const fn new(field: Field, rule: Rule) -> Self {
-        Self { field, rule }
+        let subject = Subject::Field(field);
+        Self { subject, rule }
     }
 
-    /// The place among other violations.
-    fn rank(self) -> ((Member, Option<usize>), Rule) {
-        (self.field.rank(), self.rule)
+    /// A field violates a rule that its definition does not have. The message is for people.
+    pub fn custom(
+        field: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            subject: Subject::Named(field.into()),
+            rule: Rule::Custom(message.into()),
+        }
     }
 
-    /// The field whose value violates the rule.
+    /// Another robot has the value of the own field with this name.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn taken(own: &str) -> Self {
+        Self {
+            subject: Subject::Named(own.to_owned().into()),
+            rule: Rule::Taken,
+        }
+    }
+
+    /// The name of the field whose value violates the rule.
     #[must_use]
-    pub const fn field(self) -> Field {
-        self.field
+    pub fn field(&self) -> &str {
+        match &self.subject {
+            Subject::Field(field) => field.name(),
+            Subject::Named(name) => name,
+        }
+    }
+
+    /// The rule.
+    #[must_use]
+    pub const fn rule(&self) -> &Rule {
+        &self.rule
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let field = self.field;
-        match (self.rule, field.kind()) {
-            (Rule::Missing, _) => write!(formatter, "{field} is required"),
-            (Rule::ContainsNul, _) => write!(
-                formatter,
-                "The {field} must not contain the NUL character (U+0000)"
-            ),
-            (Rule::Taken, _) => write!(formatter, "The robot {field} must be unique"),
+        let name = self.field();
+        let field = match self.subject {
+            Subject::Field(field) if !field.is_own() => Some(field),
+            _ => None,
+        };
+        match &self.rule {
+            Rule::Missing => return write!(formatter, "{name} is required"),
+            Rule::Custom(message) => return formatter.write_str(message),
+            Rule::Taken if field.is_some() => {
+                return write!(formatter, "The robot {name} must be unique");
+            }
+            Rule::Taken => return write!(formatter, "The {name} must be unique"),
+            Rule::ContainsNul => {
+                return write!(
+                    formatter,
+                    "The {name} must not contain the NUL character (U+0000)"
+                );
+            }
+            _ => {}
+        }
+        let Subject::Field(field) = self.subject else {
+            return write!(formatter, "The {name} is not valid");
+        };
+        match (&self.rule, field.kind()) {
             (Rule::NotAChoice, _) => {
                 let choices = field.choices().join(", ");
                 write!(
                     formatter,
-                    "Value of field '{field}' must be part of list: {choices}"
+                    "Value of field '{name}' must be part of list: {choices}"
                 )
             }
-            (Rule::TooLong, Kind::Text { max_length }) => write!(
+            (Rule::TooLong, Kind::Text { max_length, .. }) => write!(
                 formatter,
-                "The {field} must be at most {max_length} characters long"
+                "The {name} must be at most {max_length} characters long"
             ),
-            (Rule::TooSmall, Kind::Integer { minimum: 0, .. }) => {
-                write!(formatter, "The {field} cannot be less than zero")
+            (
+                Rule::NoMatch,
+                Kind::Text {
+                    format: Format::Pattern(pattern),
+                    ..
+                },
+            ) => write!(
+                formatter,
+                "The {name} must match the pattern {}",
+                pattern.as_str()
+            ),
+            (Rule::NotAUri, _) => write!(
+                formatter,
+                "The {name} must be a URI, such as https://example.org/"
+            ),
+            (Rule::TooSmall, Kind::Integer { minimum: 0, .. }) if !field.is_own() => {
+                write!(formatter, "The {name} cannot be less than zero")
             }
             (Rule::TooSmall, Kind::Integer { minimum, .. }) => {
-                write!(formatter, "The {field} cannot be less than {minimum}")
+                write!(formatter, "The {name} cannot be less than {minimum}")
             }
-            (Rule::TooGreat, Kind::Integer { maximum, .. }) => {
-                write!(formatter, "The robot {field} must be at most {maximum}")
+            (Rule::TooSmall, Kind::Number { minimum, .. }) => {
+                write!(formatter, "The {name} cannot be less than {minimum}")
             }
             (Rule::TooGreat, Kind::Id) => {
                 let maximum = RobotId::GREATEST_RESTORED;
-                write!(formatter, "The robot {field} must be at most {maximum}")
+                write!(formatter, "The robot {name} must be at most {maximum}")
             }
-            (_, kind) => write!(formatter, "The {field} must be {}", kind.limits()),
+            (Rule::TooGreat, Kind::Integer { maximum, .. }) if field == Field::REVISION => {
+                write!(formatter, "The robot {name} must be at most {maximum}")
+            }
+            (Rule::TooGreat, Kind::Integer { maximum, .. }) => {
+                write!(formatter, "The {name} cannot be greater than {maximum}")
+            }
+            (Rule::TooGreat, Kind::Number { maximum, .. }) => {
+                write!(formatter, "The {name} cannot be greater than {maximum}")
+            }
+            _ => write!(formatter, "The {name} must be {}", field.requirement()),
         }
     }
 }
@@ -122,7 +208,7 @@ impl fmt::Display for Violation {
 /// let rejection = ValidDraft::new(Draft::default()).unwrap_err();
 /// let violations = rejection.violations();
 /// let first = Violation::new(Field::TYPE, Rule::Missing);
-/// assert_eq!(violations.iter().next(), Some(first));
+/// assert_eq!(violations.iter().next(), Some(&first));
 /// assert_eq!(violations.to_string(), "type is required\nname is required\nyear is required");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,32 +217,54 @@ pub struct Violations(Vec<Violation>);
 impl Violations {
     /// Creates the list, from at least one violation, in the contract's order.
     pub(super) fn new(violations: Vec<Violation>) -> Self {
-        debug_assert!(!violations.is_empty() && violations.is_sorted_by_key(|one| one.rank()));
+        debug_assert!(!violations.is_empty());
         Self(violations)
+    }
+
+    /// Other robots have the values of these fields: at least one, in the contract's order.
+    pub(crate) fn taken(fields: &[Field]) -> Self {
+        let violations = fields
+            .iter()
+            .map(|field| Violation::new(*field, Rule::Taken));
+        Self::new(violations.collect())
     }
 
     /// The violated rules, in the contract's order.
     #[must_use]
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Violation> + '_ {
-        self.0.iter().copied()
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Violation> + '_ {
+        self.0.iter()
     }
 
-    /// These and one more.
+    /// The first one.
+    pub(crate) fn first(&self) -> Violation {
+        // There is at least one.
+        self.0.first().cloned().unwrap_or(Violation::NAME_TAKEN)
+    }
+
     /// The message of each rule.
     #[must_use]
     pub fn messages(&self) -> Vec<String> {
-        self.iter().map(|violation| violation.to_string()).collect()
+        self.iter().map(ToString::to_string).collect()
     }
 
+    /// Whether a value of this field violates a rule.
+    pub(crate) fn concern(&self, field: Field) -> bool {
+        self.iter().any(|one| one.field() == field.name())
+    }
+
+    /// These, and the fields of the definition whose values other robots have.
     #[must_use]
-    pub(crate) fn and(mut self, violation: Violation) -> Self {
-        if let Err(index) = self
-            .0
-            .binary_search_by_key(&violation.rank(), |one| one.rank())
-        {
-            self.0.insert(index, violation);
+    pub(crate) fn with_taken(self, definition: &Definition, taken: &[Field]) -> Self {
+        let mut rest = self.0;
+        let mut all = Vec::new();
+        for field in definition.in_order_of_messages() {
+            all.extend(rest.extract_if(.., |one| one.field() == field.name()));
+            if taken.contains(field) {
+                all.push(Violation::new(*field, Rule::Taken));
+            }
         }
-        self
+        all.append(&mut rest);
+        Self(all)
     }
 }
 

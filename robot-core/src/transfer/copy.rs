@@ -3,7 +3,12 @@
 use std::ops::ControlFlow;
 
 use super::digest::{CatalogueDigest, Digester, count};
-use crate::catalogue::{Catalogue, Cursor, Error, Filter, PageRequest, Pages, Restoration, Result};
+use crate::{
+    catalogue::{
+        Catalogue, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Restoration, Result,
+    },
+    model::Definition,
+};
 
 /// Number of robots per batch. Lower, and each commit is shared by fewer robots; higher, and a batch
 /// may block other writers for more than a second: see [`Catalogue::restore`].
@@ -75,6 +80,15 @@ pub enum CopyError {
     /// The target contains robots. Nothing was copied.
     #[error("the target is not empty; use an empty one")]
     NotEmpty,
+    /// The target has another definition than the source, which is not the built-in one.
+    #[error(
+        "the target has another definition than the source, which differs in: {fields}; define the target \
+         as the source, or use a new one"
+    )]
+    OtherDefinition {
+        /// The names of the fields that differ.
+        fields: String,
+    },
     /// The source cannot be read.
     #[error("the source cannot be read")]
     Source(#[source] Error),
@@ -138,6 +152,7 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     if !target.entries(any).map_err(CopyError::Target)?.is_empty() {
         return Err(CopyError::NotEmpty);
     }
+    copy_definition(source, target)?;
     let total = source.count(&Filter::all()).map_err(CopyError::Source)?;
     let mut copied = 0;
     let mut report = |stage, robots, copied| {
@@ -180,12 +195,32 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
 }
 
 /// The digest of a catalogue. Each page is reported with the number of robots so far.
+/// Gives a target that has the built-in definition the definition of the source.
+fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
+    source: &S,
+    target: &T,
+) -> Result<(), CopyError> {
+    let (wanted, present) = (source.definition(), target.definition());
+    if wanted == present {
+        return Ok(());
+    }
+    if present != *Definition::built_in() {
+        let fields = wanted.differences(&present).join(", ");
+        return Err(CopyError::OtherDefinition { fields });
+    }
+    let redefinition = Redefinition::new((*wanted).clone()).if_revision(present.revision());
+    target
+        .define(redefinition)
+        .map(drop)
+        .map_err(CopyError::Target)
+}
+
 fn digest_of<C: Catalogue + ?Sized>(
     catalogue: &C,
     failure: fn(Error) -> CopyError,
     mut report: impl FnMut(u64) -> Result<(), CopyError>,
 ) -> Result<CatalogueDigest, CopyError> {
-    let mut digester = Digester::default();
+    let mut digester = Digester::new(catalogue.definition());
     for page in Pages::new(catalogue, Filter::all()).page_size(BATCH) {
         let page = page.map_err(failure)?;
         digester.update(&page).map_err(failure)?;

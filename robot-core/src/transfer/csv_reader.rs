@@ -6,7 +6,7 @@ use super::{
     input::{Input, RECORD_LIMIT},
     record::{ParsedDraft, ReadError},
 };
-use crate::model::{Draft, Field};
+use crate::model::{Definition, Draft, Field};
 
 /// The maximum number of columns in a row.
 const COLUMN_LIMIT: usize = 256;
@@ -51,18 +51,23 @@ impl CsvReader {
     pub(super) fn next<R: Read>(
         &mut self,
         input: &mut Input<R>,
+        definition: &Definition,
     ) -> Result<Option<(u64, ParsedDraft)>, ReadError> {
         if self.columns.count == 0 {
-            self.columns = self.header(input)?;
+            self.columns = self.header(input, definition)?;
         }
         let row = self.row(input)?;
-        Ok(row.map(|row| (row.line, self.draft(row.fields))))
+        Ok(row.map(|row| (row.line, self.draft(row.fields, definition))))
     }
 
     /// Reads the header.
-    fn header<R: Read>(&mut self, input: &mut Input<R>) -> Result<Columns, ReadError> {
+    fn header<R: Read>(
+        &mut self,
+        input: &mut Input<R>,
+        definition: &Definition,
+    ) -> Result<Columns, ReadError> {
         let Some(row) = self.row(input)? else {
-            let names = Field::names(Field::SETTABLE);
+            let names = Field::names(definition.settable());
             return Err(ReadError::malformed(
                 1,
                 format!("The input is empty; the first line of CSV must name the columns: {names}"),
@@ -74,7 +79,7 @@ impl CsvReader {
         let mut indices = Vec::new();
         let mut missing = Vec::new();
         // The store assigns the id, so a column with ids is ignored.
-        for field in Field::SETTABLE {
+        for field in definition.settable() {
             let name = field.name();
             let mut found = (0..count).filter(|column| self.field(*column) == name.as_bytes());
             match (found.next(), found.next()) {
@@ -99,7 +104,7 @@ impl CsvReader {
                 "Missing in the header: {}; the first line must name the columns, separated by \
                  commas: {}",
                 missing.join(", "),
-                Field::names(Field::SETTABLE)
+                Field::names(definition.settable())
             ),
         ))
     }
@@ -168,13 +173,13 @@ impl CsvReader {
         )
     }
 
-    fn draft(&self, fields: Result<usize, String>) -> ParsedDraft {
+    fn draft(&self, fields: Result<usize, String>, definition: &Definition) -> ParsedDraft {
         let Columns { indices, count } = &self.columns;
         let fields = fields.map_err(|message| vec![message.into()])?;
         if fields != *count {
             return Err(vec![self.wrong_field_count(fields, *count).into()]);
         }
-        Draft::read(|field| {
+        Draft::read(definition, |field| {
             let Some((_, column)) = indices.iter().find(|(of, _)| *of == field) else {
                 return Ok(None);
             };

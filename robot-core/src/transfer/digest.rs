@@ -1,10 +1,12 @@
 //! Digest of a catalogue, to compare catalogues in different stores.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 use crate::{
     catalogue::{Catalogue, Error, Pages, Result},
-    model::{Field, Robot, View},
+    model::{Definition, Robot, View},
 };
 
 /// The digest of a catalogue: catalogues with the same robots have the same digest, whatever store
@@ -43,7 +45,7 @@ pub struct CatalogueDigest {
 /// # Ok::<(), robot_core::Error>(())
 /// ```
 pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
-    let mut digester = Digester::default();
+    let mut digester = Digester::new(catalogue.definition());
     for page in Pages::new(catalogue, "") {
         digester.update(&page?)?;
     }
@@ -51,18 +53,27 @@ pub fn digest<C: Catalogue + ?Sized>(catalogue: &C) -> Result<CatalogueDigest> {
 }
 
 /// Computes the digest of robots that are added in order.
-#[derive(Default)]
 pub(super) struct Digester {
+    definition: Arc<Definition>,
     pub(super) robots: u64,
     hash: Sha256,
     line: Vec<u8>,
 }
 
 impl Digester {
+    pub(super) fn new(definition: Arc<Definition>) -> Self {
+        Self {
+            definition,
+            robots: 0,
+            hash: Sha256::new(),
+            line: Vec::new(),
+        }
+    }
+
     pub(super) fn update(&mut self, robots: &[Robot]) -> Result<()> {
         for robot in robots {
             self.line.clear();
-            let fields = Field::DEFAULT;
+            let fields = self.definition.default_fields();
             serde_json::to_writer(&mut self.line, &View { robot, fields }).map_err(Error::store)?;
             self.line.push(b'\n');
             self.hash.update(&self.line);

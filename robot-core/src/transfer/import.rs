@@ -4,6 +4,7 @@
 use std::{
     collections::{HashMap, VecDeque},
     iter::{Fuse, FusedIterator},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -17,7 +18,9 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
-    model::{Rejection, Revision, RobotId, ValidDraft, Violation},
+    model::{
+        Definition, Field, Rejection, Revision, RobotId, ValidDraft, Value, Violation, Violations,
+    },
 };
 
 /// The default limit of writes in flight. Too low, and a store cannot share one commit among many;
@@ -76,6 +79,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         options: ImportOptions,
     ) -> Self {
         Import {
+            definition: catalogue.definition(),
             catalogue,
             records: records.into_iter().fuse(),
             options,
@@ -129,6 +133,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 /// ```
 #[must_use = "nothing is stored before it is read"]
 pub struct Import<C, I> {
+    definition: Arc<Definition>,
     catalogue: C,
     records: Fuse<I>,
     options: ImportOptions,
@@ -213,10 +218,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             };
             let name = match &draft {
                 Ok(draft) => Some(draft.name()),
-                Err(rejection) => rejection.name.as_deref(),
+                Err(rejection) => rejection.name(),
             };
-            let must_wait =
-                !self.options.is_dry_run && name.is_some_and(|name| self.names.contains(name));
+            let is_exclusive = !self.options.is_dry_run && self.definition.has_unique_names();
+            let must_wait = is_exclusive && name.is_some_and(|name| self.names.contains(name));
             if must_wait {
                 self.waiting = Some((position, draft));
                 return;
@@ -237,12 +242,14 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 metrics.read.increment(1);
             }
             match record {
-                Ok(Record { position, draft }) => match draft.map(ValidDraft::new) {
-                    Ok(validated) => return Some((position, validated)),
-                    Err(messages) => {
-                        self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
+                Ok(Record { position, draft }) => {
+                    match draft.map(|draft| self.definition.validate(draft)) {
+                        Ok(validated) => return Some((position, validated)),
+                        Err(messages) => {
+                            self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
+                        }
                     }
-                },
+                }
                 Err(error) => {
                     self.is_unreadable = true;
                     self.push(error.position(), Step::Done(Err(error.into())));
@@ -269,12 +276,13 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// between insert and update; the store checks the name again. Without it, an insert that fails
     /// would use up an id on a database server.
     fn start(&mut self, draft: ValidDraft) -> Step {
-        let holder = match self.catalogue.find(draft.name()) {
-            Ok(holder) => holder.map(|robot| (robot.id(), robot.revision())),
+        let holder = match self.holder(&draft) {
+            Ok(holder) => holder,
             Err(error) => return Step::Done(Err(error.into())),
         };
         let is_dry_run = self.options.is_dry_run;
-        let is_taken = holder.is_some() || (is_dry_run && self.names.contains(draft.name()));
+        let is_planned = self.definition.has_unique_names() && self.names.contains(draft.name());
+        let is_taken = holder.is_some() || (is_dry_run && is_planned);
         if is_taken && let Some(result) = self.options.on_conflict.without_write() {
             return Step::Done(result);
         }
@@ -285,6 +293,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             Stored::Added
         };
         if is_dry_run {
+            let id = holder.map(|(id, _)| id);
+            if let Err(error) = self.check_own_values(&draft, id) {
+                return Step::Done(Err(error.into()));
+            }
             self.collect(holder, &draft);
             return Step::Done(Ok(stored));
         }
@@ -293,6 +305,30 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             stored,
             draft,
         })
+    }
+
+    /// The robot that has the name of a draft, if names are unique.
+    fn holder(&self, draft: &ValidDraft) -> StoreResult<Option<(RobotId, Revision)>> {
+        if !self.definition.has_unique_names() {
+            return Ok(None);
+        }
+        let holder = self.catalogue.find(draft.name())?;
+        Ok(holder.map(|robot| (robot.id(), robot.revision())))
+    }
+
+    /// Fails if another robot has a value of the draft that is unique, besides the name.
+    fn check_own_values(&self, draft: &ValidDraft, id: Option<RobotId>) -> StoreResult<()> {
+        let value = |field: Field| {
+            draft
+                .value(field)
+                .filter(|_| field.is_own())
+                .map(Value::into_owned)
+        };
+        let taken = self.catalogue.taken(&self.definition, value, id)?;
+        if taken.is_empty() {
+            return Ok(());
+        }
+        Err(Violations::taken(&taken).into())
     }
 
     /// Adds the change to a plan, instead of the one for an earlier record with the same name.
@@ -332,12 +368,12 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             // A name that is taken would be no failure.
             return Error::Rejected(rejection.violations().clone());
         }
-        let name = rejection.name.clone();
+        let name = rejection.name().map(str::to_owned);
         match self.catalogue.violations(rejection, None) {
             Ok(violations) => {
                 let is_taken = name.is_some_and(|name| self.names.contains(&name));
                 Error::Rejected(if self.options.is_dry_run && is_taken {
-                    violations.and(Violation::NAME_TAKEN)
+                    violations.with_taken(&self.definition, &[Field::NAME])
                 } else {
                     violations
                 })
@@ -375,7 +411,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     fn attempt(&self, draft: &ValidDraft) -> Result<Stored, ImportError> {
-        let Some(robot) = self.catalogue.find(draft.name())? else {
+        let Some((id, revision)) = self.holder(draft)? else {
             self.catalogue.insert(draft.clone())?;
             return Ok(Stored::Added);
         };
@@ -383,8 +419,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             return result;
         }
         let changes = draft.clone().into();
-        self.catalogue
-            .update_if(robot.id(), robot.revision(), changes)?;
+        self.catalogue.update_if(id, revision, changes)?;
         Ok(Stored::Replaced)
     }
 
@@ -422,7 +457,7 @@ pub(super) fn contended() -> Error {
 pub(super) fn is_conflict(error: &Error) -> bool {
     match error {
         Error::NotFound(_) | Error::Stale(_) => true,
-        Error::Rejected(violations) => violations.iter().eq([Violation::NAME_TAKEN]),
+        Error::Rejected(violations) => violations.iter().eq([&Violation::NAME_TAKEN]),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Iterator over the records of an input in any format.
 
-use std::io::Read;
+use std::{io::Read, sync::Arc};
 
 use serde::de::IgnoredAny;
 
@@ -13,7 +13,10 @@ use super::{
     position::Position,
     record::{ParsedDraft, ReadError, Record},
 };
-use crate::model::draft_json::{self, Subject};
+use crate::model::{
+    Definition,
+    draft_json::{self, Subject},
+};
 
 /// The records of an input, one at a time, in constant memory.
 ///
@@ -32,6 +35,7 @@ pub struct Records<R> {
     input: Input<R>,
     record: RecordBuffer,
     reader: Reader,
+    definition: Arc<Definition>,
     /// The number of records so far, and the line on which the last one begins.
     count: u64,
     last_line: u64,
@@ -56,16 +60,29 @@ impl<R: Read> Records<R> {
                 Format::Json => Reader::Json(JsonReader::default()),
                 Format::Ndjson => Reader::Ndjson,
             },
+            definition: Arc::clone(Definition::built_in()),
             count: 0,
             last_line: 0,
             is_finished: false,
         }
     }
 
+    /// Reads the fields of this definition, instead of the built-in one.
+    #[must_use]
+    pub fn defined_by(mut self, definition: Arc<Definition>) -> Self {
+        self.definition = definition;
+        self
+    }
+
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
-        let Self { input, record, .. } = self;
+        let Self {
+            input,
+            record,
+            definition,
+            ..
+        } = self;
         let (line, draft) = match &mut self.reader {
-            Reader::Csv(reader) => match reader.next(input)? {
+            Reader::Csv(reader) => match reader.next(input, definition)? {
                 Some(row) => row,
                 None => return Ok(None),
             },
@@ -100,7 +117,7 @@ impl<R: Read> Records<R> {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
             return Ok(Err(vec![message.into()]));
         };
-        let draft = draft_json::read(bytes, Subject::Record);
+        let draft = draft_json::read(&self.definition, bytes, Subject::Record);
         if draft.is_err()
             && matches!(self.reader, Reader::Json(_))
             && let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes)

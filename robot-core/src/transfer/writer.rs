@@ -17,7 +17,7 @@ use crate::model::{Field, Robot, Value, View};
 /// let robot = ValidDraft::new(Draft::new("R2-D2, \"Artoo\"", "droid", 1977))?
 ///     .with_id(RobotId::new(7).ok_or("not positive")?);
 /// let mut file = Vec::new();
-/// let mut writer = RobotWriter::new(Format::Csv).fields(Field::list("name,year")?);
+/// let mut writer = RobotWriter::new(Format::Csv).fields(vec![Field::NAME, Field::YEAR]);
 /// writer.write(&[robot], &mut file)?;
 /// writer.finish(&mut file)?;
 /// assert_eq!(file, b"name,year\n\"R2-D2, \"\"Artoo\"\"\",1977\n");
@@ -61,7 +61,7 @@ impl RobotWriter {
     /// let robot = ValidDraft::new(Draft::new("=1+1", "virtual", 1977))?
     ///     .with_id(RobotId::new(7).ok_or("not positive")?);
     /// let mut file = Vec::new();
-    /// let writer = RobotWriter::new(Format::Csv).fields(Field::list("name")?);
+    /// let writer = RobotWriter::new(Format::Csv).fields(vec![Field::NAME]);
     /// writer.for_spreadsheets().write(&[robot], &mut file)?;
     /// assert_eq!(file, b"name\n'=1+1\n");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -118,7 +118,7 @@ impl RobotWriter {
         let mut number = itoa::Buffer::new();
         for robot in robots {
             for field in &self.fields {
-                match robot.value(*field) {
+                match robot.value(field) {
                     None => writer.write_field("")?,
                     Some(Value::Id(id)) => writer.write_field(number.format(id.get()))?,
                     Some(Value::Text(text)) if self.is_for_spreadsheets && is_formula(&text) => {
@@ -126,6 +126,7 @@ impl RobotWriter {
                     }
                     Some(Value::Text(text)) => writer.write_field(text.as_ref())?,
                     Some(Value::Integer(value)) => writer.write_field(number.format(value))?,
+                    Some(value) => writer.write_field(value.to_string())?,
                 }
             }
             writer.write_record(None::<&[u8]>)?;

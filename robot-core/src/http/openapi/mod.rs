@@ -6,6 +6,8 @@
 
 mod schemas;
 
+use std::sync::PoisonError;
+
 use ::http::{
     HeaderValue,
     header::{CACHE_CONTROL, CONTENT_TYPE},
@@ -18,7 +20,7 @@ use super::{
     render, response,
     route::{Call, Route, Started},
 };
-use crate::catalogue::Pending;
+use crate::{catalogue::Pending, model::Definition};
 
 const DOCUMENT: &str = include_str!("document.json");
 
@@ -36,15 +38,22 @@ const COMMON_HEADERS: [&str; 7] = [
 /// `GET /openapi.json`.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 pub(super) fn get(call: &Call<'_>) -> Started {
-    let service = call.service;
-    let bytes = service.description.get_or_init(|| {
-        render::json(&describe(
-            call.routes,
-            service.settings.behaviour,
-            &service.settings.base,
-        ))
-    });
-    let mut response = response::ok(bytes.clone());
+    let settings = &call.service.settings;
+    let definition = call.definition();
+    let revision = definition.revision();
+    let described = &call.service.description;
+    let mut described = described.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = match &*described {
+        Some((of, bytes)) if *of == revision => bytes.clone(),
+        _ => {
+            let behaviour = settings.behaviour;
+            let document = describe(call.routes, &definition, behaviour, &settings.base);
+            let bytes = render::json(&document);
+            *described = Some((revision, bytes.clone()));
+            bytes
+        }
+    };
+    let mut response = response::ok(bytes);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(accept::JSON));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -52,7 +61,7 @@ pub(super) fn get(call: &Call<'_>) -> Started {
 }
 
 /// The document for these routes.
-fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Value {
+fn describe(routes: &[Route], definition: &Definition, behaviour: Behaviour, base: &str) -> Value {
     // A test parses the constant.
     let mut document: Value = serde_json::from_str(DOCUMENT).unwrap_or_default();
     let text = document["info"]["description"].as_str().unwrap_or_default();
@@ -60,7 +69,7 @@ fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Value {
     document["info"]["description"] = text.into();
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
     document["servers"][0]["url"] = if base.is_empty() { "/" } else { base }.into();
-    schemas::add_fields(&mut document["components"]["schemas"]);
+    schemas::add_fields(&mut document["components"]["schemas"], definition);
 
     let mut replies = document["components"]["responses"].take();
     for reply in members(&mut replies) {
@@ -70,7 +79,7 @@ fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Value {
     }
     for route in routes {
         let path = &mut document["paths"][route.path];
-        add_parameters(path, route);
+        add_parameters(path, route, definition);
         if behaviour == Behaviour::B {
             members(path).for_each(|operation| use_older_statuses(operation, &mut replies));
         }
@@ -85,10 +94,11 @@ fn describe(routes: &[Route], behaviour: Behaviour, base: &str) -> Value {
 }
 
 /// Adds the parameters of queries.
-fn add_parameters(path: &mut Value, route: &Route) {
+fn add_parameters(path: &mut Value, route: &Route, definition: &Definition) {
     for operation in route.methods {
         let described = &mut path[operation.method.to_ascii_lowercase()];
-        let parameters = operation.parameters.iter().map(schemas::parameter);
+        let parameters = operation.parameters.all(definition);
+        let parameters = parameters.map(|parameter| schemas::parameter(&parameter, definition));
         let headers = described["parameters"].as_array().into_iter().flatten();
         described["parameters"] = parameters.chain(headers.cloned()).collect();
     }

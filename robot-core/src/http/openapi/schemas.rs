@@ -5,14 +5,13 @@ use serde_json::{Map, Value as Json, json};
 use crate::{
     catalogue::Sort,
     http::parameters::{LIMIT_MAXIMUM, Parameter, Value},
-    model::{Field, Kind},
+    model::{Definition, Field, Kind},
 };
 
 /// Adds the fields to the schemas of robots.
-pub(super) fn add_fields(schemas: &mut Json) {
-    let settable = Field::SETTABLE;
-    let created = Field::created_view();
-    add(&mut schemas["Robot"], Field::ALL, Field::json_schema);
+pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
+    let (settable, created) = (definition.settable(), definition.created_view());
+    add(&mut schemas["Robot"], definition.all(), Field::json_schema);
     for draft in ["RobotDraft", "RobotPatch"] {
         add(&mut schemas[draft], settable, Field::json_schema_of_drafts);
     }
@@ -39,38 +38,59 @@ fn required(fields: &[Field]) -> Json {
 }
 
 /// A parameter of a query.
-pub(super) fn parameter(parameter: &Parameter) -> Json {
+pub(super) fn parameter(parameter: &Parameter, definition: &Definition) -> Json {
+    let text = match parameter.value {
+        Value::Condition(condition) => format!("{}.", condition.description()),
+        _ => parameter.text.to_owned(),
+    };
     json!({
         "name": parameter.name,
         "in": "query",
-        "description": parameter.text,
-        "schema": value(parameter.value),
+        "description": text,
+        "schema": value(parameter.value, definition),
     })
 }
 
-fn value(value: Value) -> Json {
+fn value(value: Value, definition: &Definition) -> Json {
     match value {
         Value::Text => json!({ "type": "string" }),
         Value::Flag => json!({ "type": "boolean", "default": false }),
-        Value::Condition(condition) => match condition.field().kind() {
-            Kind::Choice(choices) => {
-                let choice = json!({ "type": "string", "enum": choices });
-                json!({ "type": "array", "items": choice, "minItems": 1 })
+        Value::Condition(condition) => {
+            let schema = match condition.field().kind() {
+                Kind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+                Kind::Text { .. } if !condition.field().kind().is_date() => {
+                    json!({ "type": "string" })
+                }
+                _ => condition.field().json_schema(),
+            };
+            if condition.is_repeatable() {
+                json!({ "type": "array", "items": schema, "minItems": 1 })
+            } else {
+                schema
             }
-            Kind::Text { .. } => json!({ "type": "string" }),
-            _ => condition.field().json_schema(),
-        },
+        }
         Value::Limit => json!({ "type": "integer", "minimum": 1, "maximum": LIMIT_MAXIMUM }),
         Value::OneOf(texts) => json!({ "type": "string", "enum": texts }),
         // Not an array: many generators write arrays as repeated parameters.
         Value::Fields => {
-            let name = Field::names(Field::ALL).replace(',', "|");
+            let name = Field::names(definition.all()).replace(',', "|");
             json!({
                 "type": "string",
-                "pattern": format!("^({name})(,({name}))*$"),
-                "examples": [Field::names(Field::DEFAULT)],
+                "pattern": format!("^(\\*|({name})(,({name}))*)$"),
+                "examples": [Field::names(definition.default_fields())],
             })
         }
-        Value::Sort => json!({ "type": "string", "enum": Sort::ALL.map(|sort| sort.to_string()) }),
+        Value::Sort => {
+            let names: Vec<_> = Sort::all(definition).map(|sort| sort.to_string()).collect();
+            json!({ "type": "string", "enum": names })
+        }
+        Value::By => {
+            let fields = definition
+                .settable()
+                .iter()
+                .filter(|field| field.is_countable());
+            let names: Vec<_> = fields.map(|field| field.name()).collect();
+            json!({ "type": "string", "enum": names })
+        }
     }
 }

@@ -1,0 +1,76 @@
+//! `/api/definition`: the fields of the robots, as a document of JSON Schema.
+
+use std::sync::Arc;
+
+use ::http::StatusCode;
+
+use super::{
+    conditions::{Conditions, Expectation},
+    failure::Failure,
+    parameters::{DEFINE, flag, parameters},
+    render, response,
+    robots::{done, tagged},
+    route::{Call, Started},
+};
+use crate::{
+    catalogue::{Catalogue, Pending, Redefinition},
+    model::Definition,
+};
+
+/// `GET`: the document, with all properties of all fields.
+pub(super) fn get(call: &Call<'_>) -> Started {
+    let conditions = Conditions::of_read(call.headers())?;
+    let definition = call.definition();
+    let revision = definition.revision();
+    conditions.match_revision(revision)?;
+    let response = if conditions.excludes(revision) {
+        response::whole(StatusCode::NOT_MODIFIED, Vec::new())
+    } else {
+        response::ok(render::json(&*definition))
+    };
+    Ok(Pending::ready(Ok(tagged(response, revision))))
+}
+
+/// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
+pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
+    let mut drops_values = false;
+    parameters(
+        call.query(),
+        Definition::built_in(),
+        &DEFINE,
+        |parameter, value| {
+            drops_values = flag(parameter.name, &value)?;
+            Ok(())
+        },
+    )?;
+    let conditions = Conditions::of_change(call.headers())?;
+    let malformed = |message: String| Failure::Malformed(vec![message.into()]);
+    let text = str::from_utf8(body).map_err(|error| {
+        let byte = error.valid_up_to();
+        malformed(format!("The body is not UTF-8 (at byte {byte})"))
+    })?;
+    let definition: Definition = text
+        .parse()
+        .map_err(|error| malformed(format!("{error}")))?;
+    let mut redefinition = Redefinition::new(definition);
+    if drops_values {
+        redefinition = redefinition.drop_values();
+    }
+    let catalogue = Arc::clone(&call.service.catalogue);
+    Ok(Pending::blocking(move || {
+        let expected = match conditions.expectation() {
+            Expectation::Existing => None,
+            Expectation::Exactly(revision) => Some(revision),
+            Expectation::Compared => {
+                let present = catalogue.definition().revision();
+                conditions.permit_change(present)?;
+                Some(present)
+            }
+        };
+        if let Some(expected) = expected {
+            redefinition = redefinition.if_revision(expected);
+        }
+        let defined = catalogue.define(redefinition)?;
+        Ok(tagged(done(), defined.revision()))
+    }))
+}
