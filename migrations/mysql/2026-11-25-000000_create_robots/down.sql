@@ -1,1 +1,2 @@
+DROP TABLE robots_definition;
 DROP TABLE robots;

@@ -1,2 +1,3 @@
+DROP TABLE robots_definition;
 DROP TABLE robots;
 DROP FUNCTION robots_change();

@@ -1,2 +1,3 @@
+DROP TABLE robots_definition;
 DROP TABLE robots_search;
 DROP TABLE robots;

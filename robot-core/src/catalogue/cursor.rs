@@ -231,6 +231,21 @@ impl Cursor {
         Self::at(Sort::default(), Some(text.into()), None)
     }
 
+    /// As [`after_name`](Self::after_name), in the order of this cursor.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn after_text(&self, text: String) -> Self {
+        Self::at(self.sort, Some(text.into()), None)
+    }
+
+    /// The same place in a catalogue with this definition, by which names may not be unique.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn defined_by(&self, definition: &Definition) -> Self {
+        let mut cursor = self.clone();
+        let field = definition.field(self.sort.field.name());
+        cursor.sort.field = field.unwrap_or(self.sort.field);
+        cursor
+    }
+
     /// The place; `None` at the beginning.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {

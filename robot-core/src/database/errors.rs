@@ -4,7 +4,18 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use crate::{catalogue::Error, model::Violation};
 
-/// The unique constraint that a statement violated: that of the name, or of the id.
+/// The prefixes of the names of unique indexes of own fields.
+pub(super) const UNIQUE: &str = "unique_";
+
+/// Whether a statement violated a unique constraint.
+pub(super) fn is_taken(error: &DieselError) -> bool {
+    matches!(
+        error,
+        DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)
+    )
+}
+
+/// The unique constraint that a statement violated: that of the name, the id, or an own field.
 pub(super) fn taken(error: &DieselError) -> Option<Violation> {
     // The name of the constraint, and how the messages of SQLite, MariaDB and MySQL name it.
     const ID: [&str; 4] = [
@@ -30,10 +41,21 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
         }
     };
     if is_violated(NAME) {
-        Some(Violation::NAME_TAKEN)
-    } else {
-        is_violated(ID).then_some(Violation::ID_TAKEN)
+        return Some(Violation::NAME_TAKEN);
     }
+    if is_violated(ID) {
+        return Some(Violation::ID_TAKEN);
+    }
+    // `unique_text_maker`, as the name of the constraint or in quotation marks.
+    let message = information.message();
+    let name = information.constraint_name();
+    let name = name.or_else(|| message.split('\'').rev().nth(1))?;
+    let (_, field) = name
+        .rsplit('.')
+        .next()?
+        .strip_prefix(UNIQUE)?
+        .split_once('_')?;
+    Some(Violation::taken(field))
 }
 
 /// A catalogue error that a statement of several steps ended with, as an error of Diesel.
@@ -49,7 +71,10 @@ pub(super) fn classify(
     is_disk_full: fn(&DieselError) -> bool,
 ) -> Error {
     match error {
-        error if taken(&error) == Some(Violation::NAME_TAKEN) => Violation::NAME_TAKEN.into(),
+        error if is_taken(&error) => match taken(&error) {
+            Some(violation) if violation != Violation::ID_TAKEN => violation.into(),
+            _ => Error::store(error),
+        },
         DieselError::QueryBuilderError(cause) if cause.is::<Error>() => {
             cause.downcast().map_or_else(Error::store, |error| *error)
         }

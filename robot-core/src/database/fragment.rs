@@ -14,11 +14,13 @@ use diesel::{
 use serde::Serialize;
 
 /// SQL with values. As an expression, it is a condition on the table of robots.
+#[derive(Clone)]
 pub(super) struct Fragment<'a> {
     parts: Vec<Part<'a>>,
     is_cached: bool,
 }
 
+#[derive(Clone)]
 enum Part<'a> {
     Sql(Cow<'static, str>),
     Text(Cow<'a, str>),
@@ -51,6 +53,13 @@ impl<'a> Fragment<'a> {
     /// The statement is planned for these values, and not kept.
     pub(super) fn uncached(mut self) -> Self {
         self.is_cached = false;
+        self
+    }
+
+    /// Appends another fragment.
+    pub(super) fn then(mut self, other: Self) -> Self {
+        self.is_cached &= other.is_cached;
+        self.parts.extend(other.parts);
         self
     }
 

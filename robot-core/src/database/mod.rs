@@ -4,11 +4,15 @@
 //! the schema, the statements, migrations and the restoration of robots with their ids. A backend
 //! implements [`statements::Dialect`] and [`migrations::Migrate`] for its connection.
 
+mod conditions;
+mod define;
 mod errors;
 mod fragment;
+mod impl_statements;
 mod locks;
 mod measuring;
 mod migrations;
+mod refresher;
 mod restore;
 mod schema;
 mod search_text;

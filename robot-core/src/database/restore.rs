@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     catalogue::Restoration,
-    model::{Robot, RobotId, Violation},
+    model::{Definition, Robot, RobotId, Violation},
 };
 
 /// Rows per statement. SQLite allows 32,766 values in a statement, so up to 32 per row.
@@ -20,6 +20,7 @@ const ROWS: usize = 1000;
 /// Restores robots, in a transaction that the caller begins and ends.
 pub(super) async fn restore<C: Statements>(
     connection: &mut C,
+    definition: &Definition,
     restoration: &Restoration,
 ) -> QueryResult<()> {
     let last = restoration.last_id().map_or(0, RobotId::get);
@@ -28,7 +29,7 @@ pub(super) async fn restore<C: Statements>(
         connection.lock_ids().await?;
     }
     for robots in restoration.robots().chunks(ROWS) {
-        insert(connection, robots).await?;
+        insert(connection, definition, robots).await?;
     }
     // Last, because a sequence keeps its new value if the transaction fails.
     if raises_last && last > connection.last_id().await? {
@@ -38,16 +39,20 @@ pub(super) async fn restore<C: Statements>(
 }
 
 /// Inserts rows by one statement. If an id or a name is taken, retries row by row to find which.
-async fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryResult<()> {
+async fn insert<C: Statements>(
+    connection: &mut C,
+    definition: &Definition,
+    robots: &[Robot],
+) -> QueryResult<()> {
     connection.batch("SAVEPOINT before_rows").await?;
-    match connection.insert_robots(robots).await {
+    match connection.insert_robots(definition, robots).await {
         Ok(()) => {}
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
             connection
                 .batch("ROLLBACK TO SAVEPOINT before_rows")
                 .await?;
             for robot in robots {
-                insert_one(connection, robot).await?;
+                insert_one(connection, definition, robot).await?;
             }
         }
         Err(error) => return Err(error),
@@ -57,9 +62,14 @@ async fn insert<C: Statements>(connection: &mut C, robots: &[Robot]) -> QueryRes
 
 /// Inserts a row. If its id and its name are taken, the error is that of the id: a server may check either
 /// first, and the order changes when an index is created again.
-async fn insert_one<C: Statements>(connection: &mut C, robot: &Robot) -> QueryResult<()> {
+async fn insert_one<C: Statements>(
+    connection: &mut C,
+    definition: &Definition,
+    robot: &Robot,
+) -> QueryResult<()> {
     connection.batch("SAVEPOINT before_row").await?;
-    if let Err(error) = connection.insert_robots(std::slice::from_ref(robot)).await {
+    let inserted = connection.insert_robots(definition, std::slice::from_ref(robot));
+    if let Err(error) = inserted.await {
         let violation = taken(&error).ok_or(error)?;
         connection.batch("ROLLBACK TO SAVEPOINT before_row").await?;
         let violation = if connection.exists(robot.id()).await? {

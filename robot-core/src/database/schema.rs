@@ -7,8 +7,11 @@ use serde::Serialize;
 
 use super::errors::wrap;
 use crate::{
-    catalogue::{Error, Summary},
-    model::{Entry, Revision, Robot, RobotId, ValidChanges, ValidDraft, fold},
+    catalogue::{Error, Summary, ValueCount, counted_values},
+    model::{
+        Definition, Entry, Field, OwnValues, Revision, Robot, RobotId, ValidChanges, ValidDraft,
+        Value, fold,
+    },
 };
 
 diesel::table! {
@@ -16,12 +19,14 @@ diesel::table! {
         id -> BigInt,
         name -> Text,
         #[sql_name = "type"]
-        robot_type -> Text,
-        year -> BigInt,
+        robot_type -> Nullable<Text>,
+        year -> Nullable<BigInt>,
         /// 1 for a new robot, and greater by one after each change.
         revision -> BigInt,
         /// The folded name; NULL if the row is not in the search index yet.
         search_text -> Nullable<Text>,
+        /// The folded texts of the fields that searches include, which are written with the folded name.
+        own_text -> Nullable<Text>,
         /// The values of other fields, as a JSON object.
         own -> Nullable<Text>,
     }
@@ -33,10 +38,43 @@ diesel::table! {
 pub(super) struct Row {
     id: i64,
     name: String,
-    robot_type: String,
-    year: i64,
+    robot_type: Option<String>,
+    year: Option<i64>,
     revision: i64,
     own: Option<String>,
+}
+
+/// What searches compare of a robot.
+#[derive(Default)]
+pub(super) struct SearchTexts<'a> {
+    pub(super) name: Option<Cow<'a, str>>,
+    pub(super) own: Option<String>,
+}
+
+impl<'a> SearchTexts<'a> {
+    /// The folded name, and the folded texts of the fields that searches include, a line each.
+    pub(super) fn new(
+        definition: &Definition,
+        name: &'a str,
+        value: impl Fn(Field) -> Option<Value<'a>>,
+    ) -> Self {
+        let searched = definition.own().filter(|field| field.is_searched());
+        let texts = searched.filter_map(value).map(|value| value.to_string());
+        let texts: Vec<_> = texts.map(|text| fold(&text).into_owned()).collect();
+        Self {
+            name: Some(fold(name)),
+            own: (!texts.is_empty()).then(|| texts.join("\n")),
+        }
+    }
+
+    #[cfg(any(feature = "postgres", feature = "mysql"))]
+    pub(super) fn of(definition: &Definition, draft: &'a ValidDraft) -> Self {
+        Self::new(definition, draft.name(), |field| draft.value(field))
+    }
+
+    pub(super) fn of_robot(definition: &Definition, robot: &'a Robot) -> Self {
+        Self::new(definition, robot.name(), |field| robot.value(&field))
+    }
 }
 
 /// A row of a new robot. As JSON it is an object with [`DRAFT_COLUMNS`].
@@ -45,10 +83,12 @@ pub(super) struct Row {
 pub(super) struct DraftRow<'a> {
     name: &'a str,
     #[serde(rename = "type")]
-    robot_type: &'a str,
-    year: i64,
+    robot_type: Option<&'a str>,
+    year: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     search_text: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own_text: Option<String>,
     own: Option<String>,
 }
 
@@ -69,10 +109,11 @@ pub(super) struct RobotRow<'a> {
     id: i64,
     name: &'a str,
     #[serde(rename = "type")]
-    robot_type: &'a str,
-    year: i64,
+    robot_type: Option<&'a str>,
+    year: Option<i64>,
     revision: i64,
     search_text: Option<Cow<'a, str>>,
+    own_text: Option<String>,
     own: Option<String>,
 }
 
@@ -82,32 +123,35 @@ pub(super) struct RobotRow<'a> {
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
     #[serde(rename = "type")]
-    robot_type: Option<&'a str>,
-    year: Option<i64>,
-    search_text: Option<Cow<'a, str>>,
+    robot_type: Option<Option<&'a str>>,
+    year: Option<Option<i64>>,
+    search_text: Option<Option<Cow<'a, str>>>,
+    own_text: Option<Option<String>>,
 }
 
 impl<'a> DraftRow<'a> {
-    pub(super) fn new(draft: &'a ValidDraft, search_text: Option<Cow<'a, str>>) -> Self {
+    pub(super) fn new(draft: &'a ValidDraft, texts: SearchTexts<'a>) -> Self {
         Self {
             name: draft.name(),
             robot_type: draft.robot_type(),
             year: draft.year(),
-            search_text,
+            search_text: texts.name,
+            own_text: texts.own,
             own: draft.own().to_json(),
         }
     }
 }
 
 impl<'a> RobotRow<'a> {
-    pub(super) fn new(robot: &'a Robot, search_text: Option<Cow<'a, str>>) -> Self {
+    pub(super) fn new(robot: &'a Robot, texts: SearchTexts<'a>) -> Self {
         Self {
             id: robot.id().get(),
             name: robot.name(),
             robot_type: robot.robot_type(),
             year: robot.year(),
             revision: robot.revision().get(),
-            search_text,
+            search_text: texts.name,
+            own_text: texts.own,
             own: robot.own().to_json(),
         }
     }
@@ -118,38 +162,70 @@ impl<'a> RobotRow<'a> {
         Self {
             id,
             name,
-            robot_type: "",
-            year: 0,
+            robot_type: None,
+            year: None,
             revision: Revision::FIRST.get(),
             search_text: None,
+            own_text: None,
             own: None,
         }
     }
 }
 
-impl<'a> From<&'a ValidChanges> for ChangedColumns<'a> {
-    fn from(changes: &'a ValidChanges) -> Self {
+impl<'a> ChangedColumns<'a> {
+    /// If what searches compare is not known, they compare the robot until it is added to the search index.
+    pub(super) fn new(definition: &Definition, changes: &'a ValidChanges) -> Self {
+        let mut searched = definition.own().filter(|field| field.is_searched());
+        let is_searched = |field| changes.removes(field) || changes.value(field).is_some();
+        let (search_text, own_text) = match changes.name() {
+            Some(name) if changes.replaces_own() => {
+                let texts = SearchTexts::new(definition, name, |field| changes.value(field));
+                (Some(texts.name), Some(texts.own))
+            }
+            _ if searched.any(is_searched) => (Some(None), Some(None)),
+            name => (name.map(|name| Some(fold(name))), None),
+        };
         Self {
             name: changes.name(),
-            robot_type: changes.robot_type(),
-            year: changes.year(),
-            search_text: changes.name().map(fold),
+            robot_type: changes
+                .robot_type()
+                .map(Some)
+                .or(changes.removes(Field::TYPE).then_some(None)),
+            year: changes
+                .year()
+                .map(Some)
+                .or(changes.removes(Field::YEAR).then_some(None)),
+            search_text,
+            own_text,
         }
+    }
+
+    #[cfg(feature = "postgres")]
+    pub(super) fn sets_own_text(&self) -> bool {
+        self.own_text.is_some()
+    }
+
+    /// Whether a value is removed.
+    #[cfg(feature = "postgres")]
+    pub(super) fn has_null(&self) -> bool {
+        self.robot_type == Some(None) || self.year == Some(None) || self.search_text == Some(None)
     }
 }
 
 /// The robot of a row. Checks only what the types require: rows of another program or version stay
 /// readable.
 pub(super) fn robot(row: Row) -> QueryResult<Robot> {
-    let own = row.own.as_deref().map(serde_json::from_str);
-    let own = own
-        .transpose()
-        .map_err(|error| wrap(Error::store(error)))?
-        .unwrap_or_default();
+    let own = own_values(row.own.as_deref());
     let values = ValidDraft::from_stored(row.name, row.robot_type, row.year, own);
     // No program that keeps the contract writes another one.
     let revision = Revision::new(row.revision).unwrap_or(Revision::FIRST);
     Ok(values.with_id(stored_id(row.id)?).with_revision(revision))
+}
+
+/// The own values of a row. The columns of other programs may have any JSON.
+pub(super) fn own_values(json: Option<&str>) -> OwnValues {
+    let own = json.and_then(|json| serde_json::from_str(json).ok());
+    own.unwrap_or_default()
 }
 
 /// The entry of a row.
@@ -158,11 +234,29 @@ pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
 }
 
 /// The summary of rows with type, year and number.
-pub(super) fn summary(rows: impl IntoIterator<Item = (String, i64, i64)>) -> Summary {
+pub(super) fn summary(
+    rows: impl IntoIterator<Item = (Option<String>, Option<i64>, i64)>,
+) -> Summary {
     Summary::new(
         rows.into_iter()
             .map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())),
     )
+}
+
+/// The numbers of robots by the values of a field, which are texts or truth values.
+pub(super) fn value_counts(
+    field: Field,
+    rows: impl IntoIterator<Item = (Option<String>, i64)>,
+) -> Vec<ValueCount> {
+    let is_text = field.kind().is_text();
+    let counts = rows.into_iter().map(|(value, count)| {
+        let value = value.map(|text| match is_text {
+            true => Value::from(text),
+            false => Value::Boolean(matches!(text.as_str(), "true" | "1")),
+        });
+        (value, count.unsigned_abs())
+    });
+    counted_values(field, counts)
 }
 
 /// The id that a database assigned.
@@ -186,7 +280,7 @@ mod tests {
     #[test]
     fn draft_columns_are_those_of_draft_row() {
         let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
-        let row = serde_json::to_value(DraftRow::new(&draft, None)).unwrap();
+        let row = serde_json::to_value(DraftRow::new(&draft, SearchTexts::default())).unwrap();
         let members: Vec<_> = row.as_object().unwrap().keys().collect();
         let mut columns = DRAFT_COLUMNS;
         columns.sort_unstable();

@@ -1,5 +1,6 @@
-//! Searches. The search text of a row is its folded name, so that folding exists in this program only. A row
-//! of another program has none: it is compared here, until it is added to the search index.
+//! Searches. What a search compares without case and diacritics is stored in each row, so that folding exists in
+//! this program only. A row of another program has none of it: it is compared here, until it is added to the
+//! search index.
 
 use std::borrow::Cow;
 
@@ -8,52 +9,85 @@ use diesel::QueryResult;
 use super::{fragment::Fragment, statements::Statements};
 use crate::{catalogue::Filter, model::fold};
 
-/// The text of a filter.
+/// The texts of a filter.
 pub(super) struct TextSearch<'a> {
+    /// The text that names contain; empty if all do.
     text: Cow<'a, str>,
+    is_folded: bool,
+    words: &'a [String],
     /// The ids of the robots without a search text that meet the condition; `None` if names are compared as
-    /// they are.
-    folded: Option<Vec<i64>>,
+    /// they are, and there are no words.
+    unindexed: Option<Vec<i64>>,
 }
 
 impl<'a> TextSearch<'a> {
-    /// `None` if every name contains the text. The statement of the condition must see the same snapshot
+    /// `None` if every robot meets the conditions. The statement of the condition must see the same snapshot
     /// of the database.
     pub(super) async fn new<C: Statements>(
         connection: &mut C,
         filter: &'a Filter,
     ) -> QueryResult<Option<Self>> {
         let containing = filter.get_containing();
-        if !filter.is_folded() {
-            let text = Cow::Borrowed(containing);
-            return Ok((!containing.is_empty()).then_some(Self { text, folded: None }));
-        }
-        let text = fold(containing);
-        if text.is_empty() {
+        let words = filter.words();
+        let text = if filter.is_folded() {
+            fold(containing)
+        } else {
+            Cow::Borrowed(containing)
+        };
+        if text.is_empty() && words.is_empty() {
             return Ok(None);
         }
-        let unindexed = connection.unindexed(i64::MAX).await?.into_iter();
-        let matching = unindexed.filter(|(_, name)| fold(name).contains(&*text));
-        let folded = Some(matching.map(|(id, _)| id).collect());
-        Ok(Some(Self { text, folded }))
+        let mut unindexed = None;
+        if is_folded(filter) {
+            let matcher = filter.matcher();
+            let robots = connection.unindexed(i64::MAX).await?;
+            let matching = robots.iter().filter(|robot| matcher.matches(robot));
+            unindexed = Some(matching.map(|robot| robot.id().get()).collect());
+        }
+        Ok(Some(Self {
+            text,
+            is_folded: filter.is_folded(),
+            words,
+            unindexed,
+        }))
     }
 
-    /// The text, folded: it is contained in the search text of every robot that meets the condition.
+    /// A folded text that the search index has for every robot that meets the condition.
     #[cfg(feature = "sqlite")]
     pub(super) fn folded(&self) -> Cow<'_, str> {
-        fold(&self.text)
+        let longest = self.words.iter().max_by_key(|word| word.len());
+        match longest {
+            Some(word) if self.text.is_empty() => Cow::Borrowed(word),
+            _ => fold(&self.text),
+        }
     }
 
     pub(super) fn condition<C: Statements>(&self) -> Fragment<'_> {
-        match &self.folded {
-            None => C::name_contains(&self.text),
-            Some(ids) => C::search_text_contains(&self.text, ids),
+        let name = (!self.text.is_empty()).then(|| {
+            if self.is_folded {
+                C::search_text_contains(&self.text)
+            } else {
+                C::name_contains(&self.text)
+            }
+        });
+        let words = self.words.iter();
+        let words = words.map(|word| C::search_text_contains(word).or(C::own_text_contains(word)));
+        let conditions = name.into_iter().chain(words).reduce(Fragment::and);
+        let condition = conditions.unwrap_or_else(|| Fragment::new("1 = 1"));
+        match self.unindexed.as_deref() {
+            None | Some([]) => condition,
+            Some(ids) => condition.or(has_id(ids)),
         }
     }
 }
 
+/// Whether a search compares what only indexed rows have.
+pub(super) fn is_folded(filter: &Filter) -> bool {
+    filter.is_folded() || !filter.words().is_empty()
+}
+
 /// The condition that the id of a robot is one of these.
-pub(super) fn has_id(ids: &[i64]) -> Fragment<'static> {
+fn has_id(ids: &[i64]) -> Fragment<'static> {
     let ids: Vec<_> = ids.iter().map(i64::to_string).collect();
     Fragment::new(format!("robots.id IN ({})", ids.join(", "))).uncached()
 }

@@ -439,6 +439,12 @@ impl ValidChanges {
         self.draft.year
     }
 
+    /// Whether own values that the changes do not have are removed.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn replaces_own(&self) -> bool {
+        self.replaces_own
+    }
+
     /// How the own values change.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
     pub(crate) fn own(&self) -> OwnChange {

@@ -20,7 +20,7 @@ use crate::{
         migrations::{self, Migrate, MigrationError},
         statements::Statements,
     },
-    model::{Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 /// Purpose of a connection.
@@ -62,6 +62,10 @@ pub(super) trait Backend: Statements + Sized + 'static {
         slow_statement: Duration,
     ) -> impl Future<Output = Result<Self, ConnectError>> + Send;
 
+    /// If changes of tables are no part of transactions: the SQL that locks out other processes that change
+    /// tables, and the SQL that unlocks.
+    const TABLE_LOCK: Option<(&'static str, &'static str)>;
+
     /// Prepares the tables. Blocks the thread, which the runtime of the connection must not need.
     fn prepare(self, database: &str, preparation: Preparation) -> Result<Self, MigrationError>;
 
@@ -75,33 +79,39 @@ pub(super) trait Backend: Statements + Sized + 'static {
     /// The robots with these names, in any order, by one statement.
     fn find_all(&mut self, names: &[&str]) -> impl Future<Output = QueryResult<Vec<Robot>>> + Send;
 
-    /// Adds robots without a search text to the search index, unless they have other names now. By default with
+    /// Adds robots without a search text to the search index, unless they were changed. By default with
     /// a statement for each.
     fn index_all(
         &mut self,
-        rows: &[(i64, String)],
+        definition: &Definition,
+        robots: &[Robot],
     ) -> impl Future<Output = QueryResult<()>> + Send {
         async move {
-            for (id, name) in rows {
-                self.index(*id, name).await?;
+            for robot in robots {
+                self.index(definition, robot).await?;
             }
             Ok(())
         }
     }
 
-    /// Inserts robots with different names, except those whose names are taken, and returns the new ids
-    /// by name. If this takes several statements, the last one begins before the deadline.
+    /// Inserts robots, except those with values that others have, and returns the new ids in the order of
+    /// the drafts. If this takes several statements, the last one begins before the deadline.
     fn insert_all(
         &mut self,
+        definition: &Definition,
         drafts: &[&ValidDraft],
         deadline: Instant,
-    ) -> impl Future<Output = QueryResult<HashMap<String, i64>>> + Send;
+    ) -> impl Future<Output = QueryResult<Vec<Option<i64>>>> + Send;
+
+    /// Whether [`update_all`](Self::update_all) can execute a change.
+    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool;
 
     /// Changes robots with different ids, except those whose new names are taken, and returns the
     /// results of those that exist. By default with a statement for each, the last one before the
     /// deadline; one that fails must not roll back the others.
     fn update_all(
         &mut self,
+        definition: &Definition,
         updates: &[(RobotId, &ValidChanges)],
         deadline: Instant,
     ) -> impl Future<Output = QueryResult<HashMap<RobotId, Result<()>>>> + Send {
@@ -109,7 +119,7 @@ pub(super) trait Backend: Statements + Sized + 'static {
             let mut updated = HashMap::new();
             for (id, changes) in updates {
                 check_deadline(deadline)?;
-                let result = match self.update(*id, changes).await {
+                let result = match self.update(definition, *id, changes).await {
                     Ok(0) => continue,
                     Ok(_) => Ok(()),
                     Err(error) => Err(taken(&error).ok_or(error)?.into()),
@@ -179,14 +189,18 @@ pub(super) fn prepare<C: Migrate>(
 }
 
 /// Adds names that other programs inserted to the search index. Without them, searches compare these names.
-pub(super) async fn index_names<B: Backend>(connection: &mut B, database: &str) {
+pub(super) async fn index_names<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    database: &str,
+) {
     /// Names in a transaction, and its time limit.
     const NAMES: i64 = 1000;
     const LIMIT: Duration = Duration::from_secs(20);
     let mut index = async || -> QueryResult<bool> {
         let rows = connection.unindexed(NAMES).await?;
         connection.batch("BEGIN").await?;
-        connection.index_all(&rows).await?;
+        connection.index_all(definition, &rows).await?;
         connection.batch("COMMIT").await?;
         Ok(rows.is_empty())
     };

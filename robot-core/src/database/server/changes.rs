@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -15,13 +16,18 @@ use super::{
 };
 use crate::{
     catalogue::{Change, Error, Result},
-    database::{errors::wrap, schema::assigned},
-    model::{RobotId, ValidChanges, ValidDraft, Violation},
+    database::{
+        define::KnownDefinition,
+        errors::{is_taken, taken, wrap},
+        schema::assigned,
+    },
+    model::{Definition, RobotId, ValidChanges, ValidDraft, Violation},
 };
 
 /// Changes, each with this timeout.
 pub(super) struct Changes {
     pub(super) timeout: Duration,
+    pub(super) definition: Arc<KnownDefinition>,
 }
 
 impl<B: Backend> Work<B> for Changes {
@@ -56,21 +62,23 @@ impl<B: Backend> Work<B> for Changes {
         };
         connection.limit(limits).await?;
         let deadline = Instant::now() + limit;
+        let definition = &*self.definition.get();
         if let [change] = changes
             && let Some(connection) = connection.autocommit()
         {
-            return Ok(vec![connection.apply(change).await?]);
+            return Ok(vec![connection.apply_alone(definition, change).await?]);
         }
-        let groups = Groups::of(changes);
+        let groups = Groups::of::<B>(definition, changes);
         if B::INSERTS_BY_ONE_STATEMENT
+            && definition.has_only_unique_names()
             && groups.are_only_inserts()
             && let Some(connection) = connection.autocommit()
         {
-            let mut applied = groups.apply(connection, deadline).await?;
+            let mut applied = groups.apply(connection, definition, deadline).await?;
             return Ok(applied.results(changes));
         }
         connection.begin().await?;
-        let applied = groups.apply(connection.inner(), deadline).await;
+        let applied = groups.apply(connection.inner(), definition, deadline).await;
         let mut applied = connection.end(applied).await?;
         Ok(applied.results(changes))
     }
@@ -79,12 +87,13 @@ impl<B: Backend> Work<B> for Changes {
 /// Applies changes in the same way, all or none of them, with the last statement before the deadline.
 pub(super) async fn apply_all<B: Backend>(
     connection: &mut Connection<B>,
+    definition: &Definition,
     changes: &[Change],
     deadline: Instant,
 ) -> QueryResult<Vec<RobotId>> {
     connection.begin().await?;
-    let groups = Groups::of(changes);
-    let ids = groups.apply(connection.inner(), deadline).await;
+    let groups = Groups::of::<B>(definition, changes);
+    let ids = groups.apply(connection.inner(), definition, deadline).await;
     let ids = ids.and_then(|mut applied| {
         let ids = applied.results(changes).into_iter();
         ids.collect::<Result<_>>().map_err(wrap)
@@ -92,24 +101,26 @@ pub(super) async fn apply_all<B: Backend>(
     connection.end(ids).await
 }
 
-/// The changes of a batch by kind: each name once, each id once. They are applied by as few statements as
+/// The changes of a batch by kind. They are applied by as few statements as
 /// possible: updates, then inserts, then those with a statement of their own, then deletes. None of them has been
 /// acknowledged, so that any order is right. Rows of each kind are locked in the order of their names or ids,
 /// which makes deadlocks between servers rare.
 #[derive(Default)]
 struct Groups<'a> {
-    inserts: BTreeMap<&'a str, &'a ValidDraft>,
+    /// By their names. Each has its place in the batch.
+    inserts: Vec<(usize, &'a Change, &'a ValidDraft)>,
     updates: BTreeMap<RobotId, &'a ValidChanges>,
     deletes: BTreeSet<RobotId>,
-    /// Changes with a statement of their own, in the order of those of each robot: further updates, and
-    /// changes that expect a revision. Each statement sees the result of the one before.
+    /// Changes with a statement of their own, in the order of those of each robot: further updates, updates that
+    /// cannot be executed together, and changes that expect a revision. Each statement sees the result of the
+    /// one before.
     separate: BTreeMap<RobotId, Vec<&'a Change>>,
 }
 
 /// What was applied.
 #[derive(Default)]
 struct Applied {
-    inserted: HashMap<String, i64>,
+    inserted: HashMap<usize, Result<RobotId>>,
     /// The results of the first update of each robot.
     updated: HashMap<RobotId, Result<RobotId>>,
     deleted: HashSet<RobotId>,
@@ -118,14 +129,16 @@ struct Applied {
 }
 
 impl<'a> Groups<'a> {
-    fn of(changes: &'a [Change]) -> Self {
+    fn of<B: Backend>(definition: &Definition, changes: &'a [Change]) -> Self {
         let mut groups = Self::default();
-        for change in changes {
+        for (index, change) in changes.iter().enumerate() {
             match change {
-                Change::Insert(draft) => {
-                    groups.inserts.entry(draft.name()).or_insert(draft);
-                }
-                Change::Update(id, changes) if !groups.updates.contains_key(id) => {
+                Change::Insert(draft) => groups.inserts.push((index, change, draft)),
+                Change::Update(id, changes)
+                    if !groups.updates.contains_key(id)
+                        && !groups.separate.contains_key(id)
+                        && B::updates_together(definition, changes) =>
+                {
                     groups.updates.insert(*id, changes);
                 }
                 Change::Delete(id) => drop(groups.deletes.insert(*id)),
@@ -134,6 +147,8 @@ impl<'a> Groups<'a> {
                 }
             }
         }
+        // Stable: of inserts of the same name, the first one succeeds.
+        groups.inserts.sort_by_key(|(_, _, draft)| draft.name());
         groups
     }
 
@@ -144,9 +159,9 @@ impl<'a> Groups<'a> {
     async fn apply<B: Backend>(
         &self,
         connection: &mut B,
+        definition: &Definition,
         deadline: Instant,
     ) -> QueryResult<Applied> {
-        let drafts: Vec<_> = self.inserts.values().copied().collect();
         let updates: Vec<_> = self
             .updates
             .iter()
@@ -157,22 +172,24 @@ impl<'a> Groups<'a> {
         // First: a name that is taken is then held by a committed row, not by one that this transaction has
         // inserted. Otherwise a robot that another transaction deletes meanwhile would have a taken name.
         if !updates.is_empty() {
-            let mut updated = connection.update_all(&updates, deadline).await?;
+            let mut updated = connection
+                .update_all(definition, &updates, deadline)
+                .await?;
             let result = |(id, _)| match updated.remove(&id) {
                 Some(result) => (id, result.map(|()| id)),
                 None => (id, Err(Error::NotFound(id))),
             };
             applied.updated = updates.into_iter().map(result).collect();
         }
-        if !drafts.is_empty() {
+        if !self.inserts.is_empty() {
             check_deadline(deadline)?;
-            applied.inserted = connection.insert_all(&drafts, deadline).await?;
+            applied.inserted = self.insert(connection, definition, deadline).await?;
         }
         for (id, changes) in &self.separate {
             let results = applied.separate.entry(*id).or_default();
             for change in changes {
                 check_deadline(deadline)?;
-                results.push_back(connection.apply(change).await?);
+                results.push_back(apply_separately(connection, definition, change).await?);
             }
         }
         if !deletes.is_empty() {
@@ -180,21 +197,71 @@ impl<'a> Groups<'a> {
         }
         Ok(applied)
     }
+
+    async fn insert<B: Backend>(
+        &self,
+        connection: &mut B,
+        definition: &Definition,
+        deadline: Instant,
+    ) -> QueryResult<HashMap<usize, Result<RobotId>>> {
+        let drafts: Vec<_> = self.inserts.iter().map(|(_, _, draft)| *draft).collect();
+        let ids = connection.insert_all(definition, &drafts, deadline).await?;
+        let mut inserted = HashMap::with_capacity(ids.len());
+        for ((index, change, _), id) in self.inserts.iter().zip(ids) {
+            let result = match id {
+                Some(id) => assigned(id),
+                None if definition.has_only_unique_names() => Err(Violation::NAME_TAKEN.into()),
+                None => {
+                    check_deadline(deadline)?;
+                    apply_separately(connection, definition, change).await?
+                }
+            };
+            inserted.insert(*index, result);
+        }
+        Ok(inserted)
+    }
+}
+
+/// Applies a change in a transaction, of which a unique value costs nothing but the change.
+async fn apply_separately<B: Backend>(
+    connection: &mut B,
+    definition: &Definition,
+    change: &Change,
+) -> QueryResult<Result<RobotId>> {
+    if matches!(change, Change::DeleteIf(..)) {
+        return connection.apply(definition, change).await;
+    }
+    connection.batch("SAVEPOINT before_change").await?;
+    match connection.apply(definition, change).await {
+        Err(error) if is_taken(&error) => {
+            connection
+                .batch("ROLLBACK TO SAVEPOINT before_change")
+                .await?;
+            match connection.violations(definition, change).await? {
+                Some(violations) => Ok(Err(violations.into())),
+                None => Ok(Err(taken(&error).ok_or(error)?.into())),
+            }
+        }
+        result => result,
+    }
 }
 
 impl Applied {
     /// The results of changes, in their order.
     fn results(&mut self, changes: &[Change]) -> Vec<Result<RobotId>> {
-        changes.iter().map(|change| self.take(change)).collect()
+        let changes = changes.iter().enumerate();
+        changes
+            .map(|(index, change)| self.take(index, change))
+            .collect()
     }
 
-    /// The result of the next change. Of several equal inserts or deletes, the first one succeeded.
-    fn take(&mut self, change: &Change) -> Result<RobotId> {
+    /// The result of the next change. Of several equal deletes, the first one succeeded.
+    fn take(&mut self, index: usize, change: &Change) -> Result<RobotId> {
         match change {
-            Change::Insert(draft) => match self.inserted.remove(draft.name()) {
-                Some(id) => assigned(id),
-                None => Err(Violation::NAME_TAKEN.into()),
-            },
+            Change::Insert(_) => self
+                .inserted
+                .remove(&index)
+                .unwrap_or_else(|| Err(missing())),
             Change::Delete(id) if self.deleted.remove(id) => Ok(*id),
             Change::Delete(id) => Err(Error::NotFound(*id)),
             Change::Update(id, _) => match self.updated.remove(id) {
@@ -208,8 +275,12 @@ impl Applied {
     fn next_separate(&mut self, id: RobotId) -> Result<RobotId> {
         let results = self.separate.get_mut(&id);
         let result = results.and_then(VecDeque::pop_front);
-        result.unwrap_or_else(|| Err(Error::store("a change has no result")))
+        result.unwrap_or_else(|| Err(missing()))
     }
+}
+
+fn missing() -> Error {
+    Error::store("a change has no result")
 }
 
 #[cfg(test)]
@@ -245,6 +316,7 @@ mod tests {
         // Locks are awaited for seconds.
         let changes = Changes {
             timeout: Duration::from_secs(60),
+            definition: Arc::default(),
         };
         let result = changes.execute(connection, batch, Attempt::InBatch).await;
         result.ok().unwrap()

@@ -10,6 +10,7 @@ use std::{
 };
 
 use ::metrics::{Counter, Gauge, counter, gauge};
+use diesel::QueryResult;
 use tokio::{runtime::Handle, time::timeout};
 
 use super::{
@@ -20,7 +21,10 @@ use super::{
 };
 use crate::{
     catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions, Preparation, redact},
-    database::locks::lock,
+    database::{
+        define::{self, KnownDefinition},
+        locks::lock,
+    },
     metrics::{CONNECTS, STORE_CONNECTIONS, STORE_CONNECTIONS_LIMIT, STORE_CONNECTS},
 };
 
@@ -64,6 +68,7 @@ pub(super) struct Connector<B: Backend> {
     /// The outage that lasts.
     outage: Mutex<Option<Outage>>,
     metrics: ConnectionMetrics,
+    pub(super) definition: Arc<KnownDefinition>,
 }
 
 /// Why the server cannot be used.
@@ -124,6 +129,7 @@ impl<B: Backend> Connector<B> {
             last_demotion: Mutex::new(Instant::now()),
             outage: Mutex::default(),
             metrics: ConnectionMetrics::new(),
+            definition: Arc::default(),
         };
         match connector.prepare().await {
             Err(error)
@@ -140,7 +146,7 @@ impl<B: Backend> Connector<B> {
     pub(super) async fn connect(&self) -> Option<Connection<B>> {
         let epoch = self.epoch();
         let connected = match self.prepare().await {
-            Ok(()) => self.establish(Purpose::Use).await,
+            Ok(()) => self.establish_defined().await,
             Err(error) => Err(error),
         };
         match connected {
@@ -176,11 +182,39 @@ impl<B: Backend> Connector<B> {
                     error.into_open_error(self.name.clone(), |cause| self.cannot_open(cause))
                 })?;
             if !matches!(preparation, Preparation::Revert(_)) {
-                index_names(&mut connection, &self.name).await;
+                let opened = self.open_definition(&mut connection).await;
+                opened.map_err(|error| self.cannot_open(error.into()))?;
+                index_names(&mut connection, &self.definition.get(), &self.name).await;
             }
             *is_prepared = true;
         }
         Ok(())
+    }
+
+    /// Reads the definition, and repairs its indexes if a process may have left them incomplete.
+    async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
+        self.definition.refresh(connection).await?;
+        if let Some((lock, unlock)) = B::TABLE_LOCK {
+            connection.texts(lock).await?;
+            let repaired = define::repair(connection, &self.definition.get()).await;
+            connection.texts(unlock).await?;
+            return repaired;
+        }
+        Ok(())
+    }
+
+    /// Whether an outage lasts, as far as is known.
+    pub(super) fn has_outage(&self) -> bool {
+        lock(&self.outage).is_some()
+    }
+
+    /// A connection, after which the definition is known.
+    async fn establish_defined(&self) -> Result<B, OpenError> {
+        let mut connection = self.establish(Purpose::Use).await?;
+        let refreshed = timeout(CONNECT_LIMIT, self.definition.refresh(&mut connection)).await;
+        let refreshed = refreshed.map_err(|_| self.unreachable(NoAnswer))?;
+        refreshed.map_err(|error| self.cannot_open(error.into()))?;
+        Ok(connection)
     }
 
     async fn establish(&self, purpose: Purpose) -> Result<B, OpenError> {

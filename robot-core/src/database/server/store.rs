@@ -1,6 +1,7 @@
 //! The catalogue on a database server, for every backend.
 
 use std::{
+    io,
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -20,48 +21,71 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Restoration,
-        Result, Summary, redact,
+        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Redefinition,
+        Restoration, Result, Summary, ValueCount, redact,
     },
     database::{
+        conditions::Part,
+        define::{self, KnownDefinition},
         fragment::Fragment,
+        refresher::Refresher,
         restore::restore,
-        schema::summary,
-        search_text::TextSearch,
+        schema::{summary, value_counts},
+        search_text::{TextSearch, is_folded},
         statements::{after_name, has_nul},
     },
-    model::{Entry, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId},
 };
 
 /// How long dropping a store waits for the changes that were started. Shorter, and they may be lost; longer,
 /// and a silent server delays the exit.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
 
+/// The number of robots that are added to the search index together.
+const INDEX_BATCH: i64 = 1000;
+
 /// A catalogue on a server.
 pub(super) struct ServerStore<B: Backend> {
     lookups: Batcher<B, Lookups>,
     changes: Batcher<B, Changes>,
-    pool: Pool<B>,
+    pool: Arc<Pool<B>>,
+    definition: Arc<KnownDefinition>,
+    refresher: Option<Refresher>,
     runtime: Runtime,
 }
 
 impl<B: Backend> ServerStore<B> {
     pub(super) fn open(url: &str, options: &OpenOptions) -> Result<Self, OpenError> {
-        let runtime = Runtime::new(options).map_err(|error| OpenError::Unusable {
+        let unusable = |error: io::Error| OpenError::Unusable {
             database: redact(url),
             remedy: "let the process have more threads and files",
             cause: Arc::new(error),
-        })?;
+        };
+        let runtime = Runtime::new(options).map_err(unusable)?;
         let handle = runtime.handle();
         let connector = Arc::new(runtime.wait(Connector::open(url, options, handle))?);
         let timeout = options.get_timeout();
         // Half of them for scans, of which each may take seconds. With two, items that are executed
         // alone leave one to the others.
         let quarter = options.get_connections() as usize / 4;
+        let definition = Arc::clone(&connector.definition);
+        let changes = Changes {
+            timeout,
+            definition: Arc::clone(&definition),
+        };
+        let pool = Arc::new(Pool::new((2 * quarter).max(2), &connector));
+        let refresher = {
+            let (pool, connector) = (Arc::clone(&pool), Arc::clone(&connector));
+            let handle = handle.clone();
+            Refresher::start(move || handle.block_on(refresh(&pool, &connector)))
+        };
+        let refresher = refresher.map_err(unusable)?;
         Ok(Self {
+            refresher: Some(refresher),
             lookups: Batcher::new(Lookups { timeout }, quarter.max(1), &connector, handle),
-            changes: Batcher::new(Changes { timeout }, quarter.max(2), &connector, handle),
-            pool: Pool::new((2 * quarter).max(2), &connector),
+            changes: Batcher::new(changes, quarter.max(2), &connector, handle),
+            pool,
+            definition,
             runtime,
         })
     }
@@ -75,12 +99,12 @@ impl<B: Backend> ServerStore<B> {
         self.runtime.wait(self.pool.execute(kind, statements))
     }
 
-    /// Executes a statement that has the text of a filter. If that is folded, other rows are read before, in the
-    /// same snapshot.
+    /// Executes statements that have the text of a filter. If there are several, they read the same snapshot.
     fn search<T: Default>(
         &self,
         kind: Kind,
         filter: &Filter,
+        statements: Number,
         statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         if has_nul(filter) {
@@ -92,7 +116,7 @@ impl<B: Backend> ServerStore<B> {
             statement(connection, condition).await
         };
         self.execute(kind, async |connection| {
-            if !filter.is_folded() {
+            if statements == Number::One && !is_folded(filter) {
                 return run(connection.inner()).await;
             }
             connection.begin_snapshot().await?;
@@ -100,6 +124,71 @@ impl<B: Backend> ServerStore<B> {
             connection.end(result).await
         })
     }
+}
+
+/// The number of statements of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Number {
+    One,
+    Several,
+}
+
+impl Number {
+    fn of_page(request: PageRequest<'_>) -> Self {
+        match Part::after(request.cursor) {
+            [_] => Self::One,
+            _ => Self::Several,
+        }
+    }
+}
+
+/// Reads the definition, which another process may have changed, and adds robots to the search index whose own
+/// values were changed.
+async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
+    // The definition is read with each new connection, too.
+    if connector.has_outage() {
+        return;
+    }
+    let known = &connector.definition;
+    let refreshed = pool.execute(Kind::Page, async |connection| {
+        known.refresh(connection.inner()).await
+    });
+    let definition = known.get();
+    if refreshed.await.is_err() || !definition.own().any(Field::is_searched) {
+        return;
+    }
+    let index = async |connection: &mut Connection<B>| {
+        let robots = connection.inner().unindexed(INDEX_BATCH).await?;
+        connection.begin().await?;
+        let indexed = connection.inner().index_all(&definition, &robots).await;
+        connection.end(indexed).await
+    };
+    let _ = pool.execute(Kind::Write, index).await;
+}
+
+/// Changes the definition in the transaction of the caller.
+async fn define_at_once<B: Backend>(
+    connection: &mut B,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let present = define::prepare(connection, redefinition).await?;
+    let definition = define::store(connection, redefinition, &present).await?;
+    define::drop_indexes(connection, &definition).await?;
+    Ok(definition)
+}
+
+/// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
+/// steps, opening the catalogue repairs the indexes.
+async fn define_step_by_step<B: Backend>(
+    connection: &mut Connection<B>,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let present = define::prepare(connection.inner(), redefinition).await?;
+    connection.begin().await?;
+    let stored = define::store(connection.inner(), redefinition, &present).await;
+    let definition = connection.end(stored).await?;
+    define::drop_indexes(connection.inner(), &definition).await?;
+    Ok(definition)
 }
 
 fn page_kind(request: PageRequest<'_>) -> Kind {
@@ -112,6 +201,7 @@ fn page_kind(request: PageRequest<'_>) -> Kind {
 impl<B: Backend> Drop for ServerStore<B> {
     /// A runtime of the store ends with it, so that what was started is completed before.
     fn drop(&mut self) {
+        drop(self.refresher.take());
         let deadline = Instant::now() + SHUTDOWN_LIMIT;
         while self.runtime.is_own()
             && !(self.lookups.is_idle() && self.changes.is_idle())
@@ -143,33 +233,75 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
+        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let request = PageRequest { cursor, ..request };
         self.search(
             page_kind(request),
             request.filter,
+            Number::of_page(request),
             &async |connection, condition| connection.page(request, condition).await,
         )
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
+        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let request = PageRequest { cursor, ..request };
         self.search(
             page_kind(request),
             request.filter,
+            Number::of_page(request),
             &async |connection, condition| connection.entries(request, condition).await,
         )
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
-        let count = self.search(Kind::Scan, filter, &async |connection, condition| {
-            connection.count(filter, condition).await
-        });
+        let count = self.search(
+            Kind::Scan,
+            filter,
+            Number::One,
+            &async |connection, condition| connection.count(filter, condition).await,
+        );
         count.map(i64::unsigned_abs)
     }
 
     fn summary(&self, filter: &Filter) -> Result<Summary> {
-        let groups = self.search(Kind::Scan, filter, &async |connection, condition| {
-            connection.summary(filter, condition).await
-        });
+        let groups = self.search(
+            Kind::Scan,
+            filter,
+            Number::One,
+            &async |connection, condition| connection.summary(filter, condition).await,
+        );
         groups.map(summary)
+    }
+
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        let counts = self.search(
+            Kind::Scan,
+            filter,
+            Number::One,
+            &async |connection, condition| connection.value_counts(filter, condition, field).await,
+        );
+        counts.map(|counts| value_counts(field, counts))
+    }
+
+    fn definition(&self) -> Arc<Definition> {
+        self.definition.get()
+    }
+
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        let defined = self.execute(Kind::Write, async |connection| {
+            if let Some((lock, unlock)) = B::TABLE_LOCK {
+                connection.inner().texts(lock).await?;
+                let defined = define_step_by_step(connection, &redefinition).await;
+                connection.inner().texts(unlock).await?;
+                return defined;
+            }
+            connection.begin().await?;
+            let defined = define_at_once(connection.inner(), &redefinition).await;
+            connection.end(defined).await
+        })?;
+        self.definition.set(defined);
+        Ok(self.definition.get())
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {
@@ -178,7 +310,8 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         self.execute(Kind::Write, async |connection| {
             let deadline = Instant::now() + self.pool.limit(Kind::Write);
-            apply_all(connection, &changes, deadline).await
+            let definition = self.definition.get();
+            apply_all(connection, &definition, &changes, deadline).await
         })
     }
 
@@ -188,7 +321,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         }
         self.execute(Kind::Write, async |connection| {
             connection.begin().await?;
-            let result = restore(connection.inner(), restoration).await;
+            let result = restore(connection.inner(), &self.definition.get(), restoration).await;
             connection.end(result).await
         })
     }

@@ -1,20 +1,22 @@
 //! Pages and counts of a filter in SQLite. A page fills soonest by reading all robots in its order if many
-//! of them meet the filter, and by an index if few do: the index of the years, or the trigrams of search
+//! of them meet the filter, and by an index if few do: the index of a field, or the trigrams of search
 //! texts. Without an upper limit of what an index finds, SQLite's planner would have to guess this.
 
 use std::borrow::Cow;
 
-use diesel::{SqliteConnection, prelude::*};
+use diesel::{SqliteConnection, dsl::sql, prelude::*, sql_types::Text};
 
 use super::trigram_index::candidates;
 use crate::{
-    catalogue::{Cursor, CursorPlace, Direction, Filter, PageRequest, SortKey},
+    catalogue::{Cursor, FieldFilter, Filter, PageRequest},
     database::{
+        conditions::{Part, conditions, of_field, order},
         fragment::Fragment,
         schema::robots,
         search_text::TextSearch,
-        statements::{now, restricted, row_limit, sorted},
+        statements::{now, row_limit},
     },
+    model::Field,
 };
 
 /// Reads a page of robots or entries that meet a condition.
@@ -25,7 +27,7 @@ pub(super) type PageQuery<T> =
 pub(super) type CountQuery<T> =
     fn(&mut SqliteConnection, &Filter, Option<Fragment<'_>>) -> QueryResult<T>;
 
-/// The maximum number of robots that the index of the years finds, and that are then sorted. Fewer, and a page
+/// The maximum number of robots that the index of a field finds, and that are then sorted. Fewer, and a page
 /// of which they are the last reads all robots before them; more, and sorting takes longer. So many take
 /// about 3 ms.
 const SORT_LIMIT: i64 = 16_000;
@@ -51,7 +53,8 @@ pub(super) fn page<T>(
     let filter = request.filter;
     let text = now(TextSearch::new(connection, filter))?;
     let text = text.as_ref();
-    if filter.get_name().is_some() {
+    let is_unique = |field: &FieldFilter| field.field.is_unique() && field.any_of.len() == 1;
+    if filter.fields().iter().any(is_unique) {
         return read(connection, request, text.map(contains));
     }
     if let Some(ids) = sorted_ids(connection, request, text)? {
@@ -61,13 +64,13 @@ pub(super) fn page<T>(
     let mut cursor = Cow::Borrowed(request.cursor);
     let mut ids = None;
     if let Some(text) = text {
-        if let Some(after) = request.cursor.ascending_name() {
-            let (names, end) = read_names(connection, request, after, text, read)?;
+        if request.cursor.ascending_name().is_some() {
+            let (names, end) = read_names(connection, request, text, read)?;
             if names.len() == request.limit {
                 return Ok(names);
             }
             found = names;
-            cursor = Cow::Owned(Cursor::after_name(end));
+            cursor = Cow::Owned(end);
         }
         ids = candidates(connection, &text.folded(), CANDIDATE_LIMIT);
     }
@@ -94,12 +97,12 @@ pub(super) fn counts<T>(
         None => count(connection, filter, text.as_ref().map(contains)),
         Some(ids) => {
             let condition = condition(filter, text.as_ref(), Some(&ids));
-            count(connection, &without_years(filter), condition)
+            count(connection, &Filter::all(), condition)
         }
     }
 }
 
-/// The ids of a page in its order, by the index of the years; `None` if that finds too many robots.
+/// The ids of a page in its order, by the index of a field; `None` if that finds too many robots.
 fn sorted_ids(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
@@ -110,21 +113,43 @@ fn sorted_ids(
         cursor,
         limit,
     } = request;
-    if filter.get_first_year().is_none() && filter.get_last_year().is_none() {
+    let mut fields = filter.fields().iter();
+    let Some(indexed) = fields.find(|field| field.field.is_indexed()) else {
         return Ok(None);
-    }
-    let ids = || robots::table.select(robots::id).into_boxed();
-    let beyond = restricted!(ids(), filter, None::<Fragment<'_>>).limit(1);
+    };
+    // Other columns are compared without reading the robot.
+    let of_index = filter.fields().iter().filter(|field| {
+        field.field == indexed.field || !(field.field.is_own() || indexed.field.is_own())
+    });
+    let of_index = of_index.flat_map(|field| of_field::<SqliteConnection>(field, ""));
+    let Some(of_index) = of_index.reduce(Fragment::and) else {
+        return Ok(None);
+    };
+    let beyond = robots::table.select(robots::id).filter(of_index).limit(1);
     let beyond = beyond.offset(SORT_LIMIT).get_result::<i64>(connection);
     if beyond.optional()?.is_some() {
         return Ok(None);
     }
-    let ids = restricted!(ids(), filter, text.map(contains)).limit(row_limit(limit));
-    let ids = match cursor.direction() {
-        Direction::Ascending => sorted!(ids, cursor, asc, gt, ge),
-        Direction::Descending => sorted!(ids, cursor, desc, lt, le),
-    };
-    ids.load(connection).map(Some)
+    let order = order::<SqliteConnection>(cursor.sort());
+    let mut found = Vec::new();
+    for part in Part::after(cursor) {
+        let all = conditions::<SqliteConnection>(filter, "").into_iter();
+        let all = all.chain(text.map(contains));
+        let all = all.chain(part.condition::<SqliteConnection>(cursor));
+        let ids = robots::table.select(robots::id).into_boxed();
+        let ids = match all.reduce(Fragment::and) {
+            Some(all) => ids.filter(all),
+            None => ids,
+        };
+        let ids = ids
+            .order(sql::<Text>(&order))
+            .limit(row_limit(limit - found.len()));
+        found.extend(ids.load::<i64>(connection)?);
+        if found.len() == limit {
+            break;
+        }
+    }
+    Ok(Some(found))
 }
 
 /// Reads names in their order while that is expected to fill the page soon. Returns what was found, and the
@@ -132,22 +157,20 @@ fn sorted_ids(
 fn read_names<T>(
     connection: &mut SqliteConnection,
     request: PageRequest<'_>,
-    after: &str,
     text: &TextSearch<'_>,
     read: PageQuery<T>,
-) -> QueryResult<(Vec<T>, String)> {
-    let filter = &without_years(request.filter);
+) -> QueryResult<(Vec<T>, Cursor)> {
     let mut found = Vec::new();
-    let mut after = after.to_owned();
+    let mut cursor = request.cursor.clone();
     let mut names_read = 0;
     loop {
         let chunk = names_read + FIRST_CHUNK;
-        let Some(last) = nth_name(connection, &after, chunk)? else {
-            return Ok((found, after));
+        let (after, _) = cursor.ascending_name().unwrap_or_default();
+        let Some(last) = nth_name(connection, after, chunk)? else {
+            return Ok((found, cursor));
         };
-        let cursor = Cursor::after_name(after);
         let part = PageRequest {
-            filter,
+            filter: &Filter::all(),
             cursor: &cursor,
             limit: request.limit - found.len(),
         };
@@ -155,13 +178,13 @@ fn read_names<T>(
         let all = condition(request.filter, Some(text), None);
         let condition = all.into_iter().fold(in_chunk, Fragment::and);
         found.extend(read(connection, part, Some(condition))?);
-        after = last;
+        cursor = cursor.after_text(last);
         names_read += chunk;
         let missing = request.limit - found.len();
         // If the matches are spread evenly.
         let expected = (names_read / (found.len() + 1)).saturating_mul(missing);
         if missing == 0 || expected.max(names_read) > NAME_LIMIT {
-            return Ok((found, after));
+            return Ok((found, cursor));
         }
     }
 }
@@ -189,36 +212,27 @@ fn read_scanned<T>(
     ids: Option<&[i64]>,
     read: PageQuery<T>,
 ) -> QueryResult<Vec<T>> {
-    if ids.is_none() && request.cursor.sort().key == SortKey::Year {
+    let sort: Field = request.cursor.sort().field;
+    let mut fields = request.filter.fields().iter();
+    if ids.is_none() && sort.is_indexed() && fields.any(|field| field.field == sort) {
         // The order and the condition have one index.
         return read(connection, request, text.map(contains));
     }
     let condition = condition(request.filter, text, ids);
-    let filter = &without_years(request.filter);
+    let filter = &Filter::all();
     read(connection, PageRequest { filter, ..request }, condition)
 }
 
-/// A filter without the conditions for which [`condition`] uses no index.
-fn without_years(filter: &Filter) -> Filter {
-    filter.clone().years(..)
-}
-
-/// The conditions for the text, the ids, and the years: in a form for which SQLite uses no index (`+`).
+/// The conditions for the text, the ids, and the fields: these in a form for which SQLite uses no index (`+`).
 fn condition<'a>(
     filter: &Filter,
     text: Option<&'a TextSearch<'_>>,
     ids: Option<&[i64]>,
 ) -> Option<Fragment<'a>> {
-    let mut all = Vec::new();
-    all.extend(ids.map(is_one_of));
-    if let Some(first) = filter.get_first_year() {
-        all.push(Fragment::new("+robots.year >= ").number(first));
-    }
-    if let Some(last) = filter.get_last_year() {
-        all.push(Fragment::new("+robots.year <= ").number(last));
-    }
-    all.extend(text.map(contains));
-    all.into_iter().reduce(Fragment::and)
+    let ids = ids.map(is_one_of).into_iter();
+    let fields = conditions::<SqliteConnection>(filter, "+");
+    let all = ids.chain(fields).chain(text.map(contains));
+    all.reduce(Fragment::and)
 }
 
 /// The condition for the text.

@@ -4,13 +4,14 @@ use super::errors::is_disk_full;
 use crate::{
     catalogue::Error,
     database::{
+        define::Index,
         errors::wrap,
         fragment::{Fragment, Rows, json},
-        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, robots},
-        search_text::has_id,
-        statements::{Dialect, Statements, impl_statements, now},
+        impl_statements::impl_statements,
+        schema::{DRAFT_COLUMNS, DraftRow, RobotRow, SearchTexts, robots},
+        statements::{Dialect, Statements, now},
     },
-    model::{Robot, ValidDraft, fold},
+    model::{Definition, Field, Member, Robot, ValidDraft},
 };
 use diesel::{
     dsl::sql,
@@ -34,9 +35,36 @@ impl_statements!(SqliteConnection, blocking);
 impl Dialect for SqliteConnection {
     const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
 
-    async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
+    const TEXT: &str = "TEXT";
+
+    const BOOLEANS: [&str; 2] = ["0", "1"];
+
+    fn own_value(field: Field) -> String {
+        format!("(robots.own ->> '$.{field}')")
+    }
+
+    const INDEXES: &str = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'robots' \
+                           AND (name IN ('robots_name', 'robots_names') \
+                           OR name GLOB 'index_*' OR name GLOB 'unique_*')";
+
+    fn create_index(index: &Index) -> String {
+        let Index { name, field } = index;
+        let unique = if field.is_unique() { "UNIQUE " } else { "" };
+        let value = match field.member() {
+            Member::Name => "name".to_owned(),
+            _ => format!("own ->> '$.{field}'"),
+        };
+        format!("CREATE {unique}INDEX {name} ON robots ({value})")
+    }
+
+    fn drop_index(name: &str) -> String {
+        format!("DROP INDEX {name}")
+    }
+
+    /// Without a search text: names are added to the search index together.
+    async fn insert(&mut self, _: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, None))
+            .values(DraftRow::new(draft, SearchTexts::default()))
             .returning(robots::id)
             .get_result(self);
         id.map_err(|error| without_ids(self, error))
@@ -46,17 +74,19 @@ impl Dialect for SqliteConnection {
         Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a> {
-        let contains = Fragment::new("instr(robots.search_text, ");
-        let contains = contains.text(folded).sql(") > 0");
-        match ids {
-            [] => contains,
-            _ => contains.or(has_id(ids)),
-        }
+    fn search_text_contains(folded: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.search_text, ")
+            .text(folded)
+            .sql(") > 0")
     }
 
-    async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(robot, None);
+    fn own_text_contains(folded: &str) -> Fragment<'_> {
+        let contains = Fragment::new("coalesce(instr(robots.own_text, ");
+        contains.text(folded).sql("), 0) > 0")
+    }
+
+    async fn insert_robots(&mut self, _: &Definition, robots: &[Robot]) -> QueryResult<()> {
+        let row = |robot| RobotRow::new(robot, SearchTexts::default());
         let rows: Vec<_> = robots.iter().map(row).collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
@@ -77,35 +107,52 @@ impl Dialect for SqliteConnection {
     }
 }
 
-/// Inserts the robots whose names are free, by one statement, and returns their ids and names.
+/// Inserts robots by one statement, except those with values that others have, and returns their ids in the
+/// order of the drafts.
 pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
     drafts: impl Iterator<Item = &'a ValidDraft>,
-) -> QueryResult<Vec<(i64, String)>> {
-    let row = |draft| DraftRow::new(draft, None);
+) -> QueryResult<Vec<Option<i64>>> {
+    let row = |draft| DraftRow::new(draft, SearchTexts::default());
     let rows: Vec<_> = drafts.map(row).collect();
+    let last = now(connection.last_id())?;
+    let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    let (Some(first), Some(_)) = (last.checked_add(1), last.checked_add(count)) else {
+        return Ok(vec![None; rows.len()]);
+    };
     let values = DRAFT_COLUMNS.map(|column| format!("json_extract(value, '$.{column}')"));
     let insert = Fragment::new(format!(
-        "INSERT OR IGNORE INTO robots ({}) SELECT {} FROM json_each(",
+        "INSERT OR IGNORE INTO robots (id, {}) SELECT key + ",
         DRAFT_COLUMNS.join(", "),
-        values.join(", ")
     ));
-    let insert = insert.text(json(&rows)?).sql(") RETURNING id, name");
-    let inserted = Rows::<(BigInt, Text)>::of(insert).get_results(connection);
-    inserted.map_err(|error| without_ids(connection, error))
+    let insert = insert
+        .number(first)
+        .sql(format!(", {} FROM json_each(", values.join(", ")));
+    let insert = insert.text(json(&rows)?).sql(") RETURNING id");
+    let inserted: Vec<i64> = Rows::<BigInt>::of(insert).get_results(connection)?;
+    let mut inserted = inserted.into_iter().peekable();
+    let ids = (first..).take(rows.len());
+    Ok(ids.map(|id| inserted.next_if_eq(&id)).collect())
 }
 
 /// Adds the names that wait to the search index, once there are so many: adding [`INDEX_BATCH`] at once costs
 /// the index half of adding them one by one.
-pub(super) fn index_names(connection: &mut SqliteConnection) -> QueryResult<()> {
+pub(super) fn index_names(
+    connection: &mut SqliteConnection,
+    definition: &Definition,
+) -> QueryResult<()> {
     let waiting = robots::table.filter(robots::search_text.is_null());
     let waiting: i64 = waiting.count().get_result(connection)?;
     if waiting >= INDEX_BATCH {
-        let names = now(connection.unindexed(INDEX_LIMIT))?;
-        let texts = names.iter().map(|(id, name)| (id, fold(name)));
+        let robots = now(connection.unindexed(INDEX_LIMIT))?;
+        let texts = robots.iter().map(|robot| {
+            let texts = SearchTexts::of_robot(definition, robot);
+            (robot.id().get(), texts.name, texts.own)
+        });
         // One statement: FTS5 writes what it has collected at the end of each.
         sql_query(
-            "UPDATE robots SET search_text = value ->> 1 FROM json_each(?) WHERE robots.id = value ->> 0",
+            "UPDATE robots SET search_text = value ->> 1, own_text = value ->> 2 FROM json_each(?)
+             WHERE robots.id = value ->> 0",
         )
         .bind::<Text, _>(json(&texts.collect::<Vec<_>>())?)
         .execute(connection)?;
@@ -159,8 +206,8 @@ mod tests {
             .chain(&["taken", "b"])
             .map(|name| ValidDraft::new(Draft::new(*name, "virtual", i64::MAX)).unwrap())
             .collect();
-        let rows = insert_free(&mut connection, drafts.iter()).unwrap();
-        let names = free.map(str::to_owned);
-        assert_eq!(rows, (last.get() + 1..).zip(names).collect::<Vec<_>>());
+        let ids = insert_free(&mut connection, drafts.iter()).unwrap();
+        let free = free.iter().zip(last.get() + 1..).map(|(_, id)| Some(id));
+        assert_eq!(ids, free.chain([None, None]).collect::<Vec<_>>());
     }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, mem, sync::Arc, time::Instant};
 
 use ::metrics::gauge;
-use diesel::Connection;
+use diesel::{Connection, SqliteConnection};
 
 use super::{
     connect::{DatabaseFile, InlineReads, Purpose, ReaderPool, enable_wal},
@@ -14,17 +14,20 @@ use super::{
 use crate::{
     catalogue::{
         Catalogue, Change, Error, Filter, IfMissing, OpenError, OpenOptions, PageRequest, Pending,
-        Preparation, Restoration, Result, Scheme, Summary,
+        Preparation, Redefinition, Restoration, Result, Scheme, Summary, ValueCount,
     },
     database::{
+        define::KnownDefinition,
         locks::lock,
         migrations,
-        schema::summary,
+        refresher::Refresher,
+        schema::{summary, value_counts},
+        search_text::TextSearch,
         statements::{Dialect, Statements, after_name, has_nul, now},
     },
     files::StoreFiles,
     metrics::STORE_CONNECTIONS_LIMIT,
-    model::{Entry, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId},
 };
 
 /// URLs of SQLite files.
@@ -47,13 +50,16 @@ pub(crate) const SCHEME: Scheme = Scheme {
 ///
 /// let id = SqliteCatalogue::open(&url)?.add(Draft::new("Marvin", "droid", 1978))?.id();
 /// let robot = SqliteCatalogue::open(&url)?.get(id)?;
-/// assert_eq!(robot.map(|robot| robot.year()), Some(1978));
+/// assert_eq!(robot.and_then(|robot| robot.year()), Some(1978));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct SqliteCatalogue {
     reads: Arc<Reads>,
+    definition: Arc<KnownDefinition>,
     /// `None` if the process may not write the file.
     writer: Option<Writer>,
+    /// Ends when it is dropped.
+    refresher: Option<Refresher>,
     /// The database file.
     file: DatabaseFile,
 }
@@ -125,34 +131,68 @@ impl SqliteCatalogue {
         migrations::prepare(connection, &file.name(), preparation)
             .map_err(|error| file.cannot_use(error))?;
         file.pin()?;
+        let definition = Arc::new(KnownDefinition::default());
+        if !matches!(preparation, Preparation::Revert(_)) {
+            let refreshed = now(definition.refresh(connection));
+            refreshed.map_err(|cause| file.cannot_open(cause.into()))?;
+        }
+        let reading = |file| Self::reading(file, options, &definition);
         if matches!(preparation, Preparation::Keep | Preparation::Revert(_)) {
-            return Ok(Self::reading(file, options));
+            return Ok(reading(file));
         }
         if file.is_read_only() {
             // The command line does not show this target: each of its changes returns the same error.
             tracing::warn!(target: "robot_core::read_only", "{}", read_only(&file));
-            return Ok(Self::reading(file, options));
+            return reading(file).refreshing();
         }
         // Another program may have added many names. If this fails, the next change adds them.
-        let _ = connection.transaction(index_names);
+        let known = definition.get();
+        let _ = connection.transaction(|connection| index_names(connection, &known));
         enable_wal(connection, file.timeout()).map_err(|cause| file.cannot_open(cause))?;
-        Ok(Self {
-            writer: Some(Writer::start(&file)?),
-            ..Self::reading(file, options)
-        })
+        Self {
+            writer: Some(Writer::start(&file, &definition)?),
+            ..reading(file)
+        }
+        .refreshing()
     }
 
     /// A catalogue in a file that is only read.
-    pub(super) fn reading(file: DatabaseFile, options: &OpenOptions) -> Self {
+    pub(super) fn reading(
+        file: DatabaseFile,
+        options: &OpenOptions,
+        definition: &Arc<KnownDefinition>,
+    ) -> Self {
         gauge!(STORE_CONNECTIONS_LIMIT.name).set(options.get_connections());
         Self {
             reads: Arc::new(Reads {
                 pool: ReaderPool::new(&file, options.get_connections()),
                 inline: InlineReads::new(&file, options.get_workers()),
             }),
+            definition: Arc::clone(definition),
             writer: None,
+            refresher: None,
             file,
         }
+    }
+
+    /// Reads the definition.
+    pub(super) fn refresh(&self) -> Result<()> {
+        let refresh = |connection: &mut SqliteConnection| now(self.definition.refresh(connection));
+        self.reads.pool.read(refresh)
+    }
+
+    /// Reads the definition again and again.
+    fn refreshing(mut self) -> Result<Self, OpenError> {
+        let (reads, definition) = (Arc::clone(&self.reads), Arc::clone(&self.definition));
+        let refresher = Refresher::start(move || {
+            // The next time, if the file is busy.
+            let _ = reads
+                .pool
+                .read(|connection| now(definition.refresh(connection)));
+        });
+        let refresher = refresher.map_err(|error| self.file.cannot_open(error.into()))?;
+        self.refresher = Some(refresher);
+        Ok(self)
     }
 
     /// Queues work, unless the file is read-only.
@@ -168,6 +208,8 @@ impl SqliteCatalogue {
         if has_nul(filter) {
             return Ok(Vec::new());
         }
+        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let request = PageRequest { cursor, ..request };
         self.reads.pool.read(|connection| {
             if filter.get_containing().is_empty() && after_name(request).is_some() {
                 read(connection, request, None)
@@ -231,6 +273,34 @@ impl Catalogue for SqliteCatalogue {
             now(connection.summary(filter, condition))
         });
         groups.map(summary)
+    }
+
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        if has_nul(filter) {
+            return Ok(Vec::new());
+        }
+        let counts = self.reads.pool.read(|connection| {
+            connection.transaction(|connection| {
+                let text = now(TextSearch::new(connection, filter))?;
+                let text = text.as_ref().map(TextSearch::condition::<SqliteConnection>);
+                now(connection.value_counts(filter, text, field))
+            })
+        })?;
+        Ok(value_counts(field, counts))
+    }
+
+    fn definition(&self) -> Arc<Definition> {
+        self.definition.get()
+    }
+
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        let defined = Arc::default();
+        self.submit(Work::Define(Box::new(redefinition), Arc::clone(&defined)))
+            .wait()?;
+        if let Some(definition) = lock(&defined).take() {
+            self.definition.set(definition);
+        }
+        Ok(self.definition.get())
     }
 
     fn apply_all(&self, changes: Vec<Change>) -> Result<Vec<RobotId>> {

@@ -1,9 +1,6 @@
 //! Connections to MariaDB and MySQL and their settings.
 
-use std::{
-    collections::HashMap,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use diesel::{QueryDsl, QueryResult, SelectableHelper, dsl::sql, sql_types::Text};
 use diesel_async::{
@@ -23,7 +20,7 @@ use crate::{
         },
         slow_statements::stopwatch,
     },
-    model::{Robot, ValidDraft},
+    model::{Definition, Robot, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncMysqlConnection {
@@ -40,6 +37,11 @@ impl Backend for AsyncMysqlConnection {
     const BEGIN_SNAPSHOT: &'static str = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = false;
+
+    const TABLE_LOCK: Option<(&'static str, &'static str)> = Some((
+        "SELECT CAST(GET_LOCK(SHA1(CONCAT(DATABASE(), '.robots')), 10) AS CHAR)",
+        "SELECT CAST(RELEASE_LOCK(SHA1(CONCAT(DATABASE(), '.robots'))) AS CHAR)",
+    ));
 
     fn parse(url: &str, _: Duration) -> Result<MysqlUrl, UrlError> {
         MysqlUrl::parse(url)
@@ -89,10 +91,16 @@ impl Backend for AsyncMysqlConnection {
 
     async fn insert_all(
         &mut self,
+        definition: &Definition,
         drafts: &[&ValidDraft],
         deadline: Instant,
-    ) -> QueryResult<HashMap<String, i64>> {
-        statements::insert_all(self, drafts, deadline).await
+    ) -> QueryResult<Vec<Option<i64>>> {
+        statements::insert_all(self, definition, drafts, deadline).await
+    }
+
+    /// Each update has a statement.
+    fn updates_together(definition: &Definition, _: &ValidChanges) -> bool {
+        definition.has_only_unique_names()
     }
 }
 

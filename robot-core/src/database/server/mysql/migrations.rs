@@ -47,11 +47,11 @@ pub(super) const CHANGE_TRIGGER: Addition = Addition {
              WHERE trigger_schema = DATABASE() AND trigger_name = 'robots_change'",
     create: "CREATE TRIGGER robots_change BEFORE UPDATE ON robots FOR EACH ROW SET
         NEW.search_text = IF(
-            NEW.revision = OLD.revision AND NEW.name <> OLD.name, NULL, NEW.search_text
+            NEW.revision = OLD.revision AND NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own), NULL, NEW.search_text
         ),
         NEW.revision = IF(
             NEW.revision = OLD.revision
-            AND NOT (NEW.name = OLD.name AND NEW.type = OLD.type AND NEW.year = OLD.year
+            AND NOT (NEW.name = OLD.name AND NEW.type <=> OLD.type AND NEW.year <=> OLD.year
                 AND NEW.own <=> OLD.own),
             OLD.revision + 1,
             NEW.revision

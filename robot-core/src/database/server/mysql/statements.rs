@@ -1,7 +1,7 @@
 //! Statements in MariaDB's and MySQL's dialect.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     hash::{BuildHasher, RandomState},
     time::Instant,
 };
@@ -17,14 +17,15 @@ use diesel_async::{AsyncMysqlConnection, RunQueryDsl};
 use crate::{
     catalogue::Error,
     database::{
-        errors::wrap,
+        define::Index,
+        errors::{is_taken, wrap},
         fragment::Fragment,
-        schema::{DraftRow, RobotRow, robots},
-        search_text::has_id,
+        impl_statements::impl_statements,
+        schema::{DraftRow, RobotRow, SearchTexts, robots},
         server::backend::check_deadline,
-        statements::{Dialect, impl_statements},
+        statements::Dialect,
     },
-    model::{Robot, ValidDraft, fold},
+    model::{Definition, Field, Kind, Robot, ValidDraft},
 };
 
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
@@ -41,9 +42,56 @@ impl_statements!(AsyncMysqlConnection, awaited, for_update);
 impl Dialect for AsyncMysqlConnection {
     const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
 
-    async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
+    const TEXT: &str = "CHAR";
+
+    const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
+
+    /// An index has a column of its own.
+    fn own_value(field: Field) -> String {
+        if field.is_indexed() {
+            return format!("robots.{}", Index::of(field).name);
+        }
+        own_value(field)
+    }
+
+    fn stored_value(field: Field) -> String {
+        own_value(field)
+    }
+
+    const INDEXES: &str = "SELECT DISTINCT index_name FROM information_schema.statistics \
+                           WHERE table_schema = DATABASE() AND table_name = 'robots' \
+                           AND (index_name IN ('robots_name', 'robots_names') \
+                           OR index_name LIKE 'index\\_%' OR index_name LIKE 'unique\\_%')";
+
+    fn create_index(index: &Index) -> String {
+        let Index { name, field } = index;
+        let unique = if field.is_unique() { "UNIQUE " } else { "" };
+        if *field == Field::NAME {
+            return format!("ALTER TABLE robots ADD {unique}INDEX {name} (name)");
+        }
+        let value = own_value(*field);
+        let column = match field.kind() {
+            Kind::Integer { .. } => format!("BIGINT AS ({value})"),
+            Kind::Number { .. } => format!("DOUBLE AS ({value})"),
+            _ => format!(
+                "VARCHAR(500) CHARACTER SET utf8mb4 /*M!100202 COLLATE utf8mb4_nopad_bin */ \
+                 /*!80017 COLLATE utf8mb4_0900_bin */ AS (LEFT({value}, 500))"
+            ),
+        };
+        format!(
+            "ALTER TABLE robots ADD COLUMN /*M! IF NOT EXISTS */ {name} {column} VIRTUAL, \
+             ADD {unique}INDEX {name} ({name})"
+        )
+    }
+
+    /// Its column stays: processes that do not know the new definition yet may use it, and it takes no room.
+    fn drop_index(name: &str) -> String {
+        format!("ALTER TABLE robots DROP INDEX {name}")
+    }
+
+    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, Some(fold(draft.name()))))
+            .values(DraftRow::new(draft, SearchTexts::of(definition, draft)))
             .execute(self)
             .await?;
         // The row is committed: from here on no error may mean that nothing was stored.
@@ -58,19 +106,25 @@ impl Dialect for AsyncMysqlConnection {
         Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a> {
-        let contains = Fragment::new("instr(robots.search_text, ");
-        let contains = contains.text(folded).sql(") > 0");
-        match ids {
-            [] => contains,
-            _ => contains.or(has_id(ids)),
-        }
+    fn search_text_contains(folded: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.search_text, ")
+            .text(folded)
+            .sql(") > 0")
     }
 
-    async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
+    fn own_text_contains(folded: &str) -> Fragment<'_> {
+        let contains = Fragment::new("coalesce(instr(robots.own_text, ");
+        contains.text(folded).sql("), 0) > 0")
+    }
+
+    async fn insert_robots(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
         let rows = robots.iter();
         let rows: Vec<_> = rows
-            .map(|robot| RobotRow::new(robot, Some(fold(robot.name()))))
+            .map(|robot| RobotRow::new(robot, SearchTexts::of_robot(definition, robot)))
             .collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)
@@ -101,16 +155,40 @@ impl Dialect for AsyncMysqlConnection {
     }
 }
 
-/// Inserts the robots whose names are free, in the transaction of the caller, and returns their ids.
+/// The SQL of the value of an own field.
+fn own_value(field: Field) -> String {
+    let json = format!("JSON_EXTRACT(own, '$.{field}')");
+    let number = |sql_type: &str| {
+        format!(
+            "IF(JSON_TYPE({json}) IN ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'), \
+             CAST({json} AS {sql_type}), NULL)"
+        )
+    };
+    match field.kind() {
+        Kind::Integer { .. } => number("SIGNED"),
+        Kind::Number { .. } => number("DOUBLE"),
+        _ => format!("JSON_UNQUOTE({json})"),
+    }
+}
+
+/// Inserts robots, except those with values that others have, in the transaction of the caller.
 pub(super) async fn insert_all(
     connection: &mut AsyncMysqlConnection,
+    definition: &Definition,
     drafts: &[&ValidDraft],
     deadline: Instant,
-) -> QueryResult<HashMap<String, i64>> {
+) -> QueryResult<Vec<Option<i64>>> {
+    if !definition.has_unique_names() {
+        // Without unique names, only the statement that inserts a robot returns its id.
+        return Ok(vec![None; drafts.len()]);
+    }
+    let mut names = HashSet::new();
+    let first = drafts.iter().copied();
+    let first: Vec<_> = first.filter(|draft| names.insert(draft.name())).collect();
     let mut inserted = Vec::new();
-    for drafts in drafts.chunks(ROWS) {
+    for drafts in first.chunks(ROWS) {
         check_deadline(deadline)?;
-        inserted.extend(insert_free(connection, drafts).await?);
+        inserted.extend(insert_free(connection, definition, drafts).await?);
     }
     // After all inserts: the first read fixes the snapshot of the transaction, and a name that another
     // transaction gives up later still belongs to its robot there. A name that is taken fixes it earlier, but
@@ -120,22 +198,28 @@ pub(super) async fn insert_all(
         check_deadline(deadline)?;
         ids.extend(ids_by_name(connection, drafts).await?);
     }
-    Ok(ids)
+    Ok(drafts
+        .iter()
+        .map(|draft| ids.remove(draft.name()))
+        .collect())
 }
 
 /// Inserts the robots whose names are free, and returns them. Without a savepoint: in a cluster, a
 /// conflict rolls back the whole transaction.
 async fn insert_free<'a>(
     connection: &mut AsyncMysqlConnection,
+    definition: &Definition,
     drafts: &[&'a ValidDraft],
 ) -> QueryResult<Vec<&'a ValidDraft>> {
-    match insert(connection, drafts).await {
+    match insert(connection, definition, drafts).await {
+        // Each with a statement of its own finds out which values are taken.
+        Err(error) if is_taken(&error) && !definition.has_only_unique_names() => Ok(Vec::new()),
         Err(DieselError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => {
             let taken = ids_by_name(connection, drafts).await?;
             let is_free = |draft: &&ValidDraft| !taken.contains_key(draft.name());
             let free: Vec<_> = drafts.iter().copied().filter(is_free).collect();
             if !free.is_empty() {
-                insert(connection, &free).await?;
+                insert(connection, definition, &free).await?;
             }
             Ok(free)
         }
@@ -143,10 +227,14 @@ async fn insert_free<'a>(
     }
 }
 
-async fn insert(connection: &mut AsyncMysqlConnection, drafts: &[&ValidDraft]) -> QueryResult<()> {
+async fn insert(
+    connection: &mut AsyncMysqlConnection,
+    definition: &Definition,
+    drafts: &[&ValidDraft],
+) -> QueryResult<()> {
     let rows = drafts.iter().copied();
     let rows: Vec<_> = rows
-        .map(|draft| DraftRow::new(draft, Some(fold(draft.name()))))
+        .map(|draft| DraftRow::new(draft, SearchTexts::of(definition, draft)))
         .collect();
     let insert = diesel::insert_into(robots::table).values(rows);
     insert.execute(connection).await.map(drop)

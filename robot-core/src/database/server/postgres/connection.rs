@@ -18,6 +18,7 @@ use crate::{
     catalogue::{Preparation, Result},
     database::{
         migrations::MigrationError,
+        schema::ChangedColumns,
         server::{
             backend::{Backend, Purpose, load_robots, prepare},
             connect_error::{ConnectError, ConnectFailure, UrlError},
@@ -25,7 +26,7 @@ use crate::{
         },
         slow_statements::stopwatch,
     },
-    model::{Robot, RobotId, ValidChanges, ValidDraft},
+    model::{Definition, Field, Robot, RobotId, ValidChanges, ValidDraft},
 };
 
 impl Backend for AsyncPgConnection {
@@ -42,6 +43,8 @@ impl Backend for AsyncPgConnection {
     const BEGIN_SNAPSHOT: &'static str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
     const INSERTS_BY_ONE_STATEMENT: bool = true;
+
+    const TABLE_LOCK: Option<(&'static str, &'static str)> = None;
 
     fn parse(url: &str, timeout: Duration) -> Result<PostgresUrl, UrlError> {
         PostgresUrl::parse(url, timeout)
@@ -97,24 +100,34 @@ impl Backend for AsyncPgConnection {
         load_robots!(self, robots::name.eq_any(names))
     }
 
-    async fn index_all(&mut self, rows: &[(i64, String)]) -> QueryResult<()> {
-        statements::index_all(self, rows).await
+    async fn index_all(&mut self, definition: &Definition, robots: &[Robot]) -> QueryResult<()> {
+        statements::index_all(self, definition, robots).await
     }
 
     async fn insert_all(
         &mut self,
+        definition: &Definition,
         drafts: &[&ValidDraft],
         _: Instant,
-    ) -> QueryResult<HashMap<String, i64>> {
-        statements::insert_all(self, drafts).await
+    ) -> QueryResult<Vec<Option<i64>>> {
+        statements::insert_all(self, definition, drafts).await
+    }
+
+    /// The statement finds names that are taken, and has no NULL for a value that is removed.
+    fn updates_together(definition: &Definition, changes: &ValidChanges) -> bool {
+        let mut unique = definition.unique().filter(|field| *field != Field::NAME);
+        definition.has_unique_names()
+            && !unique.any(|field| changes.value(field).is_some())
+            && !ChangedColumns::new(definition, changes).has_null()
     }
 
     async fn update_all(
         &mut self,
+        definition: &Definition,
         updates: &[(RobotId, &ValidChanges)],
         _: Instant,
     ) -> QueryResult<HashMap<RobotId, Result<()>>> {
-        statements::update_all(self, updates).await
+        statements::update_all(self, definition, updates).await
     }
 
     async fn delete_all(&mut self, ids: &[RobotId], _: Instant) -> QueryResult<HashSet<RobotId>> {

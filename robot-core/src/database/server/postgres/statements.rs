@@ -9,7 +9,7 @@ use diesel::{
     ExpressionMethods, QueryDsl, QueryResult,
     dsl::sql,
     sql_query,
-    sql_types::{BigInt, Bool, Text},
+    sql_types::{BigInt, Bool},
 };
 use diesel_async::{AsyncPgConnection, RunQueryDsl, SimpleAsyncConnection};
 use serde::Serialize;
@@ -17,13 +17,18 @@ use serde::Serialize;
 use crate::{
     catalogue::Result,
     database::{
+        conditions::expression,
+        define::Index,
         fragment::{Fragment, Rows, json},
-        schema::{ChangedColumns, DraftRow, RobotRow, robots},
-        search_text::has_id,
-        statements::{Dialect, impl_statements},
+        impl_statements::impl_statements,
+        schema::{ChangedColumns, DraftRow, RobotRow, SearchTexts, robots},
+        statements::Dialect,
         trigrams::trigrams,
     },
-    model::{Robot, RobotId, ValidChanges, ValidDraft, Violation, fold},
+    model::{
+        Definition, Field, Kind, OwnChange, Robot, RobotId, ValidChanges, ValidDraft, Violation,
+        fold,
+    },
 };
 
 /// The sequence that ids come from.
@@ -37,9 +42,50 @@ impl Dialect for AsyncPgConnection {
         "::jsonb)::text, '{}')",
     );
 
-    async fn insert(&mut self, draft: &ValidDraft) -> QueryResult<i64> {
+    const TEXT: &str = "TEXT";
+
+    const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
+
+    fn own_value(field: Field) -> String {
+        let text = format!("robots.own::jsonb ->> '{field}'");
+        match field.kind() {
+            Kind::Integer { .. } | Kind::Number { .. } => format!(
+                "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN 'number' THEN ({text})::numeric END)"
+            ),
+            // The length of what an index has is limited.
+            _ if field.is_indexed() => format!("(left({text}, 500) COLLATE \"C\")"),
+            _ => format!("(({text}) COLLATE \"C\")"),
+        }
+    }
+
+    const INDEXES: &str = "SELECT indexname::text FROM pg_indexes \
+                           WHERE schemaname = current_schema() AND tablename = 'robots' \
+                           AND (indexname IN ('robots_name', 'robots_names') \
+                           OR indexname LIKE 'index\\_%' OR indexname LIKE 'unique\\_%')";
+
+    fn create_index(index: &Index) -> String {
+        let Index { name, field } = index;
+        let value = expression::<Self>(*field);
+        match (*field == Field::NAME, field.is_unique()) {
+            (true, true) => format!(
+                "ALTER TABLE robots ADD CONSTRAINT {name} UNIQUE (name) INCLUDE (id, type, year, revision)"
+            ),
+            (true, false) => format!("CREATE INDEX {name} ON robots (name, id)"),
+            (false, true) => format!("CREATE UNIQUE INDEX {name} ON robots ({value})"),
+            (false, false) => format!("CREATE INDEX {name} ON robots ({value}, id)"),
+        }
+    }
+
+    fn drop_index(name: &str) -> String {
+        match name {
+            "robots_name" => format!("ALTER TABLE robots DROP CONSTRAINT {name}"),
+            _ => format!("DROP INDEX {name}"),
+        }
+    }
+
+    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, Some(fold(draft.name()))))
+            .values(DraftRow::new(draft, SearchTexts::of(definition, draft)))
             .returning(robots::id)
             .get_result(self)
             .await
@@ -54,25 +100,31 @@ impl Dialect for AsyncPgConnection {
         may_contain(&fold(text)).or(is_unindexed).and(contains)
     }
 
-    fn search_text_contains<'a>(folded: &'a str, ids: &[i64]) -> Fragment<'a> {
+    fn search_text_contains(folded: &str) -> Fragment<'_> {
         let contains = Fragment::new("strpos(robots.search_text, ");
-        let contains = may_contain(folded).and(contains.text(folded).sql(") > 0"));
-        match ids {
-            [] => contains,
-            _ => contains.or(has_id(ids)),
-        }
+        may_contain(folded).and(contains.text(folded).sql(") > 0"))
     }
 
-    async fn insert_robots(&mut self, robots: &[Robot]) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(robot, Some(fold(robot.name())));
+    fn own_text_contains(folded: &str) -> Fragment<'_> {
+        Fragment::new("strpos(coalesce(robots.own_text, ''), ")
+            .text(folded)
+            .sql(") > 0")
+    }
+
+    async fn insert_robots(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
+        let row = |robot| RobotRow::new(robot, SearchTexts::of_robot(definition, robot));
         let rows = json(&robots.iter().map(row).collect::<Vec<_>>())?;
         let insert = Fragment::new(
-            "INSERT INTO robots (id, name, type, year, revision, search_text, own) OVERRIDING SYSTEM VALUE
-             SELECT * FROM json_to_recordset(",
+            "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
+             OVERRIDING SYSTEM VALUE SELECT * FROM json_to_recordset(",
         );
         let insert = insert.text(rows).sql(
             "::json) AS new (id bigint, name text, type text, year bigint, revision bigint, search_text text,
-             own text)",
+             own_text text, own text)",
         );
         Rows::<()>::of(insert).execute(self).await.map(drop)
     }
@@ -124,53 +176,77 @@ fn pattern(folded: &str) -> String {
     pattern + "%"
 }
 
-/// Adds robots to the search index, unless they have other names now.
+/// Adds robots to the search index, unless they were changed.
 pub(super) async fn index_all(
     connection: &mut AsyncPgConnection,
-    rows: &[(i64, String)],
+    definition: &Definition,
+    robots: &[Robot],
 ) -> QueryResult<()> {
     #[derive(Serialize)]
     struct Indexed<'a> {
         id: i64,
-        name: &'a str,
-        folded: Cow<'a, str>,
+        revision: i64,
+        folded: Option<Cow<'a, str>>,
+        own_text: Option<String>,
     }
-    let rows = rows.iter().map(|(id, name)| Indexed {
-        id: *id,
-        name,
-        folded: fold(name),
+    let rows = robots.iter().map(|robot| {
+        let texts = SearchTexts::of_robot(definition, robot);
+        Indexed {
+            id: robot.id().get(),
+            revision: robot.revision().get(),
+            folded: texts.name,
+            own_text: texts.own,
+        }
     });
-    let update =
-        Fragment::new("UPDATE robots SET search_text = new.folded FROM json_to_recordset(");
+    let update = Fragment::new(
+        "UPDATE robots SET search_text = new.folded, own_text = new.own_text FROM json_to_recordset(",
+    );
     let update = update.text(json(&rows.collect::<Vec<_>>())?).sql(
-        "::json) AS new (id bigint, name text, folded text)
-         WHERE robots.id = new.id AND robots.name = new.name AND search_text IS NULL",
+        "::json) AS new (id bigint, revision bigint, folded text, own_text text)
+         WHERE robots.id = new.id AND robots.revision = new.revision AND search_text IS NULL",
     );
     Rows::<()>::of(update).execute(connection).await.map(drop)
 }
 
-/// Inserts the robots whose names are free, by one statement.
+/// Inserts robots by one statement, except those with values that others have.
 pub(super) async fn insert_all(
     connection: &mut AsyncPgConnection,
+    definition: &Definition,
     drafts: &[&ValidDraft],
-) -> QueryResult<HashMap<String, i64>> {
+) -> QueryResult<Vec<Option<i64>>> {
     let rows = drafts.iter().copied();
-    let rows = rows.map(|draft| DraftRow::new(draft, Some(fold(draft.name()))));
+    let rows = rows.map(|draft| DraftRow::new(draft, SearchTexts::of(definition, draft)));
     let rows = json(&rows.collect::<Vec<_>>())?;
-    let insert = Fragment::new(
-        "INSERT INTO robots (name, type, year, search_text, own) SELECT * FROM json_to_recordset(",
-    );
+    // Ids are assigned before, so that they tell which robots were inserted.
+    let insert = Fragment::new(format!(
+        "WITH new AS (SELECT *, nextval({SEQUENCE}) AS id FROM ROWS FROM (json_to_recordset("
+    ));
     let insert = insert.text(rows).sql(
-        "::json) AS new (name text, type text, year bigint, search_text text, own text)
-         ON CONFLICT (name) DO NOTHING RETURNING name, id",
+        "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
+         WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
+         inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
+             OVERRIDING SYSTEM VALUE
+             SELECT id, name, type, year, search_text, own_text, own FROM new
+             ON CONFLICT DO NOTHING RETURNING id)
+         SELECT place, id FROM inserted JOIN new USING (id)",
     );
-    let rows: Vec<(String, i64)> = Rows::<(Text, BigInt)>::of(insert).load(connection).await?;
-    Ok(rows.into_iter().collect())
+    let rows: Vec<(i64, i64)> = Rows::<(BigInt, BigInt)>::of(insert)
+        .load(connection)
+        .await?;
+    let mut ids = vec![None; drafts.len()];
+    for (place, id) in rows {
+        let index = usize::try_from(place - 1).unwrap_or(usize::MAX);
+        if let Some(inserted) = ids.get_mut(index) {
+            *inserted = Some(id);
+        }
+    }
+    Ok(ids)
 }
 
 /// Changes the robots that exist and whose new names are free, by one statement.
 pub(super) async fn update_all(
     connection: &mut AsyncPgConnection,
+    definition: &Definition,
     updates: &[(RobotId, &ValidChanges)],
 ) -> QueryResult<HashMap<RobotId, Result<()>>> {
     #[derive(Serialize)]
@@ -178,24 +254,40 @@ pub(super) async fn update_all(
         id: i64,
         #[serde(flatten)]
         columns: ChangedColumns<'a>,
+        /// Whether `own` is `merged`, or replaces the present values.
+        merges: Option<bool>,
         own: Option<String>,
+        sets_own_text: bool,
     }
-    let rows = updates.iter().map(|(id, changes)| Update {
-        id: id.get(),
-        columns: ChangedColumns::from(*changes),
-        own: changes.own_patch(),
+    let rows = updates.iter().map(|(id, changes)| {
+        let (merges, own) = match changes.own() {
+            OwnChange::None => (None, None),
+            OwnChange::Set(own) => (Some(false), own),
+            OwnChange::Merge(patch) => (Some(true), Some(patch)),
+        };
+        let columns = ChangedColumns::new(definition, changes);
+        Update {
+            id: id.get(),
+            sets_own_text: columns.sets_own_text(),
+            columns,
+            merges,
+            own,
+        }
     });
     let rows = json(&rows.collect::<Vec<_>>())?;
     let (before, after) = AsyncPgConnection::MERGE;
     let update = Fragment::new("WITH new AS (SELECT * FROM json_to_recordset(");
     let update = update.text(rows).sql(format!(
-        "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own text)),
+        "::json) AS new (id bigint, name text, type text, year bigint, search_text text, own_text text,
+             sets_own_text boolean, merges boolean, own text)),
          taken AS (SELECT new.id FROM new JOIN robots USING (id)
              JOIN robots AS other ON other.name = new.name AND other.id <> new.id),
          updated AS (UPDATE robots SET name = coalesce(new.name, robots.name),
              type = coalesce(new.type, robots.type), year = coalesce(new.year, robots.year),
              search_text = coalesce(new.search_text, robots.search_text),
-             own = CASE WHEN new.own IS NULL THEN robots.own ELSE {before}new.own{after} END,
+             own_text = CASE WHEN new.sets_own_text THEN new.own_text ELSE robots.own_text END,
+             own = CASE new.merges WHEN true THEN {before}new.own{after} WHEN false THEN new.own
+                 ELSE robots.own END,
              revision = robots.revision + 1
              FROM new WHERE robots.id = new.id AND new.id NOT IN (TABLE taken)
              RETURNING robots.id)

@@ -1,6 +1,6 @@
 //! Check of a database file, which is not changed: SQLite's own check, and the search index.
 
-use std::{collections::BTreeSet, ops::ControlFlow};
+use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
@@ -20,7 +20,7 @@ use crate::{
         Check, CheckError, CheckOutcome, CheckReport, Error, OpenError, OpenOptions,
         check::FINDING_LIMIT,
     },
-    database::migrations::must_be_readable,
+    database::{define::KnownDefinition, migrations::must_be_readable},
 };
 
 /// Checks the database of a URL until `next` breaks.
@@ -53,7 +53,9 @@ pub(crate) fn check(
             .extend(checks.map(|check| (check, reason())));
         return Ok(report);
     }
-    let catalogue = SqliteCatalogue::reading(file, options);
+    let definition = Arc::new(KnownDefinition::default());
+    let catalogue = SqliteCatalogue::reading(file, options, &definition);
+    catalogue.refresh()?;
     let of_robots = crate::check(&catalogue, next)?;
     report.outcomes.extend(of_robots.outcomes);
     report.robots = of_robots.robots;

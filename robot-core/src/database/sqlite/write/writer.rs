@@ -5,7 +5,6 @@
 //! is on disk; a change whose statement fails does not affect the others.
 
 use std::{
-    collections::HashMap,
     panic::{self, AssertUnwindSafe},
     sync::{Arc, Mutex},
     thread::{self, JoinHandle},
@@ -23,8 +22,9 @@ use crate::database::sqlite::{
     statements::{index_names, insert_free},
 };
 use crate::{
-    catalogue::{Change, Error, OpenError, Pending, Restoration, Result},
+    catalogue::{Change, Error, OpenError, Pending, Redefinition, Restoration, Result},
     database::{
+        define::{self, KnownDefinition},
         errors::wrap,
         locks::lock,
         measuring::{CommitMetrics, QueueMetrics},
@@ -33,7 +33,7 @@ use crate::{
         statements::{Statements, now},
     },
     metrics::SQLITE_COMMIT_START,
-    model::{RobotId, ValidDraft},
+    model::{Definition, RobotId, ValidDraft},
 };
 
 /// A handle on the writer thread. Dropping it waits until the queued writes are done.
@@ -45,14 +45,18 @@ pub(crate) struct Writer {
 
 impl Writer {
     /// Starts the writer thread of a database that was opened.
-    pub(crate) fn start(file: &DatabaseFile) -> Result<Self, OpenError> {
+    pub(crate) fn start(
+        file: &DatabaseFile,
+        definition: &Arc<KnownDefinition>,
+    ) -> Result<Self, OpenError> {
         let mut session = WriteSession::open(file)?;
         let metrics = Arc::new(QueueMetrics::new("changes"));
         let queue = Arc::new(Queue::new(metrics.length.clone()));
         let (writes, of_thread) = (Arc::clone(&queue), Arc::clone(&metrics));
+        let definition = Arc::clone(definition);
         let thread = thread::Builder::new()
             .name("robot-writer".to_owned())
-            .spawn(move || run(&mut session, &writes, &of_thread))
+            .spawn(move || run(&mut session, &writes, &definition, &of_thread))
             .map_err(|error| file.cannot_open(error.into()))?;
         Ok(Self {
             queue,
@@ -102,6 +106,8 @@ pub(crate) enum Work {
     All(Vec<Change>, Ids),
     /// Has at least one robot or id.
     Restore(Restoration, RobotId),
+    /// A definition, and where it is returned with its revision.
+    Define(Box<Redefinition>, Arc<Mutex<Option<Definition>>>),
 }
 
 /// Ids that the writer thread returns beside the result.
@@ -119,20 +125,35 @@ struct Write {
 impl Write {
     /// Runs the statements. An error means that the transaction was rolled back, with everything
     /// before; the error of a statement alone becomes the result.
-    fn run(&mut self, connection: &mut SqliteConnection) -> QueryResult<()> {
+    fn run(
+        &mut self,
+        connection: &mut SqliteConnection,
+        definition: &Definition,
+    ) -> QueryResult<()> {
         let result = match &self.work {
-            Work::Change(change) => now(connection.apply(change)),
-            Work::All(changes, ids) => {
-                in_savepoint(connection, |connection| apply_all(connection, changes)).map(|all| {
-                    let last = all.last().copied().ok_or_else(lost);
-                    *lock(ids) = all;
-                    last
-                })
-            }
+            Work::Change(change) => now(connection.apply_alone(definition, change)),
+            Work::All(changes, ids) => in_savepoint(connection, |connection| {
+                apply_all(connection, definition, changes)
+            })
+            .map(|all| {
+                let last = all.last().copied().ok_or_else(lost);
+                *lock(ids) = all;
+                last
+            }),
             Work::Restore(restoration, last_id) => in_savepoint(connection, |connection| {
-                now(restore(connection, restoration))
+                now(restore(connection, definition, restoration))
             })
             .map(|()| Ok(*last_id)),
+            Work::Define(redefinition, defined) => in_savepoint(connection, |connection| {
+                let present = now(define::prepare(connection, redefinition))?;
+                let new = now(define::store(connection, redefinition, &present))?;
+                now(define::drop_indexes(connection, &new))?;
+                Ok(new)
+            })
+            .map(|new| {
+                *lock(defined) = Some(new);
+                Ok(RobotId::LEAST)
+            }),
         };
         self.result = Some(match result {
             Ok(result) => result,
@@ -146,7 +167,7 @@ impl Write {
     fn draft(&self) -> Option<&ValidDraft> {
         match &self.work {
             Work::Change(change) => draft(change),
-            Work::All(..) | Work::Restore(..) => None,
+            Work::All(..) | Work::Restore(..) | Work::Define(..) => None,
         }
     }
 
@@ -176,16 +197,18 @@ fn in_savepoint<T>(
 
 /// Applies changes: the inserts by one statement, then the others one by one. The error is that of one
 /// that fails.
-fn apply_all(connection: &mut SqliteConnection, changes: &[Change]) -> QueryResult<Vec<RobotId>> {
+fn apply_all(
+    connection: &mut SqliteConnection,
+    definition: &Definition,
+    changes: &[Change],
+) -> QueryResult<Vec<RobotId>> {
     let drafts = changes.iter().filter_map(draft);
-    let inserted = insert_free(connection, drafts)?.into_iter();
-    let mut inserted: HashMap<_, _> = inserted.map(|(id, name)| (name, id)).collect();
+    let mut inserted = insert_free(connection, drafts)?.into_iter();
     let apply = |change| {
-        let number = draft(change).and_then(|draft| inserted.remove(draft.name()));
-        match number {
+        match draft(change).and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
-            // An insert whose name is taken fails again, with its error.
-            None => now(connection.apply(change))?,
+            // An insert with a value that is taken fails again, with its error.
+            None => now(connection.apply_alone(definition, change))?,
         }
         .map_err(wrap)
     };
@@ -201,23 +224,25 @@ fn draft(change: &Change) -> Option<&ValidDraft> {
 }
 
 /// Runs a write, or consecutive inserts by one statement. The error is as that of [`Write::run`].
-fn run_group(writes: &mut [Write], connection: &mut SqliteConnection) -> QueryResult<()> {
-    let mut inserted = HashMap::new();
+fn run_group(
+    writes: &mut [Write],
+    connection: &mut SqliteConnection,
+    definition: &Definition,
+) -> QueryResult<()> {
+    let mut inserted = Vec::new();
     if writes.len() > 1 {
         match insert_free(connection, writes.iter().filter_map(Write::draft)) {
-            Ok(rows) => inserted.extend(rows.into_iter().map(|(id, name)| (name, id))),
+            Ok(ids) => inserted = ids,
             Err(error) if !is_in_transaction(connection) => return Err(error),
             // A statement for each write finds out which of them fails.
             Err(_) => {}
         }
     }
+    let mut inserted = inserted.into_iter();
     for write in writes {
-        match write
-            .draft()
-            .and_then(|draft| inserted.remove(draft.name()))
-        {
+        match inserted.next().flatten() {
             Some(number) => write.result = Some(assigned(number)),
-            None => write.run(connection)?,
+            None => write.run(connection, definition)?,
         }
     }
     Ok(())
@@ -231,7 +256,12 @@ fn is_in_transaction(connection: &mut SqliteConnection) -> bool {
 }
 
 /// The loop of the writer thread.
-fn run(session: &mut WriteSession, queue: &Queue<Write>, metrics: &QueueMetrics) {
+fn run(
+    session: &mut WriteSession,
+    queue: &Queue<Write>,
+    definition: &KnownDefinition,
+    metrics: &QueueMetrics,
+) {
     let start_time = gauge!(SQLITE_COMMIT_START.name);
     let commits = CommitMetrics::new();
     let mut last_batch = 1;
@@ -249,7 +279,9 @@ fn run(session: &mut WriteSession, queue: &Queue<Write>, metrics: &QueueMetrics)
             .map_or(Duration::ZERO, |write| write.submitted.elapsed());
         let measurement = metrics.begin(batch.len(), waited);
         // A bug costs this batch and its connection, and nothing else.
-        let result = guard(session, |session| commit(session, &mut batch));
+        let result = guard(session, |session| {
+            commit(session, &definition.get(), &mut batch)
+        });
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
         drop(measurement);
         commits.count(result.as_ref().map(|&()| ()).map_err(Some));
@@ -274,12 +306,12 @@ fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> 
 }
 
 /// Commits a batch, so that each write has a result.
-fn commit(session: &mut WriteSession, batch: &mut [Write]) -> Result<()> {
+fn commit(session: &mut WriteSession, definition: &Definition, batch: &mut [Write]) -> Result<()> {
     session.commit(|connection| {
         batch
             .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
-            .try_for_each(|writes| run_group(writes, connection))?;
-        index_names(connection)
+            .try_for_each(|writes| run_group(writes, connection, definition))?;
+        index_names(connection, definition)
     })
 }
 
@@ -311,7 +343,7 @@ mod tests {
         let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
         assert!(guard(&mut session, panic).is_none());
-        commit(&mut session, &mut [insert("a")]).unwrap();
+        commit(&mut session, Definition::built_in(), &mut [insert("a")]).unwrap();
         assert!(catalogue.find("a").unwrap().is_some());
     }
 }

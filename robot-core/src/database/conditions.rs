@@ -1,0 +1,152 @@
+//! Filters, places and orders as SQL.
+
+use std::borrow::Cow;
+
+use super::{fragment::Fragment, statements::Dialect};
+use crate::{
+    catalogue::{Cursor, Direction, FieldFilter, Filter, Place, Sort},
+    model::{Field, Member, Value},
+};
+
+/// The SQL of a field's value.
+pub(super) fn expression<C: Dialect>(field: Field) -> Cow<'static, str> {
+    match field.member() {
+        Member::Id => "robots.id".into(),
+        Member::Name => "robots.name".into(),
+        Member::Type => "robots.type".into(),
+        Member::Year => "robots.year".into(),
+        Member::Revision => "robots.revision".into(),
+        Member::Own => C::own_value(field).into(),
+    }
+}
+
+/// The conditions for fields of a filter. `prefix` is put before each value that is compared.
+pub(super) fn conditions<C: Dialect>(
+    filter: &Filter,
+    prefix: &'static str,
+) -> Option<Fragment<'static>> {
+    let conditions = filter.fields().iter();
+    let conditions = conditions.flat_map(|field| of_field::<C>(field, prefix));
+    conditions.reduce(Fragment::and)
+}
+
+/// The conditions for a field.
+pub(super) fn of_field<C: Dialect>(
+    filter: &FieldFilter,
+    prefix: &'static str,
+) -> Vec<Fragment<'static>> {
+    let sql = format!("{prefix}{}", expression::<C>(filter.field));
+    let compared = |operator: &str, value: &Value<'_>| {
+        let condition = Fragment::new(format!("{sql} {operator} "));
+        with_value::<C>(condition, value)
+    };
+    let mut conditions = Vec::new();
+    if !filter.any_of.is_empty() {
+        // No value contains NUL, which PostgreSQL does not accept.
+        let has_nul = |value: &Value<'_>| matches!(value, Value::Text(text) if text.contains('\0'));
+        let values = filter
+            .any_of
+            .iter()
+            .flatten()
+            .filter(|value| !has_nul(value));
+        let none = Fragment::new(format!("{sql} IS NULL"));
+        let is_none = filter.any_of.contains(&None).then_some(none);
+        let any = values.map(|value| compared("=", value)).chain(is_none);
+        conditions.push(
+            any.reduce(Fragment::or)
+                .unwrap_or_else(|| Fragment::new("1 = 0")),
+        );
+    }
+    conditions.extend(filter.from.iter().map(|from| compared(">=", from)));
+    conditions.extend(filter.to.iter().map(|to| compared("<=", to)));
+    conditions
+}
+
+/// Appends a value.
+fn with_value<C: Dialect>(condition: Fragment<'static>, value: &Value<'_>) -> Fragment<'static> {
+    match value {
+        Value::Text(text) => condition.text(text.clone().into_owned()),
+        Value::Integer(integer) => condition.number(*integer),
+        Value::Id(id) => condition.number(id.get()),
+        Value::Boolean(boolean) => condition.sql(C::BOOLEANS[usize::from(*boolean)]),
+        // Every server reads it as the number that it is.
+        Value::Number(number) => condition.sql(format!("{number:e}")).uncached(),
+    }
+}
+
+/// The parts of a list: robots without a value are last, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Every robot has a value.
+    All,
+    WithValue,
+    WithoutValue,
+}
+
+impl Part {
+    /// The parts of a list that come after the place of a cursor.
+    pub(super) fn after(cursor: &Cursor) -> &'static [Self] {
+        let is_always_there = matches!(cursor.sort().field.member(), Member::Id | Member::Name);
+        match cursor.place() {
+            _ if is_always_there => &[Self::All],
+            Some(Place { value: None, .. }) => &[Self::WithoutValue],
+            _ => &[Self::WithValue, Self::WithoutValue],
+        }
+    }
+
+    /// The condition that robots belong to the part, and come after the place of a cursor.
+    pub(super) fn condition<C: Dialect>(self, cursor: &Cursor) -> Option<Fragment<'static>> {
+        let Sort { field, direction } = cursor.sort();
+        let sql = expression::<C>(field);
+        let (beyond, from) = match direction {
+            Direction::Ascending => (">", ">="),
+            Direction::Descending => ("<", "<="),
+        };
+        let id_beyond = |id: i64| Fragment::new(format!("robots.id {beyond} ")).number(id);
+        let place = cursor.place();
+        let value = place.and_then(|place| place.value.as_ref());
+        let id = place.and_then(|place| place.id).map(|id| id.get());
+        match (self, value, id) {
+            (Self::All, None, _) => None,
+            (Self::WithoutValue, None, Some(id)) => {
+                Some(Fragment::new(format!("{sql} IS NULL")).and(id_beyond(id)))
+            }
+            (Self::WithoutValue, ..) => Some(Fragment::new(format!("{sql} IS NULL"))),
+            (Self::WithValue, None, _) => Some(Fragment::new(format!("{sql} IS NOT NULL"))),
+            (_, Some(value), id) => {
+                let compared = |operator: &str| {
+                    with_value::<C>(Fragment::new(format!("{sql} {operator} ")), value)
+                };
+                Some(match id {
+                    Some(id) if has_equals(field) => {
+                        compared(from).and(compared(beyond).or(id_beyond(id)))
+                    }
+                    _ => compared(beyond),
+                })
+            }
+        }
+    }
+}
+
+/// Whether several robots may have the same value.
+fn has_equals(field: Field) -> bool {
+    match field.member() {
+        Member::Id => false,
+        Member::Name => !field.is_unique(),
+        _ => true,
+    }
+}
+
+/// The ORDER BY of a list, within a part.
+pub(super) fn order<C: Dialect>(sort: Sort) -> String {
+    let sql = expression::<C>(sort.field);
+    let direction = match sort.direction {
+        Direction::Ascending => "ASC",
+        Direction::Descending => "DESC",
+    };
+    if has_equals(sort.field) {
+        format!("{sql} {direction}, robots.id {direction}")
+    } else {
+        format!("{sql} {direction}")
+    }
+}

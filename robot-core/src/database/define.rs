@@ -1,0 +1,236 @@
+//! The definition of a catalogue in a database: its document, and the indexes of fields.
+
+use std::{
+    borrow::Cow,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use diesel::QueryResult;
+
+use super::{
+    conditions::expression,
+    errors::{UNIQUE, wrap},
+    fragment::Fragment,
+    statements::{Dialect, Statements},
+};
+use crate::{
+    catalogue::{DefinitionConflict, Error, Filter, Redefinition, define::Step},
+    model::{Definition, Field, Kind, Revision, RobotId},
+};
+
+/// The number of ids that the error of a definition names.
+const IDS: i64 = 5;
+
+/// The definition as this process knows it.
+#[derive(Debug)]
+pub(super) struct KnownDefinition(RwLock<Arc<Definition>>);
+
+impl Default for KnownDefinition {
+    fn default() -> Self {
+        Self(RwLock::new(Arc::clone(Definition::built_in())))
+    }
+}
+
+impl KnownDefinition {
+    pub(super) fn get(&self) -> Arc<Definition> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&known)
+    }
+
+    pub(super) fn set(&self, definition: Definition) {
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if definition.revision() >= known.revision() {
+            *known = Arc::new(definition);
+        }
+    }
+
+    /// Reads the definition of the database, if another process may have changed it.
+    pub(super) async fn refresh<C: Statements>(&self, connection: &mut C) -> QueryResult<()> {
+        let (revision, document) = connection.definition().await?;
+        if revision != self.get().revision().get() {
+            self.set(parse(revision, &document)?);
+        }
+        Ok(())
+    }
+}
+
+fn parse(revision: i64, document: &str) -> QueryResult<Definition> {
+    let definition: Definition = document.parse().map_err(|error| {
+        let message = format!("the definition of the catalogue cannot be used: {error}");
+        wrap(Error::store(message))
+    })?;
+    let revision = Revision::new(revision).unwrap_or(Revision::FIRST);
+    Ok(definition.with_revision(revision))
+}
+
+/// An index of a field.
+pub(super) struct Index {
+    pub(super) name: String,
+    pub(super) field: Field,
+}
+
+impl Index {
+    /// The index of a field. Its name has the kind of values, for each of which the SQL is another one.
+    pub(super) fn of(field: Field) -> Self {
+        let name = match (field == Field::NAME, field.is_unique()) {
+            (true, true) => "robots_name".to_owned(),
+            (true, false) => "robots_names".to_owned(),
+            (false, is_unique) => {
+                let kind = if is_unique { UNIQUE } else { "index_" };
+                let values = match field.kind() {
+                    Kind::Id | Kind::Integer { .. } => "integer",
+                    Kind::Number { .. } => "number",
+                    Kind::Boolean => "boolean",
+                    Kind::Text { .. } | Kind::Choice(_) => "text",
+                };
+                format!("{kind}{values}_{field}")
+            }
+        };
+        Self { name, field }
+    }
+}
+
+/// The indexes of a definition.
+fn indexes(definition: &Definition) -> impl Iterator<Item = Index> {
+    let own = definition.own().filter(|field| field.is_indexed());
+    let name = definition.field(Field::NAME.name());
+    name.into_iter().chain(own).map(Index::of)
+}
+
+/// Checks that no robot excludes a definition, and creates its indexes. Returns the present definition.
+pub(super) async fn prepare<C: Statements>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let (revision, document) = connection.definition().await?;
+    let present = parse(revision, &document)?;
+    let expected = redefinition.check_revision(present.revision());
+    expected.map_err(wrap)?;
+    for step in redefinition.steps(&present) {
+        let (field, conflict, condition) = match step {
+            Step::DropValues(_) => continue,
+            Step::ExpectNoValues(field) => {
+                (field, DefinitionConflict::HaveValues, has_value::<C>(field))
+            }
+            Step::ExpectUnique(field) => {
+                let sql = value::<C>(field);
+                let several = format!(
+                    "{sql} IN (SELECT {sql} FROM robots WHERE {sql} IS NOT NULL GROUP BY {sql} \
+                     HAVING count(*) > 1)"
+                );
+                (
+                    field,
+                    DefinitionConflict::HaveDuplicates,
+                    Fragment::new(several),
+                )
+            }
+        };
+        let robots = connection
+            .count(&Filter::all(), Some(condition.clone()))
+            .await?;
+        if robots > 0 {
+            let ids = connection.ids(condition, IDS).await?;
+            let ids: Vec<_> = ids.into_iter().filter_map(RobotId::new).collect();
+            let robots = robots.unsigned_abs();
+            let error = Error::definition_conflict(field, conflict, robots, &ids);
+            return Err(wrap(error.unwrap_or(Error::DefinitionStale)));
+        }
+    }
+    create_indexes(connection, &redefinition.definition).await?;
+    Ok(present)
+}
+
+/// Stores a definition, if the present one is still the same. The caller commits the transaction.
+pub(super) async fn store<C: Statements>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+    present: &Definition,
+) -> QueryResult<Definition> {
+    let definition = redefinition.definition.clone();
+    let revision = present.revision();
+    let document = serde_json::to_string(&definition).map_err(|error| wrap(Error::store(error)))?;
+    let update = Fragment::new("UPDATE robots_definition SET revision = ");
+    let update = update
+        .number(revision.next().get())
+        .sql(", document = ")
+        .text(document);
+    let update = update.sql(" WHERE revision = ").number(revision.get());
+    if connection.execute(update).await? == 0 {
+        return Err(wrap(Error::DefinitionStale));
+    }
+    for step in redefinition.steps(present) {
+        if let Step::DropValues(field) = step {
+            let (before, after) = C::MERGE;
+            let patch = format!("{{\"{field}\":null}}");
+            let update = Fragment::new(format!(
+                "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
+            ));
+            let update = update.text(patch).sql(format!("{after} WHERE "));
+            connection
+                .execute(update.then(has_value::<C>(field)))
+                .await?;
+        }
+    }
+    let searched = |definition: &Definition| -> Vec<Field> {
+        definition
+            .own()
+            .filter(|field| field.is_searched())
+            .collect()
+    };
+    if searched(&definition) != searched(present) {
+        let reset = "UPDATE robots SET search_text = NULL, own_text = NULL WHERE own IS NOT NULL";
+        connection.execute(Fragment::new(reset)).await?;
+    }
+    Ok(definition.with_revision(revision.next()))
+}
+
+fn has_value<C: Dialect>(field: Field) -> Fragment<'static> {
+    Fragment::new(format!("{} IS NOT NULL", value::<C>(field)))
+}
+
+/// The SQL of a field's value, without an index that may not exist yet.
+fn value<C: Dialect>(field: Field) -> Cow<'static, str> {
+    if field.is_own() {
+        C::stored_value(field).into()
+    } else {
+        expression::<C>(field)
+    }
+}
+
+/// Creates the indexes of a definition that do not exist.
+async fn create_indexes<C: Statements>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<()> {
+    let existing = connection.texts(C::INDEXES).await?;
+    for index in indexes(definition) {
+        if !existing.contains(&index.name) {
+            connection.batch(&C::create_index(&index)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops the indexes that a definition does not have.
+pub(super) async fn drop_indexes<C: Statements>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<()> {
+    let wanted: Vec<_> = indexes(definition).map(|index| index.name).collect();
+    for name in connection.texts(C::INDEXES).await? {
+        if !wanted.contains(&name) {
+            connection.batch(&C::drop_index(&name)).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Repairs the indexes, on a database whose changes of tables are not transactional.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(super) async fn repair<C: Statements>(
+    connection: &mut C,
+    definition: &Definition,
+) -> QueryResult<()> {
+    create_indexes(connection, definition).await?;
+    drop_indexes(connection, definition).await
+}
