@@ -55,7 +55,7 @@ fn changes_of_all_kinds_are_applied_together(catalogue: &dyn Catalogue) {
         let robot = get(catalogue, id);
         robot.map(|robot| (robot.name().to_owned(), robot.year(), robot.revision()))
     });
-    let expected = |name: &str, year, revision| Some((name.to_owned(), year, revision));
+    let expected = |name: &str, year, revision| Some((name.to_owned(), Some(year), revision));
     let (first, second) = (revision(1), revision(2));
     assert_eq!(
         states,
@@ -146,7 +146,10 @@ fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
     let result = catalogue.apply_all(changes(Some("RX-0001 b")));
     assert_rejected(result, &[Violation::NAME_TAKEN]);
     assert_found(catalogue, "RX", &["RX-0001 b"]);
-    assert_eq!(get(catalogue, old[7]).map(|robot| robot.year()), Some(1977));
+    assert_eq!(
+        get(catalogue, old[7]).and_then(|robot| robot.year()),
+        Some(1977)
+    );
     let ids = ok(catalogue.apply_all(changes(None)));
     assert_eq!(ids[..50], old);
     let added: HashSet<_> = ids[50..].iter().collect();
@@ -156,7 +159,7 @@ fn many_changes_are_applied_together(catalogue: &dyn Catalogue) {
         assert_eq!(robot.as_ref().map(Robot::name), Some(&*names[index]));
     }
     let all = ok(catalogue.list());
-    let updated = all.iter().filter(|robot| robot.year() == 2001);
+    let updated = all.iter().filter(|robot| robot.year() == Some(2001));
     assert_eq!((all.len(), updated.count()), (1151, 50));
     assert_found(catalogue, "X-0001", &["RX-0001", "RX-0001 b"]);
 }

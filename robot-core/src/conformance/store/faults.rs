@@ -8,11 +8,11 @@ use std::{
 use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, CursorPlace, Error, Filter, PageRequest,
-        Restoration, Result,
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Restoration,
+        Result,
     },
     memory::MemoryCatalogue,
-    model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Violation},
+    model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
 };
 
 /// How long other callers see a half of a change: long enough for another thread to run.
@@ -90,8 +90,12 @@ const CHANGES: &[Seeded] = &[
         Fault::Change(|store, change| {
             inserting(store, change, |draft| {
                 let name: String = draft.name().trim().chars().take(200).collect();
-                let altered = Draft::new(name, draft.robot_type(), draft.year() & 0x7fff_ffff);
-                let altered = ValidDraft::new(altered).unwrap_or(draft);
+                let altered = Draft {
+                    name: Some(name),
+                    year: draft.year().map(|year| year & 0x7fff_ffff),
+                    ..draft.clone().into()
+                };
+                let altered = store.definition().validate(altered).unwrap_or(draft);
                 store.apply(Change::Insert(altered))
             })
         }),
@@ -296,10 +300,11 @@ const READS: &[Seeded] = &[
     (
         Fault::Page(|store, request| {
             let is_found = match request.cursor.place() {
-                CursorPlace::Name(Some(name)) => store.find(name)?.is_some(),
-                CursorPlace::Year(Some((_, id))) | CursorPlace::Id(Some(id)) => {
-                    store.get(*id)?.is_some()
-                }
+                Some(Place { id: Some(id), .. }) => store.get(*id)?.is_some(),
+                Some(Place {
+                    value: Some(Value::Text(name)),
+                    ..
+                }) => store.find(name)?.is_some(),
                 _ => true,
             };
             let start = Cursor::start(request.cursor.sort());

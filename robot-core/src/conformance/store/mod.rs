@@ -129,10 +129,7 @@ fn assert_found(catalogue: &dyn Catalogue, containing: &str, expected: &[&str]) 
 fn assert_rejected<T: std::fmt::Debug>(result: crate::Result<T>, expected: &[Violation]) {
     match result {
         Err(Error::Rejected(violations)) => {
-            assert!(
-                violations.iter().eq(expected.iter().copied()),
-                "{violations}"
-            );
+            assert!(violations.iter().eq(expected), "{violations}");
         }
         other => panic!("expected {expected:?}, got {other:?}"),
     }

@@ -71,7 +71,7 @@ impl Operation {
 
     fn error_answer(&self, error: &Error) -> CallResult {
         match error {
-            Error::Rejected(broken) if broken.iter().eq([Violation::NAME_TAKEN]) => {
+            Error::Rejected(broken) if broken.iter().eq([&Violation::NAME_TAKEN]) => {
                 CallResult::NameTaken
             }
             Error::NotFound(missing) if Some(*missing) == self.target() => CallResult::NotFound,
