@@ -24,7 +24,7 @@
 //! // Any number of robots is read page by page, in constant memory.
 //! for page in Pages::new(&catalogue, "") {
 //!     for robot in page? {
-//!         println!("{} {} {}", robot.id(), robot.name(), robot.year());
+//!         println!("{} {}", robot.id(), robot.name());
 //!     }
 //! }
 //!

@@ -15,10 +15,11 @@ use robot_core::{
 
 const READER: &str = "robots_reader";
 const WRITER: &str = "robots_writer";
+const DEFINER: &str = "robots_definer";
 const PAGE: &str = "https://app.example";
 
 /// Every request of the contract, and the permission that it needs.
-const REQUESTS: [(&str, &str, Permission); 10] = [
+const REQUESTS: [(&str, &str, Permission); 12] = [
     ("GET", "/api/robots", Permission::Read),
     ("HEAD", "/api/robots", Permission::Read),
     ("GET", "/api/robots/1", Permission::Read),
@@ -29,11 +30,14 @@ const REQUESTS: [(&str, &str, Permission); 10] = [
     ("POST", IMPORT, Permission::Write),
     ("PUT", "/api/robots/1", Permission::Write),
     ("DELETE", "/api/robots/1", Permission::Write),
+    ("GET", DEFINITION, Permission::Read),
+    ("PUT", DEFINITION, Permission::Define),
 ];
 
 /// The path that needs no permission.
 const PUBLIC: &str = "/openapi.json";
 
+const DEFINITION: &str = "/api/definition";
 const IMPORT: &str = "/api/robots/import?format=ndjson&on_conflict=skip";
 
 fn api(anonymous: Option<Permission>) -> Api {
@@ -41,7 +45,11 @@ fn api(anonymous: Option<Permission>) -> Api {
 }
 
 fn api_with_origins(anonymous: Option<Permission>, origins: Vec<Origin>) -> Api {
-    let tokens = [(READER, Permission::Read), (WRITER, Permission::Write)];
+    let tokens = [
+        (READER, Permission::Read),
+        (WRITER, Permission::Write),
+        (DEFINER, Permission::Define),
+    ];
     let tokens = tokens.map(|(text, permission)| AccessToken::of(text, permission));
     let settings = ApiSettings {
         access: Access::new(tokens.into(), anonymous),
@@ -52,7 +60,10 @@ fn api_with_origins(anonymous: Option<Permission>, origins: Vec<Origin>) -> Api 
 }
 
 fn call(api: &Api, method: &str, path: &str, headers: &[(&str, &str)]) -> Response {
-    let body = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
+    let body = match path {
+        DEFINITION => "{}",
+        _ => r#"{"name":"R2-D2","type":"droid","year":1977}"#,
+    };
     let mut request = http::Request::builder().method(method).uri(path);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -86,15 +97,18 @@ fn token_decides_on_each_request() {
     const WEAK: Option<&str> =
         Some(r#"Bearer realm="robots", error="insufficient_scope", scope="write""#);
     let reads = Some(Permission::Read);
-    // The challenges for reads and writes; none if these are permitted.
-    for (token, anonymous, for_reads, for_writes) in [
-        (None, None, MISSING, MISSING),
-        (None, reads, None, MISSING),
+    const WEAKER: Option<&str> =
+        Some(r#"Bearer realm="robots", error="insufficient_scope", scope="define""#);
+    // The challenges for reads, writes and definitions; none if these are permitted.
+    for (token, anonymous, challenges) in [
+        (None, None, [MISSING; 3]),
+        (None, reads, [None, MISSING, MISSING]),
         // It is rejected even if none is needed.
-        (Some("robots_guess"), None, INVALID, INVALID),
-        (Some("robots_guess"), reads, INVALID, INVALID),
-        (Some(READER), None, None, WEAK),
-        (Some(WRITER), None, None, None),
+        (Some("robots_guess"), None, [INVALID; 3]),
+        (Some("robots_guess"), reads, [INVALID; 3]),
+        (Some(READER), None, [None, WEAK, WEAKER]),
+        (Some(WRITER), None, [None, None, WEAKER]),
+        (Some(DEFINER), None, [None; 3]),
     ] {
         let api = api(anonymous);
         let credentials = token.map(|token| format!("Bearer {token}"));
@@ -103,14 +117,20 @@ fn token_decides_on_each_request() {
             .map(|text| ("Authorization", text.as_str()))
             .collect();
         for (method, path, needed) in REQUESTS {
+            let [for_reads, for_writes, for_definitions] = challenges;
             let challenge = match needed {
                 Permission::Read => for_reads,
                 Permission::Write => for_writes,
+                Permission::Define => for_definitions,
             };
             let response = call(&api, method, path, &headers);
             let context = format!("{method} {path} with {token:?}");
             if challenge.is_some() {
-                let status = if challenge == WEAK { 403 } else { 401 };
+                let status = if [WEAK, WEAKER].contains(&challenge) {
+                    403
+                } else {
+                    401
+                };
                 assert_eq!(rejection(&response), (status, challenge), "{context}");
             } else {
                 let is_post = (method, path) == ("POST", "/api/robots");

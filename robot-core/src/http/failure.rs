@@ -207,8 +207,11 @@ fn challenge(error: AccessError) -> &'static str {
     match error {
         AccessError::NoToken => r#"Bearer realm="robots""#,
         AccessError::UnknownToken => r#"Bearer realm="robots", error="invalid_token""#,
-        AccessError::ReadOnlyToken | AccessError::NotDefiningToken => {
+        AccessError::ReadOnlyToken => {
             r#"Bearer realm="robots", error="insufficient_scope", scope="write""#
+        }
+        AccessError::NotDefiningToken => {
+            r#"Bearer realm="robots", error="insufficient_scope", scope="define""#
         }
     }
 }

@@ -971,7 +971,7 @@ mod tests {
                 "properties.state.enum: ",
             ),
             (
-                field("state", &format!(r#"{{"enum":[{}]}}"#, many(10_000))),
+                field("state", &format!(r#"{{"enum":[{}]}}"#, many(5_000))),
                 "properties.state.enum: ",
             ),
             (

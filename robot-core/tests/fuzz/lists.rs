@@ -114,8 +114,8 @@ impl ListRequest {
                 let member = |field: &&str| match *field {
                     "id" => format!("\"id\":\"{}\"", robot.id()),
                     "name" => format!("\"name\":{}", without_markup(&name)),
-                    "type" => format!("\"type\":\"{}\"", robot.robot_type()),
-                    _ => format!("\"year\":{}", robot.year()),
+                    "type" => format!("\"type\":\"{}\"", robot.robot_type().unwrap()),
+                    _ => format!("\"year\":{}", robot.year().unwrap()),
                 };
                 let members: Vec<_> = fields.iter().map(member).collect();
                 format!("{{{}}}", members.join(","))

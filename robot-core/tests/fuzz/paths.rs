@@ -19,6 +19,7 @@ enum Place {
     Import,
     Export,
     Description,
+    Definition,
     /// The id; `None` if it is out of range.
     Robot(Option<u64>),
     /// `None` if the name is not UTF-8.
@@ -34,6 +35,7 @@ fn place(path: &str) -> Place {
         [b"", b"api", b"robots", b"import"] => Place::Import,
         [b"", b"api", b"robots", b"export"] => Place::Export,
         [b"", b"openapi.json"] => Place::Description,
+        [b"", b"api", b"definition"] => Place::Definition,
         [b"", b"api", b"robots", b"search", name] => {
             Place::Search(String::from_utf8(name.to_vec()).ok())
         }
@@ -45,7 +47,7 @@ fn place(path: &str) -> Place {
 }
 
 fn segment() -> impl Strategy<Value = Vec<u8>> {
-    let known = "api robots search import export openapi.json  .. .";
+    let known = "api robots search import export definition openapi.json  .. .";
     let known: Vec<_> = known.split(' ').chain(NAMES).collect();
     prop_oneof![
         3 => prop::sample::select(known).prop_map(|text| text.as_bytes().to_vec()),
@@ -70,6 +72,7 @@ fn path() -> impl Strategy<Value = String> {
         2 => below(vec![segment().boxed()]),
         1 => vec![segment().boxed(), segment().boxed(), segment().boxed()],
         1 => vec![fixed("openapi.json")],
+        1 => vec![fixed("api"), fixed("definition")],
     ];
     segments.prop_flat_map(|segments| {
         let written: Vec<_> = segments
@@ -116,6 +119,10 @@ proptest! {
                 prop_assert_eq!(status, 200);
                 prop_assert!(answer.body.contains("\"openapi\":\"3.1.0\""));
             }
+            Place::Definition => {
+                prop_assert_eq!(status, 200);
+                prop_assert!(answer.body.contains("\"properties\""));
+            }
             Place::Export => {
                 prop_assert_eq!(status, 200);
                 prop_assert_eq!(answer.body.lines().count(), NAMES.len());
@@ -149,7 +156,8 @@ proptest! {
         prop_assert_eq!(status("get"), 405);
         prop_assert_eq!(status("POST"), if matches!(place, Place::Robots | Place::Import) { 400 } else { 405 });
         let is_robot = matches!(place, Place::Robot(_));
-        prop_assert_eq!(status("PUT"), if is_robot { 400 } else { 405 });
+        let is_replaced = is_robot || place == Place::Definition;
+        prop_assert_eq!(status("PUT"), if is_replaced { 400 } else { 405 });
         prop_assert_eq!(status("PATCH"), if is_robot { 415 } else { 405 });
         let is_there = matches!(place, Place::Robot(Some(1..=3)));
         let deleted = if is_there { 200 } else { 404 };

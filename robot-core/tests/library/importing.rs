@@ -63,7 +63,7 @@ pub(crate) fn file(robots: &[(&str, i64)]) -> String {
 pub(crate) fn stored(catalogue: &Arc<dyn Catalogue>) -> Vec<(String, i64)> {
     Pages::new(catalogue, "")
         .flat_map(|page| page.unwrap())
-        .map(|robot| (robot.name().to_owned(), robot.year()))
+        .map(|robot| (robot.name().to_owned(), robot.year().unwrap()))
         .collect()
 }
 

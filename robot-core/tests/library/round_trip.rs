@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::{collection::vec, prelude::*, sample::select};
 use robot_core::{
-    CatalogueExt, Draft, Field, MemoryCatalogue, Pages,
+    CatalogueExt, Definition, Draft, Field, MemoryCatalogue, Pages,
     transfer::{Format, ImportOptions, Position, Records, RobotWriter, import},
 };
 
@@ -68,7 +68,7 @@ proptest! {
             // Fails if the name is taken.
             let _ = catalogue.add(draft);
         }
-        let fields = Field::list(order).unwrap();
+        let fields = Definition::built_in().list(order).unwrap();
         let bytes = written(&catalogue, format, &fields);
 
         let copy = Arc::new(MemoryCatalogue::new());

@@ -256,7 +256,7 @@ fn deadlock_is_retried_or_reported_as_taken_name<S: Server>() {
                         match catalogue.replace(robot.id(), draft(name)) {
                             Ok(()) => {}
                             Err(Error::Rejected(violations))
-                                if violations.iter().eq([Violation::NAME_TAKEN]) => {}
+                                if violations.iter().eq([&Violation::NAME_TAKEN]) => {}
                             Err(error) => panic!("{error:?}"),
                         }
                     }

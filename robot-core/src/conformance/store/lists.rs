@@ -143,9 +143,11 @@ fn cursor_needs_no_robot(catalogue: &dyn Catalogue) {
         let deleted = robots.remove(4);
         ok(catalogue.delete(deleted.id()));
         let cursor = Cursor::after(sort, &deleted);
-        assert_eq!(cursor.to_string().parse(), Ok(cursor.clone()));
-        let found = ok(catalogue.page(page(&Filter::all(), &cursor, 100)));
-        assert_eq!(names(&found), names(&robots[4..]), "by {sort}");
+        let parsed = cursor.to_string().parse().unwrap_or_default();
+        for cursor in [cursor, parsed] {
+            let found = ok(catalogue.page(page(&Filter::all(), &cursor, 100)));
+            assert_eq!(names(&found), names(&robots[4..]), "by {sort}");
+        }
     }
 }
 

@@ -92,7 +92,7 @@ fn read_sees_every_change_acknowledged_before_it() {
                         for (id, acknowledged) in ids.iter().zip(acknowledged) {
                             let before = acknowledged.load(Ordering::SeqCst);
                             let robot = reader.start_get(*id).wait().unwrap();
-                            let year = robot.unwrap().year();
+                            let year = robot.unwrap().year().unwrap();
                             assert!(year >= before, "{year} after {before}");
                         }
                     }
@@ -132,7 +132,10 @@ fn closing_a_catalogue_keeps_the_locks_of_another() {
     drop(another);
     assert_eq!(locks(), before);
     assert_eq!(
-        catalogue.find("of 1").unwrap().map(|robot| robot.year()),
+        catalogue
+            .find("of 1")
+            .unwrap()
+            .and_then(|robot| robot.year()),
         Some(1)
     );
 }

@@ -209,7 +209,7 @@ mod tests {
     /// No fault: some changes fail, and of some of these the outcome is unknown.
     fn apply_perhaps(store: &MemoryCatalogue, change: Change) -> Result<RobotId> {
         let year = match &change {
-            Change::Insert(draft) => Some(draft.year()),
+            Change::Insert(draft) => draft.year(),
             Change::Update(_, changes) => changes.year(),
             _ => None,
         };
