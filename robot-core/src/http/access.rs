@@ -75,7 +75,7 @@ impl Access {
     /// let access = Access::default();
     /// let clone = access.clone();
     /// access.replace(&Access::new(Vec::new(), Some(Permission::Read)));
-    /// assert_eq!(clone.to_string(), "anyone may read, no client may write");
+    /// assert_eq!(clone.to_string(), "anyone may read, no client may write and define");
     /// ```
     pub fn replace(&self, other: &Self) {
         let rules = other.rules();

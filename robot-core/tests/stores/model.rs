@@ -4,9 +4,9 @@ use proptest::{collection::vec, prelude::*, sample::select};
 use std::ops::Bound;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Change, Cursor, Draft, Error, Field, Filter, MemoryCatalogue,
-    PageRequest, Pages, Revision, Robot, RobotId, Sort, Summary, ValidChanges, ValidDraft,
-    Violation,
+    Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
+    MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId, Sort, Summary,
+    ValidChanges, Value, ValueCount, Violation,
 };
 
 use crate::backend::Backend;
@@ -17,6 +17,9 @@ enum Step {
     Add(Draft),
     /// An update or a deletion expects a revision, or none.
     Update(usize, Option<Revision>, Draft),
+    Replace(usize, Draft),
+    /// Removes the value of a field.
+    Unset(usize, &'static str),
     Delete(usize, Option<Revision>),
     /// Adds robots and changes years, all together.
     Together(Vec<Draft>, Vec<(usize, i64)>),
@@ -28,6 +31,11 @@ enum Step {
     /// A search for a part of the name of a robot: its start and its length.
     Part(usize, usize, usize, Filter),
     Count(Filter),
+    /// One of the definitions, and whether it drops values.
+    Define(usize, bool),
+    /// Conditions by their names, an order, and the number of robots on a page.
+    Own(Vec<(&'static str, &'static str)>, &'static str, usize),
+    CountBy(&'static str),
     /// Completes the search index of a store that does so later.
     Index,
 }
@@ -39,6 +47,8 @@ enum Answer {
     Done,
     Robots(Vec<(usize, Revision, Draft)>),
     Counted(u64, Summary),
+    CountedBy(Vec<ValueCount>),
+    Excluded(&'static str, DefinitionConflict, u64, Vec<usize>),
     Rejected(Vec<Violation>),
     NotFound,
     Stale,
@@ -69,6 +79,11 @@ impl<C: Catalogue> Subject<'_, C> {
                 let patched = catalogue.patch_if(self.id(order), revision, draft);
                 patched.map(none)
             }
+            Step::Replace(order, draft) => catalogue.replace(self.id(order), draft).map(none),
+            Step::Unset(order, name) => match catalogue.definition().field(name) {
+                Some(field) => self.unset(self.id(order), field).map(none),
+                None => Ok(Vec::new()),
+            },
             Step::Delete(order, None) => catalogue.delete(self.id(order)).map(none),
             Step::Delete(order, Some(revision)) => {
                 catalogue.delete_if(self.id(order), revision).map(none)
@@ -93,6 +108,33 @@ impl<C: Catalogue> Subject<'_, C> {
                 let count = catalogue.count(&filter).unwrap();
                 return Answer::Counted(count, catalogue.summary(&filter).unwrap());
             }
+            Step::Define(index, drops_values) => {
+                let redefinition = Redefinition::new(DEFINITIONS[index].parse().unwrap());
+                let redefinition = match drops_values {
+                    true => redefinition.drop_values(),
+                    false => redefinition,
+                };
+                catalogue.define(redefinition).map(|_| Vec::new())
+            }
+            Step::Own(conditions, sort, size) => {
+                let definition = catalogue.definition();
+                let sort = Sort::parse(sort, &definition).unwrap_or_default();
+                let mut filter = Filter::all();
+                for (name, text) in conditions {
+                    let mut all = definition.conditions();
+                    let condition = all.find(|condition| condition.name() == name);
+                    let parsed = condition.and_then(|found| Some((found, found.parse(text).ok()?)));
+                    if let Some((condition, value)) = parsed {
+                        filter = filter.and(condition, value);
+                    }
+                }
+                list(catalogue, filter, sort, size)
+            }
+            Step::CountBy(name) => {
+                let field = catalogue.definition().field(name);
+                let counts = field.map(|field| catalogue.value_counts(&Filter::all(), field));
+                return Answer::CountedBy(counts.transpose().unwrap().unwrap_or_default());
+            }
             Step::Index => {
                 (self.index)();
                 Ok(Vec::new())
@@ -100,10 +142,37 @@ impl<C: Catalogue> Subject<'_, C> {
         };
         match result {
             Ok(robots) => self.robots(is_insert, robots),
-            Err(Error::Rejected(violations)) => Answer::Rejected(violations.iter().collect()),
+            // Several changes may fail, in any order.
+            Err(Error::Rejected(_)) if matches!(step, Step::Together(..)) => {
+                Answer::Rejected(Vec::new())
+            }
+            Err(Error::Rejected(violations)) => {
+                Answer::Rejected(violations.iter().cloned().collect())
+            }
+            Err(Error::DefinitionConflict {
+                field,
+                conflict,
+                robots,
+                ids,
+            }) => {
+                let orders = ids.into_iter().map(|id| self.order(id));
+                Answer::Excluded(field, conflict, robots, orders.collect())
+            }
             Err(Error::NotFound(_)) => Answer::NotFound,
             Err(Error::Stale(_)) => Answer::Stale,
             Err(error) => panic!("{step:?}: {error:?}"),
+        }
+    }
+
+    fn order(&self, id: RobotId) -> usize {
+        self.ids.iter().position(|known| *known == id).unwrap()
+    }
+
+    fn unset(&self, id: RobotId, field: Field) -> robot_core::Result<()> {
+        let definition = self.catalogue.definition();
+        match definition.validate_patch(Draft::default(), &[field]) {
+            Ok(changes) => self.catalogue.update(id, changes),
+            Err(rejection) => Err(self.catalogue.violations(rejection, Some(id))?.into()),
         }
     }
 
@@ -113,7 +182,9 @@ impl<C: Catalogue> Subject<'_, C> {
         years: Vec<(usize, i64)>,
     ) -> robot_core::Result<Vec<Robot>> {
         // Stores assign ids in the order of the changes, or of the names.
-        let mut valid: Vec<_> = drafts.into_iter().flat_map(ValidDraft::new).collect();
+        let definition = self.catalogue.definition();
+        let valid = drafts.into_iter();
+        let mut valid: Vec<_> = valid.flat_map(|draft| definition.validate(draft)).collect();
         valid.sort_by(|one, other| one.name().cmp(other.name()));
         let inserts = valid.into_iter().map(Change::Insert);
         let added = inserts.len();
@@ -141,10 +212,9 @@ impl<C: Catalogue> Subject<'_, C> {
         if robots.is_empty() {
             return Answer::Done;
         }
-        let order = |robot: &Robot| self.ids.iter().position(|id| *id == robot.id()).unwrap();
         let robots = robots
             .into_iter()
-            .map(|robot| (order(&robot), robot.revision(), robot.into()));
+            .map(|robot| (self.order(robot.id()), robot.revision(), robot.into()));
         Answer::Robots(robots.collect())
     }
 }
@@ -161,6 +231,104 @@ fn list(
         .page_size(page_size);
     let pages = pages.take(20).collect::<Result<Vec<_>, _>>();
     pages.map(|pages| pages.concat())
+}
+
+/// Definitions with the same names of fields, of which some have another kind or other rules.
+const DEFINITIONS: [&str; 4] = [
+    "{}",
+    r#"{"properties": {
+        "maker": {"type": "string", "index": true, "search": true},
+        "serial": {"type": "string", "maxLength": 4, "unique": true},
+        "weight": {"type": "number"},
+        "rooms": {"type": "integer", "unique": true},
+        "acquired": {"type": "string", "format": "date", "index": true},
+        "lent": {"type": "boolean"},
+        "state": {"enum": ["good", "fair", "it's \"poor\""]}}}"#,
+    r#"{"properties": {
+        "name": {"unique": false},
+        "type": {"enum": ["droid", "virtual", "vase"]},
+        "year": {"minimum": -5000},
+        "weight": {"type": "number", "index": true},
+        "rooms": {"type": "integer", "index": true},
+        "maker": {"type": "string", "unique": true},
+        "lent": {"type": "boolean", "index": true}},
+        "required": ["name"]}"#,
+    r#"{"properties": {
+        "rooms": {"type": "number"},
+        "state": {"type": "string"},
+        "maker": {"type": "string", "index": true}},
+        "required": ["name", "type", "year", "maker"]}"#,
+];
+
+const OWN: [&str; 7] = [
+    "maker", "serial", "weight", "rooms", "acquired", "lent", "state",
+];
+
+/// A value of some field, and often of the one that has it.
+fn value() -> impl Strategy<Value = Value<'static>> {
+    let texts = "|a|A|b|é|'|\"|\\|%|_|🤖|a:b|null|1|good|fair|it's \"poor\"|2020-02-29|0001-01-01|2021-02-29";
+    let texts: Vec<_> = texts.split('|').collect();
+    const NUMBERS: [f64; 9] = [
+        0.0,
+        0.1,
+        -2.5,
+        3.0,
+        1e-7,
+        1e19,
+        1e300,
+        f64::MIN,
+        9_007_199_254_740_992.0,
+    ];
+    const INTEGERS: [i64; 7] = [0, 1, 3, -3, 9_007_199_254_740_993, i64::MIN, i64::MAX];
+    prop_oneof![
+        4 => select(texts).prop_map(Value::from),
+        2 => select(&NUMBERS[..]).prop_map(|number| Value::number(number).unwrap()),
+        2 => select(&INTEGERS[..]).prop_map(Value::from),
+        1 => any::<bool>().prop_map(Value::from),
+    ]
+}
+
+/// Few of the values have a kind that their fields have in any definition.
+fn own() -> impl Strategy<Value = Vec<(&'static str, Value<'static>)>> {
+    let fits = |(name, value): &(&'static str, Value<'_>)| {
+        matches!(
+            (*name, value),
+            ("maker" | "serial" | "acquired" | "state", Value::Text(_))
+                | ("weight", Value::Integer(_) | Value::Number(_))
+                | ("rooms", Value::Integer(_))
+                | ("lent", Value::Boolean(_))
+        )
+    };
+    let fitting = (select(&OWN[..]), value()).prop_filter("another kind", fits);
+    prop_oneof![
+        8 => Just(Vec::new()),
+        12 => vec(fitting, 1..4),
+        1 => vec((select(&OWN[..]), value()), 1..3),
+    ]
+}
+
+fn with_own(draft: impl Strategy<Value = Draft>) -> impl Strategy<Value = Draft> {
+    (draft, own()).prop_map(|(mut draft, own)| {
+        for (name, value) in own {
+            draft.set(name, value);
+        }
+        draft
+    })
+}
+
+fn own_list() -> impl Strategy<Value = Step> {
+    let conditions = "maker= maker=a maker=é maker=1 serial='  weight=0.1 weight= weight_from=1 \
+                      weight_to=1e19 rooms=3 rooms_from=0 rooms_to=0 acquired_from=2000-01-01 \
+                      acquired= lent=true lent= state=good state= type= year= year_to=1977";
+    let conditions: Vec<_> = conditions
+        .split_whitespace()
+        .map(|text| text.split_once('=').unwrap())
+        .collect();
+    let sorts = "maker -maker serial -serial weight -weight rooms -rooms acquired -acquired lent -lent \
+                 state -state year -year name -name";
+    let sorts: Vec<_> = sorts.split_whitespace().collect();
+    (vec(select(conditions), 0..3), select(sorts), 1..4_usize)
+        .prop_map(|(conditions, sort, size)| Step::Own(conditions, sort, size))
 }
 
 /// Parts of names, separated by `|`: few, so that names contain each other, and some that have a special
@@ -240,14 +408,21 @@ fn step() -> impl Strategy<Value = Step> {
     let order = || 0..12_usize;
     let revision = (1..4_i64).prop_map(|number| Revision::new(number).unwrap());
     let state = || (order(), prop::option::of(revision.clone()));
-    let changed = prop_oneof![draft(), partial()];
+    let changed = with_own(prop_oneof![draft(), partial()]);
     let everything = select(vec![Filter::all(), Filter::all().folded()]);
     prop_oneof![
-        5 => draft().prop_map(Step::Add),
+        5 => with_own(draft()).prop_map(Step::Add),
+        2 => (order(), with_own(draft())).prop_map(|(order, draft)| Step::Replace(order, draft)),
+        1 => (order(), select([&OWN[..], &["year", "type"]].concat()))
+            .prop_map(|(order, name)| Step::Unset(order, name)),
+        2 => (0..DEFINITIONS.len(), any::<bool>())
+            .prop_map(|(index, drops_values)| Step::Define(index, drops_values)),
+        4 => own_list(),
+        1 => select(vec!["type", "lent", "state", "acquired"]).prop_map(Step::CountBy),
         5 => (state(), changed)
             .prop_map(|((order, revision), draft)| Step::Update(order, revision, draft)),
         3 => state().prop_map(|(order, revision)| Step::Delete(order, revision)),
-        2 => (vec(draft(), 0..4), vec((order(), 0..3000_i64), 0..3))
+        2 => (vec(with_own(draft()), 0..4), vec((order(), 0..3000_i64), 0..3))
             .prop_map(|(drafts, years)| Step::Together(drafts, years)),
         1 => order().prop_map(Step::Get),
         1 => name().prop_map(Step::Find),

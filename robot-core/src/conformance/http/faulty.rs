@@ -7,10 +7,10 @@ use std::{
 
 use crate::{
     catalogue::{
-        Catalogue, Change, Cursor, Error, Filter, PageRequest, Pending, Restoration, Result,
-        Summary,
+        Catalogue, Change, Cursor, Error, Filter, PageRequest, Pending, Redefinition, Restoration,
+        Result, Summary, ValueCount,
     },
-    model::{Entry, Robot, RobotId},
+    model::{Definition, Entry, Field, Robot, RobotId},
 };
 
 /// A way to fail.
@@ -138,5 +138,14 @@ impl Catalogue for Faulty {
     }
     fn summary(&self, filter: &Filter) -> Result<Summary> {
         self.checked(Access::Other)?.summary(filter)
+    }
+    fn value_counts(&self, filter: &Filter, field: Field) -> Result<Vec<ValueCount>> {
+        self.checked(Access::Other)?.value_counts(filter, field)
+    }
+    fn definition(&self) -> Arc<Definition> {
+        self.catalogue.definition()
+    }
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        self.checked(Access::Write(0))?.define(redefinition)
     }
 }
