@@ -111,8 +111,8 @@ mod tests {
         let restoration = Restoration::new(vec![robot], None).unwrap();
         let result = catalogue.restore(&restoration);
         assert!(
-            matches!(result, Err(Error::NotRestored { id: found, violation })
-                if (found, violation) == (id, Violation::ID_TAKEN)),
+            matches!(&result, Err(Error::NotRestored { id: found, violation })
+                if (*found, violation) == (id, &Violation::ID_TAKEN)),
             "{result:?}"
         );
     }

@@ -31,7 +31,7 @@ fn years_of(catalogue: &Arc<dyn Catalogue>, ids: &[RobotId]) -> Vec<Option<i64>>
     let year = |id: &RobotId| {
         let started = catalogue.start_get(*id).wait().unwrap();
         assert_eq!(catalogue.get(*id).unwrap(), started);
-        started.as_ref().map(Robot::year)
+        started.as_ref().and_then(Robot::year)
     };
     ids.iter().map(year).collect()
 }
