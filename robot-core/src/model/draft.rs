@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     definition::Definition,
     field::{Field, Member},
+    kind::Kind,
     own::OwnValues,
     value::Value,
     violation::{Rule, Violation, Violations},
@@ -137,6 +138,13 @@ impl Draft {
     ) -> Result<(Self, Vec<Field>), Rejection> {
         let (mut violations, mut cleared) = (Vec::new(), Vec::new());
         for field in definition.in_order_of_messages().iter().copied() {
+            if let Kind::Number { .. } = field.kind()
+                && let Some(integer @ Value::Integer(_)) = self.value(field)
+                && let Some(number) = Value::number(integer.as_number())
+            {
+                // Equal numbers are equal values, also beyond 53 bits.
+                self.own.set(field.name(), number);
+            }
             let rules = match self.value(field) {
                 Some(value) if !field.is_required() && field.is_empty(&value) => {
                     self.clear(field);
