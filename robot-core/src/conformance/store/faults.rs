@@ -8,8 +8,8 @@ use std::{
 use super::{faulty_store::Fault, ok, restore, valid};
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Restoration,
-        Result,
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Place, Redefinition,
+        Restoration, Result,
     },
     memory::MemoryCatalogue,
     model::{Draft, Field, Revision, Robot, RobotId, ValidChanges, ValidDraft, Value, Violation},
@@ -23,7 +23,7 @@ pub(super) type Seeded = (Fault, &'static str);
 
 /// All faults.
 pub(super) fn all() -> Vec<Seeded> {
-    [CHANGES, READS, RESTORATIONS, OPENINGS].concat()
+    [CHANGES, READS, RESTORATIONS, OPENINGS, DEFINITIONS].concat()
 }
 
 /// The changes with other members.
@@ -450,7 +450,8 @@ const OPENINGS: &[Seeded] = &[
     // Nothing is kept.
     (
         Fault::Open(|_| MemoryCatalogue::new()),
-        "robots_are_kept_when_reopened changes_applied_together_are_kept_when_reopened \
+        "definition_and_values_are_kept_when_reopened \
+         robots_are_kept_when_reopened changes_applied_together_are_kept_when_reopened \
          search_finds_kept_robots_when_reopened",
     ),
     // Changes are not kept.
@@ -466,5 +467,53 @@ const OPENINGS: &[Seeded] = &[
     (
         Fault::Open(|store| copy(&ok(store.list()), None)),
         "ids_are_never_reused_when_reopened",
+    ),
+];
+
+const DEFINITIONS: &[Seeded] = &[
+    // Values may be equal.
+    (
+        Fault::Define(|redefinition| {
+            let document = redefinition.definition.to_string();
+            let document = document.replace(r#""unique": true"#, r#""unique": false"#);
+            Redefinition::new(super::own_fields::parse(&document))
+        }),
+        "taken_values_are_reported_in_order equal_values_are_equal_in_every_form \
+         concurrent_equal_values_succeed_once taken_value_prevents_all_changes \
+         own_values_are_restored duplicates_exclude_a_unique_field \
+         values_stay_unique_while_they_are_defined",
+    ),
+    // The revision and the values of robots are ignored.
+    (
+        Fault::Define(|redefinition| Redefinition::new(redefinition.definition).drop_values()),
+        "definition_is_replaced_once values_exclude_a_definition_or_are_dropped",
+    ),
+    // New robots have a year, and no own values.
+    (
+        Fault::Change(|store, change| {
+            inserting(store, change, |draft| {
+                let name = Some(draft.name().to_owned());
+                let robot_type = draft.robot_type().map(str::to_owned);
+                let year = draft.year().or(Some(0));
+                let altered = Draft {
+                    name,
+                    robot_type,
+                    year,
+                    ..Draft::default()
+                };
+                let altered = store.definition().validate(altered).unwrap_or(draft);
+                store.apply(Change::Insert(altered))
+            })
+        }),
+        "values_of_every_kind_are_stored values_are_replaced_kept_and_removed \
+         types_and_years_may_be_missing own_filters_and_orders_are_paged_and_counted",
+    ),
+    // Of equal names, the newest is found.
+    (
+        Fault::Find(|store, name| {
+            let mut robots = ok(store.list()).into_iter();
+            robots.rfind(|robot| robot.name() == name)
+        }),
+        "equal_names_are_in_the_order_of_ids",
     ),
 ];

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{
     catalogue::{
-        Catalogue, CatalogueExt, Change, Filter, PageRequest, Pending, Restoration, Result, Summary,
+        Catalogue, CatalogueExt, Change, Filter, PageRequest, Pending, Redefinition, Restoration,
+        Result, Summary,
     },
     memory::MemoryCatalogue,
-    model::{Robot, RobotId},
+    model::{Definition, Robot, RobotId},
 };
 
 /// What is replaced, and by what.
@@ -29,6 +30,8 @@ pub(super) enum Fault {
     CountFilter(fn(&Filter) -> Filter),
     Restore(fn(&MemoryCatalogue, &Restoration) -> Result<()>),
     LastId(fn(&MemoryCatalogue) -> Option<RobotId>),
+    /// Takes another definition.
+    Define(fn(Redefinition) -> Redefinition),
     /// The store that is found when it is opened.
     Open(fn(&MemoryCatalogue) -> MemoryCatalogue),
 }
@@ -118,6 +121,17 @@ impl Catalogue for FaultyStore {
         match self.fault {
             Fault::LastId(last_id) => Ok(last_id(&self.store)),
             _ => self.store.last_id(),
+        }
+    }
+
+    fn definition(&self) -> Arc<Definition> {
+        self.store.definition()
+    }
+
+    fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
+        match self.fault {
+            Fault::Define(change) => self.store.define(change(redefinition)),
+            _ => self.store.define(redefinition),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod changes;
 mod changes_together;
+mod definitions;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
@@ -12,6 +13,7 @@ mod folded;
 mod linearizability;
 mod lists;
 mod names;
+mod own_fields;
 mod races;
 pub(super) mod reopening;
 mod restoring;
@@ -38,6 +40,8 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
         restoring::CASES,
         revisions::CASES,
         linearizability::CASES,
+        own_fields::CASES,
+        definitions::CASES,
     ]
     .concat()
     .into_iter()

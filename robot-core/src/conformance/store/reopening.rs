@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use super::{
-    add, add_all, assert_found, assert_rejected, draft, get, id, ok, restore, robot, valid,
+    add, add_all, assert_found, assert_rejected, draft, get, id, ok,
+    own_fields::{OWN, add_each, assert_messages, define, parse, with},
+    restore, robot, valid,
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change},
@@ -35,6 +37,7 @@ const PERSISTENT: &[Case<Run>] = cases![
     names_are_still_unique_when_reopened,
     search_finds_kept_robots_when_reopened,
     refused_changes_are_not_kept_when_reopened,
+    definition_and_values_are_kept_when_reopened,
 ];
 
 const VOLATILE: &[Case<Run>] = cases![volatile_catalogue_is_empty_when_reopened];
@@ -200,4 +203,23 @@ fn volatile_catalogue_is_empty_when_reopened(open: &Open) {
     let catalogue = reopened(open, catalogue);
     assert_found(&catalogue, "", &[]);
     assert_eq!(ok(catalogue.last_id()), None);
+}
+
+fn definition_and_values_are_kept_when_reopened(open: &Open) {
+    let catalogue = open();
+    define(&catalogue, "{}");
+    let revision = define(&catalogue, OWN).revision();
+    let robots = add_each(
+        &catalogue,
+        r#"{"serial": "s", "weight": 0.1, "lent": true}"#,
+    );
+    let catalogue = reopened(open, catalogue);
+    let definition = catalogue.definition();
+    assert_eq!(
+        (&*definition, definition.revision()),
+        (&parse(OWN), revision)
+    );
+    assert_eq!(ok(catalogue.list()), robots);
+    let taken = catalogue.add(with("b", r#"{"serial": "s"}"#));
+    assert_messages(taken, &["The serial must be unique"]);
 }

@@ -1,0 +1,217 @@
+//! Cases: changes of the definition, and lists by the fields that it has.
+
+use super::{
+    Run, get,
+    lists::assert_listed_by,
+    names, ok,
+    own_fields::{OWN, add_each, assert_messages, assert_own, define, parse, part, with},
+};
+use crate::{
+    catalogue::{
+        Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Sort,
+    },
+    conformance::{Case, at_once, cases},
+    model::{Definition, Draft, Revision, Robot},
+};
+
+pub(super) const CASES: &[Case<Run>] = cases![
+    definition_is_replaced_once,
+    values_exclude_a_definition_or_are_dropped,
+    duplicates_exclude_a_unique_field,
+    values_stay_unique_while_they_are_defined,
+    types_and_years_may_be_missing,
+    equal_names_are_in_the_order_of_ids,
+    own_filters_and_orders_are_paged_and_counted,
+];
+
+fn definition_is_replaced_once(catalogue: &dyn Catalogue) {
+    let mut present = Revision::FIRST;
+    assert_eq!(catalogue.definition(), *Definition::built_in());
+    for document in [OWN, r#"{"required": ["name"]}"#, "{}"] {
+        let redefinition = || Redefinition::new(parse(document)).if_revision(present);
+        let results = at_once(4, |_| catalogue.define(redefinition()));
+        let (defined, stale): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+        let is_stale = |result: &_| matches!(result, Err(Error::DefinitionStale));
+        assert!(
+            defined.len() == 1 && stale.iter().all(is_stale),
+            "{stale:?}"
+        );
+        present = present.next();
+        let definition = catalogue.definition();
+        assert_eq!(
+            (&*definition, definition.revision()),
+            (&parse(document), present)
+        );
+    }
+}
+
+/// Asserts that these robots exclude a definition, which stays as it is.
+fn assert_excluded(catalogue: &dyn Catalogue, document: &str, robots: &[Robot], message: &str) {
+    let before = catalogue.definition();
+    let ids = robots.iter().take(5).map(|robot| robot.id().to_string());
+    let ids = ids.collect::<Vec<_>>().join(", ");
+    let which = format!("{} robots (ids {ids} and others)", robots.len());
+    let error = catalogue.define(Redefinition::new(parse(document))).err();
+    let error = error.map(|error| error.to_string());
+    assert_eq!(error, Some(message.replace("ROBOTS", &which)));
+    assert_eq!(catalogue.definition(), before);
+}
+
+fn values_exclude_a_definition_or_are_dropped(catalogue: &dyn Catalogue) {
+    define(catalogue, OWN);
+    let robots = add_each(catalogue, &[r#"{"maker": "m", "parts": 7}"#; 7].join("\n"));
+    ok(catalogue.add(with("other", r#"{"serial": "s"}"#)));
+    let before = ok(catalogue.list());
+    let message = "cannot be removed or get another type, because ROBOTS would lose the value; \
+                   to drop the values, send the definition with drop_values";
+    let number = OWN.replace("integer", "number");
+    let removed = OWN.replace("maker", "made_by");
+    for (document, field) in [(&removed, "maker"), (&number, "parts")] {
+        assert_excluded(catalogue, document, &robots, &format!("{field} {message}"));
+    }
+    assert_eq!(ok(catalogue.list()), before);
+    ok(catalogue.define(Redefinition::new(parse(&number)).drop_values()));
+    assert_own(catalogue, &robots[6], r#"{"maker": "m"}"#);
+    ok(catalogue.define(Redefinition::new(parse("{}")).drop_values()));
+    // Values do not come back, and new rules apply to new values only.
+    define(catalogue, OWN);
+    assert_own(catalogue, &robots[6], "{}");
+    ok(catalogue.patch(robots[0].id(), part(r#"{"maker": "long", "serial": "s"}"#)));
+    define(catalogue, &OWN.replace("200", "2"));
+    assert_own(catalogue, &robots[0], r#"{"maker": "long", "serial": "s"}"#);
+    let rejected = catalogue.patch(robots[0].id(), part(r#"{"maker": "long"}"#));
+    assert_messages(rejected, &["The maker must be at most 2 characters long"]);
+}
+
+fn duplicates_exclude_a_unique_field(catalogue: &dyn Catalogue) {
+    let free = r#"{"properties": {"slot": {"type": "number", "unique": false}, "name": {"unique": false}}}"#;
+    define(catalogue, free);
+    let slots = ["1", "2.5", "1.0", "3", "2.5", "1e0", "3.0"];
+    let members = slots.map(|slot| format!(r#"{{"name": "a", "slot": {slot}}}"#));
+    let robots = add_each(catalogue, &members.join("\n"));
+    let message =
+        "cannot be unique, because ROBOTS have a value that others have; change these first";
+    let unique = free.replacen("false", "true", 1);
+    assert_excluded(catalogue, &unique, &robots, &format!("slot {message}"));
+    let both = unique.replace("false", "true");
+    for (number, robot) in robots.iter().enumerate() {
+        let slot = format!(r#"{{"slot": {number}}}"#);
+        ok(catalogue.patch(robot.id(), part(&slot)));
+    }
+    assert_excluded(catalogue, &both, &robots, &format!("name {message}"));
+    define(catalogue, &unique);
+    assert_messages(
+        catalogue.add(with("a", r#"{"slot": 3}"#)),
+        &["The slot must be unique"],
+    );
+}
+
+fn values_stay_unique_while_they_are_defined(catalogue: &dyn Catalogue) {
+    let unique = r#"{"properties": {"serial": {"type": "string", "unique": true}}}"#;
+    for round in 0..10 {
+        define(catalogue, &unique.replace("true", "false"));
+        let serial = format!(r#"{{"serial": "{round}"}}"#);
+        let results = at_once(4, |thread| match thread {
+            0 => catalogue.define(Redefinition::new(parse(unique))).is_ok(),
+            thread => {
+                let draft = with(&format!("{round} {thread}"), &serial);
+                catalogue.add(draft).is_ok()
+            }
+        });
+        let added = results[1..].iter().filter(|is_added| **is_added).count();
+        assert_eq!(added == 1, results[0], "{results:?}");
+        let found = ok(catalogue.count(&Filter::from(&format!("{round} "))));
+        assert_eq!(found, added as u64);
+    }
+}
+
+fn types_and_years_may_be_missing(catalogue: &dyn Catalogue) {
+    let document = r#"{"required": ["name"], "properties": {"year": {"minimum": -5000}}}"#;
+    define(catalogue, document);
+    let members = r#"{"name": "a", "type": "droid", "year": -1}
+        {"name": "b", "year": -5000}
+        {"name": "c", "type": "droid"}
+        {"name": "d"}
+        {"name": "e", "type": "virtual", "year": 3}"#;
+    let add = |members| ok(catalogue.add(part(members)));
+    let robots: Vec<_> = members.lines().map(add).collect();
+    let queries = "|year=|type=|type=&year=|year_to=-1|type=droid&type=|year_from=-5000";
+    assert_filters(catalogue, &robots, queries);
+    for robot in robots {
+        let without = super::named(robot.name());
+        ok(catalogue.replace(robot.id(), without.clone()));
+        assert_eq!(get(catalogue, robot.id()).map(Draft::from), Some(without));
+    }
+}
+
+fn equal_names_are_in_the_order_of_ids(catalogue: &dyn Catalogue) {
+    define(catalogue, r#"{"properties": {"name": {"unique": false}}}"#);
+    let robots = ["b", "a", "c", "a", "b", "a"].map(|name| super::add(catalogue, name));
+    assert_filters(catalogue, &robots, "|name=a|name=x");
+    assert_eq!(ok(catalogue.find("a")).as_ref(), Some(&robots[1]));
+    ok(catalogue.patch(robots[5].id(), super::named("b")));
+    ok(catalogue.delete(robots[1].id()));
+    assert_eq!(ok(catalogue.find("a")).as_ref(), Some(&robots[3]));
+    assert_eq!(names(&ok(catalogue.list())), ["a", "b", "b", "b", "c"]);
+}
+
+/// A filter with the conditions of a query.
+fn filter(definition: &Definition, query: &str) -> Filter {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.fold(Filter::all(), |filter, (name, text)| {
+        let mut conditions = definition.conditions();
+        let condition = conditions.find(|condition| condition.name() == name);
+        let parsed = condition.and_then(|condition| Some((condition, condition.parse(text).ok()?)));
+        let (condition, value) = parsed.unwrap_or_else(|| panic!("{name}={text}"));
+        filter.and(condition, value)
+    })
+}
+
+/// Asserts that the robots are listed and counted, in all orders without a filter, and in some with
+/// each of these queries; and that lists continue at the text of any place.
+fn assert_filters(catalogue: &dyn Catalogue, robots: &[Robot], queries: &str) {
+    let definition = catalogue.definition();
+    let all: Vec<_> = Sort::all(&definition).collect();
+    for (index, query) in queries.split('|').enumerate() {
+        let filter = filter(&definition, query);
+        let some = [index, 5 * index + 1].map(|index| all[index % all.len()]);
+        let sorts = if query.is_empty() { &all[..] } else { &some };
+        assert_listed_by(catalogue, robots, &filter, sorts);
+    }
+    let filter = &Filter::all();
+    for sort in all {
+        let sorted = Pages::new(catalogue, "").sorted(sort);
+        let sorted: Vec<Robot> = sorted.flat_map(ok).collect();
+        for (index, robot) in sorted.iter().enumerate() {
+            let cursor = Cursor::parse(&Cursor::after(sort, robot).to_string(), &definition);
+            let cursor = &cursor.unwrap_or_default();
+            let limit = 100;
+            let request = PageRequest {
+                filter,
+                cursor,
+                limit,
+            };
+            let next = ok(catalogue.page(request));
+            assert_eq!(names(&next), names(&sorted[index + 1..]), "{cursor}");
+        }
+    }
+}
+
+fn own_filters_and_orders_are_paged_and_counted(catalogue: &dyn Catalogue) {
+    define(catalogue, OWN);
+    let members = r#"{"maker": "ACME", "weight": 10, "parts": -1, "acquired": "2020-02-29", "lent": true, "state": "good"}
+        {"maker": "acme", "weight": 9.5, "parts": 9007199254740993, "acquired": "1999-12-31", "lent": false}
+        {"maker": "Ácme \"&:\\", "weight": -0.1, "parts": 9007199254740992, "serial": "b", "slot": 0.1}
+        {"weight": 1e300, "acquired": "2020-01-01", "state": "it's \"poor\"", "serial": "a", "slot": -2}
+        {"notes": "Made by ACME", "parts": 10, "lent": true, "serial": "é:1", "slot": 1e19}
+        {"maker": "ACME", "weight": 0, "parts": 9, "state": "fair", "serial": "B"}
+        {"weight": 10, "lent": false, "acquired": "2020-02-29", "state": "good", "slot": 9007199254740993}
+        {}"#;
+    let robots = add_each(catalogue, members);
+    let queries = "|maker=ACME|maker=|maker=ACME&maker=|weight=10.0|weight=1e300&weight=0&weight=\
+                   |weight_from=-0.1&weight_to=9.5|weight_from=1e299|parts=9007199254740993\
+                   |parts_from=9007199254740993|parts_to=9|acquired=2020-02-29|acquired_to=2020-01-01&lent=\
+                   |acquired_from=2000-01-01|lent=true|lent=false&lent=|state=it's \"poor\"|serial=é:1\
+                   |slot=1e19|slot_to=0&serial=a|maker=Ácme \"&weight=";
+    assert_filters(catalogue, &robots, queries);
+}
