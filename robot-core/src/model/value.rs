@@ -128,7 +128,8 @@ impl fmt::Display for Value<'_> {
             Self::Id(id) => id.fmt(formatter),
             Self::Text(text) => text.fmt(formatter),
             Self::Integer(integer) => integer.fmt(formatter),
-            Self::Number(number) => number.fmt(formatter),
+            // As in JSON: `1e+300` has few digits.
+            Self::Number(number) => serde_json::json!(number).fmt(formatter),
             Self::Boolean(boolean) => boolean.fmt(formatter),
         }
     }
