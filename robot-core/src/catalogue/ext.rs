@@ -169,13 +169,9 @@ pub trait CatalogueExt: Catalogue {
             self.get(id)?.ok_or(Error::NotFound(id))?;
         }
         let definition = self.definition();
-        let Rejection { violations, draft } = rejection;
-        let value = |field| {
-            let value = draft.value(field).map(Value::into_owned);
-            value.filter(|_| !violations.concern(field))
-        };
+        let value = |field| rejection.value(field).map(Value::into_owned);
         let taken = self.taken(&definition, value, id)?;
-        Ok(violations.with_taken(&definition, &taken))
+        Ok(rejection.violations.with_taken(&definition, &taken))
     }
 
     /// The unique fields whose values another robot has than the one with this id.

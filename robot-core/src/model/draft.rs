@@ -256,11 +256,10 @@ impl Rejection {
         &self.violations
     }
 
-    /// The name, if it is valid.
-    #[cfg(feature = "transfer")]
-    pub(crate) fn name(&self) -> Option<&str> {
-        let name = self.draft.name.as_deref();
-        name.filter(|_| !self.violations.concern(Field::NAME))
+    /// The value of a field, if it violates no rule.
+    pub(crate) fn value(&self, field: Field) -> Option<Value<'_>> {
+        let value = self.draft.value(field);
+        value.filter(|_| !self.violations.concern(field))
     }
 }
 

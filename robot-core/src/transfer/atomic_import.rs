@@ -105,7 +105,11 @@ fn run<C: Catalogue + ?Sized>(
         let deadline = *deadline.get_or_insert_with(|| Instant::now() + RETRY_LIMIT);
         match apply(catalogue, plan.into_changes()) {
             Ok(()) => return outcomes,
-            Err(error) if is_conflict(&error) && attempt < ATTEMPTS => attempt += 1,
+            Err(Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_))
+                if attempt < ATTEMPTS =>
+            {
+                attempt += 1;
+            }
             Err(Error::Unavailable(_)) if Instant::now() < deadline => {}
             Err(error) => return vec![Position::All.failed(last_error(error))],
         }
@@ -123,9 +127,10 @@ fn of_all_if_store_failed(outcome: Outcome) -> Outcome {
 
 /// The error of the last attempt. The names were free when they were looked up.
 fn last_error(error: Error) -> Error {
-    match error {
-        Error::Rejected(_) | Error::NotFound(_) | Error::Stale(_) => contended(),
-        error => error,
+    if is_conflict(&error) {
+        contended()
+    } else {
+        error
     }
 }
 

@@ -2,6 +2,7 @@
 //! order of the records.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, VecDeque},
     iter::{Fuse, FusedIterator},
     sync::Arc,
@@ -140,9 +141,9 @@ pub struct Import<C, I> {
     in_flight: VecDeque<(Position, Step)>,
     /// The limit of writes in flight.
     limit: usize,
-    /// A record that waits, because a record with the same name is in flight.
+    /// A record that waits, because a record with the same name, or another unique value, is in flight.
     waiting: Option<(Position, Validated)>,
-    /// The names in flight; in a dry run, all names that would have been added.
+    /// The unique values in flight; in a dry run, all that would have been added.
     names: Names,
     /// The number of records that were read, but dropped after a failure.
     dropped: u64,
@@ -216,13 +217,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             let Some((position, draft)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
-            let name = match &draft {
-                Ok(draft) => Some(draft.name()),
-                Err(rejection) => rejection.name(),
+            let in_flight = match &draft {
+                Ok(draft) => self.known(|field| draft.value(field)),
+                Err(rejection) => self.known(|field| rejection.value(field)),
             };
-            let is_exclusive = !self.options.is_dry_run && self.definition.has_unique_names();
-            let must_wait = is_exclusive && name.is_some_and(|name| self.names.contains(name));
-            if must_wait {
+            if !self.options.is_dry_run && !in_flight.is_empty() {
                 self.waiting = Some((position, draft));
                 return;
             }
@@ -281,12 +280,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             Err(error) => return Step::Done(Err(error.into())),
         };
         let is_dry_run = self.options.is_dry_run;
-        let is_planned = self.definition.has_unique_names() && self.names.contains(draft.name());
-        let is_taken = holder.is_some() || (is_dry_run && is_planned);
+        let planned = self.known(|field| draft.value(field));
+        let is_taken = holder.is_some() || planned.contains(&Field::NAME);
         if is_taken && let Some(result) = self.options.on_conflict.without_write() {
             return Step::Done(result);
         }
-        self.names.insert(draft.name());
         let stored = if is_taken {
             Stored::Replaced
         } else {
@@ -294,12 +292,14 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         };
         if is_dry_run {
             let id = holder.map(|(id, _)| id);
-            if let Err(error) = self.check_own_values(&draft, id) {
+            if let Err(error) = self.check_own_values(&draft, id, &planned) {
                 return Step::Done(Err(error.into()));
             }
+            self.each_key(&draft, Names::insert);
             self.collect(holder, &draft);
             return Step::Done(Ok(stored));
         }
+        self.each_key(&draft, Names::insert);
         Step::Started(Write {
             outcome: self.catalogue.start(write(holder, &draft)),
             stored,
@@ -316,15 +316,43 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         Ok(holder.map(|robot| (robot.id(), robot.revision())))
     }
 
-    /// Fails if another robot has a value of the draft that is unique, besides the name.
-    fn check_own_values(&self, draft: &ValidDraft, id: Option<RobotId>) -> StoreResult<()> {
+    /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
+    fn known<'v>(&self, value: impl Fn(Field) -> Option<Value<'v>>) -> Vec<Field> {
+        let is_known = |field: &Field| {
+            value(*field).is_some_and(|value| self.names.contains(&key(*field, &value)))
+        };
+        self.definition.unique().filter(is_known).collect()
+    }
+
+    /// Calls a function with each unique value of a draft.
+    fn each_key(&mut self, draft: &ValidDraft, call: fn(&mut Names, &str)) {
+        for field in self.definition.unique() {
+            if let Some(value) = draft.value(field) {
+                call(&mut self.names, &key(field, &value));
+            }
+        }
+    }
+
+    /// Fails if another robot, or an earlier record, has a value of the draft that is unique, besides the
+    /// name. The values of an earlier record of the same name are replaced.
+    fn check_own_values(
+        &self,
+        draft: &ValidDraft,
+        id: Option<RobotId>,
+        planned: &[Field],
+    ) -> StoreResult<()> {
         let value = |field: Field| {
             draft
                 .value(field)
                 .filter(|_| field.is_own())
                 .map(Value::into_owned)
         };
-        let taken = self.catalogue.taken(&self.definition, value, id)?;
+        let mut taken = self.catalogue.taken(&self.definition, value, id)?;
+        if !planned.contains(&Field::NAME) {
+            let unique = self.definition.unique();
+            let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
+            taken = unique.filter(is_taken).collect();
+        }
         if taken.is_empty() {
             return Ok(());
         }
@@ -336,6 +364,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         let Some(planned) = &mut self.planned else {
             return;
         };
+        if !self.definition.has_unique_names() {
+            self.changes.push(write(holder, draft));
+            return;
+        }
         let new = self.changes.len();
         let index = *planned.entry(draft.name().to_owned()).or_insert(new);
         match self.changes.get_mut(index) {
@@ -349,7 +381,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         match step {
             Step::Done(result) => result,
             Step::Started(write) => {
-                self.names.remove(write.draft.name());
+                self.each_key(&write.draft, Names::remove);
                 let Err(error) = write.outcome.wait() else {
                     return Ok(write.stored);
                 };
@@ -368,16 +400,10 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             // A name that is taken would be no failure.
             return Error::Rejected(rejection.violations().clone());
         }
-        let name = rejection.name().map(str::to_owned);
+        // None are in flight.
+        let planned = self.known(|field| rejection.value(field));
         match self.catalogue.violations(rejection, None) {
-            Ok(violations) => {
-                let is_taken = name.is_some_and(|name| self.names.contains(&name));
-                Error::Rejected(if self.options.is_dry_run && is_taken {
-                    violations.with_taken(&self.definition, &[Field::NAME])
-                } else {
-                    violations
-                })
-            }
+            Ok(violations) => Error::Rejected(violations.with_taken(&self.definition, &planned)),
             Err(error) => error,
         }
     }
@@ -436,6 +462,14 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn drop_records(&mut self, count: usize) {
         let count = count.try_into().unwrap_or(u64::MAX);
         self.dropped = self.dropped.saturating_add(count);
+    }
+}
+
+/// The text that identifies a value of a unique field. Names, which are most of these values, have no NUL.
+fn key<'v>(field: Field, value: &'v Value<'_>) -> Cow<'v, str> {
+    match value {
+        Value::Text(name) if field == Field::NAME => Cow::Borrowed(name),
+        value => Cow::Owned(format!("{field}\0{value}")),
     }
 }
 
