@@ -246,6 +246,12 @@ impl Cursor {
         cursor
     }
 
+    /// The same place in another order by the same field.
+    #[cfg(feature = "http")]
+    pub(crate) fn sorted(self, sort: Sort) -> Self {
+        Self { sort, ..self }
+    }
+
     /// The place; `None` at the beginning.
     #[must_use]
     pub fn place(&self) -> Option<&Place> {

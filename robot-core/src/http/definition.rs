@@ -13,7 +13,7 @@ use super::{
     route::{Call, Started},
 };
 use crate::{
-    catalogue::{Catalogue, Pending, Redefinition},
+    catalogue::{Catalogue, Error, Pending, Redefinition},
     model::Definition,
 };
 
@@ -22,13 +22,21 @@ pub(super) fn get(call: &Call<'_>) -> Started {
     let conditions = Conditions::of_read(call.headers())?;
     let definition = call.definition();
     let revision = definition.revision();
-    conditions.match_revision(revision)?;
+    conditions.match_revision(revision).map_err(of_definition)?;
     let response = if conditions.excludes(revision) {
         response::whole(StatusCode::NOT_MODIFIED, Vec::new())
     } else {
         response::ok(render::json(&*definition))
     };
     Ok(Pending::ready(Ok(tagged(response, revision))))
+}
+
+/// The conditions of requests are the same as those for robots, but the messages are not.
+fn of_definition(failure: Failure) -> Failure {
+    match failure {
+        Failure::Stale | Failure::Excluded => Error::DefinitionStale.into(),
+        failure => failure,
+    }
 }
 
 /// `PUT`: a new document. What it does not have of the built-in fields stays as the contract says.
@@ -63,7 +71,7 @@ pub(super) fn replace(call: &Call<'_>, body: &[u8]) -> Started {
             Expectation::Exactly(revision) => Some(revision),
             Expectation::Compared => {
                 let present = catalogue.definition().revision();
-                conditions.permit_change(present)?;
+                conditions.permit_change(present).map_err(of_definition)?;
                 Some(present)
             }
         };

@@ -196,7 +196,8 @@ impl Query {
             self.kept.push(format!("sort={sort_or_default}"));
         }
         self.cursor = match after {
-            Some(after) => Cursor::after_name(after),
+            // The definition decides whether the next page can start after a name, too.
+            Some(after) => Cursor::after_name(after).sorted(by_name),
             None => cursor.unwrap_or(Cursor::start(sort_or_default)),
         };
         Ok(self)
