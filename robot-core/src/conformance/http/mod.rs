@@ -12,6 +12,7 @@ mod faults;
 mod faulty;
 mod filters;
 mod import;
+mod own_fields;
 mod paging;
 mod patches;
 mod protocol;
@@ -54,6 +55,7 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         stopped_import::CASES,
         export::CASES,
         faults::CASES,
+        own_fields::CASES,
     ]
     .concat();
     let cases = [Behaviour::A, Behaviour::B]

@@ -34,8 +34,9 @@ fn unknown_path_returns_404(session: &Session<'_>) {
 }
 
 /// Each path with the methods that it takes.
-const PATHS: [(&str, &str); 8] = [
+const PATHS: [(&str, &str); 9] = [
     ("/openapi.json", "GET, HEAD, OPTIONS"),
+    ("/api/definition", "GET, HEAD, PUT, OPTIONS"),
     ("/api/robots", "GET, HEAD, POST, OPTIONS"),
     ("/api/robots/import", "POST, OPTIONS"),
     ("/api/robots/export", "GET, HEAD, OPTIONS"),

@@ -4,7 +4,7 @@ use super::{
     Run, get,
     lists::assert_listed_by,
     names, ok,
-    own_fields::{OWN, add_each, assert_messages, assert_own, define, parse, part, with},
+    own_fields::{OWN, ROWS, add_each, assert_messages, assert_own, define, parse, part, with},
 };
 use crate::{
     catalogue::{
@@ -199,15 +199,7 @@ fn assert_filters(catalogue: &dyn Catalogue, robots: &[Robot], queries: &str) {
 
 fn own_filters_and_orders_are_paged_and_counted(catalogue: &dyn Catalogue) {
     define(catalogue, OWN);
-    let members = r#"{"maker": "ACME", "weight": 10, "parts": -1, "acquired": "2020-02-29", "lent": true, "state": "good"}
-        {"maker": "acme", "weight": 9.5, "parts": 9007199254740993, "acquired": "1999-12-31", "lent": false}
-        {"maker": "Ácme \"&:\\", "weight": -0.1, "parts": 9007199254740992, "serial": "b", "slot": 0.1}
-        {"weight": 1e300, "acquired": "2020-01-01", "state": "it's \"poor\"", "serial": "a", "slot": -2}
-        {"notes": "Made by ACME", "parts": 10, "lent": true, "serial": "é:1", "slot": 1e19}
-        {"maker": "ACME", "weight": 0, "parts": 9, "state": "fair", "serial": "B"}
-        {"weight": 10, "lent": false, "acquired": "2020-02-29", "state": "good", "slot": 9007199254740993}
-        {}"#;
-    let robots = add_each(catalogue, members);
+    let robots = add_each(catalogue, ROWS);
     let queries = "|maker=ACME|maker=|maker=ACME&maker=|weight=10.0|weight=1e300&weight=0&weight=\
                    |weight_from=-0.1&weight_to=9.5|weight_from=1e299|parts=9007199254740993\
                    |parts_from=9007199254740993|parts_to=9|acquired=2020-02-29|acquired_to=2020-01-01&lent=\

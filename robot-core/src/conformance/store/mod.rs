@@ -13,7 +13,7 @@ mod folded;
 mod linearizability;
 mod lists;
 mod names;
-mod own_fields;
+pub(super) mod own_fields;
 mod races;
 pub(super) mod reopening;
 mod restoring;

@@ -33,10 +33,20 @@ pub(in crate::conformance) const OWN: &str = r#"{"properties": {
     "lent": {"type": "boolean"},
     "state": {"enum": ["good", "fair", "it's \"poor\""]}}}"#;
 
+/// The members of robots with fields of `OWN`.
+pub(in crate::conformance) const ROWS: &str = r#"{"maker": "ACME", "weight": 10, "parts": -1, "acquired": "2020-02-29", "lent": true, "state": "good"}
+        {"maker": "acme", "weight": 9.5, "parts": 9007199254740993, "acquired": "1999-12-31", "lent": false}
+        {"maker": "Ácme \"&:\\", "weight": -0.1, "parts": 9007199254740992, "serial": "b", "slot": 0.1}
+        {"weight": 1e300, "acquired": "2020-01-01", "state": "it's \"poor\"", "serial": "a", "slot": -2}
+        {"notes": "Made by ACME", "parts": 10, "lent": true, "serial": "é:1", "slot": 1e19}
+        {"maker": "ACME", "weight": 0, "parts": 9, "state": "fair", "serial": "B"}
+        {"weight": 10, "lent": false, "acquired": "2020-02-29", "state": "good", "slot": 9007199254740993}
+        {"maker": null}"#;
+
 /// Numbers, as clients send them and as they are stored.
 const NUMBERS: &str = "0=0 -0=0 -0.0=0 1.0=1 1E2=100 -3=-3 0.1=0.1 0.30000000000000004=0.30000000000000004 1e-7=1e-7 \
-    5e-324=5e-324 9007199254740993=9007199254740992 1e18=1000000000000000000 1e300=1e300 2.50=2.5 \
-    18446744073709551616=1.8446744073709552e19 -1.7976931348623157e308=-1.7976931348623157e308";
+    5e-324=5e-324 9007199254740993=9007199254740992 1e18=1000000000000000000 1e300=1e+300 2.50=2.5 \
+    18446744073709551616=1.8446744073709552e+19 -1.7976931348623157e308=-1.7976931348623157e+308";
 
 /// Texts that a database or a format may change, separated by `|`.
 const TEXTS: &str =
