@@ -96,9 +96,9 @@ fn token_decides_on_each_request() {
     const INVALID: Option<&str> = Some(r#"Bearer realm="robots", error="invalid_token""#);
     const WEAK: Option<&str> =
         Some(r#"Bearer realm="robots", error="insufficient_scope", scope="write""#);
-    let reads = Some(Permission::Read);
     const WEAKER: Option<&str> =
         Some(r#"Bearer realm="robots", error="insufficient_scope", scope="define""#);
+    let reads = Some(Permission::Read);
     // The challenges for reads, writes and definitions; none if these are permitted.
     for (token, anonymous, challenges) in [
         (None, None, [MISSING; 3]),

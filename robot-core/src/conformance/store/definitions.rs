@@ -7,9 +7,7 @@ use super::{
     own_fields::{OWN, ROWS, add_each, assert_messages, assert_own, define, parse, part, with},
 };
 use crate::{
-    catalogue::{
-        Catalogue, CatalogueExt, Cursor, Error, Filter, PageRequest, Pages, Redefinition, Sort,
-    },
+    catalogue::{Catalogue, CatalogueExt, Cursor, Error, Filter, Pages, Redefinition, Sort},
     conformance::{Case, at_once, cases},
     model::{Definition, Draft, Revision, Robot},
 };
@@ -178,21 +176,14 @@ fn assert_filters(catalogue: &dyn Catalogue, robots: &[Robot], queries: &str) {
         let sorts = if query.is_empty() { &all[..] } else { &some };
         assert_listed_by(catalogue, robots, &filter, sorts);
     }
-    let filter = &Filter::all();
     for sort in all {
-        let sorted = Pages::new(catalogue, "").sorted(sort);
-        let sorted: Vec<Robot> = sorted.flat_map(ok).collect();
+        let sorted = Pages::new(catalogue, "").sorted(sort).flat_map(ok);
+        let sorted: Vec<Robot> = sorted.collect();
         for (index, robot) in sorted.iter().enumerate() {
-            let cursor = Cursor::parse(&Cursor::after(sort, robot).to_string(), &definition);
-            let cursor = &cursor.unwrap_or_default();
-            let limit = 100;
-            let request = PageRequest {
-                filter,
-                cursor,
-                limit,
-            };
-            let next = ok(catalogue.page(request));
-            assert_eq!(names(&next), names(&sorted[index + 1..]), "{cursor}");
+            let place = Cursor::after(sort, robot).to_string();
+            let cursor = Cursor::parse(&place, &definition).unwrap_or_default();
+            let rest = Pages::new(catalogue, "").starting_at(cursor).flat_map(ok);
+            assert_eq!(rest.collect::<Vec<Robot>>(), sorted[index + 1..], "{place}");
         }
     }
 }

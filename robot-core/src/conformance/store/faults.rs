@@ -85,22 +85,24 @@ fn unconditional(change: Change) -> Change {
 }
 
 const CHANGES: &[Seeded] = &[
-    // Names are trimmed and cut, and years have 31 bits.
+    // Names are trimmed and cut, years have 31 bits, and own values are lost.
     (
         Fault::Change(|store, change| {
             inserting(store, change, |draft| {
                 let name: String = draft.name().trim().chars().take(200).collect();
                 let altered = Draft {
                     name: Some(name),
-                    year: draft.year().map(|year| year & 0x7fff_ffff),
-                    ..draft.clone().into()
+                    robot_type: draft.robot_type().map(str::to_owned),
+                    year: Some(draft.year().unwrap_or_default() & 0x7fff_ffff),
+                    ..Draft::default()
                 };
                 let altered = store.definition().validate(altered).unwrap_or(draft);
                 store.apply(Change::Insert(altered))
             })
         }),
         "names_are_compared_by_bytes names_of_maximum_length_are_stored \
-         every_type_and_year_is_stored",
+         every_type_and_year_is_stored types_and_years_may_be_missing \
+         values_of_every_kind_are_stored own_filters_and_orders_are_paged_and_counted",
     ),
     (
         Fault::Change(reuse_id),
@@ -285,7 +287,7 @@ const READS: &[Seeded] = &[
     // Names are not found.
     (
         Fault::Find(|_, _| None),
-        "added_robot_can_be_read all_violations_are_reported",
+        "added_robot_can_be_read all_violations_are_reported equal_names_are_in_the_order_of_ids",
     ),
     // Names are ordered without case.
     (
@@ -487,33 +489,5 @@ const DEFINITIONS: &[Seeded] = &[
     (
         Fault::Define(|redefinition| Redefinition::new(redefinition.definition).drop_values()),
         "definition_is_replaced_once values_exclude_a_definition_or_are_dropped",
-    ),
-    // New robots have a year, and no own values.
-    (
-        Fault::Change(|store, change| {
-            inserting(store, change, |draft| {
-                let name = Some(draft.name().to_owned());
-                let robot_type = draft.robot_type().map(str::to_owned);
-                let year = draft.year().or(Some(0));
-                let altered = Draft {
-                    name,
-                    robot_type,
-                    year,
-                    ..Draft::default()
-                };
-                let altered = store.definition().validate(altered).unwrap_or(draft);
-                store.apply(Change::Insert(altered))
-            })
-        }),
-        "values_of_every_kind_are_stored values_are_replaced_kept_and_removed \
-         types_and_years_may_be_missing own_filters_and_orders_are_paged_and_counted",
-    ),
-    // Of equal names, the newest is found.
-    (
-        Fault::Find(|store, name| {
-            let mut robots = ok(store.list()).into_iter();
-            robots.rfind(|robot| robot.name() == name)
-        }),
-        "equal_names_are_in_the_order_of_ids",
     ),
 ];

@@ -13,7 +13,6 @@ use crate::{
 
 pub(super) const CASES: &[Case<Run>] = cases![
     values_of_every_kind_are_stored,
-    values_are_replaced_kept_and_removed,
     taken_values_are_reported_in_order,
     equal_values_are_equal_in_every_form,
     concurrent_equal_values_succeed_once,
@@ -134,30 +133,6 @@ fn values_of_every_kind_are_stored(catalogue: &dyn Catalogue) {
         assert_own(catalogue, robot, &other.replace('}', r#","slot":0.1}"#));
         ok(catalogue.replace(robot.id(), with(robot.name(), sent)));
     }
-}
-
-fn values_are_replaced_kept_and_removed(catalogue: &dyn Catalogue) {
-    let definition = define(catalogue, OWN);
-    let all = r#"{"serial": "s", "maker": "m", "weight": 1, "lent": false}"#;
-    let robot = &add_each(catalogue, all)[0];
-    let assert_own = |expected| assert_own(catalogue, robot, expected);
-    ok(catalogue.patch(robot.id(), part(r#"{"weight": 2, "maker": ""}"#)));
-    assert_own(r#"{"serial": "s", "weight": 2, "lent": false}"#);
-    let removed = ["serial", "notes", "weight"].map(|name| definition.field(name));
-    let removed: Vec<_> = removed.into_iter().flatten().collect();
-    let changes = definition.validate_patch(part(r#"{"parts": 3, "weight": 4}"#), &removed);
-    let changes = changes.unwrap_or_else(|rejection| panic!("{rejection}"));
-    ok(catalogue.update(robot.id(), changes));
-    assert_own(r#"{"parts": 3, "weight": 4, "lent": false}"#);
-    let emptied = r#"{"maker": "n", "notes": "", "state": ""}"#;
-    for (members, expected) in [(emptied, r#"{"maker": "n"}"#), ("{}", "{}")] {
-        ok(catalogue.replace(robot.id(), with("b", members)));
-        assert_own(expected);
-    }
-    let revision = get(catalogue, robot.id()).map(|robot| robot.revision().get());
-    assert_eq!(revision, Some(5));
-    // The values are free again.
-    add_each(catalogue, all);
 }
 
 const NAME: &str = "The robot name must be unique";
