@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     catalogue::Restoration,
-    model::{Definition, Robot, RobotId, Violation},
+    model::{Definition, Robot, RobotId, Rule, Violation},
 };
 
 /// Rows per statement. SQLite allows 32,766 values in a statement, so up to 32 per row.
@@ -72,10 +72,17 @@ async fn insert_one<C: Statements>(
     if let Err(error) = inserted.await {
         let violation = taken(&error).ok_or(error)?;
         connection.batch("ROLLBACK TO SAVEPOINT before_row").await?;
+        let values = definition.unique().filter_map(|field| {
+            let value = robot.value(&field)?.into_owned();
+            Some((field, value))
+        });
+        let values = values.collect();
         let violation = if connection.exists(robot.id()).await? {
             Violation::ID_TAKEN
         } else {
-            violation
+            let taken = connection.taken(values, None).await?;
+            let first = taken.first().map(|field| Violation::new(*field, Rule::Taken));
+            first.unwrap_or(violation)
         };
         return Err(wrap(Restoration::conflict(robot, violation)));
     }

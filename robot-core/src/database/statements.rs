@@ -256,28 +256,38 @@ pub(super) trait Statements: Dialect {
         change: &Change,
     ) -> impl Future<Output = QueryResult<Option<Violations>>> + Send {
         async move {
+            let value = |field| match change {
+                Change::Insert(draft) => draft.value(field),
+                Change::Update(_, changes) | Change::UpdateIf(_, _, changes) => changes.value(field),
+                Change::Delete(_) | Change::DeleteIf(..) => None,
+            };
+            let values = definition.unique().filter_map(|field| {
+                let value = value(field)?.into_owned();
+                Some((field, value))
+            });
+            let taken = self.taken(values.collect(), change.id()).await?;
+            Ok((!taken.is_empty()).then(|| Violations::taken(&taken)))
+        }
+    }
+
+    /// The fields of which other robots than the one with this id have the value.
+    fn taken(
+        &mut self,
+        values: Vec<(Field, Value<'static>)>,
+        id: Option<RobotId>,
+    ) -> impl Future<Output = QueryResult<Vec<Field>>> + Send {
+        async move {
             let mut taken = Vec::new();
-            for field in definition.unique() {
-                let (value, id) = match change {
-                    Change::Insert(draft) => (draft.value(field), None),
-                    Change::Update(id, changes) | Change::UpdateIf(id, _, changes) => {
-                        (changes.value(field), Some(*id))
-                    }
-                    Change::Delete(_) | Change::DeleteIf(..) => (None, None),
-                };
-                let Some(value) = value.map(Value::into_owned) else {
-                    continue;
-                };
+            for (field, value) in values {
                 let filter = Filter::all().with(field, value);
                 if let Some(condition) = conditions::<Self>(&filter, "") {
                     let holders = self.ids(condition, 2).await?;
-                    let id = id.map(RobotId::get);
-                    if holders.iter().any(|holder| Some(*holder) != id) {
+                    if holders.into_iter().any(|holder| RobotId::new(holder) != id) {
                         taken.push(field);
                     }
                 }
             }
-            Ok((!taken.is_empty()).then(|| Violations::taken(&taken)))
+            Ok(taken)
         }
     }
 }

@@ -171,6 +171,9 @@ async fn define_at_once<B: Backend>(
     connection: &mut B,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
+    // One at a time: the locks of several that create indexes would exclude each other.
+    let lock = "SELECT id FROM robots_definition WHERE id = 1 FOR UPDATE";
+    connection.batch(lock).await?;
     let present = define::prepare(connection, redefinition).await?;
     let definition = define::store(connection, redefinition, &present).await?;
     define::drop_indexes(connection, &definition).await?;
