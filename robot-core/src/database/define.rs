@@ -158,18 +158,21 @@ pub(super) async fn store<C: Statements>(
     if connection.execute(update).await? == 0 {
         return Err(wrap(Error::DefinitionStale));
     }
-    for step in redefinition.steps(present) {
-        if let Step::DropValues(field) = step {
-            let (before, after) = C::MERGE;
-            let patch = format!("{{\"{field}\":null}}");
-            let update = Fragment::new(format!(
-                "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
-            ));
-            let update = update.text(patch).sql(format!("{after} WHERE "));
-            connection
-                .execute(update.then(has_value::<C>(field)))
-                .await?;
-        }
+    let dropped = redefinition.steps(present).filter_map(|step| match step {
+        Step::DropValues(field) => Some(field),
+        _ => None,
+    });
+    let dropped: Vec<_> = dropped.collect();
+    let have_values = dropped.iter().map(|field| has_value::<C>(*field));
+    if let Some(have_values) = have_values.reduce(Fragment::or) {
+        let (before, after) = C::MERGE;
+        let nulls = dropped.iter().map(|field| format!("\"{field}\":null"));
+        let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
+        let update = Fragment::new(format!(
+            "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"
+        ));
+        let update = update.text(patch).sql(format!("{after} WHERE "));
+        connection.execute(update.then(have_values)).await?;
     }
     let searched = |definition: &Definition| -> Vec<Field> {
         definition
