@@ -101,14 +101,16 @@ impl Condition {
         }
     }
 
-    /// Parses a value: no value, if the text is empty and the field may have none.
+    /// Parses a value: no value, if the text is empty and robots may have none. Those that were stored before
+    /// an own field was required may have none, too.
     ///
     /// # Errors
     /// A message for people, if it is not as [`Field::requirement`] says.
     pub fn parse<'a>(self, text: &'a str) -> Result<Option<Value<'a>>, String> {
         let field = self.field;
+        let may_be_missing = field.is_own() || !field.is_required();
         let permits_none = self.comparison == Comparison::Is
-            && !field.is_required()
+            && may_be_missing
             && field.member() != Member::Name;
         if text.is_empty() && permits_none {
             return Ok(None);

@@ -28,7 +28,7 @@ use crate::model::{Field, Robot, Value};
 pub struct Summary {
     /// The number of all robots.
     pub count: u64,
-    /// The numbers by type, in the order of their names, and by decade. A group without robots is
+    /// The numbers by type, in the order of their names, and by decade; those without are last. A group without robots is
     /// missing.
     pub groups: Vec<SummaryGroup>,
 }
@@ -56,7 +56,7 @@ impl Summary {
             let decade = year.map(|year| year.saturating_sub(year.rem_euclid(10)));
             *counts.entry((robot_type, decade)).or_default() += count;
         }
-        let groups: Vec<_> = counts
+        let mut groups: Vec<_> = counts
             .into_iter()
             .map(|((robot_type, decade), count)| SummaryGroup {
                 robot_type: robot_type.map(Into::into),
@@ -64,6 +64,9 @@ impl Summary {
                 count,
             })
             .collect();
+        // Stable: robots without a type or a year are last.
+        groups.sort_by_key(|group| group.decade.is_none());
+        groups.sort_by_key(|group| group.robot_type.is_none());
         Self {
             count: groups.iter().map(|group| group.count).sum(),
             groups,
