@@ -576,3 +576,33 @@ fn description_follows_the_definition() {
     assert_eq!(service.put_definition("{}").0, 200);
     assert_eq!(describe(), built_in);
 }
+
+#[test]
+fn robots_without_values_are_found_and_counted_last() {
+    let service = Service::new(r#"{"required":["name"],"properties":{"maker":{"type":"string"}}}"#);
+    for (name, robot_type, year) in [
+        ("a", None, None),
+        ("b", Some("virtual"), None),
+        ("c", None, Some(1977)),
+        ("d", Some("droid"), Some(5)),
+    ] {
+        let robot = json!({"name": name, "type": robot_type, "year": year});
+        assert_eq!(
+            service.send("POST", "/api/robots", robot.to_string()).0,
+            201
+        );
+    }
+    let groups = &service.send("GET", "/api/robots/summary", "").1["data"]["groups"];
+    let expected = json!([
+        {"type": "droid", "decade": 0, "count": 1},
+        {"type": "virtual", "decade": null, "count": 1},
+        {"type": null, "decade": 1970, "count": 1},
+        {"type": null, "decade": null, "count": 1},
+    ]);
+    assert_eq!(groups, &expected);
+    // Robots that were stored before a rule may lack the value.
+    let required = r#"{"properties":{"maker":{"type":"string"}},"required":["name","maker"]}"#;
+    assert_eq!(service.put_definition(required).0, 200);
+    let found = service.send("GET", "/api/robots?maker=", "").1;
+    assert_eq!(found.as_array().unwrap().len(), 4);
+}

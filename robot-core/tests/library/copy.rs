@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use robot_core::{
-    Catalogue, CatalogueExt, Draft, Error, MemoryCatalogue, Restoration, Robot, RobotId,
-    ValidDraft, Violation,
+    Catalogue, CatalogueExt, Definition, Draft, Error, MemoryCatalogue, Redefinition, Restoration,
+    Robot, RobotId, ValidDraft, Violation,
     transfer::{CopyError, CopyProgress, CopyStage, copy, digest},
 };
 
@@ -191,5 +191,67 @@ fn target_filled_by_another_program_is_an_error() {
             assert_eq!(violation, Violation::NAME_TAKEN);
         }
         other => panic!("{other:?}"),
+    }
+}
+
+const OWN: &str = r#"{"title": "Robots", "properties": {
+    "type": {"enum": ["vase"]},
+    "maker": {"type": "string"},
+    "serial": {"type": "integer", "unique": true}}}"#;
+
+fn defined(document: &str) -> MemoryCatalogue {
+    let catalogue = MemoryCatalogue::new();
+    let definition = document.parse().unwrap();
+    catalogue.define(Redefinition::new(definition)).unwrap();
+    catalogue
+}
+
+#[test]
+fn copy_brings_the_definition_and_own_values_along() {
+    let source = defined(OWN);
+    for (name, serial) in [("a", 1), ("b", 9_007_199_254_740_993_i64)] {
+        let mut draft = Draft::new(name, "vase", 1977);
+        draft.set("maker", "ACME");
+        draft.set("serial", serial);
+        source.add(draft).unwrap();
+    }
+    // The second target has the same definition already.
+    for target in [MemoryCatalogue::new(), defined(OWN)] {
+        assert_eq!(copy(&source, &target, proceed).unwrap().robots, 2);
+        assert_eq!(target.list().unwrap(), source.list().unwrap());
+        assert_eq!(*target.definition(), OWN.parse::<Definition>().unwrap());
+        let first = digest(&target).unwrap();
+        let changed = serde_json::from_str(r#"{"maker":"ACMF"}"#).unwrap();
+        target.patch(RobotId::new(1).unwrap(), changed).unwrap();
+        assert_ne!(digest(&target).unwrap(), first);
+    }
+}
+
+#[test]
+fn copy_into_another_definition_names_the_differences() {
+    let source = defined(OWN);
+    source.add(Draft::new("a", "vase", 1977)).unwrap();
+    for (document, fields) in [
+        (OWN.replace("vase", "pot"), "type"),
+        (
+            OWN.replace("integer", "number").replace("maker", "made_by"),
+            "made_by, maker, serial",
+        ),
+        (
+            OWN.replace("}}}", r#"}}, "required": ["name", "type"]}"#),
+            "year",
+        ),
+        (
+            OWN.replace("Robots", "Vases"),
+            "the title or the order of the fields",
+        ),
+    ] {
+        let target = defined(&document);
+        let error = copy(&source, &target, proceed).unwrap_err();
+        let CopyError::OtherDefinition { fields: differing } = error else {
+            panic!("{document}: {error:?}");
+        };
+        assert_eq!(differing, fields, "{document}");
+        assert!(target.list().unwrap().is_empty());
     }
 }
