@@ -109,9 +109,8 @@ impl Condition {
     pub fn parse<'a>(self, text: &'a str) -> Result<Option<Value<'a>>, String> {
         let field = self.field;
         let may_be_missing = field.is_own() || !field.is_required();
-        let permits_none = self.comparison == Comparison::Is
-            && may_be_missing
-            && field.member() != Member::Name;
+        let permits_none =
+            self.comparison == Comparison::Is && may_be_missing && field.member() != Member::Name;
         if text.is_empty() && permits_none {
             return Ok(None);
         }

@@ -69,6 +69,11 @@ pub(super) fn cases() -> Vec<(Configuration, &'static str, Run)> {
         .collect()
 }
 
+/// Whether a case needs a store whose definition can be changed.
+pub(super) fn needs_definitions(case: &str) -> bool {
+    own_fields::CASES.iter().any(|(name, _)| *name == case)
+}
+
 /// A case's connection to the service.
 pub(super) struct Session<'a> {
     client: &'a dyn Client,

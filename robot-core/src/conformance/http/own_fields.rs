@@ -85,10 +85,8 @@ fn definition_is_replaced_under_conditions(session: &Session<'_>) {
         "parts cannot be removed or get another type, because 5 robots (ids {ids}) would lose the value; \
          to drop the values, send the definition with drop_values"
     );
-    session.assert_rejected(
-        &define(session, &text.replace("parts", "pieces")),
-        &[&message],
-    );
+    let refused = define(session, &text.replace("parts", "pieces"));
+    session.assert_rejected(&refused, &[&message]);
     session.get_is(DEFINITION, &text);
     let target = "/api/definition?drop_values=true";
     assert_ok(&session.call("PUT", target, &[], b"{}"));

@@ -55,16 +55,6 @@ fn page<'a>(filter: &'a Filter, cursor: &'a Cursor, limit: usize) -> PageRequest
 /// Asserts that the robots of a catalogue are listed completely with this filter, in each order, in
 /// pages, and that they are counted.
 pub(super) fn assert_listed(catalogue: &dyn Catalogue, robots: &[Robot], filter: &Filter) {
-    assert_listed_by(catalogue, robots, filter, &Sort::ALL);
-}
-
-/// The same, in these orders.
-pub(super) fn assert_listed_by(
-    catalogue: &dyn Catalogue,
-    robots: &[Robot],
-    filter: &Filter,
-    sorts: &[Sort],
-) {
     let mut expected: Vec<Robot> = robots.to_vec();
     expected.retain(|robot| filter.matches(robot));
     assert_eq!(
@@ -74,7 +64,7 @@ pub(super) fn assert_listed_by(
     );
     let summary = ok(catalogue.summary(filter));
     assert_eq!(summary, Summary::of(&expected), "{filter:?}");
-    for sort in sorts.iter().copied() {
+    for sort in Sort::all(&catalogue.definition()) {
         expected.sort_by(|one, other| sort.compare(one, other));
         let entries: Vec<_> = expected.iter().cloned().map(Entry::from).collect();
         for size in [1 + robots.len() / 5, 1 + robots.len()] {

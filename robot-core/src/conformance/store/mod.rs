@@ -47,6 +47,12 @@ pub(super) fn cases() -> impl Iterator<Item = Case<Run>> {
     .into_iter()
 }
 
+/// Whether a case needs a store whose definition can be changed.
+pub(super) fn needs_definitions(case: &str) -> bool {
+    let mut cases = own_fields::CASES.iter().chain(definitions::CASES);
+    cases.any(|(name, _)| *name == case)
+}
+
 fn draft(name: &str) -> Draft {
     Draft::new(name, "droid", 1977)
 }
