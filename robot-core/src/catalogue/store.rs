@@ -125,7 +125,7 @@ pub trait Catalogue: Send + Sync {
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).
     fn start_get(&self, id: RobotId) -> Pending<Result<Option<Robot>>>;
 
-    /// The robot with exactly this name.
+    /// The robot with exactly this name; of several, the one with the lowest id.
     ///
     /// # Errors
     /// [`Error::Unavailable`](crate::Error::Unavailable), [`Error::Store`](crate::Error::Store).

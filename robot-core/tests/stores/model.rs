@@ -6,7 +6,7 @@ use std::ops::Bound;
 use robot_core::{
     Catalogue, CatalogueExt, Change, Cursor, DefinitionConflict, Draft, Error, Field, Filter,
     MemoryCatalogue, PageRequest, Pages, Redefinition, Revision, Robot, RobotId, Sort, Summary,
-    ValidChanges, Value, ValueCount, Violation,
+    ValidChanges, Value, ValueCount,
 };
 
 use crate::backend::Backend;
@@ -49,7 +49,7 @@ enum Answer {
     Counted(u64, Summary),
     CountedBy(Vec<ValueCount>),
     Excluded(&'static str, DefinitionConflict, u64, Vec<usize>),
-    Rejected(Vec<Violation>),
+    Rejected(Vec<String>),
     NotFound,
     Stale,
 }
@@ -146,9 +146,7 @@ impl<C: Catalogue> Subject<'_, C> {
             Err(Error::Rejected(_)) if matches!(step, Step::Together(..)) => {
                 Answer::Rejected(Vec::new())
             }
-            Err(Error::Rejected(violations)) => {
-                Answer::Rejected(violations.iter().cloned().collect())
-            }
+            Err(Error::Rejected(violations)) => Answer::Rejected(violations.messages()),
             Err(Error::DefinitionConflict {
                 field,
                 conflict,
