@@ -165,8 +165,9 @@ pub(super) async fn store<C: Statements>(
     let dropped: Vec<_> = dropped.collect();
     let have_values = dropped.iter().map(|field| has_value::<C>(*field));
     if let Some(have_values) = have_values.reduce(Fragment::or) {
-        let (before, after) = C::MERGE;
-        let nulls = dropped.iter().map(|field| format!("\"{field}\":null"));
+        let names: Vec<_> = dropped.iter().map(|field| field.name()).collect();
+        let (before, after) = C::merge(&names);
+        let nulls = names.iter().map(|name| format!("\"{name}\":null"));
         let patch = format!("{{{}}}", nulls.collect::<Vec<_>>().join(","));
         let update = Fragment::new(format!(
             "UPDATE robots SET revision = revision + 1, search_text = NULL, own_text = NULL, own = {before}"

@@ -230,7 +230,6 @@ macro_rules! run {
 /// Assigns the own values after the changes, if these concern any.
 macro_rules! changed_own {
     ($dialect:ty, $changes:expr) => {{
-        let (before, after) = <$dialect>::MERGE;
         let assigned = |before: &str, json: String, after: &str| {
             let json = sql::<Nullable<Text>>(before).bind::<Text, _>(json);
             robots::own.eq(json.sql(after))
@@ -239,7 +238,10 @@ macro_rules! changed_own {
             OwnChange::None => None,
             OwnChange::Set(None) => Some(assigned("nullif('', ", String::new(), ")")),
             OwnChange::Set(Some(json)) => Some(assigned("", json, "")),
-            OwnChange::Merge(patch) => Some(assigned(before, patch, after)),
+            OwnChange::Merge(patch, removed) => {
+                let (before, after) = <$dialect>::merge(&removed);
+                Some(assigned(&before, patch, after))
+            }
         }
     }};
 }

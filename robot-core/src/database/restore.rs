@@ -81,7 +81,9 @@ async fn insert_one<C: Statements>(
             Violation::ID_TAKEN
         } else {
             let taken = connection.taken(values, None).await?;
-            let first = taken.first().map(|field| Violation::new(*field, Rule::Taken));
+            let first = taken
+                .first()
+                .map(|field| Violation::new(*field, Rule::Taken));
             first.unwrap_or(violation)
         };
         return Err(wrap(Restoration::conflict(robot, violation)));

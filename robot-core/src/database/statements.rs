@@ -31,6 +31,13 @@ pub(super) trait Dialect: Send + Sized {
     /// NULL.
     const MERGE: (&str, &str);
 
+    /// As [`MERGE`](Self::MERGE), for a patch that removes these values.
+    fn merge(removed: &[&str]) -> (String, &'static str) {
+        let _ = removed;
+        let (before, after) = Self::MERGE;
+        (before.to_owned(), after)
+    }
+
     /// The type of texts in a CAST.
     const TEXT: &str;
 
@@ -258,7 +265,9 @@ pub(super) trait Statements: Dialect {
         async move {
             let value = |field| match change {
                 Change::Insert(draft) => draft.value(field),
-                Change::Update(_, changes) | Change::UpdateIf(_, _, changes) => changes.value(field),
+                Change::Update(_, changes) | Change::UpdateIf(_, _, changes) => {
+                    changes.value(field)
+                }
                 Change::Delete(_) | Change::DeleteIf(..) => None,
             };
             let values = definition.unique().filter_map(|field| {

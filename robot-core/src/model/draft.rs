@@ -460,8 +460,10 @@ impl ValidChanges {
         }
         let removed = self.removed.iter().filter(|field| field.is_own());
         let removed: Vec<_> = removed.map(|field| field.name()).collect();
-        let patch = self.draft.own.to_merge_patch(&removed);
-        patch.map_or(OwnChange::None, OwnChange::Merge)
+        match self.draft.own.to_merge_patch(&removed) {
+            Some(patch) => OwnChange::Merge(patch, removed),
+            None => OwnChange::None,
+        }
     }
 
     /// The new values, and those of `current` for the members that do not change.
@@ -500,8 +502,8 @@ pub(crate) enum OwnChange {
     None,
     /// They are these.
     Set(Option<String>),
-    /// This merge patch (RFC 7396) is applied.
-    Merge(String),
+    /// This merge patch (RFC 7396) is applied, which removes the values with these names.
+    Merge(String, Vec<&'static str>),
 }
 
 impl From<ValidDraft> for ValidChanges {

@@ -42,6 +42,19 @@ impl_statements!(AsyncMysqlConnection, awaited, for_update);
 impl Dialect for AsyncMysqlConnection {
     const MERGE: (&str, &str) = ("nullif(json_merge_patch(coalesce(own, '{}'), ", "), '{}')");
 
+    /// MariaDB's merge keeps some of several values that a patch removes.
+    fn merge(removed: &[&str]) -> (String, &'static str) {
+        let (before, after) = Self::MERGE;
+        let paths: String = removed.iter().map(|name| format!(", '$.{name}'")).collect();
+        let own = "coalesce(own, '{}')";
+        let removing = format!("json_remove({own}{paths})");
+        let before = match removed {
+            [] => before.to_owned(),
+            _ => before.replace(own, &removing),
+        };
+        (before, after)
+    }
+
     const TEXT: &str = "CHAR";
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];

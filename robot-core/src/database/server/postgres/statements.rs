@@ -263,7 +263,7 @@ pub(super) async fn update_all(
         let (merges, own) = match changes.own() {
             OwnChange::None => (None, None),
             OwnChange::Set(own) => (Some(false), own),
-            OwnChange::Merge(patch) => (Some(true), Some(patch)),
+            OwnChange::Merge(patch, _) => (Some(true), Some(patch)),
         };
         let columns = ChangedColumns::new(definition, changes);
         Update {
