@@ -110,9 +110,10 @@ impl<C: Catalogue> Subject<'_, C> {
             }
             Step::Define(index, drops_values) => {
                 let redefinition = Redefinition::new(DEFINITIONS[index].parse().unwrap());
-                let redefinition = match drops_values {
-                    true => redefinition.drop_values(),
-                    false => redefinition,
+                let redefinition = if drops_values {
+                    redefinition.drop_values()
+                } else {
+                    redefinition
                 };
                 catalogue.define(redefinition).map(|_| Vec::new())
             }
@@ -262,22 +263,23 @@ const OWN: [&str; 7] = [
     "maker", "serial", "weight", "rooms", "acquired", "lent", "state",
 ];
 
+const NUMBERS: [f64; 9] = [
+    0.0,
+    0.1,
+    -2.5,
+    3.0,
+    1e-7,
+    1e19,
+    1e300,
+    f64::MIN,
+    9_007_199_254_740_992.0,
+];
+const INTEGERS: [i64; 7] = [0, 1, 3, -3, 9_007_199_254_740_993, i64::MIN, i64::MAX];
+
 /// A value of some field, and often of the one that has it.
 fn value() -> impl Strategy<Value = Value<'static>> {
     let texts = "|a|A|b|é|'|\"|\\|%|_|🤖|a:b|null|1|good|fair|it's \"poor\"|2020-02-29|0001-01-01|2021-02-29";
     let texts: Vec<_> = texts.split('|').collect();
-    const NUMBERS: [f64; 9] = [
-        0.0,
-        0.1,
-        -2.5,
-        3.0,
-        1e-7,
-        1e19,
-        1e300,
-        f64::MIN,
-        9_007_199_254_740_992.0,
-    ];
-    const INTEGERS: [i64; 7] = [0, 1, 3, -3, 9_007_199_254_740_993, i64::MIN, i64::MAX];
     prop_oneof![
         4 => select(texts).prop_map(Value::from),
         2 => select(&NUMBERS[..]).prop_map(|number| Value::number(number).unwrap()),
