@@ -16,7 +16,6 @@ use robot_core::metrics::Metric;
 
 #[cfg(feature = "server")]
 pub use exporter::serve_metrics;
-use requests::RequestMetrics;
 pub(crate) use requests::{Completed, Gauged};
 
 /// The handles of this process. Looking them up for each request would cost more than using them.
@@ -43,7 +42,6 @@ pub(crate) struct ServerMetrics {
     pub(crate) ready: Gauge,
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "0 without TLS"))]
     pub(crate) handshakes_failed: Counter,
-    requests: RequestMetrics,
     running: Gauge,
     aborted: Counter,
 }
@@ -69,7 +67,13 @@ impl ServerMetrics {
             "robots_blocking_threads_rejected_total",
             "Requests that got 503 because all blocking threads, or all those for imports, were used (limit)",
         );
-        for metric in [rejected, no_thread] {
+        for metric in [
+            rejected,
+            no_thread,
+            requests::REQUESTS,
+            requests::DURATION,
+            requests::TOKENS,
+        ] {
             metric.describe();
         }
         Self {
@@ -114,7 +118,6 @@ impl ServerMetrics {
                 "robots_tls_handshakes_failed_total",
                 "TLS handshakes that failed or took too long",
             ),
-            requests: RequestMetrics::new(),
             running: described_gauge(
                 "robots_http_requests_running",
                 "Requests whose response has not been sent completely",

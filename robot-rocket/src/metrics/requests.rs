@@ -1,17 +1,13 @@
 //! Metrics of requests, by labels.
 
-use std::{
-    collections::HashMap,
-    sync::{PoisonError, RwLock},
-    time::Duration,
-};
+use std::{borrow::Cow, time::Duration};
 
-use ::metrics::{Counter, Gauge, Histogram, counter, histogram};
+use ::metrics::{Gauge, counter, histogram};
 use robot_core::metrics::{Metric, SECONDS};
 
 use super::SERVER;
 
-const REQUESTS: Metric = Metric::counter(
+pub(super) const REQUESTS: Metric = Metric::counter(
     "robots_http_requests_total",
     "Requests that were answered, by route, method and status; the status is none if the client \
      disconnected before",
@@ -21,18 +17,18 @@ pub(super) const DURATION: Metric = Metric::histogram(
     "Time from the head of a request to the end of its response, by route and method",
     SECONDS,
 );
-const TOKENS: Metric = Metric::counter(
+pub(super) const TOKENS: Metric = Metric::counter(
     "robots_http_token_requests_total",
     "Requests by the name of their token; none without a token that has a name",
 );
 
-/// The token of a request without one that has a name.
-const NO_TOKEN: &str = "none";
+/// The status of a request without a response, and the token of a request without one that has a name.
+const NONE: &str = "none";
 
 /// A request whose response has been sent or given up.
 pub(crate) struct Completed<'a> {
     /// The template of the path, or another name from a fixed list.
-    pub(crate) route: &'a str,
+    pub(crate) route: Cow<'static, str>,
     /// From a fixed list.
     pub(crate) method: &'static str,
     /// `None` without a response.
@@ -58,92 +54,21 @@ impl Completed<'_> {
 
     /// Records the request.
     pub(crate) fn record(&self) {
-        SERVER.requests.record(self);
+        let (route, method) = (&self.route, self.method);
+        let status = self
+            .status
+            .map_or(NONE.into(), |status| Cow::from(status.to_string()));
+        let token = self
+            .token
+            .map_or(NONE.into(), |token| Cow::from(token.to_owned()));
+        histogram!(DURATION.name, "route" => route.clone(), "method" => method)
+            .record(self.duration);
+        counter!(REQUESTS.name, "route" => route.clone(), "method" => method, "status" => status)
+            .increment(1);
+        counter!(TOKENS.name, "token" => token).increment(1);
         if !self.is_sent {
             SERVER.aborted.increment(1);
         }
-    }
-}
-
-/// Handles by labels, each created for the first request that needs it.
-pub(super) struct RequestMetrics {
-    /// By route.
-    answers: RwLock<HashMap<String, Vec<Answers>>>,
-    /// By the name of the token.
-    tokens: RwLock<HashMap<String, Counter>>,
-}
-
-/// Handles of the requests of a route with the same method and status.
-struct Answers {
-    method: &'static str,
-    status: Option<u16>,
-    count: Counter,
-    duration: Histogram,
-}
-
-impl RequestMetrics {
-    pub(super) fn new() -> Self {
-        for metric in [REQUESTS, DURATION, TOKENS] {
-            metric.describe();
-        }
-        Self {
-            answers: RwLock::default(),
-            tokens: RwLock::default(),
-        }
-    }
-
-    fn record(&self, request: &Completed<'_>) {
-        let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
-        let mut of_route = answers.get(request.route).into_iter().flatten();
-        let known =
-            of_route.find(|known| known.status == request.status && known.method == request.method);
-        if let Some(known) = known {
-            known.record(request);
-        } else {
-            drop(answers);
-            let added = Answers::of(request);
-            added.record(request);
-            // Two threads may add the same; the first one of both is used.
-            let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
-            answers
-                .entry(request.route.to_owned())
-                .or_default()
-                .push(added);
-        }
-        self.count_token(request.token.unwrap_or(NO_TOKEN));
-    }
-
-    fn count_token(&self, token: &str) {
-        let tokens = self.tokens.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(counter) = tokens.get(token) {
-            return counter.increment(1);
-        }
-        drop(tokens);
-        let mut tokens = self.tokens.write().unwrap_or_else(PoisonError::into_inner);
-        let counter = tokens.entry(token.to_owned());
-        let counter =
-            counter.or_insert_with_key(|token| counter!(TOKENS.name, "token" => token.clone()));
-        counter.increment(1);
-    }
-}
-
-impl Answers {
-    fn of(request: &Completed<'_>) -> Self {
-        let (route, method) = (request.route.to_owned(), request.method);
-        let status = request
-            .status
-            .map_or("none".into(), |status| status.to_string());
-        Self {
-            method,
-            status: request.status,
-            duration: histogram!(DURATION.name, "route" => route.clone(), "method" => method),
-            count: counter!(REQUESTS.name, "route" => route, "method" => method, "status" => status),
-        }
-    }
-
-    fn record(&self, request: &Completed<'_>) {
-        self.count.increment(1);
-        self.duration.record(request.duration);
     }
 }
 

@@ -137,7 +137,7 @@ impl Drop for RequestRecord {
         let token = labels.and_then(|labels| labels.token.as_ref());
         let unknown_token = labels.and_then(|labels| labels.unknown_token.as_deref());
         let completed = Completed {
-            route: labels.map_or(Completed::NO_ROUTE, |labels| &labels.route),
+            route: labels.map_or(Completed::NO_ROUTE.into(), |labels| labels.route.clone()),
             method: self.method,
             status: self.status.map(|status| status.as_u16()),
             token: token.map(TokenName::as_str),

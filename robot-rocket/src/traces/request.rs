@@ -92,8 +92,8 @@ fn method(request: &Completed<'_>) -> Option<&'static str> {
     Some(request.method).filter(|method| *method != Completed::OTHER_METHOD)
 }
 
-fn route<'a>(request: &Completed<'a>) -> Option<&'a str> {
-    Some(request.route).filter(|route| *route != Completed::NO_ROUTE)
+fn route<'a>(request: &'a Completed<'_>) -> Option<&'a str> {
+    Some(&*request.route).filter(|route| *route != Completed::NO_ROUTE)
 }
 
 /// The status if the request failed, or that its response was not sent completely.
