@@ -2,15 +2,11 @@
 
 use std::{
     future::poll_fn,
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::Poll,
     time::Duration,
 };
 
-use futures_util::task::AtomicWaker;
 use rocket::tokio::time::Instant;
 
 use crate::settings::ConnectionLimits;
@@ -23,12 +19,14 @@ const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// The activity of one connection. Its parts share it: the stream, the service, the response body and
 /// the driver. All of them run in the task of the connection.
 pub(super) struct Activity {
-    phase: Mutex<Phase>,
-    is_write_pending: AtomicBool,
-    /// Wakes what waits for the end of a pending write.
-    written: AtomicWaker,
-    header_timeout: Duration,
-    keep_alive: Duration,
+    state: Mutex<State>,
+    limits: ConnectionLimits,
+}
+
+struct State {
+    phase: Phase,
+    /// The time limit of a write that waits for the client.
+    write_until: Option<Instant>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,30 +44,29 @@ enum Phase {
 
 impl Activity {
     pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
+        let until = Instant::now() + limits.header_timeout;
         Arc::new(Self {
-            phase: Mutex::new(Phase::Idle {
-                until: Instant::now() + limits.header_timeout,
+            state: Mutex::new(State {
+                phase: Phase::Idle { until },
+                write_until: None,
             }),
-            is_write_pending: AtomicBool::new(false),
-            written: AtomicWaker::new(),
-            header_timeout: limits.header_timeout,
-            keep_alive: limits.keep_alive,
+            limits: limits.clone(),
         })
     }
 
     /// Bytes have arrived.
     pub(super) fn received(&self) {
-        let mut phase = self.phase();
+        let phase = &mut self.state().phase;
         if let Phase::Idle { .. } = *phase {
             *phase = Phase::Head {
-                until: Instant::now() + self.header_timeout,
+                until: Instant::now() + self.limits.header_timeout,
             };
         }
     }
 
     /// A request head is complete.
     pub(super) fn start_answer(self: &Arc<Self>) -> Answer {
-        let mut phase = self.phase();
+        let phase = &mut self.state().phase;
         let others = match *phase {
             Phase::Answering { answers } => answers,
             _ => 0,
@@ -84,71 +81,71 @@ impl Activity {
 
     /// All bytes that were passed on have been written.
     pub(super) fn flushed(&self) {
-        let mut phase = self.phase();
+        let phase = &mut self.state().phase;
         if let Phase::Flushing = *phase {
             *phase = Phase::Idle {
-                until: Instant::now() + self.keep_alive,
+                until: Instant::now() + self.limits.keep_alive,
             };
         }
     }
 
-    /// Records whether a write waits for the client.
-    pub(super) fn set_write_pending(&self, is_pending: bool) {
-        let was_pending = self.is_write_pending.swap(is_pending, Ordering::Relaxed);
-        if was_pending && !is_pending {
-            self.written.wake();
+    /// Records whether a write waits for the client. Returns whether one did, and no longer does.
+    pub(super) fn set_write_pending(&self, is_pending: bool) -> bool {
+        let write_until = &mut self.state().write_until;
+        if is_pending {
+            write_until.get_or_insert_with(|| Instant::now() + self.limits.write_timeout);
+            return false;
         }
+        write_until.take().is_some()
     }
 
     /// Whether a write waits for the client.
     pub(super) fn is_write_pending(&self) -> bool {
-        self.is_write_pending.load(Ordering::Relaxed)
+        self.state().write_until.is_some()
     }
 
-    /// Ready unless a write waits for the client. What is sent to a client that does not read is made
-    /// only when it reads again, so that it uses little memory.
-    pub(super) fn poll_writable(&self, context: &mut Context<'_>) -> Poll<()> {
-        if !self.is_write_pending() {
-            return Poll::Ready(());
+    /// Ready unless a write waits for the client, whose end wakes the task. What is sent to a client that does not
+    /// read is made only when it reads again, so that it uses little memory.
+    pub(super) fn poll_writable(&self) -> Poll<()> {
+        if self.is_write_pending() {
+            return Poll::Pending;
         }
-        self.written.register(context.waker());
-        Poll::Pending
+        Poll::Ready(())
     }
 
     /// See [`poll_writable`](Self::poll_writable).
     pub(super) async fn writable(&self) {
-        poll_fn(|context| self.poll_writable(context)).await;
+        poll_fn(|_| self.poll_writable()).await;
     }
 
     /// The server stops: there is little time for a request that has not arrived yet.
     pub(super) fn stop(&self) {
         let last = Instant::now() + LAST_REQUEST_TIMEOUT;
-        if let Phase::Idle { until } | Phase::Head { until } = &mut *self.phase() {
+        if let Phase::Idle { until } | Phase::Head { until } = &mut self.state().phase {
             *until = last.min(*until);
         }
     }
 
     /// Whether a request is answered, so that bytes to be written belong to the response.
     pub(super) fn is_answering(&self) -> bool {
-        self.deadline().is_none()
+        matches!(
+            self.state().phase,
+            Phase::Answering { .. } | Phase::Flushing
+        )
     }
 
-    /// When the connection must be closed, if nothing happens. `None` while a request is answered.
+    /// When the connection must be closed, if nothing happens. `None` while a request is answered, and the client
+    /// reads.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        match *self.phase() {
+        let state = self.state();
+        match state.phase {
             Phase::Idle { until } | Phase::Head { until } => Some(until),
-            Phase::Answering { .. } | Phase::Flushing => None,
+            Phase::Answering { .. } | Phase::Flushing => state.write_until,
         }
     }
 
-    /// The shortest time limit.
-    pub(super) fn shortest_limit(&self) -> Duration {
-        let limit = self.header_timeout.min(self.keep_alive);
-        limit.max(LAST_REQUEST_TIMEOUT)
-    }
-
-    fn phase(&self) -> MutexGuard<'_, Phase> {
-        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -159,8 +156,8 @@ pub(super) struct Answer {
 
 impl Drop for Answer {
     fn drop(&mut self) {
-        let mut phase = self.activity.phase();
-        if let Phase::Answering { answers } = &mut *phase {
+        let phase = &mut self.activity.state().phase;
+        if let Phase::Answering { answers } = phase {
             *answers -= 1;
             if *answers == 0 {
                 *phase = Phase::Flushing;

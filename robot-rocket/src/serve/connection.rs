@@ -2,7 +2,6 @@
 
 use std::{
     convert::Infallible,
-    error::Error,
     future::{Future, poll_fn},
     io::{self, IoSlice},
     net::SocketAddr,
@@ -20,8 +19,10 @@ use rocket::tokio::{
     net::TcpStream,
     select,
     sync::OwnedSemaphorePermit,
-    time::{Instant, Sleep, sleep, sleep_until, timeout},
+    time::{Instant, sleep_until, timeout},
 };
+#[cfg(feature = "tls")]
+use tokio_util::either::Either;
 use tokio_util::sync::PollSemaphore;
 
 use super::{
@@ -40,6 +41,13 @@ use tokio_rustls::server::TlsStream;
 /// response; longer, and more connections wait.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The connection below a [`Stream`]. The state of TLS is allocated, because connections without TLS would be as
+/// large.
+#[cfg(feature = "tls")]
+type Transport = Either<TcpStream, Box<TlsStream<TcpStream>>>;
+#[cfg(not(feature = "tls"))]
+type Transport = TcpStream;
+
 /// Serves a connection to its end, or rejects it.
 pub(super) async fn serve(
     server: &Server,
@@ -48,62 +56,65 @@ pub(super) async fn serve(
     refusal: Option<Refusal>,
 ) {
     #[cfg(feature = "tls")]
-    if let Some(certificates) = &server.certificates {
-        // Boxed, because connections without TLS would be as large.
-        return Box::pin(async {
-            let limit = refusal.map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
-            let handshake = select! {
-                handshake = timeout(limit, certificates.accept(stream)) => handshake,
-                () = server.stopping.wait() => return,
-            };
-            match handshake {
-                Ok(Ok(stream)) => return serve_http(server, stream, remote, refusal).await,
-                Ok(Err(error)) => {
-                    tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}");
-                }
-                Err(_) => tracing::info!(client = %remote.ip(), "a TLS handshake took too long"),
+    let stream = if let Some(certificates) = &server.certificates {
+        let limit = refusal.map_or(server.limits.header_timeout, |_| CLOSE_TIMEOUT);
+        // Boxed for the same reason.
+        let handshake = Box::pin(timeout(limit, certificates.accept(stream)));
+        let handshake = select! {
+            handshake = handshake => handshake.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+            () = server.stopping.cancelled() => return,
+        };
+        match handshake {
+            Ok(stream) => Either::Right(Box::new(stream)),
+            Err(error) => {
+                tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}");
+                SERVER.handshakes_failed.increment(1);
+                return;
             }
-            SERVER.handshakes_failed.increment(1);
-        })
-        .await;
-    }
-    serve_http(server, stream, remote, refusal).await;
-}
-
-async fn serve_http<S: Transport>(
-    server: &Server,
-    stream: S,
-    remote: SocketAddr,
-    refusal: Option<Refusal>,
-) {
+        }
+    } else {
+        Either::Left(stream)
+    };
     if let Some(refusal) = refusal {
         return Box::pin(refuse(server, stream, remote, refusal)).await;
     }
     let activity = Activity::new(&server.limits);
-    let mut stream = Stream::new(stream, server, &activity);
+    let mut stream = Stream {
+        inner: stream,
+        activity: Arc::clone(&activity),
+        head: 0,
+        large_heads: PollSemaphore::new(Arc::clone(&server.admission.large_heads)),
+        permit: None,
+    };
     let end = drive(server, &mut stream, remote, &activity).await;
-    let mut stream = stream.into_inner();
+    let mut stream = stream.inner;
     match end {
         Some(Ok(())) => close(server, stream).await,
-        Some(Err(error)) => match Refusal::of(&error) {
-            Some(refusal) => Box::pin(refuse(server, stream, remote, refusal)).await,
-            None if is_write_timeout(&error) => stream.discard_unread(),
-            None => {}
-        },
+        Some(Err(error)) => {
+            if let Some(refusal) = Refusal::of(&error) {
+                Box::pin(refuse(server, stream, remote, refusal)).await;
+            }
+        }
+        None if activity.is_write_pending() => discard_unread(&stream),
         None => drop(timeout(CLOSE_TIMEOUT, stream.shutdown()).await),
     }
 }
 
-/// Whether the client has not read for too long.
-fn is_write_timeout(error: &hyper::Error) -> bool {
-    let cause = error.source().and_then(|cause| cause.downcast_ref());
-    cause.is_some_and(|cause: &io::Error| cause.kind() == io::ErrorKind::TimedOut)
+/// Discards what the client has not read, when the connection is dropped. Otherwise, the system keeps it for minutes.
+fn discard_unread(stream: &Transport) {
+    #[cfg(feature = "tls")]
+    let stream = match stream {
+        Either::Left(stream) => stream,
+        Either::Right(stream) => stream.get_ref().0,
+    };
+    // Fails only if the connection has ended.
+    let _ = stream.set_zero_linger();
 }
 
 /// Polls hyper's connection until it ends. `None` if a time limit is reached before.
-async fn drive<S: Transport>(
+async fn drive(
     server: &Server,
-    stream: &mut Stream<'_, S>,
+    stream: &mut Stream,
     remote: SocketAddr,
     activity: &Arc<Activity>,
 ) -> Option<hyper::Result<()>> {
@@ -119,50 +130,39 @@ async fn drive<S: Transport>(
         .max_buf_size(HEAD_LIMIT)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // Polled once, to wake this task when the server stops: its lock would make further polls slower.
-    let mut stop = pin!(server.stopping.wait());
-    poll_fn(|context| Poll::Ready(stop.as_mut().poll(context).is_ready())).await;
+    let mut stop = pin!(server.stopping.cancelled());
     let mut is_stopping = false;
     // Set rarely: if it ends before the deadline, which each request moves, it is set again.
-    let interval = activity.shortest_limit();
-    let mut sleep = pin!(sleep_until(Instant::now() + interval));
+    let mut sleep = pin!(sleep_until(Instant::now() + server.limits.header_timeout));
     poll_fn(|context| {
-        if !is_stopping && server.stopping.has_started() {
-            is_stopping = true;
-            // A request that has arrived is read, and answered, before hyper stops.
+        loop {
             if let Poll::Ready(end) = connection.as_mut().poll(context) {
                 return Poll::Ready(Some(end));
             }
+            // Afterwards, so that a request that has arrived is answered before hyper stops.
+            if is_stopping || stop.as_mut().poll(context).is_pending() {
+                break;
+            }
+            is_stopping = true;
             activity.stop();
             connection.as_mut().graceful_shutdown();
         }
-        if let Poll::Ready(end) = connection.as_mut().poll(context) {
-            return Poll::Ready(Some(end));
-        }
-        loop {
-            let deadline = activity.deadline();
-            if let Some(deadline) = deadline.filter(|deadline| *deadline < sleep.deadline()) {
+        while let Some(deadline) = activity.deadline() {
+            if sleep.is_elapsed() || deadline < sleep.deadline() {
                 sleep.as_mut().reset(deadline);
             }
             ready!(sleep.as_mut().poll(context));
-            let now = Instant::now();
-            let next = deadline.unwrap_or(now + interval);
-            if next <= now {
+            if deadline <= Instant::now() {
                 return Poll::Ready(None);
             }
-            sleep.as_mut().reset(next);
         }
+        Poll::Pending
     })
     .await
 }
 
 /// Sends an answer without reading a request, and closes the connection.
-async fn refuse<S: Transport>(
-    server: &Server,
-    mut stream: S,
-    remote: SocketAddr,
-    refusal: Refusal,
-) {
+async fn refuse(server: &Server, mut stream: Transport, remote: SocketAddr, refusal: Refusal) {
     // Hyper writes a response only to a request, so it reads this one.
     let request: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
     let service = service_fn(async |_| {
@@ -183,14 +183,14 @@ async fn refuse<S: Transport>(
 
 /// Closes the connection, once the client has read the last response. If bytes of the client are
 /// left unread, the system discards what the client has not read.
-async fn close(server: &Server, mut stream: impl AsyncRead + AsyncWrite + Unpin) {
+async fn close(server: &Server, mut stream: Transport) {
     if !matches!(timeout(CLOSE_TIMEOUT, stream.shutdown()).await, Ok(Ok(()))) {
         return;
     }
     let mut unread = sink();
     select! {
         _ = timeout(CLOSE_TIMEOUT, copy(&mut stream, &mut unread)) => {}
-        () = server.stopping.wait() => {}
+        () = server.stopping.cancelled() => {}
     }
 }
 
@@ -198,99 +198,43 @@ async fn close(server: &Server, mut stream: impl AsyncRead + AsyncWrite + Unpin)
 /// of heads, and keep it while the connection is open.
 const READ: usize = 4 * 1024;
 
-/// The connection below a stream, with TLS or without.
-pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {
-    /// Discards what the client has not read, when the connection is dropped. Otherwise, the system
-    /// keeps it for minutes.
-    fn discard_unread(&self);
-}
-
-impl Transport for TcpStream {
-    fn discard_unread(&self) {
-        // Fails only if the connection has ended.
-        let _ = self.set_zero_linger();
-    }
-}
-
-#[cfg(feature = "tls")]
-impl Transport for TlsStream<TcpStream> {
-    fn discard_unread(&self) {
-        self.get_ref().0.discard_unread();
-    }
-}
-
-/// A stream that fails with [`TimedOut`](io::ErrorKind::TimedOut) if the client reads nothing for too
-/// long, and that reports to an [`Activity`].
+/// A stream that reports to an [`Activity`].
 ///
 /// It discards what hyper writes while no request is answered: its own answer to a request head that
 /// it cannot parse, which has no body. It does not close the stream either; the owner does.
-pub(super) struct Stream<'s, S> {
-    inner: S,
-    server: &'s Server,
+struct Stream {
+    inner: Transport,
     activity: Arc<Activity>,
-    /// The time limit of a write that waits for the client. Allocated for the first such write.
-    write_deadline: Option<Pin<Box<Sleep>>>,
     /// Number of bytes of the head that is being received.
     head: usize,
-    /// Waits for the permit of a large head.
-    waiting: Option<PollSemaphore>,
+    /// Permits of large heads.
+    large_heads: PollSemaphore,
     /// The permit of a large head, until the connection ends.
     permit: Option<OwnedSemaphorePermit>,
 }
 
-impl<'s, S> Stream<'s, S> {
-    pub(super) fn new(inner: S, server: &'s Server, activity: &Arc<Activity>) -> Self {
-        Self {
-            inner,
-            server,
-            activity: Arc::clone(activity),
-            write_deadline: None,
-            head: 0,
-            waiting: None,
-            permit: None,
-        }
-    }
-
-    pub(super) fn into_inner(self) -> S {
-        self.inner
-    }
-
+impl Stream {
     /// Ready unless the head is large, and too many connections have large heads.
     fn poll_head_permit(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.activity.is_answering() {
             self.head = 0;
         } else if self.head >= LARGE_HEAD && self.permit.is_none() {
-            let semaphore = || PollSemaphore::new(Arc::clone(&self.server.admission.large_heads));
-            let waiting = self.waiting.get_or_insert_with(semaphore);
-            self.permit = ready!(waiting.poll_acquire(context));
+            self.permit = ready!(self.large_heads.poll_acquire(context));
         }
         Poll::Ready(())
     }
 
-    /// Replaces a pending write by an error if it has been pending for too long.
-    fn written<T>(
-        &mut self,
-        context: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.activity.set_write_pending(false);
-            return written;
+    /// Records whether a write waits for the client.
+    fn record<T>(&self, context: &mut Context<'_>, written: Poll<T>) -> Poll<T> {
+        if self.activity.set_write_pending(written.is_pending()) {
+            // The rest of the response, or the next one, has waited for this write.
+            context.waker().wake_by_ref();
         }
-        let timeout = self.server.limits.write_timeout;
-        let deadline = self
-            .write_deadline
-            .get_or_insert_with(|| Box::pin(sleep(timeout)));
-        if !self.activity.is_write_pending() {
-            self.activity.set_write_pending(true);
-            deadline.as_mut().reset(Instant::now() + timeout);
-        }
-        ready!(deadline.as_mut().poll(context));
-        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+        written
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stream<'_, S> {
+impl AsyncRead for Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -311,7 +255,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stream<'_, S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
+impl AsyncWrite for Stream {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -334,7 +278,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
             // The next head begins after this response.
             self.head = 0;
         }
-        self.written(context, written)
+        self.record(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -347,7 +291,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<'_, S> {
         if flushed.is_ready() {
             self.activity.flushed();
         }
-        self.written(context, flushed)
+        self.record(context, flushed)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {

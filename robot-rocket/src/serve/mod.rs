@@ -20,11 +20,11 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 #[cfg(feature = "tls")]
 use rocket::tokio::task::JoinSet;
 use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
+use tokio_util::sync::CancellationToken;
 
 use self::{
     accept::{Admission, accept_until},
     server::{Routing, Server},
-    shutdown::Stopping,
 };
 use crate::SettingsError;
 
@@ -117,10 +117,10 @@ pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), S
         limits: options.limits,
         #[cfg(feature = "tls")]
         certificates: options.certificates,
-        stopping: Stopping::default(),
+        stopping: CancellationToken::new(),
     });
     let connections = accept_until(shutdown, listener, &server).await;
-    server.stopping.start();
+    server.stopping.cancel();
     shutdown::finish(connections, Duration::from_secs(limit)).await;
     let client = Arc::into_inner(server).and_then(|server| Arc::into_inner(server.client));
     if let Some(client) = client {

@@ -88,7 +88,7 @@ impl Body for ResponseBody {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                ready!(body.answer.activity.poll_writable(context));
+                ready!(body.answer.activity.poll_writable());
                 ready!(pieces.as_mut().poll_next(context))
             }
         };

@@ -13,6 +13,7 @@ use hyper::{
 use percent_encoding::percent_decode_str;
 use robot_core::http::{Body, Failure};
 use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     accept::{Admission, LARGE_HEAD},
@@ -21,7 +22,6 @@ use super::{
     record::{Labels, RequestRecord},
     refusal::{Refusal, head_size},
     response::{self, Content, ResponseBody},
-    shutdown::Stopping,
 };
 #[cfg(feature = "tls")]
 use crate::tls::Certificates;
@@ -42,7 +42,8 @@ pub(super) struct Server {
     pub(super) limits: ConnectionLimits,
     #[cfg(feature = "tls")]
     pub(super) certificates: Option<Certificates>,
-    pub(super) stopping: Stopping,
+    /// Cancelled when the server stops.
+    pub(super) stopping: CancellationToken,
 }
 
 impl Server {

@@ -1,10 +1,6 @@
 //! Shutdown: the signals that request it, how connections learn of it, and how long they have.
 
-use std::{
-    io,
-    sync::atomic::{AtomicBool, Ordering},
-    time::Duration,
-};
+use std::{io, time::Duration};
 
 use rocket::{
     Ignite, Rocket,
@@ -15,7 +11,6 @@ use rocket::{
     config::Sig,
     tokio::signal::unix::{SignalKind, signal},
 };
-use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
 /// How long the server waits for connections that were aborted. They end when they are polled again,
 /// unless a handler blocks a thread.
@@ -82,28 +77,4 @@ pub(super) async fn finish(mut connections: JoinSet<()>, limit: Duration) {
         }
     }
     tracing::info!("all connections are closed");
-}
-
-/// Whether the server stops.
-#[derive(Default)]
-pub(super) struct Stopping {
-    /// Read at each poll of a connection, which the lock of the token would make slower.
-    has_started: AtomicBool,
-    token: CancellationToken,
-}
-
-impl Stopping {
-    pub(super) fn start(&self) {
-        self.has_started.store(true, Ordering::Release);
-        self.token.cancel();
-    }
-
-    pub(super) fn has_started(&self) -> bool {
-        self.has_started.load(Ordering::Acquire)
-    }
-
-    /// Ready when the server stops.
-    pub(super) fn wait(&self) -> WaitForCancellationFuture<'_> {
-        self.token.cancelled()
-    }
 }
