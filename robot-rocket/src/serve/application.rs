@@ -9,6 +9,7 @@ use hyper::{
     header::{COOKIE, HOST, HeaderName, HeaderValue},
     http::request::Parts,
 };
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 use robot_core::http::{BodyError, RequestId};
 use rocket::{
     fairing::AdHoc,
@@ -37,7 +38,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 const PIECE: usize = 16 * 1024;
 
 /// The visible ASCII characters that hyper permits in a path or query, but Rocket does not.
-const NOT_PERMITTED: &[u8] = br##""#<>[\]^`{|}"##;
+const NOT_PERMITTED: &str = r##""#<>[\]^`{|}"##;
 
 /// Determines the sizes of bodies that know theirs only when asked, such as files, and records the routes of an
 /// application that record nothing themselves.
@@ -184,18 +185,12 @@ fn method(parts: &Parts) -> Option<Method> {
     (method.as_str() == parts.method.as_str()).then_some(method)
 }
 
-/// The target for Rocket, with bytes encoded that it does not permit.
+/// The target for Rocket, with characters encoded that it does not permit.
 fn origin(parts: &Parts) -> Option<Origin<'static>> {
     let target = parts.uri.path_and_query()?.as_str();
-    let encoded = target.bytes().map(|byte| {
-        if byte.is_ascii_graphic() && !NOT_PERMITTED.contains(&byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    });
-    let permitted = Origin::parse_owned(target.to_owned());
-    permitted
-        .or_else(|_| Origin::parse_owned(encoded.collect()))
-        .ok()
+    let encode = |target: String, character| {
+        target.replace(character, &format!("%{:02X}", u32::from(character)))
+    };
+    let ascii = utf8_percent_encode(target, CONTROLS).to_string();
+    Origin::parse_owned(NOT_PERMITTED.chars().fold(ascii, encode)).ok()
 }

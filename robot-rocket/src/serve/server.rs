@@ -12,7 +12,9 @@ use hyper::{
 };
 use percent_encoding::percent_decode_str;
 use robot_core::http::{Body, Failure};
-use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
+use rocket::{
+    Orbit, Rocket, Route, data::ByteUnit, http::ContentType, local::asynchronous::Client,
+};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -173,7 +175,7 @@ impl Routing {
         let mut others = self
             .routes
             .iter()
-            .filter(|route| route.has_method(head) && route.matches(&path));
+            .filter(|route| route.matches(&path) && route.has_method(head));
         if let Some(first) = others.next() {
             let reads_body = first.reads_body || others.any(|route| route.reads_body);
             return Receiver::Rocket { reads_body };
@@ -218,12 +220,9 @@ impl OtherRoute {
 }
 
 fn is_form(head: &Parts) -> bool {
-    let content_type = head.headers.get(CONTENT_TYPE);
-    content_type.is_some_and(|kind| {
-        let form: &[u8] = b"application/x-www-form-urlencoded";
-        let kind = kind.as_bytes().get(..form.len());
-        kind.is_some_and(|kind| kind.eq_ignore_ascii_case(form))
-    })
+    let kind = head.headers.get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()?.parse().ok());
+    kind.is_some_and(|kind: ContentType| kind.is_form())
 }
 
 /// A path, decoded and without empty segments.
