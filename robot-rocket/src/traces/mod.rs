@@ -14,25 +14,18 @@ use std::{
 };
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, Response};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::{
-    client::legacy::{self, connect::HttpConnector},
-    rt::TokioExecutor,
-};
+use hyper_util::client::legacy::connect::HttpConnector;
 use opentelemetry::{InstrumentationScope, KeyValue, trace::TracerProvider};
-use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_http::{HttpClient, HttpError, hyper::HyperClient};
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::{
     Resource,
     resource::EnvResourceDetector,
     trace::{SdkTracer, SdkTracerProvider},
 };
-use rocket::tokio::{
-    runtime::{Builder, Runtime},
-    time::timeout,
-};
+use rocket::tokio::runtime::{Builder, Runtime};
 
 use crate::settings::traces::{Collector, collector};
 
@@ -126,16 +119,12 @@ fn resource() -> Resource {
 /// fills the log; longer, and an operator waits for the result of a correction.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The maximum size of a response, in bytes. Collectors answer with some bytes.
-const RESPONSE: usize = 64 * 1024;
-
 /// Sends requests to the collector, on the thread of the exporter with a runtime of its own: so it works
 /// while that of the server is busy.
 #[derive(Debug)]
 struct Client {
     runtime: Runtime,
-    http: legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
-    timeout: Duration,
+    http: HyperClient<HttpsConnector<HttpConnector>>,
     /// The collector, for messages.
     name: String,
     /// When the log had a failure, if the last request failed.
@@ -151,21 +140,10 @@ impl Client {
             .build();
         Ok(Self {
             runtime: Builder::new_current_thread().enable_all().build()?,
-            // A connection for each batch: nothing would notice that an idle one is closed.
-            http: legacy::Client::builder(TokioExecutor::new())
-                .pool_max_idle_per_host(0)
-                .build(connector),
-            timeout: collector.timeout,
+            http: HyperClient::new(connector, collector.timeout, None),
             name: collector.name,
             logged: Mutex::default(),
         })
-    }
-
-    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        let response = self.http.request(request.map(Full::new)).await?;
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, RESPONSE).collect().await?;
-        Ok(Response::from_parts(head, body.to_bytes()))
     }
 
     /// Logs a failure unless the log has one of the last minute, and the end of failures.
@@ -191,13 +169,7 @@ impl Client {
 impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         // This thread has no other runtime: it is that of the exporter.
-        let sent = self
-            .runtime
-            .block_on(async { timeout(self.timeout, self.send(request)).await });
-        let sent = sent.unwrap_or_else(|_| {
-            let message = format!("no answer within {} ms", self.timeout.as_millis());
-            Err(message.into())
-        });
+        let sent = self.runtime.block_on(self.http.send_bytes(request));
         self.report(match &sent {
             Ok(response) if response.status().is_success() => Ok(()),
             Ok(response) => Err(format!("answers with status {}", response.status())),

@@ -5,18 +5,19 @@ use std::{net::IpAddr, time::SystemTime};
 use hyper::HeaderMap;
 use opentelemetry::{
     Context, KeyValue,
-    propagation::{Extractor, TextMapPropagator},
+    propagation::TextMapPropagator,
     trace::{Span, SpanBuilder, SpanContext, SpanKind, Status, TraceContextExt, Tracer},
 };
+use opentelemetry_http::HeaderExtractor;
 use opentelemetry_sdk::{propagation::TraceContextPropagator, trace::SdkTracer};
 use robot_core::http::RequestId;
 
 use super::TRACER;
 use crate::metrics::Completed;
 
-/// The maximum length of a header of W3C Trace Context, as this standard recommends it. Longer ones are
-/// ignored, so that a client cannot fill the queue with them.
-const MAXIMUM_LENGTH: usize = 512;
+/// The maximum length of the state of a trace, as W3C Trace Context recommends it. A trace with a longer state is not
+/// continued, so that a client cannot fill the queue.
+const STATE_LIMIT: usize = 512;
 
 /// The trace that a request belongs to.
 pub(crate) struct RequestTrace {
@@ -29,12 +30,13 @@ impl RequestTrace {
     /// The trace of a request with this head; `None` if nothing is exported.
     pub(crate) fn start(headers: &HeaderMap) -> Option<Self> {
         let tracer = TRACER.get()?;
-        let context =
-            TraceContextPropagator::new().extract_with_context(&Context::new(), &Headers(headers));
+        let headers = HeaderExtractor(headers);
+        let context = TraceContextPropagator::new().extract_with_context(&Context::new(), &headers);
         let parent = context.span().span_context().clone();
+        let is_continued = parent.is_valid() && parent.trace_state().header().len() <= STATE_LIMIT;
         Some(Self {
             tracer,
-            parent: parent.is_valid().then_some(parent),
+            parent: is_continued.then_some(parent),
         })
     }
 
@@ -101,20 +103,5 @@ fn error(request: &Completed<'_>) -> Option<String> {
     match request.status {
         Some(status @ 500..) => Some(status.to_string()),
         _ => (!request.is_sent).then(|| "aborted".to_owned()),
-    }
-}
-
-/// The headers of a request. Those that occur twice, or are too long, are missing.
-struct Headers<'a>(&'a HeaderMap);
-
-impl Extractor for Headers<'_> {
-    fn get(&self, name: &str) -> Option<&str> {
-        let mut values = self.0.get_all(name).iter();
-        let value = values.next()?.to_str().ok()?;
-        (values.next().is_none() && value.len() <= MAXIMUM_LENGTH).then_some(value)
-    }
-
-    fn keys(&self) -> Vec<&str> {
-        self.0.keys().map(AsRef::as_ref).collect()
     }
 }
