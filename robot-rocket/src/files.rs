@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use robot_core::http::Api;
 use rocket::{
     Data, Request, Route,
-    fairing::AdHoc,
     fs::NamedFile,
     http::{
         Method, Status,
@@ -20,24 +19,10 @@ use rocket::{
 use crate::{
     mounted::{Catalogues, Mounted},
     rank, routes,
-    settings::store_in_static_dir,
 };
 
 /// Before the routes of the catalogue, after those of applications.
 const RANK: isize = 2000;
-
-/// A fairing that stops the launch if a store keeps its files in a folder of static files.
-pub(crate) fn no_store_below(folder: &Path, catalogues: &Catalogues) -> AdHoc {
-    let (folder, catalogues) = (folder.to_owned(), catalogues.clone());
-    AdHoc::try_on_ignite("files of stores", move |rocket| async move {
-        if !catalogues.any_store(|files| files.first_below(&folder).is_some()) {
-            return Ok(rocket);
-        }
-        let problem = store_in_static_dir(&folder);
-        tracing::error!("wrong setting: {problem}");
-        Err(rocket)
-    })
-}
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
 pub(crate) fn routes(mounted: &Mounted, folder: &Path, catalogues: &Catalogues) -> Vec<Route> {
@@ -86,7 +71,11 @@ impl Files {
         let path = path.canonicalize().ok()?;
         let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
             && path.metadata().ok()?.is_file()
-            && !self.catalogues.any_store(|files| files.contains(&path));
+            && !self
+                .catalogues
+                .all()
+                .iter()
+                .any(|mounted| mounted.files.contains(&path));
         is_served.then_some(path)
     }
 }

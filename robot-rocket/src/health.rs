@@ -28,7 +28,7 @@ use crate::{
 };
 
 /// Before static files, which must not replace the checks, and after the routes of applications.
-pub(crate) const RANK: isize = 1500;
+const RANK: isize = 1500;
 
 /// How long a read of the store may take. With the rest of the request, the answer takes less than a
 /// second, the default time limit of Kubernetes.

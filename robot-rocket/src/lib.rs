@@ -60,9 +60,8 @@ pub use traces::TraceExport;
 
 /// Mounts the catalogue under a base path (`/` or, say, `/catalogue`).
 ///
-/// If a catalogue keeps its files below the folder of static files of `settings`, the application does
-/// not launch, and an error is logged. Files of a mounted catalogue are never served, by any name; the
-/// application's own routes must not open them either (see [`Catalogue::files`]).
+/// Files of a mounted catalogue are never served, by any name; the application's own routes must not open
+/// them either (see [`Catalogue::files`]). [`Settings::check_store`] finds a folder of static files that has them.
 ///
 /// The routes match every path under the base, and the catchers for 400 and 500 under the base answer
 /// errors in the contract's shape. The base itself is a web page, whose other files are below
@@ -104,9 +103,7 @@ pub fn mount(
         .mount(base, routes::all(&mounted))
         .register(base, routes::catchers(&mounted));
     match &settings.static_dir {
-        Some(folder) => rocket
-            .attach(files::no_store_below(folder, &catalogues))
-            .mount(base, files::routes(&mounted, folder, &catalogues)),
+        Some(folder) => rocket.mount(base, files::routes(&mounted, folder, &catalogues)),
         None => rocket,
     }
 }

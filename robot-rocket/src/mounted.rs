@@ -37,7 +37,7 @@ pub(crate) struct Mounted {
     base: String,
     pub(crate) api: Api,
     pub(crate) permits: BlockingPermits,
-    files: StoreFiles,
+    pub(crate) files: StoreFiles,
 }
 
 impl Mounted {
@@ -116,36 +116,31 @@ impl Mounted {
     }
 }
 
-/// The catalogues of an application.
+/// The catalogues of an application, those with the longest base first, since one may be mounted below another.
 #[derive(Clone, Default)]
 pub(crate) struct Catalogues(Arc<RwLock<Vec<Mounted>>>);
 
 impl Catalogues {
     /// Adds a catalogue to those of an application.
     pub(crate) fn with(rocket: Rocket<Build>, mounted: Mounted) -> (Rocket<Build>, Self) {
-        let known = rocket.state::<Self>().cloned();
-        let catalogues = known.clone().unwrap_or_default();
+        let catalogues = rocket.state::<Self>().cloned().unwrap_or_default();
         let mut all = catalogues.0.write().unwrap_or_else(PoisonError::into_inner);
         all.push(mounted);
-        // The deepest first, since one may be mounted below another.
         all.sort_by_key(|mounted| Reverse(mounted.base.len()));
         drop(all);
-        match known {
-            Some(known) => (rocket, known),
-            None => (rocket.manage(catalogues.clone()), catalogues),
-        }
+        let is_known = rocket.state::<Self>().is_some();
+        (
+            if is_known {
+                rocket
+            } else {
+                rocket.manage(catalogues.clone())
+            },
+            catalogues,
+        )
     }
 
-    /// All catalogues, those with the longest base first.
     pub(crate) fn all(&self) -> Vec<Mounted> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.clone()
-    }
-
-    /// Whether the files of a store meet a condition. They are never opened here: that would drop the locks of the
-    /// store.
-    pub(crate) fn any_store(&self, is_met: impl Fn(&StoreFiles) -> bool) -> bool {
-        let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        all.iter().any(|mounted| is_met(&mounted.files))
     }
 }

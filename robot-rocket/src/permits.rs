@@ -13,10 +13,10 @@ use rocket::{
 
 use crate::{
     metrics::{Gauged, SERVER},
-    rare_warning::RareWarning,
+    rare_warning::{OVERLOAD, RareWarning},
 };
 
-static NO_THREAD: RareWarning = RareWarning::new();
+static NO_THREAD: RareWarning = RareWarning::new(OVERLOAD);
 
 /// One permit for each blocking thread (`max_blocking`), so that no request queues for a thread: if
 /// all are taken, it is rejected with 503.

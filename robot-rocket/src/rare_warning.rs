@@ -1,20 +1,20 @@
-//! Warnings about overload, which are logged rarely.
+//! Warnings that are logged rarely.
 
 use std::{
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
-/// The minimum time between two warnings. Shorter, and an overload fills the log; longer, and it shows
-/// less precisely when there was one.
-const INTERVAL: Duration = Duration::from_secs(10);
+/// The minimum time between two warnings about overload. Shorter, and an overload fills the log; longer, and it
+/// shows less precisely when there was one.
+pub(crate) const OVERLOAD: Duration = Duration::from_secs(10);
 
-/// When a warning was logged last.
-pub(crate) struct RareWarning(Mutex<Option<Instant>>);
+/// When a warning was logged last, and the minimum time until the next one.
+pub(crate) struct RareWarning(Mutex<Option<Instant>>, Duration);
 
 impl RareWarning {
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(None))
+    pub(crate) const fn new(interval: Duration) -> Self {
+        Self(Mutex::new(None), interval)
     }
 
     /// Whether the warning is to be logged now: at most once per interval.
@@ -24,7 +24,7 @@ impl RareWarning {
 
     fn claim_at(&self, now: Instant) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = last.is_none_or(|last| now.saturating_duration_since(last) >= INTERVAL);
+        let is_due = last.is_none_or(|last| now.saturating_duration_since(last) >= self.1);
         if is_due {
             *last = Some(now);
         }
@@ -38,10 +38,10 @@ mod tests {
 
     #[test]
     fn warning_is_due_once_per_interval() {
-        let (warning, now) = (RareWarning::new(), Instant::now());
+        let (warning, now) = (RareWarning::new(OVERLOAD), Instant::now());
         assert!(warning.claim_at(now));
-        assert!(!warning.claim_at(now + INTERVAL / 2));
-        assert!(warning.claim_at(now + INTERVAL));
-        assert!(!warning.claim_at(now + INTERVAL));
+        assert!(!warning.claim_at(now + OVERLOAD / 2));
+        assert!(warning.claim_at(now + OVERLOAD));
+        assert!(!warning.claim_at(now + OVERLOAD));
     }
 }

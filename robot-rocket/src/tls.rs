@@ -7,11 +7,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rocket::{
-    Either,
-    config::TlsConfig,
-    tokio::{net::TcpStream, time::sleep},
-};
+use rocket::{Either, config::TlsConfig, tokio::net::TcpStream};
 use rustls::{
     Error as TlsError, ServerConfig,
     crypto::{CryptoProvider, ring},
@@ -24,9 +20,9 @@ use x509_cert::{
     time::{Time, Validity},
 };
 
-use crate::{SettingsError, metrics};
+use crate::{SettingsError, metrics, rare_warning::RareWarning};
 
-const DAY: Duration = Duration::from_secs(24 * 3600);
+static DAILY: RareWarning = RareWarning::new(Duration::from_secs(24 * 3600));
 
 /// The certificate chain and the private key of a server. Clones share them.
 #[derive(Clone)]
@@ -62,20 +58,14 @@ impl Certificates {
         metrics::record_certificate_expiry(self.current().expiry());
     }
 
-    /// Logs every day that the certificate is not valid, or expires soon. The first time is a day after the
-    /// start, of which `robot-rocket` logs that itself.
-    pub(crate) async fn warn_daily(self) {
-        loop {
-            sleep(DAY).await;
-            let warning = self.current().validity_warning();
-            if let Some(warning) = warning {
-                tracing::warn!("{warning}");
-            }
-        }
-    }
-
+    /// Does a handshake. Logs once a day that the certificate is not valid, or expires soon.
     pub(crate) async fn accept(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let config = Arc::clone(&self.current().config);
+        if DAILY.claim()
+            && let Some(warning) = self.current().validity_warning()
+        {
+            tracing::warn!("{warning}");
+        }
         TlsAcceptor::from(config).accept(stream).await
     }
 

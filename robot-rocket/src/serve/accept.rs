@@ -14,13 +14,17 @@ use futures_util::future::Either;
 use rocket::tokio::{net::TcpListener, select, sync::Semaphore, task::JoinSet, time::sleep};
 
 use super::{connection, refusal::Refusal, server::Server};
-use crate::{metrics::SERVER, rare_warning::RareWarning, settings::ConnectionLimits};
+use crate::{
+    metrics::SERVER,
+    rare_warning::{OVERLOAD, RareWarning},
+    settings::ConnectionLimits,
+};
 
 /// How long the server waits after it could not accept a connection, because it has no more files.
 /// Shorter, and it uses more CPU time meanwhile; longer, and new clients wait longer afterwards.
 const PAUSE: Duration = Duration::from_millis(50);
 
-static NO_FILES: RareWarning = RareWarning::new();
+static NO_FILES: RareWarning = RareWarning::new(OVERLOAD);
 
 /// Number of connections that are rejected with an answer at the same time; others are closed.
 /// Higher, and a flood of connections takes more files and memory beyond the limits.
@@ -96,7 +100,7 @@ pub(super) const LARGE_HEAD: usize = 16 * 1024;
 /// clients that do not read take more memory, up to 256 KiB each.
 const LARGE_HEADS: usize = 64;
 
-static FULL: RareWarning = RareWarning::new();
+static FULL: RareWarning = RareWarning::new(OVERLOAD);
 
 /// The connections that were admitted.
 pub(super) struct Admission {

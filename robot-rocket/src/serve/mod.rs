@@ -17,8 +17,6 @@ mod shutdown;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-#[cfg(feature = "tls")]
-use rocket::tokio::task::JoinSet;
 use rocket::{Build, Rocket, local::asynchronous::Client, tokio::net::TcpListener};
 use tokio_util::sync::CancellationToken;
 
@@ -89,12 +87,8 @@ pub enum ServeError {
 pub async fn serve(rocket: Rocket<Build>, options: ServeOptions) -> Result<(), ServeError> {
     let listener = TcpListener::from_std(options.listener)?;
     #[cfg(feature = "tls")]
-    // Dropping it ends the task.
-    let mut warnings = JoinSet::new();
-    #[cfg(feature = "tls")]
     if let Some(certificates) = &options.certificates {
         certificates.record_expiry();
-        warnings.spawn(certificates.clone().warn_daily());
     }
     // Fairings read the address from the configuration.
     let figment = rocket.figment().clone();

@@ -29,7 +29,6 @@ use super::{
 use crate::tls::Certificates;
 use crate::{
     body::{ConnectionBody, RequestBody},
-    health,
     mounted::{Catalogues, Mounted},
     page, routes,
     settings::ConnectionLimits,
@@ -152,9 +151,6 @@ struct OtherRoute {
     /// The path up to its first parameter, decoded and without empty segments.
     start: Vec<u8>,
     has_parameters: bool,
-    /// Whether it is a route of an application. The other routes of this crate, which come after those, read no
-    /// bodies.
-    reads_body: bool,
 }
 
 impl Routing {
@@ -172,13 +168,9 @@ impl Routing {
 
     pub(super) fn receiver(&self, head: &Parts) -> Receiver<'_> {
         let path = normalized(head.uri.path());
-        let mut others = self
-            .routes
-            .iter()
-            .filter(|route| route.matches(&path) && route.has_method(head));
-        if let Some(first) = others.next() {
-            let reads_body = first.reads_body || others.any(|route| route.reads_body);
-            return Receiver::Rocket { reads_body };
+        let mut routes = self.routes.iter();
+        if routes.any(|route| route.matches(&path) && route.has_method(head)) {
+            return Receiver::Rocket { reads_body: true };
         }
         let path = head.uri.path();
         let mut catalogues = self.catalogues.iter();
@@ -198,7 +190,6 @@ impl OtherRoute {
             method: route.method.as_str().to_owned(),
             start: normalized(start).into_owned(),
             has_parameters: start.len() < path.len(),
-            reads_body: route.rank < health::RANK,
         })
     }
 

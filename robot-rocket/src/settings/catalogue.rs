@@ -90,21 +90,15 @@ impl Settings {
     /// ```
     pub fn check_store(&self, files: &StoreFiles) -> Result<(), SettingsError> {
         match &self.static_dir {
-            Some(folder) if files.first_below(folder).is_some() => {
-                Err(store_in_static_dir(folder).into())
-            }
+            Some(folder) if files.first_below(folder).is_some() => Err(format!(
+                "the database is in the folder static_dir '{}', where every client could read it; move \
+                 one of them, and set ROCKET_STATIC_DIR or DATABASE_URL",
+                folder.display()
+            )
+            .into()),
             _ => Ok(()),
         }
     }
-}
-
-/// The problem that the database is in the folder of static files.
-pub(crate) fn store_in_static_dir(folder: &Path) -> String {
-    format!(
-        "the database is in the folder static_dir '{}', where every client could read it; move one \
-         of them, and set ROCKET_STATIC_DIR or DATABASE_URL",
-        folder.display()
-    )
 }
 
 fn behaviour(reader: &mut Reader<'_>) -> Behaviour {

@@ -26,7 +26,6 @@ use rocket::{
 };
 
 pub use catalogue::Settings;
-pub(crate) use catalogue::store_in_static_dir;
 pub use connections::ConnectionLimits;
 pub use error::SettingsError;
 #[cfg(feature = "server")]
