@@ -28,7 +28,7 @@ use crate::SettingsError;
 
 pub use options::ServeOptions;
 
-pub(crate) use self::{options::maximum_files, record::Labels};
+pub(crate) use self::record::Labels;
 
 /// Why a server could not start.
 #[derive(Debug, thiserror::Error)]

@@ -112,21 +112,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// The number that the process may reach at most.
-#[cfg(unix)]
-pub(crate) fn maximum_files() -> usize {
-    use rustix::process::{Resource, getrlimit};
-    let maximum = getrlimit(Resource::Nofile).maximum;
-    maximum.map_or(usize::MAX, |files| files.try_into().unwrap_or(usize::MAX))
-}
-
-/// Other systems have no such limit.
-#[cfg(not(unix))]
-pub(crate) fn maximum_files() -> usize {
-    usize::MAX
-}
-
-/// Permits this process to open [`maximum_files`] files: many systems start programs with 1,024.
+/// Permits this process to open as many files as its hard limit allows: many systems start programs with 1,024.
 fn raise_limit() {
     #[cfg(unix)]
     {

@@ -5,7 +5,6 @@ use std::time::Duration;
 use rocket::{Config, figment::Figment};
 
 use super::{SettingsError, reader::Reader};
-use crate::serve::maximum_files;
 
 /// Default limit of connections, if the process may open enough files. Lower, and fewer slow clients
 /// keep others out; higher, and they use more memory: 16 KiB each, and more if they send long heads.
@@ -61,6 +60,20 @@ impl ConnectionLimits {
 fn keep_alive(reader: &mut Reader<'_>) -> u32 {
     let expected = "a whole number of seconds; 0 means none";
     reader.get_or(Config::KEEP_ALIVE, expected, Config::default().keep_alive)
+}
+
+/// The number of files that the process may open at most.
+#[cfg(unix)]
+fn maximum_files() -> usize {
+    use rustix::process::{Resource, getrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    maximum.map_or(usize::MAX, |files| files.try_into().unwrap_or(usize::MAX))
+}
+
+/// Other systems have no such limit.
+#[cfg(not(unix))]
+fn maximum_files() -> usize {
+    usize::MAX
 }
 
 /// The number of connections for a process that may open so many files. Databases need some, and so

@@ -55,7 +55,11 @@ pub fn figment() -> Figment {
     let profile = Profile::from_env_or("ROCKET_PROFILE", Config::DEFAULT_PROFILE);
     Figment::from(defaults)
         .merge(Toml::file(Env::var_or("ROCKET_CONFIG", "Rocket.toml")).nested())
-        .merge(Env::prefixed("ROCKET_").ignore(&["PROFILE"]).global())
+        .merge(
+            Env::prefixed("ROCKET_")
+                .ignore(&["CONFIG", "PROFILE"])
+                .global(),
+        )
         .select(profile)
 }
 

@@ -3,7 +3,7 @@
 //! A misspelt name would have no effect. For `api_tokens`, the server would accept anonymous writes; for
 //! `tls`, it would not encrypt. Names that other programs may need are no errors.
 
-use std::{env, mem};
+use std::env;
 
 use robot_core::http::similar;
 use rocket::figment::{
@@ -15,9 +15,6 @@ use tracing_subscriber::filter::Directive;
 
 use super::{reader::Reader, value::place};
 
-/// The settings: their names, and what their values must be.
-type Known<'a> = &'a [(&'static str, &'static str)];
-
 /// The profiles of Rocket.
 const PROFILES: [&str; 4] = ["default", "global", "debug", "release"];
 
@@ -27,11 +24,10 @@ const LOG_LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"]
 /// Checks the names of all settings, of all profiles.
 pub(super) fn check(reader: &mut Reader<'_>) {
     check_file(reader);
-    let known = mem::take(&mut reader.known);
     for (profile, settings) in reader.figment.data().into_iter().flatten() {
-        check_profile(reader, &profile, &settings, &known);
+        check_profile(reader, &profile, &settings);
         for (name, value) in &settings {
-            check_name(reader, &profile, name, value, &known);
+            check_name(reader, &profile, name, value);
         }
     }
     check_selected_profile(reader);
@@ -39,15 +35,10 @@ pub(super) fn check(reader: &mut Reader<'_>) {
 }
 
 /// Checks the name of a setting, and those of its members if it is a table.
-fn check_name(
-    reader: &mut Reader<'_>,
-    profile: &Profile,
-    name: &str,
-    value: &Value,
-    known: Known<'_>,
-) {
-    if known.iter().all(|(known, _)| *known != name) {
-        return report_name(reader, profile, &[name], value, suggestion(name, known));
+fn check_name(reader: &mut Reader<'_>, profile: &Profile, name: &str, value: &Value) {
+    if !reader.known.contains(&name) {
+        let suggestion = suggestion(name, &reader.known);
+        return report_name(reader, profile, &[name], value, suggestion);
     }
     let (Some(settings), Some(known)) = (value.as_dict(), members(name)) else {
         return;
@@ -101,12 +92,12 @@ fn check_variables(reader: &mut Reader<'_>) {
 }
 
 /// A table `[tls]` is a profile to Rocket, not the setting `tls`.
-fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict, known: Known<'_>) {
+fn check_profile(reader: &mut Reader<'_>, profile: &Profile, settings: &Dict) {
     let name = profile.as_str().as_str();
     if profile == reader.figment.profile() || PROFILES.contains(&name) {
         return;
     }
-    let problem = if known.iter().any(|(known, _)| *known == name) {
+    let problem = if reader.known.contains(&name) {
         format!("has no effect, because settings stand below a profile; write [default.{name}]")
     } else if let Some(similar) = similar(name, PROFILES) {
         format!("is not the selected profile, so it has no effect; did you mean [{similar}]?")
@@ -142,15 +133,13 @@ fn report_name(
     suggestion: Option<String>,
 ) {
     let place = place(reader.figment.get_metadata(value.tag()), profile, path);
-    let suggestion = suggestion.map(|name| match name.split_once('=') {
-        _ if !place.starts_with("ROCKET_") => name,
-        Some((name, example)) => format!("ROCKET_{}={example}", name.to_uppercase()),
-        None => format!("ROCKET_{}", name.to_uppercase()),
-    });
-    // `check_file` reports problems with this variable.
-    if place != "ROCKET_CONFIG" {
-        report(reader, &format!("{place} is not a setting"), suggestion);
-    }
+    let suggestion = match suggestion {
+        Some(name) if place.starts_with("ROCKET_") => {
+            Some(format!("ROCKET_{}", name.to_uppercase()))
+        }
+        other => other,
+    };
+    report(reader, &format!("{place} is not a setting"), suggestion);
 }
 
 /// Reports a name without effect: it is an error if it is similar to one that has an effect.
@@ -162,17 +151,12 @@ fn report(reader: &mut Reader<'_>, what: &str, suggestion: Option<String>) {
 }
 
 /// The setting that a name probably stands for. `tls_certs` stands for a member of the table `tls`.
-fn suggestion(name: &str, known: Known<'_>) -> Option<String> {
+fn suggestion(name: &str, known: &[&'static str]) -> Option<String> {
     let lowercase = name.to_lowercase();
-    let in_table = lowercase.split_once(['_', '-']).and_then(|(table, _)| {
-        let (_, expected) = known.iter().find(|(known, _)| *known == table)?;
-        let example = expected.split("as in ").nth(1)?;
-        members(table).map(|_| format!("{table}={example}"))
-    });
-    in_table.or_else(|| {
-        let names = known.iter().map(|(name, _)| *name);
-        similar(name, names).map(str::to_owned)
-    })
+    let table = lowercase.split(['_', '-']).next();
+    let table = table.filter(|table| members(table).is_some());
+    let suggestion = table.or_else(|| similar(name, known.iter().copied()));
+    suggestion.map(str::to_owned)
 }
 
 /// The members of a setting that is a table; `None` if it is none.

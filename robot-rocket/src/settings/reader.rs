@@ -23,7 +23,7 @@ pub(super) const NUMBER: Expected = "a number, 1 or more";
 pub(super) struct Reader<'a> {
     pub(super) figment: &'a Figment,
     /// The settings that were read.
-    pub(super) known: Vec<(&'static str, Expected)>,
+    pub(super) known: Vec<&'static str>,
     /// Their effective values without secrets, with their origin.
     pub(super) rows: Vec<[String; 3]>,
     problems: Vec<String>,
@@ -71,7 +71,7 @@ impl<'a> Reader<'a> {
         expected: Expected,
         read: impl FnOnce(&Figment) -> Option<T>,
     ) -> Option<T> {
-        self.known.push((name, expected));
+        self.known.push(name);
         let value = self.figment.find_value(name).ok()?;
         let read = read(self.figment);
         if read.is_none() {

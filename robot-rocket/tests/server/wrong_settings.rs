@@ -15,7 +15,7 @@ ROCKET_DATABASE_ULR=memory: -> did you mean ROCKET_DATABASE_URL?
 ROCKET_ALLOW_HOSTS=robots.example -> did you mean ROCKET_ALLOWED_HOSTS?
 rocket_ports=1 -> did you mean ROCKET_PORT?
 ROCKET_SHUTDOWN={grase=1} -> did you mean ROCKET_SHUTDOWN.GRACE?
-ROCKET_TLS_CERTS=chain.pem -> did you mean ROCKET_TLS={certs="chain.pem",key="key.pem"}?
+ROCKET_TLS_CERTS=chain.pem -> did you mean ROCKET_TLS?
 ROCKET_CONFIG=rokcet.toml -> ROCKET_CONFIG names 'rokcet.toml', which is not a file
 ROCKET_BEHAVIOUR=C -> ROCKET_BEHAVIOUR must be A (current) or B (older), not 'C'
 ROCKET_PORT=high -> ROCKET_PORT must be a number from 0 to 65535, not 'high'
