@@ -31,14 +31,13 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts a proxy in front of a server, with some texts of its configuration replaced.
-    pub(crate) fn start(kind: Kind, server: SocketAddr, changes: &[(&str, &str)]) -> Self {
+    /// Starts a proxy in front of a server.
+    pub(crate) fn start(kind: Kind, server: SocketAddr) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let mut configuration =
             changed(kind.configuration(), &kind.substitutes(folder.path(), port));
         configuration = changed(&configuration, &[("127.0.0.1:8000", &server.to_string())]);
-        configuration = changed(&configuration, changes);
         fs::write(folder.path().join("configuration"), configuration).unwrap();
         let process = kind
             .command(folder.path())
@@ -70,12 +69,8 @@ impl Proxy {
         (Ipv6Addr::LOCALHOST, self.port).into()
     }
 
-    pub(crate) fn client(&self) -> TcpClient {
-        TcpClient::new(self.address())
-    }
-
     pub(crate) fn call(&self, method: &str, target: &str, body: &str) -> Answer {
-        call(&self.client(), method, target, body)
+        call(&TcpClient::new(self.address()), method, target, body)
     }
 
     /// Sends a request on a connection of its own.
