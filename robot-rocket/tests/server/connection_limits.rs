@@ -1,8 +1,8 @@
-//! Limits of connections: in all, of one client address, and of open files.
+//! Limits of connections, and of open files.
 
 use std::{
     io::Write as _,
-    net::{SocketAddr, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpStream},
     process::Command,
     thread,
     time::Duration,
@@ -124,49 +124,6 @@ fn many_rejected_connections_disturb_no_others() {
     drop((rejected, other));
     assert_served(&mut admitted(server.address()));
     assert_served(&mut early);
-}
-
-/// An address of this machine that other machines can use. Nothing is sent.
-fn own_address() -> SocketAddr {
-    let route = |from: &str, to: &str| {
-        let socket = UdpSocket::bind(from)?;
-        socket.connect(to)?;
-        socket.local_addr()
-    };
-    route("0.0.0.0:0", "192.0.2.1:9")
-        .or_else(|_| route("[::]:0", "[2001:db8::1]:9"))
-        .unwrap_or_else(|error| panic!("this machine has no network address: {error}"))
-}
-
-#[test]
-fn connections_of_one_address_are_limited() {
-    let own = own_address();
-    let address = if own.is_ipv4() { "0.0.0.0" } else { "::" };
-    let (server, metrics) = scrape::server(&[
-        ("ROCKET_ADDRESS", address),
-        ("ROCKET_ALLOW_ANONYMOUS", "true"),
-        ("ROCKET_MAX_CONNECTIONS_PER_ADDRESS", "2"),
-    ]);
-    let port = server.address().port();
-    let remote = SocketAddr::new(own.ip(), port);
-    let local = SocketAddr::new([127, 0, 0, 1].into(), port);
-    let connect = |address| {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
-        stream
-    };
-    let mut early: Vec<_> = (0..2).map(|_| connect(remote)).collect();
-    early.iter_mut().for_each(assert_served);
-    assert_rejected(&connect(remote), "");
-    // A proxy on this machine has a loopback address.
-    let mut proxied: Vec<_> = (0..5).map(|_| connect(local)).collect();
-    proxied.iter_mut().for_each(assert_served);
-    assert_rejected(&connect(remote), "");
-    let rejected = "robots_http_connections_rejected_total{limit=\"address\"}";
-    assert_eq!(Scrape::of(metrics).value(rejected), 2);
-    drop(early.pop());
-    early.push(admitted(remote));
-    early.iter_mut().for_each(assert_served);
 }
 
 #[test]

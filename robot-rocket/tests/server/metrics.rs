@@ -1,17 +1,13 @@
 //! Metrics: that they change, and that they are served.
 
-use std::{
-    fs,
-    io::Write as _,
-    net::{TcpListener, TcpStream},
-};
+use std::{io::Write as _, net::TcpStream};
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 
 use crate::{
     draft,
-    process::{assert_status, command, exchange, fail, output_of_failure, read_to_end},
-    scrape::{Scrape, free_address, server, wait_until},
+    process::{assert_status, exchange, read_to_end},
+    scrape::{Scrape, server, wait_until},
 };
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
@@ -198,35 +194,4 @@ fn only_metrics_can_be_read() {
         assert_eq!(has_text, request.starts_with("GET") && status == 200);
     }
     drop(silent);
-}
-
-#[test]
-fn wrong_address_is_reported_with_a_remedy() {
-    let folder = tempfile::tempdir().unwrap();
-    let taken = TcpListener::bind(free_address()).unwrap();
-    let taken = taken.local_addr().unwrap().to_string();
-    let listen = |address: &str| format!("cannot listen on {address}: ");
-    let form = "ROCKET_METRICS_ADDRESS must be an address with a port, as in 127.0.0.1:9100";
-    let elsewhere = "choose another ROCKET_METRICS_ADDRESS: one of this machine";
-    for (address, words, remedy) in [
-        ("localhost", form.to_owned(), ""),
-        ("9100", form.to_owned(), ""),
-        ("127.0.0.1:high", form.to_owned(), ""),
-        ("", form.to_owned(), ""),
-        (
-            &taken,
-            listen(&taken),
-            "stop the program that uses this port, or choose another",
-        ),
-        ("192.0.2.1:9100", listen("192.0.2.1:9100"), elsewhere),
-    ] {
-        let setting = [("ROCKET_METRICS_ADDRESS", address)];
-        let error = output_of_failure(&fail(folder.path(), &setting));
-        assert!(error.contains(&words) && error.contains(remedy), "{error}");
-        if remedy.is_empty() {
-            let checked = command(folder.path(), &setting).arg("--check").output();
-            assert_eq!(output_of_failure(&checked.unwrap()), error);
-        }
-    }
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

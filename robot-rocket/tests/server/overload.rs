@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     Server,
-    process::{TIMEOUT, read_to_end, wait_for},
+    process::{TIMEOUT, wait_for},
     scrape::{Scrape, server_in},
     slow_disk::slow_reads,
 };
@@ -63,41 +63,4 @@ fn requests_beyond_all_threads_are_rejected_immediately() {
     });
     assert_eq!(listed.load(Ordering::SeqCst), THREADS);
     assert_eq!(server.get("/api/robots").status, 200);
-}
-
-#[test]
-fn lists_in_progress_keep_their_threads() {
-    let folder = tempfile::tempdir().unwrap();
-    Server::start(folder.path(), &[]).add_long_list();
-    let threads = ("ROCKET_MAX_BLOCKING", &*THREADS.to_string());
-    let server = Server::start(folder.path(), &[threads]);
-    let ask = "GET /api/robots HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
-    let begun: Vec<_> = (0..THREADS).map(|_| server.connect(ask)).collect();
-    for stream in &begun {
-        assert_eq!(stream.peek(&mut [0]).unwrap(), 1);
-    }
-    let slow = slow_reads(&server);
-    let complete = &AtomicUsize::new(0);
-    thread::scope(|scope| {
-        for stream in begun {
-            scope.spawn(move || {
-                assert!(read_to_end(&stream).0.ends_with("]\r\n0\r\n\r\n"));
-                complete.fetch_add(1, Ordering::SeqCst)
-            });
-        }
-        // Other requests take all threads for requests, on the slow disk: for a page that none of the
-        // lists has read yet, and that is in no cache.
-        let page = "/api/robots?limit=1&after=99";
-        let ask = ask.replace("/api/robots", page);
-        let others: Vec<_> = (0..=THREADS).map(|_| server.connect(&ask)).collect();
-        wait_for("one of them is rejected", TIMEOUT, || {
-            others.iter().any(|stream| {
-                stream.set_nonblocking(true).unwrap();
-                stream.peek(&mut [0]).is_ok()
-            })
-        });
-        assert_eq!(server.get(page).status, 503);
-        assert_eq!(complete.load(Ordering::SeqCst), 0, "a list did not wait");
-        drop(slow);
-    });
 }

@@ -14,7 +14,7 @@ use robot_core::conformance::{Answer, TcpClient};
 
 use crate::{
     Server, call, draft,
-    process::{TIMEOUT, assert_failed, cases, exchange, wait_for},
+    process::{TIMEOUT, assert_failed, exchange, wait_for},
     proxy::{KINDS, Kind, Proxy, free_port},
 };
 

@@ -1,6 +1,6 @@
 //! Start, arguments and the sources of settings.
 
-use std::{fs, net::TcpListener};
+use std::{fs, net::TcpListener, path::Path};
 
 use crate::{
     Server,
@@ -69,19 +69,43 @@ fn environment_takes_precedence_over_the_file() {
 }
 
 #[test]
-fn port_in_use_is_named() {
+fn address_that_cannot_be_bound_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = taken.local_addr().unwrap();
-    let port = address.port().to_string();
-    let error = output_of_failure(&fail(folder.path(), &[("ROCKET_PORT", &port)]));
-    for words in [
-        &*format!("cannot listen on {address}"),
-        "choose another ROCKET_PORT",
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap();
+    for (setting, value, address, remedy) in [
+        (
+            "ROCKET_PORT",
+            taken.port().to_string(),
+            taken.to_string(),
+            "choose another ROCKET_PORT",
+        ),
+        (
+            "ROCKET_METRICS_ADDRESS",
+            taken.to_string(),
+            taken.to_string(),
+            "stop the program that uses this port",
+        ),
+        (
+            "ROCKET_METRICS_ADDRESS",
+            "192.0.2.1:9100".to_owned(),
+            "192.0.2.1:9100".to_owned(),
+            "choose another ROCKET_METRICS_ADDRESS: one of this machine",
+        ),
     ] {
-        assert!(error.contains(words), "{error}");
+        let error = output_of_failure(&fail(folder.path(), &[(setting, &value)]));
+        for words in [&*format!("cannot listen on {address}: "), remedy] {
+            assert!(error.contains(words), "{error}");
+        }
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn database_that_cannot_be_created_is_named() {
+    let url = ("DATABASE_URL", "sqlite:///nonexistent/robots.db");
+    let error = output_of_failure(&fail(Path::new("/"), &[url]));
+    assert!(error.contains("'/nonexistent/robots.db'"), "{error}");
 }
 
 #[test]
