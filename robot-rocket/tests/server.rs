@@ -40,7 +40,6 @@ mod server {
     mod readme;
     #[cfg(unix)]
     mod reload;
-    mod request_metrics;
     mod shutdown;
     pub(crate) mod slow_disk;
     mod start;

@@ -1,6 +1,7 @@
 //! The log: a line for each request, and what connects it with answers and errors.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Write},
     net::{SocketAddr, TcpStream},
     process::Stdio,
@@ -9,23 +10,24 @@ use std::{
 };
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
-use robot_core::{
-    conformance::TcpClient,
-    http::{AccessToken, Permission},
-};
+use robot_core::conformance::TcpClient;
 use serde_json::{Value, json};
 
 use crate::{
     Server, call, draft,
     process::{TIMEOUT, ask, assert_status, command, fail, read_to_end, wait_for},
-    scrape::{Scrape, free_address},
+    scrape::{self, Scrape, free_address, wait_until},
     send,
     strace::Injection,
+    token,
 };
 
 const MEMORY: (&str, &str) = ("DATABASE_URL", "memory:");
 const JSON: (&str, &str) = ("ROCKET_LOG_FORMAT", "json");
 const INFO: (&str, &str) = ("RUST_LOG", "info");
+
+const RUNNING: &str = "robots_http_requests_running";
+const ABORTED: &str = "robots_http_requests_aborted_total";
 
 /// Waits for this number of lines that have a message, and returns them.
 fn lines(server: &Server, message: &str, count: usize) -> Vec<Value> {
@@ -44,36 +46,33 @@ fn lines(server: &Server, message: &str, count: usize) -> Vec<Value> {
 }
 
 #[test]
-fn every_request_is_logged_with_its_route() {
-    let server = Server::with(&[JSON, INFO]);
+fn every_request_is_logged_and_counted_by_its_route() {
+    let (server, metrics) = scrape::server(&[MEMORY, JSON, INFO, ("ROCKET_STATIC_DIR", ".")]);
+    // A body that states its length, and is read in pieces.
+    fs::write(server.folder().join("large.txt"), "x".repeat(300_000)).unwrap();
     let (robots, robot) = ("/api/robots", "/api/robots/{id}");
+    let search = "/api/robots/search/{name}";
     let requests = [
         ("POST", robots, robots, 201),
         ("GET", "/api/robots/1", robot, 200),
         ("HEAD", "/api/robots/1", robot, 200),
         ("DELETE", "/api/robots/7?x=y", robot, 404),
-        (
-            "GET",
-            "/api/robots/search/R2",
-            "/api/robots/search/{name}",
-            200,
-        ),
+        ("GET", "/api/robots/search/R2", search, 200),
         ("BREW", "/api/robots/1", robot, 405),
         ("GET", "/", "/", 200),
         ("GET", "/page/app.js", "/page/<file>", 200),
+        ("GET", "/large.txt", "/<path..>", 200),
         ("GET", "/livez", "/livez", 200),
         ("GET", "/R2-D2", "none", 404),
     ];
     for (number, (method, target, route, status)) in requests.into_iter().enumerate() {
         let answer = server.call(method, target, &draft("R2-D2"));
         assert_eq!(answer.status, status, "{target}");
+        let method = if method == "BREW" { "other" } else { method };
         let line = lines(&server, "request", number + 1).remove(number);
         for (field, expected) in [
             ("message", json!("request")),
-            (
-                "method",
-                json!(if method == "BREW" { "other" } else { method }),
-            ),
+            ("method", json!(method)),
             ("route", json!(route)),
             ("status", json!(status)),
             ("bytes", json!(answer.body.len())),
@@ -83,33 +82,35 @@ fn every_request_is_logged_with_its_route() {
             assert_eq!(line[field], expected, "{target}: {field}");
         }
         assert!(line["duration_ms"].as_f64() > Some(0.0), "{line}");
+        let labels = format!("route=\"{route}\",method=\"{method}\"");
+        let requests = format!("robots_http_requests_total{{{labels},status=\"{status}\"}}");
+        let durations = format!("robots_http_request_duration_seconds_count{{{labels}}}");
+        for sample in [requests, durations] {
+            wait_until(metrics, &sample, |count| count == 1);
+        }
     }
     assert!(!server.log().contains("R2"), "{}", server.log());
+    wait_until(metrics, RUNNING, |count| count == 0);
+    wait_until(metrics, ABORTED, |count| count == 0);
 }
 
 #[test]
-fn request_is_logged_with_id_token_and_address_of_the_client() {
-    let token = AccessToken::of("robots_for_the_test", Permission::Write);
-    let token = token.named("ci".parse().unwrap()).to_string();
+fn request_is_recorded_with_id_token_and_address_of_the_client() {
     // A socket for both versions of IP.
     let all = ("ROCKET_ADDRESS", "::");
-    let server = Server::with(&[JSON, INFO, all, ("ROCKET_API_TOKENS", &token)]);
+    let token = token("ci");
+    let settings = [MEMORY, JSON, INFO, all, ("ROCKET_API_TOKENS", &*token)];
+    let (server, metrics) = scrape::server(&settings);
     let client = TcpClient::new(SocketAddr::from(([127, 0, 0, 1], server.address().port())));
-    let credentials = ("Authorization", "Bearer robots_for_the_test");
     let headers = [
-        credentials,
+        ("Authorization", "Bearer robots_ci"),
         ("X-Request-Id", "of-the-client"),
         ("X-Real-IP", "192.0.2.7"),
     ];
     let known = send(&client, "GET", "/api/robots", &headers, "");
     assert_eq!(known.header("x-request-id"), Some("of-the-client"));
-    let unknown = send(
-        &client,
-        "GET",
-        "/api/robots",
-        &[("X-Request-Id", "a b")],
-        "",
-    );
+    let headers = [("X-Request-Id", "a b")];
+    let unknown = send(&client, "GET", "/api/robots", &headers, "");
     assert_eq!(unknown.status, 401);
     let lines = lines(&server, "request", 2);
     for (line, answer, token, real_ip) in [
@@ -119,11 +120,14 @@ fn request_is_logged_with_id_token_and_address_of_the_client() {
         assert_eq!(line["request_id"].as_str(), answer.header("x-request-id"));
         assert_eq!((&line["token"], &line["real_ip"]), (&token, &real_ip));
         assert_eq!(line["client"], "127.0.0.1");
+        let token = token.as_str().unwrap_or("none");
+        let sample = format!("robots_http_token_requests_total{{token=\"{token}\"}}");
+        wait_until(metrics, &sample, |count| count == 1);
     }
 }
 
 #[test]
-fn refused_and_aborted_requests_are_logged() {
+fn refused_and_aborted_requests_are_recorded() {
     let server = Server::with(&[JSON, INFO, ("ROCKET_MAX_CONNECTIONS", "1")]);
     let mut first = server.connect("");
     assert_status(&ask(&mut first, "GET", "/livez", ""), 200);
@@ -136,9 +140,14 @@ fn refused_and_aborted_requests_are_logged() {
         let field = format!("\"status\":{status}");
         wait_for(&field, TIMEOUT, || server.log().contains(&field));
     }
-    let server = Server::with(&[JSON, INFO]);
+    let (server, metrics) = scrape::server(&[MEMORY, JSON, INFO]);
     server.add_long_list();
-    drop(server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n"));
+    let unread = server.connect("GET /api/robots HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    unread.peek(&mut [0]).unwrap();
+    wait_until(metrics, RUNNING, |count| count == 1);
+    drop(unread);
+    wait_until(metrics, ABORTED, |count| count == 1);
+    wait_until(metrics, RUNNING, |count| count == 0);
     let lines = lines(&server, "request aborted", 1);
     assert_eq!(lines[0]["route"], "/api/robots");
 }

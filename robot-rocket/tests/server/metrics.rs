@@ -1,6 +1,6 @@
 //! Metrics: that they change, and that they are served.
 
-use std::{io::Write as _, net::TcpStream};
+use std::{collections::BTreeSet, io::Write as _, net::TcpStream};
 
 use diesel::{Connection, SqliteConnection, connection::SimpleConnection};
 
@@ -194,4 +194,51 @@ fn only_metrics_can_be_read() {
         assert_eq!(has_text, request.starts_with("GET") && status == 200);
     }
     drop(silent);
+}
+
+#[test]
+fn hostile_requests_add_no_labels() {
+    let (server, address) = server(&[MEMORY]);
+    for number in 0..20 {
+        for line in [
+            format!("GET /api/robots/{number}99"),
+            format!("GET /api/robots/search/{number}%22%7D%0A"),
+            format!("GET /{number}/%22,x=%22"),
+            format!("GET /page/{number}"),
+            format!("ROBOT{number} /api/robots"),
+            format!("get{number} /{number}"),
+        ] {
+            let headers = format!("Host: localhost\r\nX-Robot: {number}\r\n");
+            server.ask(&line, &headers, "");
+        }
+        let answer = server.exchange(format!("{number} no request \u{1}\r\n\r\n"));
+        assert_status(&answer, 400);
+    }
+    wait_until(address, "robots_http_requests_running", |count| count == 0);
+    let scrape = Scrape::of(address);
+    let labels = |name: &str| -> BTreeSet<&str> {
+        let start = format!("{name}=\"");
+        let values = scrape.0.lines().filter_map(|line| line.split_once(&start));
+        values
+            .filter_map(|(_, rest)| rest.split('"').next())
+            .collect()
+    };
+    for (name, expected) in [
+        (
+            "route",
+            &[
+                "/api/robots",
+                "/api/robots/search/{name}",
+                "/api/robots/{id}",
+                "none",
+            ][..],
+        ),
+        ("method", &["GET", "none", "other"]),
+        ("token", &["none"]),
+        ("status", &["200", "400", "404", "405", "501"]),
+    ] {
+        let expected = expected.iter().copied().collect();
+        let unexpected: Vec<_> = labels(name).difference(&expected).copied().collect();
+        assert_eq!(unexpected, [""; 0], "{name}");
+    }
 }
