@@ -10,10 +10,6 @@
     reason = "Rocket passes values to handlers"
 )]
 
-#[cfg(feature = "tls")]
-#[path = "support/certificates.rs"]
-mod certificates;
-
 mod serving {
     pub(crate) mod application;
     mod lifecycle;

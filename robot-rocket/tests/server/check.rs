@@ -101,19 +101,6 @@ fn check_shows_no_secrets() {
     );
 }
 
-#[test]
-fn check_shows_the_variable_of_traces_that_cannot_be_exported() {
-    let folder = tempfile::tempdir().unwrap();
-    let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://127.0.0.1:4317");
-    let output = check(folder.path(), &[endpoint]);
-    let warning = String::from_utf8(output.stderr).unwrap();
-    assert!(warning.contains("requests are not traced"), "{warning}");
-    let shown = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(row(&shown, "traces"), format!("none {}", endpoint.0));
-    let disabled = table(folder.path(), &[endpoint, ("OTEL_SDK_DISABLED", "true")]);
-    assert_eq!(row(&disabled, "traces"), "none default");
-}
-
 #[cfg(feature = "tls")]
 #[test]
 fn check_shows_the_files_of_certificates() {

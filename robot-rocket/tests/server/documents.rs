@@ -1,12 +1,10 @@
-//! Settings as the help, the operations documents and the unit file state them.
+//! Settings as the help and the operations documents state them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::process::command;
 
 const CONFIGURE: &str = include_str!("../../docs/operations/configure.md");
-const INSTALL: &str = include_str!("../../docs/operations/install.md");
-const UNIT: &str = include_str!("../../deploy/robot-rocket.service");
 
 /// Settings of Rocket that are not documented.
 const OF_ROCKET: [&str; 6] = [
@@ -99,37 +97,4 @@ fn documented_settings_and_defaults_are_those_of_the_program() {
         }
     }
     assert!(documented.is_empty(), "{documented:?}");
-}
-
-#[test]
-fn unit_file_agrees_with_the_instructions() {
-    let values = |key: &str| -> Vec<&str> {
-        let lines = UNIT.lines().filter_map(|line| line.strip_prefix(key));
-        lines.filter_map(|rest| rest.strip_prefix('=')).collect()
-    };
-    for section in ["[Unit]", "[Service]", "[Install]"] {
-        assert!(UNIT.lines().any(|line| line == section), "{section}");
-    }
-    // Found in /usr/bin and in /usr/local/bin.
-    assert_eq!(values("ExecStart"), ["robot-rocket"]);
-    assert_eq!(
-        values("ExecReload"),
-        [
-            "/bin/sh -c 'exec robot-rocket --check >/dev/null'",
-            "kill -HUP $MAINPID"
-        ]
-    );
-    assert!(INSTALL.contains("robot-rocket robot-cli /usr/local/bin/"));
-    for secrets in values("EnvironmentFile") {
-        assert!(
-            INSTALL.contains(secrets.trim_start_matches('-')),
-            "{secrets}"
-        );
-    }
-    let [state] = values("StateDirectory")[..] else {
-        panic!("the unit has one StateDirectory");
-    };
-    let file = format!("sqlite:///var/lib/{state}/robots.db");
-    assert_eq!(values("Environment"), [format!("DATABASE_URL={file}")]);
-    assert!(INSTALL.contains(&file));
 }

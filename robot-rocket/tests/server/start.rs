@@ -26,20 +26,6 @@ fn default_start_creates_a_database() {
 }
 
 #[test]
-fn restart_finds_every_robot() {
-    let folder = tempfile::tempdir().unwrap();
-    for signal in ["TERM", "INT", "KILL"] {
-        let server = Server::start(folder.path(), &[]);
-        assert_eq!(server.add(signal).status, 201);
-        let (status, log) = server.stop(signal);
-        assert_eq!(status.success(), signal != "KILL", "{signal}: {status}");
-        assert_eq!(log, "", "{signal}");
-    }
-    let server = Server::start(folder.path(), &[]);
-    assert_eq!(server.names(), ["INT", "KILL", "TERM"]);
-}
-
-#[test]
 fn environment_takes_precedence_over_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let text = "[default]\nbehaviour = \"B\"\ndatabase_url = \"sqlite://from_file.db\"\n";

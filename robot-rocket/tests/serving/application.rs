@@ -1,7 +1,7 @@
 //! The application as a server on a thread, and requests to it.
 
 use std::{
-    io::{Read, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
@@ -59,7 +59,7 @@ impl Served {
         let stream = TcpStream::connect(self.address).unwrap();
         let timeout = Duration::from_secs(30);
         stream.set_read_timeout(Some(timeout)).unwrap();
-        Connection(stream)
+        Connection(BufReader::new(stream))
     }
 
     /// Sends a request on a connection of its own.
@@ -85,7 +85,7 @@ impl Drop for Served {
 }
 
 /// A connection that stays open.
-pub(crate) struct Connection(pub(crate) TcpStream);
+pub(crate) struct Connection(pub(crate) BufReader<TcpStream>);
 
 impl Connection {
     /// Sends a request, and returns the answer, with the names of headers in lower case.
@@ -107,7 +107,7 @@ impl Connection {
             "{line} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
         );
         // The server may answer before it has read all.
-        let _ = self.0.write_all(sent.as_bytes());
+        let _ = self.0.get_mut().write_all(sent.as_bytes());
     }
 
     /// Reads the head of an answer.
@@ -117,20 +117,11 @@ impl Connection {
 
     /// Reads up to a text.
     pub(crate) fn until(&mut self, end: &str) -> String {
-        let (mut received, mut arrived) = (Vec::new(), [0; 4096]);
-        while !received.ends_with(end.as_bytes()) {
-            let count = self.0.peek(&mut arrived).unwrap();
+        let (mut received, end) = (Vec::new(), end.as_bytes());
+        while !received.ends_with(end) {
+            let count = self.0.read_until(end[end.len() - 1], &mut received);
             let so_far = String::from_utf8_lossy(&received);
-            assert!(count > 0, "the connection ended: {so_far}");
-            let before = received.len();
-            for byte in &arrived[..count] {
-                received.push(*byte);
-                if received.ends_with(end.as_bytes()) {
-                    break;
-                }
-            }
-            let used = received.len() - before;
-            self.0.read_exact(&mut arrived[..used]).unwrap();
+            assert!(count.unwrap() > 0, "the connection ended: {so_far}");
         }
         String::from_utf8(received).unwrap()
     }

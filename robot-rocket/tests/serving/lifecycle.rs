@@ -1,4 +1,4 @@
-//! Start, certificates and shutdown of a served application.
+//! Start and shutdown of a served application.
 
 use std::{
     io,
@@ -85,33 +85,4 @@ fn used_port_is_reported() {
     let error = ServeOptions::bind(&figment().merge(("port", port))).unwrap_err();
     assert!(matches!(error, ServeError::Listen { .. }), "{error}");
     assert!(error.to_string().contains(&port.to_string()), "{error}");
-}
-
-#[cfg(feature = "tls")]
-#[test]
-fn certificates_are_replaced_while_running() {
-    use crate::certificates::{certify, curl};
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name);
-    certify(folder.path());
-    std::fs::copy(path("chain.pem"), path("old.pem")).unwrap();
-    let figment = figment()
-        .merge(("tls.certs", path("chain.pem")))
-        .merge(("tls.key", path("key.pem")));
-    let rocket = rocket(&Ended::default()).configure(figment);
-    let options = ServeOptions::bind(rocket.figment()).unwrap();
-    let tls: rocket::config::TlsConfig = rocket.figment().extract_inner("tls").unwrap();
-    let certificates = options.certificates().unwrap().clone();
-    let served = Served::start_with(rocket, options);
-    let is_trusted =
-        |trusted: &str| curl(served.address.port(), "/slow", &path(trusted), &[]) == "slow";
-    assert!(is_trusted("old.pem"));
-    certify(folder.path());
-    assert!(is_trusted("old.pem") && !is_trusted("chain.pem"));
-    certificates.reload(&tls).unwrap();
-    assert!(is_trusted("chain.pem") && !is_trusted("old.pem"));
-    std::fs::write(path("key.pem"), "no key").unwrap();
-    let error = certificates.reload(&tls).unwrap_err();
-    assert!(error.to_string().contains("key.pem"), "{error}");
-    assert!(is_trusted("chain.pem"));
 }

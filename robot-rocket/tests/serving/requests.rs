@@ -196,7 +196,7 @@ fn body_ends_as_its_framing_says() {
         (chunks.to_owned(), 400, ""),
         ("Content-Length: 5\r\n\r\nabc".to_owned(), 400, ""),
     ] {
-        let mut stream = served.connect().0;
+        let mut stream = served.connect().0.into_inner();
         let head = "POST /text HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
         stream
             .write_all((head.to_owned() + &sent).as_bytes())

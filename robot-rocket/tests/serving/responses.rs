@@ -4,8 +4,6 @@ use std::{
     fs,
     io::{self, Read},
     sync::Arc,
-    thread,
-    time::{Duration, Instant},
 };
 
 use rocket::{
@@ -143,20 +141,6 @@ fn bodies_have_their_length() {
         assert!(head.contains(&stated), "{head}");
         assert!(!head.contains("transfer-encoding"), "{head}");
     }
-    // The files are closed then.
-    #[cfg(target_os = "linux")]
-    {
-        let folder = folder.path().canonicalize().unwrap();
-        let is_open = || {
-            let mut open = fs::read_dir("/proc/self/fd").unwrap().flatten();
-            open.any(|file| fs::read_link(file.path()).is_ok_and(|open| open.starts_with(&folder)))
-        };
-        let started = Instant::now();
-        while is_open() {
-            assert!(started.elapsed() < Duration::from_secs(3));
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
 }
 
 #[test]
@@ -232,7 +216,7 @@ fn panics_and_invalid_headers_disturb_no_other_requests() {
     // A panic in a stream ends the connection.
     connection.send("GET /broken", "", "");
     connection.until("first ");
-    let rest = io::read_to_string(&connection.0).unwrap_or_default();
+    let rest = io::read_to_string(&mut connection.0).unwrap_or_default();
     assert!(!rest.ends_with("0\r\n\r\n"), "{rest:?}");
     assert_eq!(body(&served.answer("GET /text", "", "")), "text");
 }
@@ -253,7 +237,7 @@ fn fairings_and_catchers_run() {
     for (target, code) in [("/text", 200), ("/nothing", 404)] {
         let mut connection = served.connect();
         connection.send(&format!("GET {target}"), "Connection: close\r\n", "");
-        let answer = io::read_to_string(&connection.0).unwrap();
+        let answer = io::read_to_string(&mut connection.0).unwrap();
         assert_status(&answer, code);
         assert!(
             answer.contains("\r\nx-answer: by a fairing\r\n"),
