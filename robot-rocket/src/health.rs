@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use ::metrics::gauge;
 use futures_util::FutureExt;
 use robot_core::{Catalogue, Pending, RobotId};
 use rocket::{
@@ -22,10 +23,7 @@ use rocket::{
     },
 };
 
-use crate::{
-    metrics::{self, SERVER},
-    routes,
-};
+use crate::{metrics, routes};
 
 /// Before static files, which must not replace the checks, and after the routes of applications.
 const RANK: isize = 1500;
@@ -175,7 +173,7 @@ impl Readiness {
                 )
             }
         };
-        SERVER.ready.set(u8::from(state.is_ok()));
+        gauge!("robots_ready").set(u8::from(state.is_ok()));
         state
     }
 

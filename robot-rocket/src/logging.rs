@@ -6,7 +6,6 @@ use std::{
 };
 
 use metrics::counter;
-use robot_core::metrics::Metric;
 use robot_rocket::LogFormat;
 use rocket::figment::Figment;
 use tracing::{Level, Metadata};
@@ -33,11 +32,6 @@ const SENSITIVE_TARGETS: [(&str, Level); 2] = [("rocket", Level::DEBUG), ("hyper
 /// that is not read does not block requests. Lower, and lines are lost in bursts of requests; higher,
 /// and a blocked log takes more memory: about 3 MB with this number.
 const BUFFERED_LINES: usize = 10_000;
-
-const LINES_LOST: Metric = Metric::counter(
-    "robots_log_lines_lost_total",
-    "Lines of the log that were lost, because standard error was not read fast enough",
-);
 
 /// Writes what is buffered when it is dropped.
 #[must_use]
@@ -75,12 +69,6 @@ pub(crate) fn start(figment: &Figment) -> Log {
     Log(guard)
 }
 
-/// Passes the description of the metric of the log to the recorder, and its first value.
-pub(crate) fn describe_metric() {
-    LINES_LOST.describe();
-    counter!(LINES_LOST.name).increment(0);
-}
-
 /// Queues lines, and counts those that are lost.
 #[derive(Clone)]
 struct Lines {
@@ -93,7 +81,8 @@ impl Write for Lines {
         let length = self.writer.write(line)?;
         let lost = self.lost.dropped_lines();
         if lost > 0 {
-            counter!(LINES_LOST.name).absolute(u64::try_from(lost).unwrap_or(u64::MAX));
+            counter!("robots_log_lines_lost_total")
+                .absolute(u64::try_from(lost).unwrap_or(u64::MAX));
         }
         Ok(length)
     }

@@ -182,9 +182,6 @@ fn run(figment: Figment) -> Result<(), Failure> {
         serve_metrics(address, settings.api.hosts.clone())
             .map_err(|error| explain(&error, "ROCKET_METRICS_ADDRESS"))?;
     }
-    logging::describe_metric();
-    #[cfg(unix)]
-    reload::describe_metric();
     #[cfg(feature = "otlp")]
     let _traces = TraceExport::start().map_err(|error| {
         format!("cannot export traces: {error}; allow more open files (ulimit -n)")

@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc, thread, time::Duration};
 
+use ::metrics::{counter, gauge};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use robot_core::http::{Chunks, Failure, RequestId};
@@ -12,7 +13,7 @@ use rocket::{
 };
 
 use crate::{
-    metrics::{Gauged, SERVER},
+    metrics::Gauged,
     rare_warning::{OVERLOAD, RareWarning},
 };
 
@@ -61,9 +62,7 @@ impl BlockingPermits {
     pub(crate) fn new(figment: &Figment) -> Self {
         let count = figment.extract_inner(Config::MAX_BLOCKING);
         let count: usize = count.unwrap_or(Config::default().max_blocking);
-        SERVER
-            .threads_limit
-            .set(u32::try_from(count).unwrap_or(u32::MAX));
+        gauge!("robots_blocking_threads_limit").set(u32::try_from(count).unwrap_or(u32::MAX));
         let permits = |count: usize| Arc::new(Semaphore::new(count.min(Semaphore::MAX_PERMITS)));
         let cores = thread::available_parallelism().map_or(1, Into::into);
         Self {
@@ -96,11 +95,11 @@ impl BlockingPermits {
             }
         };
         let of_kind = of_kind.map_err(|()| {
-            SERVER.no_slow_thread.increment(1);
+            counter!("robots_blocking_threads_rejected_total", "limit" => "imports").increment(1);
             Failure::Unavailable
         })?;
         let permit = Arc::clone(&self.all).try_acquire_owned().map_err(|_| {
-            SERVER.no_thread.increment(1);
+            counter!("robots_blocking_threads_rejected_total", "limit" => "all").increment(1);
             if NO_THREAD.claim() {
                 tracing::warn!(
                     "requests get 503: all blocking threads are in use, as many as max_blocking permits; \
@@ -109,7 +108,11 @@ impl BlockingPermits {
             }
             Failure::Unavailable
         })?;
-        let permits = (permit, of_kind, Gauged::new(&SERVER.threads));
+        let permits = (
+            permit,
+            of_kind,
+            Gauged::new(gauge!("robots_blocking_threads_busy")),
+        );
         run(permits, request_id, work).await
     }
 

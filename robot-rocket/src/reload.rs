@@ -3,10 +3,7 @@
 use std::{io, net::IpAddr, thread};
 
 use metrics::counter;
-use robot_core::{
-    http::{Access, AccessToken},
-    metrics::Metric,
-};
+use robot_core::http::{Access, AccessToken};
 #[cfg(feature = "tls")]
 use robot_rocket::Certificates;
 use robot_rocket::SettingsTable;
@@ -25,25 +22,6 @@ use crate::Failure;
 /// The settings that a reload replaces, and the row of the traces, whose variables cannot change while the
 /// process runs.
 const NOT_REPORTED: [&str; 4] = ["allow_anonymous", "api_tokens", "api_tokens_file", "traces"];
-
-const RELOADS: Metric = Metric::counter(
-    "robots_reloads_total",
-    "Reloads of tokens and certificates, by result: done or refused",
-);
-const DONE: &str = "done";
-const REFUSED: &str = "refused";
-
-/// Passes the description of the metric of reloads to the recorder, and its first values.
-pub(crate) fn describe_metric() {
-    RELOADS.describe();
-    for result in [DONE, REFUSED] {
-        count(result, 0);
-    }
-}
-
-fn count(result: &'static str, reloads: u64) {
-    counter!(RELOADS.name, "result" => result).increment(reloads);
-}
 
 /// What a reload replaces, and the settings at the start.
 pub(crate) struct Reload {
@@ -80,7 +58,8 @@ impl Reload {
 
     fn run(&self) {
         let result = self.replace();
-        count(if result.is_ok() { DONE } else { REFUSED }, 1);
+        let label = if result.is_ok() { "done" } else { "refused" };
+        counter!("robots_reloads_total", "result" => label).increment(1);
         if let Err(problem) = result {
             tracing::error!(
                 "the reload was refused, and the tokens and certificates stay as they were: {problem}"

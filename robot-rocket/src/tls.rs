@@ -1,12 +1,13 @@
 //! Certificates of HTTPS, which can be replaced while the server runs.
 
 use std::{
-    fmt, fs, io,
+    fs, io,
     path::Path,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
     time::{Duration, SystemTime},
 };
 
+use ::metrics::gauge;
 use rocket::{Either, config::TlsConfig, tokio::net::TcpStream};
 use rustls::{
     Error as TlsError, ServerConfig,
@@ -20,12 +21,12 @@ use x509_cert::{
     time::{Time, Validity},
 };
 
-use crate::{SettingsError, metrics, rare_warning::RareWarning};
+use crate::{SettingsError, rare_warning::RareWarning};
 
 static DAILY: RareWarning = RareWarning::new(Duration::from_secs(24 * 3600));
 
 /// The certificate chain and the private key of a server. Clones share them.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Certificates(Arc<RwLock<Identity>>);
 
 impl Certificates {
@@ -55,7 +56,10 @@ impl Certificates {
 
     /// Records when the certificate expires.
     pub(crate) fn record_expiry(&self) {
-        metrics::record_certificate_expiry(self.current().expiry());
+        if let Some(validity) = self.current().validity {
+            let end = validity.not_after.to_unix_duration();
+            gauge!("robots_tls_certificate_expiry_time_seconds").set(end);
+        }
     }
 
     /// Does a handshake. Logs once a day that the certificate is not valid, or expires soon.
@@ -74,20 +78,13 @@ impl Certificates {
     }
 }
 
-impl fmt::Debug for Certificates {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Certificates")
-            .finish_non_exhaustive()
-    }
-}
-
 /// How long before its end a certificate is reported. Shorter, and an operator may notice it too late;
 /// longer, and renewals that are on time are reported: those of Let's Encrypt are made after two thirds
 /// of 90 days.
 const RENEWAL_PERIOD: Duration = Duration::from_secs(14 * 24 * 3600);
 
 /// The certificate and the key of a server.
+#[derive(Debug)]
 pub(crate) struct Identity {
     pub(crate) config: Arc<ServerConfig>,
     /// When the certificate is valid; `None` if this cannot read it.
@@ -196,11 +193,6 @@ fn provider(tls: &TlsConfig) -> CryptoProvider {
 }
 
 impl Identity {
-    /// The end of the certificate, from the beginning of 1970.
-    pub(crate) fn expiry(&self) -> Option<Duration> {
-        Some(self.validity?.not_after.to_unix_duration())
-    }
-
     /// Why clients reject the certificate at present, and a remedy; `None` if it is valid.
     pub(crate) fn invalidity(&self) -> Option<String> {
         Some(format!("{} {}", self.origin, invalidity(self.validity?)?))

@@ -7,6 +7,7 @@ use std::{
     convert::Infallible,
     io,
     net::{IpAddr, SocketAddr, TcpListener},
+    sync::atomic::Ordering,
     thread,
     time::Duration,
 };
@@ -33,7 +34,7 @@ use rocket::tokio::{
 
 #[cfg(target_os = "linux")]
 use super::process;
-use super::{describe, requests};
+use super::{ARE_SERVED, description};
 use crate::ServeError;
 
 const PATH: &str = "/metrics";
@@ -84,7 +85,7 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let histograms = [requests::DURATION];
+    let histograms = [description::DURATION];
     let histograms = histograms.iter().chain(robot_core::metrics::ALL);
     let recorder = histograms
         .filter_map(|metric| match metric.kind {
@@ -96,7 +97,8 @@ pub fn serve_metrics(address: SocketAddr, hosts: Hosts) -> Result<SocketAddr, Se
         })
         .and_then(PrometheusBuilder::install_recorder)
         .map_err(|error| io::Error::other(format!("metrics cannot be recorded: {error}")))?;
-    describe();
+    description::describe();
+    ARE_SERVED.store(true, Ordering::Relaxed);
     tracing::info!("metrics are served at http://{address}{PATH}");
     let exporter = Exporter { recorder, hosts };
     let run = move || {

@@ -2,25 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use ::metrics::{Gauge, counter, histogram};
-use robot_core::metrics::{Metric, SECONDS};
-
-use super::SERVER;
-
-pub(super) const REQUESTS: Metric = Metric::counter(
-    "robots_http_requests_total",
-    "Requests that were answered, by route, method and status; the status is none if the client \
-     disconnected before",
-);
-pub(super) const DURATION: Metric = Metric::histogram(
-    "robots_http_request_duration_seconds",
-    "Time from the head of a request to the end of its response, by route and method",
-    SECONDS,
-);
-pub(super) const TOKENS: Metric = Metric::counter(
-    "robots_http_token_requests_total",
-    "Requests by the name of their token; none without a token that has a name",
-);
+use ::metrics::{Gauge, counter, gauge, histogram};
 
 /// The status of a request without a response, and the token of a request without one that has a name.
 const NONE: &str = "none";
@@ -49,7 +31,7 @@ impl Completed<'_> {
 
     /// A request has begun, and runs until this is dropped.
     pub(crate) fn running() -> Gauged {
-        Gauged::new(&SERVER.running)
+        Gauged::new(gauge!("robots_http_requests_running"))
     }
 
     /// Records the request.
@@ -61,22 +43,22 @@ impl Completed<'_> {
         let token = self
             .token
             .map_or(NONE.into(), |token| Cow::from(token.to_owned()));
-        histogram!(DURATION.name, "route" => route.clone(), "method" => method)
+        histogram!("robots_http_request_duration_seconds", "route" => route.clone(), "method" => method)
             .record(self.duration);
-        counter!(REQUESTS.name, "route" => route.clone(), "method" => method, "status" => status)
+        counter!("robots_http_requests_total", "route" => route.clone(), "method" => method, "status" => status)
             .increment(1);
-        counter!(TOKENS.name, "token" => token).increment(1);
+        counter!("robots_http_token_requests_total", "token" => token).increment(1);
         if !self.is_sent {
-            SERVER.aborted.increment(1);
+            counter!("robots_http_requests_aborted_total").increment(1);
         }
     }
 }
 
 /// A gauge that is greater by one until this is dropped.
-pub(crate) struct Gauged(&'static Gauge);
+pub(crate) struct Gauged(Gauge);
 
 impl Gauged {
-    pub(crate) fn new(gauge: &'static Gauge) -> Self {
+    pub(crate) fn new(gauge: Gauge) -> Self {
         gauge.increment(1);
         Self(gauge)
     }

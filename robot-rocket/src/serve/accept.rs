@@ -10,12 +10,13 @@ use std::{
     time::Duration,
 };
 
+use ::metrics::{counter, gauge};
 use futures_util::future::Either;
 use rocket::tokio::{net::TcpListener, select, sync::Semaphore, task::JoinSet, time::sleep};
 
 use super::{connection, refusal::Refusal, server::Server};
 use crate::{
-    metrics::SERVER,
+    metrics::Gauged,
     rare_warning::{OVERLOAD, RareWarning},
     settings::ConnectionLimits,
 };
@@ -55,7 +56,7 @@ pub(super) async fn accept_until(
         };
         // On the address `::`, the system maps those of IPv4 clients to IPv6.
         remote.set_ip(remote.ip().to_canonical());
-        SERVER.accepted.increment(1);
+        counter!("robots_http_connections_accepted_total").increment(1);
         // Responses are written as a whole, so there is nothing to wait for.
         let _ = stream.set_nodelay(true);
         let (permit, refusal) = if let Some(admitted) = server.admission.admit(remote.ip()) {
@@ -84,7 +85,7 @@ async fn failed(error: &io::Error) {
     ) {
         return;
     }
-    SERVER.accept_failures.increment(1);
+    counter!("robots_http_accept_failures_total").increment(1);
     if NO_FILES.claim() {
         tracing::warn!("new connections have to wait: {error}; allow more open files (ulimit -n)");
     }
@@ -134,11 +135,12 @@ fn client(address: IpAddr) -> Option<IpAddr> {
 pub(super) struct Admitted {
     admission: Arc<Admission>,
     client: Option<IpAddr>,
+    _open: Gauged,
 }
 
 impl Admission {
     pub(super) fn new(limits: &ConnectionLimits) -> Arc<Self> {
-        SERVER.connections_limit.set(limits.connections);
+        gauge!("robots_http_connections_limit").set(limits.connections);
         Arc::new(Self {
             total_limit: limits.connections,
             address_limit: limits.connections_per_address,
@@ -152,7 +154,7 @@ impl Admission {
         let client = client(address);
         let mut counts = self.counts();
         if counts.total >= self.total_limit {
-            SERVER.rejected.increment(1);
+            counter!("robots_http_connections_rejected_total", "limit" => "all").increment(1);
             if FULL.claim() {
                 tracing::warn!(
                     "connections get 503: {} are open, as many as max_connections permits",
@@ -164,16 +166,17 @@ impl Admission {
         if let Some(client) = client {
             let count = counts.of_client.entry(client).or_default();
             if *count >= self.address_limit {
-                SERVER.rejected_of_address.increment(1);
+                counter!("robots_http_connections_rejected_total", "limit" => "address")
+                    .increment(1);
                 return None;
             }
             *count += 1;
         }
         counts.total += 1;
-        SERVER.connections.increment(1);
         Some(Admitted {
             admission: Arc::clone(self),
             client,
+            _open: Gauged::new(gauge!("robots_http_connections")),
         })
     }
 
@@ -186,7 +189,6 @@ impl Drop for Admitted {
     fn drop(&mut self) {
         let mut counts = self.admission.counts();
         counts.total -= 1;
-        SERVER.connections.decrement(1);
         if let Some(client) = self.client
             && let Some(count) = counts.of_client.get_mut(&client)
         {

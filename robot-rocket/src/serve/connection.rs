@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use ::metrics::counter;
 use http_body_util::Full;
 use hyper::{server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -32,7 +33,6 @@ use super::{
     refusal::{HEAD_LIMIT, Refusal},
     server::Server,
 };
-use crate::metrics::SERVER;
 #[cfg(feature = "tls")]
 use tokio_rustls::server::TlsStream;
 
@@ -68,7 +68,7 @@ pub(super) async fn serve(
             Ok(stream) => Either::Right(Box::new(stream)),
             Err(error) => {
                 tracing::info!(client = %remote.ip(), "a TLS handshake failed: {error}");
-                SERVER.handshakes_failed.increment(1);
+                counter!("robots_tls_handshakes_failed_total").increment(1);
                 return;
             }
         }
@@ -247,7 +247,7 @@ impl AsyncRead for Stream {
         let received = part.filled().len();
         buffer.advance(received);
         if received > 0 {
-            SERVER.received.increment(received as u64);
+            counter!("robots_http_received_bytes_total").increment(received as u64);
             self.head += received;
             self.activity.received();
         }
@@ -274,7 +274,7 @@ impl AsyncWrite for Stream {
         }
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, parts);
         if let Poll::Ready(Ok(count)) = written {
-            SERVER.sent.increment(count as u64);
+            counter!("robots_http_sent_bytes_total").increment(count as u64);
             // The next head begins after this response.
             self.head = 0;
         }

@@ -6,12 +6,7 @@
 
 mod request;
 
-use std::{
-    error::Error,
-    io,
-    sync::{Mutex, OnceLock, PoisonError},
-    time::{Duration, Instant},
-};
+use std::{error::Error, io, sync::OnceLock, time::Duration};
 
 use bytes::Bytes;
 use hyper::{Request, Response};
@@ -27,7 +22,10 @@ use opentelemetry_sdk::{
 };
 use rocket::tokio::runtime::{Builder, Runtime};
 
-use crate::settings::traces::{Collector, collector};
+use crate::{
+    rare_warning::RareWarning,
+    settings::traces::{Collector, collector},
+};
 
 pub(crate) use request::RequestTrace;
 
@@ -115,9 +113,9 @@ fn resource() -> Resource {
     }
 }
 
-/// The interval of messages that say that traces cannot be sent. Shorter, and an outage of the collector
-/// fills the log; longer, and an operator waits for the result of a correction.
-const LOG_INTERVAL: Duration = Duration::from_secs(60);
+/// The interval is that of messages. Shorter, and an outage of the collector fills the log; longer, and an operator
+/// waits for the result of a correction.
+static LOST: RareWarning = RareWarning::new(Duration::from_secs(60));
 
 /// Sends requests to the collector, on the thread of the exporter with a runtime of its own: so it works
 /// while that of the server is busy.
@@ -127,8 +125,6 @@ struct Client {
     http: HyperClient<HttpsConnector<HttpConnector>>,
     /// The collector, for messages.
     name: String,
-    /// When the log had a failure, if the last request failed.
-    logged: Mutex<Option<Instant>>,
 }
 
 impl Client {
@@ -142,26 +138,7 @@ impl Client {
             runtime: Builder::new_current_thread().enable_all().build()?,
             http: HyperClient::new(connector, collector.timeout, None),
             name: collector.name,
-            logged: Mutex::default(),
         })
-    }
-
-    /// Logs a failure unless the log has one of the last minute, and the end of failures.
-    fn report(&self, result: Result<(), String>) {
-        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        match result {
-            Ok(()) => {
-                if logged.take().is_some() {
-                    tracing::info!("traces are sent to {} again", self.name);
-                }
-            }
-            Err(problem) => {
-                if logged.is_none_or(|logged| logged.elapsed() >= LOG_INTERVAL) {
-                    *logged = Some(Instant::now());
-                    tracing::warn!("traces are lost: {} {problem}", self.name);
-                }
-            }
-        }
     }
 }
 
@@ -170,11 +147,14 @@ impl HttpClient for Client {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         // This thread has no other runtime: it is that of the exporter.
         let sent = self.runtime.block_on(self.http.send_bytes(request));
-        self.report(match &sent {
-            Ok(response) if response.status().is_success() => Ok(()),
-            Ok(response) => Err(format!("answers with status {}", response.status())),
-            Err(error) => Err(format!("cannot be reached: {}", cause(error.as_ref()))),
-        });
+        let problem = match &sent {
+            Ok(response) if response.status().is_success() => return sent,
+            Ok(response) => format!("answers with status {}", response.status()),
+            Err(error) => format!("cannot be reached: {}", cause(error.as_ref())),
+        };
+        if LOST.claim() {
+            tracing::warn!("traces are lost: {} {problem}", self.name);
+        }
         sent
     }
 }
