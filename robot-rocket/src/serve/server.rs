@@ -7,14 +7,12 @@ use http_body_util::BodyDataStream;
 use hyper::{
     Method, Request, Response,
     body::{Body as _, Incoming},
-    header::{CONNECTION, CONTENT_TYPE, HeaderValue},
+    header::{CONNECTION, HeaderValue},
     http::request::Parts,
 };
 use percent_encoding::percent_decode_str;
 use robot_core::http::{Body, Failure};
-use rocket::{
-    Orbit, Rocket, Route, data::ByteUnit, http::ContentType, local::asynchronous::Client,
-};
+use rocket::{Orbit, Rocket, Route, data::ByteUnit, local::asynchronous::Client};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -85,19 +83,11 @@ impl Server {
         remote: SocketAddr,
         record: &mut RequestRecord,
     ) -> Result<Response<Content>, Refusal> {
-        match self.routing.receiver(&head) {
-            Receiver::Catalogue(mounted) => {
-                Ok(answer_by_catalogue(mounted, head, body, record).await)
-            }
-            Receiver::Rocket { reads_body } => {
-                let body = if reads_body {
-                    application::read_body(body, self.routing.body_limit).await?
-                } else {
-                    Vec::new()
-                };
-                Ok(application::answer(&self.client, head, body, remote, record).await)
-            }
+        if let Some(mounted) = self.routing.catalogue(&head) {
+            return Ok(answer_by_catalogue(mounted, head, body, record).await);
         }
+        let body = application::read_body(body, self.routing.body_limit).await?;
+        Ok(application::answer(&self.client, head, body, remote, record).await)
     }
 }
 
@@ -136,15 +126,6 @@ pub(super) struct Routing {
     pub(super) body_limit: usize,
 }
 
-/// What answers a request.
-pub(super) enum Receiver<'a> {
-    Catalogue(&'a Mounted),
-    Rocket {
-        /// Whether a route may read the body.
-        reads_body: bool,
-    },
-}
-
 /// A route that takes precedence over a catalogue.
 struct OtherRoute {
     method: String,
@@ -166,18 +147,16 @@ impl Routing {
         }
     }
 
-    pub(super) fn receiver(&self, head: &Parts) -> Receiver<'_> {
+    /// The catalogue that answers a request; `None` if Rocket does.
+    fn catalogue(&self, head: &Parts) -> Option<&Mounted> {
         let path = normalized(head.uri.path());
         let mut routes = self.routes.iter();
-        if routes.any(|route| route.matches(&path) && route.has_method(head)) {
-            return Receiver::Rocket { reads_body: true };
+        if routes.any(|route| route.matches(&path) && route.has_method(&head.method)) {
+            return None;
         }
         let path = head.uri.path();
         let mut catalogues = self.catalogues.iter();
-        match catalogues.find(|catalogue| catalogue.is_above(path)) {
-            Some(catalogue) => Receiver::Catalogue(catalogue),
-            None => Receiver::Rocket { reads_body: false },
-        }
+        catalogues.find(|catalogue| catalogue.is_above(path))
     }
 }
 
@@ -193,14 +172,12 @@ impl OtherRoute {
         })
     }
 
-    fn has_method(&self, head: &Parts) -> bool {
-        let method = head.method.as_str();
+    fn has_method(&self, method: &Method) -> bool {
+        let is_read = matches!(self.method.as_str(), "GET" | "HEAD");
         // Rocket answers `HEAD` by `GET`, and a field of a form may change the method.
-        self.method == method
-            || head.method == Method::HEAD && self.method == "GET"
-            || head.method == Method::POST
-                && !matches!(self.method.as_str(), "GET" | "HEAD")
-                && is_form(head)
+        method == self.method.as_str()
+            || method == Method::HEAD && is_read
+            || method == Method::POST && !is_read
     }
 
     /// Whether a normalized path may be one of this route.
@@ -208,12 +185,6 @@ impl OtherRoute {
         path.strip_prefix(self.start.as_slice())
             .is_some_and(|rest| rest.is_empty() || self.has_parameters && rest[0] == b'/')
     }
-}
-
-fn is_form(head: &Parts) -> bool {
-    let kind = head.headers.get(CONTENT_TYPE);
-    let kind = kind.and_then(|kind| kind.to_str().ok()?.parse().ok());
-    kind.is_some_and(|kind: ContentType| kind.is_form())
 }
 
 /// A path, decoded and without empty segments.
