@@ -3,9 +3,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use futures_util::{FutureExt, Stream, StreamExt};
-use http_body_util::BodyDataStream;
-use hyper::body::Incoming;
+use futures_util::{FutureExt, Stream, StreamExt, TryStreamExt, stream::BoxStream};
 use robot_core::http::{BodyError, BodyTimer};
 use rocket::tokio::{sync::mpsc, time::timeout};
 
@@ -13,23 +11,21 @@ use rocket::tokio::{sync::mpsc, time::timeout};
 /// more often; higher, and each import uses more memory.
 const PIECE: usize = 64 * 1024;
 
-/// A body that is read from a connection.
-pub(crate) type ConnectionBody = RequestBody<BodyDataStream<Incoming>>;
-
 /// The body of a request.
-pub(crate) struct RequestBody<S> {
-    pieces: S,
+pub(crate) struct RequestBody<'a> {
+    pieces: BoxStream<'a, Result<Bytes, BodyError>>,
     /// How the body ended, once it has.
     end: Option<Result<(), BodyError>>,
 }
 
-impl<S, E> RequestBody<S>
-where
-    S: Stream<Item = Result<Bytes, E>> + Unpin,
-{
+impl<'a> RequestBody<'a> {
     /// A body, which has no pieces if it is complete.
-    pub(crate) fn new(is_complete: bool, pieces: S) -> Self {
+    pub(crate) fn new<E: 'a>(
+        is_complete: bool,
+        pieces: impl Stream<Item = Result<Bytes, E>> + Send + 'a,
+    ) -> Self {
         let end = is_complete.then_some(Ok(()));
+        let pieces = pieces.map_err(|_| BodyError::Incomplete).boxed();
         Self { pieces, end }
     }
 
@@ -41,10 +37,9 @@ where
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         let end = match self.end {
             Some(end) => end,
-            None => match self.pieces.next().await {
-                Some(Ok(piece)) => return Ok(Some(piece)),
-                Some(Err(_)) => Err(BodyError::Incomplete),
-                None => Ok(()),
+            None => match self.pieces.try_next().await {
+                Ok(Some(piece)) => return Ok(Some(piece)),
+                end => end.map(drop),
             },
         };
         self.end = Some(end);

@@ -7,11 +7,7 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use bytes::Bytes;
-use futures_util::{
-    Stream,
-    future::{Either, select},
-};
+use futures_util::future::{Either, select};
 use robot_core::{
     StoreFiles,
     http::{Api, BODY_LIMIT, BodyError, BodyMode, Exchange, Failure, Response},
@@ -62,14 +58,7 @@ impl Mounted {
     }
 
     /// Answers a request. Reads as much of its body as the answer depends on.
-    pub(crate) async fn answer<S, E>(
-        &self,
-        exchange: &Exchange,
-        body: &mut RequestBody<S>,
-    ) -> Response
-    where
-        S: Stream<Item = Result<Bytes, E>> + Unpin,
-    {
+    pub(crate) async fn answer(&self, exchange: &Exchange, body: &mut RequestBody<'_>) -> Response {
         let body = match exchange.body_mode() {
             BodyMode::Streamed => {
                 let response = self.answer_streamed(exchange, body).await;
@@ -94,14 +83,11 @@ impl Mounted {
     }
 
     /// Reads the body while the request is answered.
-    async fn answer_streamed<S, E>(
+    async fn answer_streamed(
         &self,
         exchange: &Exchange,
-        body: &mut RequestBody<S>,
-    ) -> Result<Response, Failure>
-    where
-        S: Stream<Item = Result<Bytes, E>> + Unpin,
-    {
+        body: &mut RequestBody<'_>,
+    ) -> Result<Response, Failure> {
         let (sender, mut receiver) = mpsc::channel(PIECES);
         let pending = exchange.answer_streamed(iter::from_fn(move || receiver.blocking_recv()));
         let id = exchange.request_id().as_str();

@@ -27,7 +27,7 @@ use super::{
     refusal::Refusal,
     response::Content,
 };
-use crate::{body::ConnectionBody, metrics::Completed};
+use crate::{body::RequestBody, metrics::Completed};
 
 /// How long a client may take to send a body to a route of the application. Shorter, and large bodies over
 /// slow networks are rejected; longer, and slow clients occupy memory.
@@ -55,7 +55,10 @@ pub(super) fn fairing() -> AdHoc {
 }
 
 /// Reads the whole body for a route.
-pub(super) async fn read_body(body: &mut ConnectionBody, limit: usize) -> Result<Vec<u8>, Refusal> {
+pub(super) async fn read_body(
+    body: &mut RequestBody<'_>,
+    limit: usize,
+) -> Result<Vec<u8>, Refusal> {
     match timeout(BODY_TIMEOUT, body.read_whole(limit)).await {
         Ok(Ok(whole)) => Ok(whole),
         Ok(Err(BodyError::TooLarge)) => Err(Refusal::BODY_TOO_LARGE),

@@ -26,7 +26,7 @@ use super::{
 #[cfg(feature = "tls")]
 use crate::tls::Certificates;
 use crate::{
-    body::{ConnectionBody, RequestBody},
+    body::RequestBody,
     mounted::{Catalogues, Mounted},
     page, routes,
     settings::ConnectionLimits,
@@ -79,7 +79,7 @@ impl Server {
     async fn respond(
         &self,
         head: Parts,
-        body: &mut ConnectionBody,
+        body: &mut RequestBody<'_>,
         remote: SocketAddr,
         record: &mut RequestRecord,
     ) -> Result<Response<Content>, Refusal> {
@@ -94,7 +94,7 @@ impl Server {
 async fn answer_by_catalogue(
     mounted: &Mounted,
     head: Parts,
-    body: &mut ConnectionBody,
+    body: &mut RequestBody<'_>,
     record: &mut RequestRecord,
 ) -> Response<Content> {
     if let Some((route, response)) = page::answer(mounted, &head) {

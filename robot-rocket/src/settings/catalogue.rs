@@ -4,7 +4,6 @@ use std::{
     fs,
     net::IpAddr,
     path::{Path, PathBuf},
-    ptr,
 };
 
 use robot_core::{
@@ -268,14 +267,11 @@ fn read_file(reader: &mut Reader<'_>, path: &Path, file: &str) -> Vec<AccessToke
 /// The name of a token that occurs twice, or whose text another entry has: without that entry, the
 /// token would still be valid.
 fn repeated(tokens: &[AccessToken]) -> Option<&TokenName> {
-    let names = tokens
-        .iter()
-        .filter_map(|token| Some((token, token.name()?)));
-    names
-        .filter(|(token, name)| {
-            let mut others = tokens.iter().filter(|other| !ptr::eq(*other, *token));
-            others.any(|other| other.name() == Some(name) || other.has_text_of(token))
-        })
-        .map(|(_, name)| name)
-        .next()
+    tokens.iter().enumerate().find_map(|(index, token)| {
+        let is_equal = |other: &&AccessToken| {
+            other.has_text_of(token) || token.name().is_some() && other.name() == token.name()
+        };
+        let other = tokens[..index].iter().find(is_equal)?;
+        token.name().or(other.name())
+    })
 }
