@@ -62,12 +62,9 @@ pub fn mount_health(rocket: Rocket<Build>, catalogue: Arc<dyn Catalogue>) -> Roc
         logged: Mutex::new(State::Ready),
     });
     let rocket = rocket.attach(periodic_checks(&readiness));
-    let checks = [
-        ("/livez", Check::Live),
-        ("/readyz", Check::Ready(readiness)),
-    ];
-    let routes = checks.into_iter().flat_map(|(path, check)| {
-        routes::METHODS.map(|method| Route::ranked(RANK, method, path, check.clone()))
+    let checks = [("/livez", None), ("/readyz", Some(readiness))];
+    let routes = checks.into_iter().flat_map(|(path, readiness)| {
+        routes::METHODS.map(|method| Route::ranked(RANK, method, path, Check(readiness.clone())))
     });
     rocket.mount("/", routes.collect::<Vec<_>>())
 }
@@ -91,21 +88,24 @@ fn periodic_checks(readiness: &Arc<Readiness>) -> AdHoc {
     })
 }
 
+/// A check of the store, or only whether the process answers.
 #[derive(Clone)]
-enum Check {
-    Live,
-    Ready(Arc<Readiness>),
-}
+struct Check(Option<Arc<Readiness>>);
 
 #[rocket::async_trait]
 impl Handler for Check {
     async fn handle<'r>(&self, request: &'r Request<'_>, _: Data<'r>) -> Outcome<'r> {
-        let (status, text) = match request.method() {
-            Method::Get | Method::Head => match self.state(request).await {
-                Ok(text) => (Status::Ok, text),
+        let is_stopping = || request.rocket().shutdown().now_or_never().is_some();
+        let (status, text) = match (request.method(), &self.0) {
+            (Method::Get | Method::Head, None) => (Status::Ok, "alive\n"),
+            (Method::Get | Method::Head, Some(_)) if is_stopping() => {
+                (Status::ServiceUnavailable, "the server is stopping\n")
+            }
+            (Method::Get | Method::Head, Some(readiness)) => match readiness.state().await {
+                Ok(()) => (Status::Ok, "ready\n"),
                 Err(reason) => (Status::ServiceUnavailable, reason),
             },
-            Method::Options => (Status::NoContent, ""),
+            (Method::Options, _) => (Status::NoContent, ""),
             _ => (Status::MethodNotAllowed, ""),
         };
         let response = Response::build()
@@ -116,18 +116,6 @@ impl Handler for Check {
             .sized_body(text.len(), Cursor::new(text))
             .finalize();
         Outcome::Success(response)
-    }
-}
-
-impl Check {
-    async fn state(&self, request: &Request<'_>) -> Result<&'static str, &'static str> {
-        match self {
-            Self::Live => Ok("alive\n"),
-            Self::Ready(_) if request.rocket().shutdown().now_or_never().is_some() => {
-                Err("the server is stopping\n")
-            }
-            Self::Ready(readiness) => readiness.state().await,
-        }
     }
 }
 
@@ -154,13 +142,13 @@ enum State {
 type Read = watch::Receiver<Option<bool>>;
 
 impl Readiness {
-    /// What `/readyz` answers: an error if the store is not ready.
-    async fn state(self: &Arc<Self>) -> Result<&'static str, &'static str> {
+    /// The result of a check, which `/readyz` answers: an error if the store is not ready.
+    async fn state(self: &Arc<Self>) -> Result<(), &'static str> {
         let mut read = self.read();
         let state = match timeout(READ_TIMEOUT, read.wait_for(Option::is_some)).await {
             Ok(Ok(result)) if *result == Some(true) => {
                 self.log(State::Ready, "ready again");
-                Ok("ready\n")
+                Ok(())
             }
             Ok(_) => Err("the database cannot be read; the log has the cause\n"),
             Err(_) => {

@@ -96,12 +96,6 @@ pub(crate) struct Identity {
 /// Reads the certificate and the key. If they cannot be used together, returns a message with the file
 /// and a remedy.
 pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
-    if tls.ciphers().next().is_none() {
-        return Err(
-            "tls.ciphers is empty, which would turn encryption off; remove it, or remove tls"
-                .to_owned(),
-        );
-    }
     let (origin, certificates) = content("certificate", "tls.certs", tls.certs())?;
     let (key_origin, key) = content("key", "tls.key", tls.key())?;
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&certificates).collect();
@@ -131,20 +125,13 @@ pub(crate) fn read(tls: &TlsConfig) -> Result<Identity, String> {
                 "{key_origin} does not belong to {origin}, which must begin with the certificate of \
                  this key"
             ),
-            TlsError::InvalidCertificate(_) => {
-                format!("{origin} is damaged; copy it again, or have it issued again")
-            }
             other => format!(
-                "{origin} and {key_origin} cannot be used for HTTPS ({other}); create a key with \
-                 RSA, ECDSA or Ed25519, and a certificate for it"
+                "{origin} and {key_origin} cannot be used for HTTPS ({other}); replace them by an \
+                 undamaged certificate and its key, of RSA, ECDSA or Ed25519"
             ),
         })?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     config.ignore_client_order = tls.prefer_server_cipher_order();
-    // Clients continue a session without a full handshake.
-    if let Ok(ticketer) = ring::Ticketer::new() {
-        config.ticketer = ticketer;
-    }
     Ok(Identity {
         config: Arc::new(config),
         validity,

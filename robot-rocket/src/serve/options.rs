@@ -32,10 +32,9 @@ const UNSENT: u32 = 128 * 1024;
 /// ```
 /// use robot_rocket::ServeOptions;
 ///
-/// let figment = rocket::Config::figment().merge(("port", 0)).merge(("max_connections", 100));
+/// let figment = rocket::Config::figment().merge(("port", 0));
 /// let options = ServeOptions::bind(&figment)?;
 /// assert_ne!(options.address().port(), 0);
-/// assert_eq!(options.limits().connections_per_address, 25);
 /// # Ok::<(), robot_rocket::ServeError>(())
 /// ```
 #[derive(Debug)]
@@ -81,12 +80,6 @@ impl ServeOptions {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// The limits of connections.
-    #[must_use]
-    pub fn limits(&self) -> &ConnectionLimits {
-        &self.limits
     }
 
     /// The certificates of HTTPS, which can be replaced while the server runs.

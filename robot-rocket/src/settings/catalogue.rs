@@ -175,10 +175,10 @@ pub(super) fn access(reader: &mut Reader<'_>) -> Access {
 }
 
 fn checked_access(reader: &mut Reader<'_>) -> Access {
-    let before = reader.problems();
+    let before = reader.problems.len();
     let tokens = tokens(reader);
     let anonymous = reader.get("allow_anonymous", "true, false or read");
-    if reader.problems() > before {
+    if reader.problems.len() > before {
         return Access::default();
     }
     let network = network(reader);
@@ -212,7 +212,7 @@ fn checked_access(reader: &mut Reader<'_>) -> Access {
 
 /// The tokens: none if no setting is present, or a problem was added.
 fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
-    let before = reader.problems();
+    let before = reader.problems.len();
     let is_listed = reader.figment.contains("api_tokens");
     reader.report_default("api_tokens", &"none");
     let listed = reader.list("api_tokens", "entries that 'robot-cli token new' prints");
@@ -231,7 +231,7 @@ fn tokens(reader: &mut Reader<'_>) -> Vec<AccessToken> {
         None if is_listed => ("api_tokens".to_owned(), listed.unwrap_or_default()),
         None => return Vec::new(),
     };
-    if tokens.is_empty() && reader.problems() == before {
+    if tokens.is_empty() && reader.problems.len() == before {
         reader.problem(format!(
             "{origin} has no token, which would turn authentication off; add the entry that \
              'robot-cli token new' prints for the server, or remove the setting"

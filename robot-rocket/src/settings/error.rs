@@ -23,22 +23,13 @@ use rocket::figment;
 /// assert!(error.to_string().starts_with("2 wrong settings:\n  behaviour must be A"));
 /// ```
 #[derive(Debug)]
-pub struct SettingsError(Vec<String>);
+pub struct SettingsError(pub(super) Vec<String>);
 
 impl SettingsError {
     /// The messages about the problems, at least one.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.0
-    }
-
-    /// Returns the problems as an error, if there are any.
-    pub(super) fn check(problems: Vec<String>) -> Result<(), Self> {
-        if problems.is_empty() {
-            Ok(())
-        } else {
-            Err(Self(problems))
-        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Reader<'a> {
     pub(super) known: Vec<&'static str>,
     /// Their effective values without secrets, with their origin.
     pub(super) rows: Vec<[String; 3]>,
-    problems: Vec<String>,
+    pub(super) problems: Vec<String>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -38,11 +38,6 @@ impl<'a> Reader<'a> {
     #[cfg(feature = "server")]
     pub(super) fn warning(&mut self, message: impl Into<String>) {
         self.warnings.push(message.into());
-    }
-
-    /// The number of problems.
-    pub(super) fn problems(&self) -> usize {
-        self.problems.len()
     }
 
     /// The value of a setting; `None` if it is not set, or wrong.
@@ -132,7 +127,7 @@ impl<'a> Reader<'a> {
     {
         let texts = self.get::<Texts>(name, expected)?.into_vec();
         let variable = name.to_uppercase();
-        let before = self.problems();
+        let before = self.problems.len();
         let values = texts.iter().filter_map(|text| match text.parse() {
             Ok(value) => Some(value),
             Err(error) => {
@@ -143,7 +138,7 @@ impl<'a> Reader<'a> {
             }
         });
         let values = values.collect();
-        (self.problems() == before).then_some(values)
+        (self.problems.len() == before).then_some(values)
     }
 
     /// Reads settings: returns them, or the problems if there are any.
@@ -159,7 +154,11 @@ impl<'a> Reader<'a> {
             warnings: Vec::new(),
         };
         let settings = read(&mut reader);
-        SettingsError::check(reader.problems).map(|()| settings)
+        if reader.problems.is_empty() {
+            Ok(settings)
+        } else {
+            Err(SettingsError(reader.problems))
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl ServerSettings {
             super::traces::report(reader);
             names::check(reader);
             let config = figment.extract::<Config>().unwrap_or_else(|error| {
-                if reader.problems() == 0 {
+                if reader.problems.is_empty() {
                     reader.problem(super::error::unreadable(&error));
                 }
                 Config::default()
