@@ -105,24 +105,18 @@ fn large_headers_and_upgrades_are_ignored() {
 fn contradictory_headers_are_rejected() {
     let server = server();
     for (headers, status) in [
-        ("Host: localhost\r\nHost: evil.example\r\n", 421),
-        ("Host: evil.example\r\nHost: localhost\r\n", 421),
-        ("Host: evil.example, localhost\r\n", 421),
+        ("Host: localhost\r\nHost: evil\r\n", 421),
+        ("Host: evil\r\nHost: localhost\r\n", 421),
+        ("Host: evil, localhost\r\n", 421),
         ("Host: \r\n", 421),
-        ("Host: localhost@evil.example\r\n", 421),
-        (
-            "Origin: http://localhost\r\nOrigin: http://evil.example\r\n",
-            403,
-        ),
-        (
-            "Origin: http://evil.example\r\nOrigin: http://localhost\r\n",
-            403,
-        ),
-        ("Origin: http://localhost@evil.example\r\n", 403),
+        ("Host: localhost@evil\r\n", 421),
+        ("Origin: http://localhost\r\nOrigin: http://evil\r\n", 403),
+        ("Origin: http://evil\r\nOrigin: http://localhost\r\n", 403),
+        ("Origin: http://localhost@evil\r\n", 403),
         ("Origin: \r\n", 403),
         ("Sec-Fetch-Site: CROSS-SITE\r\n", 403),
         (
-            "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Site: cross-site\r\n",
+            "Sec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n",
             403,
         ),
     ] {
