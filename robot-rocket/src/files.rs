@@ -25,7 +25,7 @@ use crate::{
 const RANK: isize = 2000;
 
 /// The routes of the files of a folder, for the hosts that the catalogue accepts.
-pub(crate) fn routes(mounted: &Mounted, folder: &Path, catalogues: &Catalogues) -> Vec<Route> {
+pub(crate) fn routes(mounted: &Mounted, folder: &Path) -> Vec<Route> {
     // A file is served only if its canonical path is below that of the folder. This fails only if
     // the folder does not exist, and then no file in it does.
     let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -34,7 +34,6 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path, catalogues: &Catalogues) 
             let handler = Files {
                 folder: folder.clone(),
                 api: mounted.api.clone(),
-                catalogues: catalogues.clone(),
             };
             Route::ranked(rank(RANK, mounted.base()), method, "/<path..>", handler)
         })
@@ -45,7 +44,6 @@ pub(crate) fn routes(mounted: &Mounted, folder: &Path, catalogues: &Catalogues) 
 struct Files {
     folder: PathBuf,
     api: Api,
-    catalogues: Catalogues,
 }
 
 impl Files {
@@ -60,24 +58,23 @@ impl Files {
         if !self.api.host_allowed(&routes::headers(request)) {
             return None;
         }
-        let files = self.clone();
-        let path = spawn_blocking(move || files.served(&path)).await.ok()??;
+        let catalogues = request.rocket().state().map(Catalogues::all)?;
+        let folder = self.folder.clone();
+        let path = spawn_blocking(move || served(&folder, &path, &catalogues));
+        let path = path.await.ok()??;
         NamedFile::open(path).await.ok()
     }
+}
 
-    /// The canonical path, if the file is served. Reads metadata only: opening a pipe could block,
-    /// and opening a file of a store would do harm.
-    fn served(&self, path: &Path) -> Option<PathBuf> {
-        let path = path.canonicalize().ok()?;
-        let is_served = path.strip_prefix(&self.folder).is_ok_and(is_visible)
-            && path.metadata().ok()?.is_file()
-            && !self
-                .catalogues
-                .all()
-                .iter()
-                .any(|mounted| mounted.files.contains(&path));
-        is_served.then_some(path)
-    }
+/// The canonical path, if the file is served. Reads metadata only: opening a pipe could block,
+/// and opening a file of a store would do harm.
+fn served(folder: &Path, path: &Path, catalogues: &[Mounted]) -> Option<PathBuf> {
+    let path = path.canonicalize().ok()?;
+    let mut catalogues = catalogues.iter();
+    let is_served = path.strip_prefix(folder).is_ok_and(is_visible)
+        && path.metadata().ok()?.is_file()
+        && !catalogues.any(|mounted| mounted.files.contains(&path));
+    is_served.then_some(path)
 }
 
 /// Whether no part of a path below the folder is hidden.

@@ -97,13 +97,12 @@ pub fn mount(
     let api = Api::with_settings(catalogue, api);
     let permits = BlockingPermits::new(rocket.figment());
     let mounted = Mounted::new(base, api, permits, files);
-    let (rocket, catalogues) = Catalogues::with(rocket, mounted.clone());
-    let rocket = rocket
+    let rocket = Catalogues::add(rocket, mounted.clone())
         .attach(routes::no_sniffing(mounted.clone()))
         .mount(base, routes::all(&mounted))
         .register(base, routes::catchers(&mounted));
     match &settings.static_dir {
-        Some(folder) => rocket.mount(base, files::routes(&mounted, folder, &catalogues)),
+        Some(folder) => rocket.mount(base, files::routes(&mounted, folder)),
         None => rocket,
     }
 }

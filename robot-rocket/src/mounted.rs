@@ -4,7 +4,7 @@ use std::{
     cmp::Reverse,
     iter,
     pin::pin,
-    sync::{Arc, PoisonError, RwLock},
+    sync::{PoisonError, RwLock},
 };
 
 use futures_util::future::{Either, select};
@@ -103,26 +103,21 @@ impl Mounted {
 }
 
 /// The catalogues of an application, those with the longest base first, since one may be mounted below another.
-#[derive(Clone, Default)]
-pub(crate) struct Catalogues(Arc<RwLock<Vec<Mounted>>>);
+#[derive(Default)]
+pub(crate) struct Catalogues(RwLock<Vec<Mounted>>);
 
 impl Catalogues {
     /// Adds a catalogue to those of an application.
-    pub(crate) fn with(rocket: Rocket<Build>, mounted: Mounted) -> (Rocket<Build>, Self) {
-        let catalogues = rocket.state::<Self>().cloned().unwrap_or_default();
-        let mut all = catalogues.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.push(mounted);
-        all.sort_by_key(|mounted| Reverse(mounted.base.len()));
-        drop(all);
-        let is_known = rocket.state::<Self>().is_some();
-        (
-            if is_known {
-                rocket
-            } else {
-                rocket.manage(catalogues.clone())
-            },
-            catalogues,
-        )
+    pub(crate) fn add(mut rocket: Rocket<Build>, mounted: Mounted) -> Rocket<Build> {
+        if rocket.state::<Self>().is_none() {
+            rocket = rocket.manage(Self::default());
+        }
+        if let Some(Self(all)) = rocket.state() {
+            let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+            all.push(mounted);
+            all.sort_by_key(|mounted| Reverse(mounted.base.len()));
+        }
+        rocket
     }
 
     pub(crate) fn all(&self) -> Vec<Mounted> {
