@@ -49,14 +49,10 @@ pub struct ServerSettings {
     pub config: Config,
     /// The settings of the catalogue.
     pub catalogue: Settings,
-    /// The limits of connections.
-    pub connections: ConnectionLimits,
     /// The URL of the store.
     pub database_url: String,
     /// How the store is opened.
     pub options: OpenOptions,
-    /// The format of the log.
-    pub log_format: LogFormat,
     /// The address that metrics are served on (`metrics_address`, none by default).
     pub metrics_address: Option<SocketAddr>,
     /// One message for each name that is not a setting, for a certificate that expires soon, and for
@@ -79,11 +75,11 @@ impl ServerSettings {
             read_rocket(reader);
             check_tls(reader);
             let catalogue = Settings::read_from(reader);
-            let connections = ConnectionLimits::read_from(reader);
+            ConnectionLimits::read_from(reader);
             let database_url = store::url(reader);
             let options = store::options(reader);
             reader.report_default("log_format", &"text");
-            let log_format: Option<LogFormat> = reader.get("log_format", "text or json");
+            reader.get::<LogFormat>("log_format", "text or json");
             reader.report_default("metrics_address", &"none");
             let expected = "an address with a port, as in 127.0.0.1:9100";
             let metrics_address = reader.get("metrics_address", expected);
@@ -99,10 +95,8 @@ impl ServerSettings {
             Self {
                 config,
                 catalogue,
-                connections,
                 database_url,
                 options,
-                log_format: log_format.unwrap_or_default(),
                 metrics_address,
                 warnings: mem::take(&mut reader.warnings),
                 table: SettingsTable(mem::take(&mut reader.rows)),
