@@ -296,7 +296,8 @@ pub enum OpenError {
     /// A copy into the database is not complete: see [`OpenOptions::begin_copy`](crate::OpenOptions::begin_copy).
     #[error(
         "the database {database} is the target of a copy that is running or was stopped; if it was \
-         stopped, delete the file, or drop the tables robots and __diesel_schema_migrations, and copy again"
+         stopped, delete the file, or drop the tables robots, robots_definition and __diesel_schema_migrations, and \
+         copy again"
     )]
     IncompleteCopy {
         /// The database, without credentials.

@@ -1,20 +1,21 @@
 //! Checks of a catalogue through its trait: rules, names, the last id and counts.
 
-use std::ops::ControlFlow;
+use std::{cmp::Ordering, ops::ControlFlow};
 
 use crate::{
     catalogue::{
         Catalogue, Check, CheckError, CheckOutcome, CheckReport, Cursor, Error, Filter, PageItem,
         Pages, Result, check::FINDING_LIMIT,
     },
-    model::{Draft, Entry, Robot, RobotId, ValidDraft},
+    model::{Definition, Draft, Entry, Field, Revision, Robot, RobotId, Rule, Violation},
 };
 
 /// Number of robots per page. Lower, and more queries; higher, and the caller can stop the check less
 /// often.
 const PAGE: usize = 4000;
 
-/// Reads all robots of a catalogue, and checks that each keeps the rules, that names are unique and in
+/// Reads all robots of a catalogue, and checks that each keeps the rules (except for those of the owner, which may be
+/// newer), that names are unique and in
 /// order, that no id is greater than the last one, and that as many names as robots are read. Other
 /// programs may change the catalogue meanwhile. Memory is constant.
 ///
@@ -42,11 +43,12 @@ pub fn check<C: Catalogue + ?Sized>(
         catalogue,
         next: &mut next,
     };
+    let definition = catalogue.definition();
     let mut rules = Findings::default();
     let mut greatest = None;
     let robots = reading.read::<Robot>(Check::Rules, |robot| {
         greatest = greatest.max(Some(robot.id()));
-        for message in violations(robot) {
+        for message in violations(robot, &definition) {
             rules.add(format!("robot {}: {message}", robot.id()));
         }
     })?;
@@ -73,11 +75,21 @@ pub fn check<C: Catalogue + ?Sized>(
     })
 }
 
-/// The messages of the rules that a stored robot violates.
-fn violations(robot: &Robot) -> Vec<String> {
+/// The messages of the rules that a stored robot violates. It may be older than a rule of the owner.
+fn violations(robot: &Robot, definition: &Definition) -> Vec<String> {
     let draft = Draft::from(robot.clone());
-    let rejection = ValidDraft::new(draft).err();
-    rejection.map_or_else(Vec::new, |rejection| rejection.violations().messages())
+    let Err(rejection) = definition.validate(draft) else {
+        return Vec::new();
+    };
+    let is_first = definition.revision() == Revision::FIRST;
+    let violations = rejection.violations().iter();
+    let violations = violations.filter(|one| is_first || is_of_every_definition(one));
+    violations.map(ToString::to_string).collect()
+}
+
+fn is_of_every_definition(violation: &Violation) -> bool {
+    let is_of_kind = matches!(violation.rule(), Rule::WrongKind | Rule::Custom(_));
+    is_of_kind || violation.field() == Field::NAME.name()
 }
 
 fn compare_ids(greatest: Option<RobotId>, last_id: Option<RobotId>) -> CheckOutcome {
@@ -155,6 +167,7 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
             count: 0,
             disorder: Vec::new(),
         };
+        let has_unique_names = self.catalogue.definition().has_unique_names();
         let mut last = String::new();
         let pages = Pages::<_, T>::of(self.catalogue, Filter::all(), Cursor::default());
         for page in pages.page_size(PAGE) {
@@ -164,7 +177,12 @@ impl<C: Catalogue + ?Sized> Reading<'_, C> {
                 Err(error) => return Err(error.into()),
             };
             for item in &page {
-                if item.name() <= last.as_str() && pass.disorder.is_empty() {
+                let is_behind = match item.name().cmp(&last) {
+                    Ordering::Less => true,
+                    Ordering::Equal => has_unique_names,
+                    Ordering::Greater => false,
+                };
+                if is_behind && pass.disorder.is_empty() {
                     let finding = format!("'{}' is listed after '{last}'", item.name());
                     pass.disorder.push(finding);
                 }

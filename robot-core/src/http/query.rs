@@ -235,11 +235,7 @@ impl Query {
 }
 
 fn countable(name: &str, definition: &Definition) -> Result<Field, Message> {
-    let fields = definition
-        .settable()
-        .iter()
-        .filter(|field| field.is_countable());
-    let fields: Vec<_> = fields.copied().collect();
+    let fields: Vec<_> = definition.countable().collect();
     let found = fields.iter().copied().find(|field| field.name() == name);
     found.ok_or_else(|| format!("by must be one of: {}", Field::names(&fields)).into())
 }

@@ -150,6 +150,12 @@ impl Definition {
         built_in.into_iter().chain([Field::ID]).chain(own)
     }
 
+    /// The fields by whose values robots are counted: choices, true and false, and dates, by their years.
+    pub fn countable(&self) -> impl Iterator<Item = Field> + '_ {
+        let fields = self.settable().iter().copied();
+        fields.filter(|field| field.is_countable())
+    }
+
     /// The names of the required fields, in a sentence: `name, type and year`.
     pub(crate) fn required_names(&self) -> String {
         let required = self.settable().iter().filter(|field| field.is_required());
