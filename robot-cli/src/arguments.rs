@@ -1,6 +1,6 @@
 //! Command line: the global options, and one of the commands.
 
-use clap::{ColorChoice, Parser};
+use clap::{ArgAction, ColorChoice, Parser};
 use robot_core::DEFAULT_URL;
 
 use crate::{commands::Command, context::Format};
@@ -43,8 +43,17 @@ pub(crate) struct Arguments {
     pub(crate) timeout: u64,
 
     /// Format: table, json, ndjson or csv [default: table, or by the file name]
-    #[arg(long, global = true, help_heading = GLOBAL, value_enum, hide_possible_values = true)]
-    pub(crate) format: Option<Format>,
+    // As text, because "fields add" has an option with the same name and further values.
+    #[arg(
+        long,
+        global = true,
+        help_heading = GLOBAL,
+        value_name = "FORMAT",
+        action = ArgAction::Set,
+        value_parser = Format::parser([]),
+        hide_possible_values = true
+    )]
+    pub(crate) format: Vec<String>,
 
     /// Colors: auto, always or never
     #[arg(

@@ -2,8 +2,13 @@
 
 use std::{io::Write, sync::Arc};
 
-use clap::ValueEnum;
-use robot_core::{Catalogue, OpenError, OpenOptions, StoreFiles, transfer};
+use clap::{
+    ValueEnum,
+    builder::{PossibleValue, PossibleValuesParser},
+};
+use robot_core::{Catalogue, Definition, OpenError, OpenOptions, StoreFiles, transfer};
+
+use crate::failure::Failure;
 
 /// The global options, and the output.
 pub(crate) struct Context<'a> {
@@ -24,6 +29,24 @@ impl Context<'_> {
     /// Opens the catalogue if it exists.
     pub(crate) fn open_existing(&self) -> Result<Arc<dyn Catalogue>, OpenError> {
         self.options.clone().must_exist().open(&self.database)
+    }
+
+    /// Opens the catalogue, and parses arguments by its definition. It is created only if they can be parsed.
+    pub(crate) fn open_for<T>(
+        &self,
+        parse: impl Fn(&Definition) -> Result<T, Failure>,
+    ) -> Result<(Arc<dyn Catalogue>, T), Failure> {
+        match self.open_existing() {
+            Err(OpenError::Missing { .. }) => {
+                let parsed = parse(Definition::built_in())?;
+                Ok((self.open()?, parsed))
+            }
+            opened => {
+                let catalogue = opened?;
+                let parsed = parse(&catalogue.definition())?;
+                Ok((catalogue, parsed))
+            }
+        }
     }
 
     /// The files of the catalogue, which no command may write otherwise.
@@ -52,6 +75,21 @@ pub(crate) enum Format {
 }
 
 impl Format {
+    /// The parser of `--format`, which permits other values, too.
+    pub(crate) fn parser<const N: usize>(others: [&'static str; N]) -> PossibleValuesParser {
+        let formats = Self::value_variants()
+            .iter()
+            .filter_map(Self::to_possible_value);
+        PossibleValuesParser::new(formats.chain(others.map(PossibleValue::new)))
+    }
+
+    /// The format that is among the values of `--format`.
+    pub(crate) fn among(values: &[String]) -> Option<Self> {
+        values
+            .iter()
+            .find_map(|value| Self::from_str(value, false).ok())
+    }
+
     /// The format of files, if it is one.
     pub(crate) fn of_files(self) -> Option<transfer::Format> {
         match self {

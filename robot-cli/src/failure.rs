@@ -161,6 +161,15 @@ impl From<Error> for Failure {
                 "{}; nothing was changed. Check the database and its disk, and run the command again",
                 error.with_cause()
             )),
+            Error::DefinitionStale => {
+                Self::new("the definition was changed meanwhile; run the command again")
+            }
+            Error::DefinitionConflict { .. } => {
+                let message = error.to_string();
+                Self::new(
+                    message.replace("send the definition with drop_values", "add --drop-values"),
+                )
+            }
             error => Self::new(error.with_cause()),
         }
     }

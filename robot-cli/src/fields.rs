@@ -1,11 +1,20 @@
 //! The fields of a robot on the command line: arguments of `add`, options of `update`, and the fields
 //! that are printed.
 //!
-//! The rules about their values are in `robot-core`, so that all interfaces report violations with
-//! the same messages.
+//! The definition of a catalogue is known when it is open, so the values are texts until then. The rules
+//! about them are in `robot-core`, so that all interfaces report violations with the same messages.
 
-use clap::{Arg, ArgGroup, ArgMatches, Command};
-use robot_core::{Draft, Field, Kind, ParseIdError, RobotId, Value};
+use std::ffi::OsStr;
+
+use clap::{
+    Arg, ArgAction, ArgGroup, ArgMatches, Command,
+    builder::{StringValueParser, TypedValueParser},
+};
+use robot_core::{
+    Definition, Draft, Field, Kind, ParseFieldsError, ParseIdError, RobotId, http::similar,
+};
+
+use crate::failure::Failure;
 
 /// Implements [`clap::Args`] for a type of arguments that are made from the definition of the fields:
 /// its `add_to` adds them to a command, and `read` returns their values.
@@ -40,32 +49,33 @@ pub(crate) use impl_args;
 
 /// The values of a new robot.
 #[derive(Debug)]
-pub(crate) struct NewRobot(pub(crate) Draft);
+pub(crate) struct NewRobot(pub(crate) Values);
 
 /// The new values of a robot: at least one.
 #[derive(Debug)]
-pub(crate) struct Changes(pub(crate) Draft);
+pub(crate) struct Changes(pub(crate) Values);
 
 impl_args!(NewRobot, Changes);
 
 impl NewRobot {
     fn add_to(command: Command) -> Command {
         let arguments = Field::SETTABLE.iter().map(|field| {
-            let argument = argument(*field)
-                .help(format!("The {field}: {}", field.limits()))
-                .required(field.is_required());
-            // The name is the only argument without an option.
+            let argument = argument(*field).help(format!("The {field}: {}", field.limits()));
+            // The name is the only argument without an option, and required by every definition.
             if *field == Field::NAME {
-                argument
+                argument.required(true)
             } else {
                 argument.long(field.name())
             }
         });
-        command.args(arguments)
+        let help = "A value of another field, see 'robot-cli fields'; repeat it for several";
+        command
+            .args(arguments)
+            .arg(repeated("set", PAIR).help(help))
     }
 
     fn read(matches: &ArgMatches) -> Self {
-        Self(draft(matches))
+        Self(Values::read(matches, Vec::new()))
     }
 }
 
@@ -83,13 +93,18 @@ impl Changes {
                 .long(field.name())
                 .help(format!("The new {field}{hint}"))
         });
+        let set = repeated("set", PAIR).help("The new value of a field; repeat it for several");
+        let unset = repeated("unset", "FIELD").help("Remove the value of a field");
         let group = ArgGroup::new("changes").required(true).multiple(true);
         let group = group.args(Field::SETTABLE.iter().map(|field| field.name()));
-        command.args(arguments).group(group)
+        command
+            .args(arguments)
+            .args([set, unset])
+            .group(group.args(["set", "unset"]))
     }
 
     fn read(matches: &ArgMatches) -> Self {
-        Self(draft(matches))
+        Self(Values::read(matches, texts(matches, "unset")))
     }
 }
 
@@ -99,21 +114,24 @@ pub(crate) fn update_usage() -> String {
         .iter()
         .map(|field| format!("[--{field} <{}>] ", value_name(*field)));
     format!(
-        "robot-cli update [OPTIONS] {}<ID>",
+        "robot-cli update [OPTIONS] {}[--set <{PAIR}>] [--unset <FIELD>] <ID>",
         options.collect::<String>()
     )
 }
 
-/// The argument for a value of a field.
+/// The value of `--set` and `--where`, in help texts.
+pub(crate) const PAIR: &str = "FIELD=VALUE";
+
+/// The argument for a value of a built-in field.
 fn argument(field: Field) -> Arg {
-    let parse = move |text: &str| {
-        let value = field.parse_value(text).map(Value::into_owned);
-        value.map_err(|_| requirement(field))
-    };
     Arg::new(field.name())
         .value_name(value_name(field))
         .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
-        .value_parser(parse)
+}
+
+pub(crate) fn repeated(name: &'static str, value_name: &'static str) -> Arg {
+    let argument = Arg::new(name).long(name).value_name(value_name);
+    argument.action(ArgAction::Append)
 }
 
 pub(crate) fn value_name(field: Field) -> String {
@@ -130,26 +148,155 @@ pub(crate) fn requirement(field: Field) -> String {
     format!("{article} {field} is {}", field.requirement())
 }
 
-fn draft(matches: &ArgMatches) -> Draft {
-    let mut draft = Draft::default();
-    for field in Field::SETTABLE {
-        if let Some(value) = matches.get_one::<Value<'static>>(field.name()) {
-            draft.set(*field, value.clone());
+/// All values of an argument.
+pub(crate) fn texts(matches: &ArgMatches, name: &str) -> Vec<String> {
+    let texts = matches.get_many(name).into_iter().flatten();
+    texts.cloned().collect()
+}
+
+/// The values of a robot, and the fields whose values are removed.
+#[derive(Debug)]
+pub(crate) struct Values {
+    built_in: Vec<(&'static str, String)>,
+    set: Vec<String>,
+    unset: Vec<String>,
+}
+
+impl Values {
+    fn read(matches: &ArgMatches, unset: Vec<String>) -> Self {
+        let built_in = Field::SETTABLE.iter().filter_map(|field| {
+            let text = matches.get_one::<String>(field.name())?;
+            Some((field.name(), text.clone()))
+        });
+        Self {
+            built_in: built_in.collect(),
+            set: texts(matches, "set"),
+            unset,
         }
     }
-    draft
+
+    /// The values, and the fields without one.
+    pub(crate) fn parse(&self, definition: &Definition) -> Result<(Draft, Vec<Field>), Failure> {
+        let (mut draft, mut removed) = (Draft::default(), Vec::new());
+        for (name, text) in &self.built_in {
+            let field = settable(name, definition).map_err(Failure::usage)?;
+            let value = field.parse_value(text).map_err(|_| {
+                let value_name = value_name(field);
+                invalid(name, value_name, text, requirement(field))
+            })?;
+            draft.set(field, value);
+        }
+        for text in &self.set {
+            let invalid = |message| invalid("set", PAIR, text, message);
+            let (name, value) = pair(text).map_err(invalid)?;
+            let field = settable(name, definition).map_err(invalid)?;
+            if draft.value(field).is_some() || removed.contains(&field) {
+                return Err(invalid(format!("{field} is given twice; give it once")));
+            }
+            // An empty text is no value, which the rules of texts decide.
+            if value.is_empty() && !field.kind().is_text() {
+                removed.push(field);
+            } else {
+                draft.set(field, field.parse_value(value).map_err(invalid)?);
+            }
+        }
+        for name in &self.unset {
+            let field = settable(name, definition);
+            removed.push(field.map_err(|message| invalid("unset", "FIELD", name, message))?);
+        }
+        Ok((draft, removed))
+    }
+}
+
+/// The field with this name, if clients can set it.
+pub(crate) fn settable(name: &str, definition: &Definition) -> Result<Field, String> {
+    find(name, "fields", definition.settable(), Field::name)
+}
+
+/// The item with this name, or a message with the names of all.
+pub(crate) fn find<T: Copy>(
+    name: &str,
+    what: &str,
+    items: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let found = items.iter().copied().find(|item| name_of(*item) == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = items.iter().map(|item| name_of(*item)).collect();
+        let (all, hint) = (names.join(", "), did_you_mean(name, names));
+        format!("'{name}' is none of the {what} {all}{hint}")
+    })
+}
+
+/// The end of a message about an unknown name.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let nearest = similar(name, known);
+    nearest.map_or_else(String::new, |nearest| format!("; did you mean {nearest}?"))
+}
+
+/// The name and the value of `FIELD=VALUE`.
+pub(crate) fn pair(text: &str) -> Result<(&str, &str), String> {
+    let pair = text.split_once('=');
+    pair.ok_or_else(|| format!("write it as {PAIR}"))
+}
+
+/// The failure for a wrong value of an option, as the parser of the command line reports it.
+pub(crate) fn invalid(
+    option: &str,
+    value_name: impl Into<String>,
+    text: &str,
+    message: impl Into<String>,
+) -> Failure {
+    let (option, message) = (option.replace('_', "-"), message.into());
+    let value_name = value_name.into();
+    let option = Arg::new("").long(option).value_name(value_name).num_args(1);
+    let error = message.clone();
+    let parser = StringValueParser::new().try_map(move |_| Err::<String, _>(error.clone()));
+    let refused = parser.parse_ref(&Command::new(""), Some(&option), OsStr::new(text));
+    refused.map_or_else(Failure::from, |_| Failure::usage(message))
+}
+
+/// The fields that a command prints.
+#[derive(Debug, Clone)]
+pub(crate) struct Columns {
+    pub(crate) fields: Vec<Field>,
+    /// The number of fields that a table has on any terminal; it has the others if they fit.
+    pub(crate) fixed: usize,
+}
+
+impl Columns {
+    /// All fields but the revision.
+    pub(crate) fn of(definition: &Definition) -> Self {
+        let fields = definition.default_fields().to_vec();
+        let fixed = fields.iter().filter(|field| !field.is_own()).count();
+        Self { fields, fixed }
+    }
+
+    /// The fields of `--fields`.
+    pub(crate) fn parse(option: Option<&str>, definition: &Definition) -> Result<Self, Failure> {
+        let Some(text) = option else {
+            return Ok(Self::of(definition));
+        };
+        let fields = definition.list(text).map_err(|error| {
+            let hint = match &error {
+                ParseFieldsError::Unknown { name, known } => did_you_mean(name, known.split(',')),
+                _ => String::new(),
+            };
+            invalid("fields", "FIELDS", text, format!("{error}{hint}"))
+        })?;
+        let fixed = fields.len();
+        Ok(Self { fields, fixed })
+    }
 }
 
 /// The help of `--fields`.
 pub(crate) fn fields_help() -> String {
     format!(
-        "Fields to print, in the given order: {}",
+        "Fields to print, in the given order: {}, others of 'robot-cli fields', or '*' for all \
+         [default: all but the revision]",
         Field::names(Field::ALL)
     )
 }
-
-/// The value of `--fields`. The name hides from clap that it is a list, because it is one argument.
-pub(crate) type FieldList = Vec<Field>;
 
 /// An id on the command line. Digits that no robot can have as an id are valid: there is no robot
 /// with this id, but the command line is correct.

@@ -11,7 +11,7 @@ use crate::arguments::Arguments;
 /// Headings in the list of commands.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Read", &["list", "search", "get", "summary"]),
-    ("Change", &["add", "update", "delete"]),
+    ("Change", &["add", "update", "delete", "fields"]),
     (
         "Move data",
         &[
@@ -38,6 +38,9 @@ Examples:
   robot-cli update 1 --year 1980                   Change the year only
   robot-cli delete 1                               Delete a robot
   robot-cli delete --yes 1 2 3                     Delete several without confirmation
+  robot-cli fields add maker --type string         Add a field
+  robot-cli update 1 --set maker=ACME              Set its value
+  robot-cli list --where maker=ACME                Print the robots with a value
   robot-cli import robots.csv                      Add all robots of a file
   robot-cli export robots.csv                      Save all robots to a file
   robot-cli copy --from URL --to URL               Copy all robots, with their ids

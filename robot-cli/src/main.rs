@@ -15,6 +15,7 @@ mod output;
 mod place;
 mod printable;
 mod progress;
+mod rows;
 mod selection;
 mod table;
 mod terminal;
@@ -30,7 +31,11 @@ use std::{
 use clap::{ArgMatches, FromArgMatches};
 use robot_core::OpenOptions;
 
-use crate::{arguments::Arguments, context::Context, failure::Failure};
+use crate::{
+    arguments::Arguments,
+    context::{Context, Format},
+    failure::Failure,
+};
 
 fn main() -> ExitCode {
     logging::start();
@@ -67,7 +72,7 @@ fn run(matches: &ArgMatches) -> Result<(), Failure> {
     let mut context = Context {
         database: arguments.database,
         options: OpenOptions::new().timeout(Duration::from_secs(arguments.timeout)),
-        format: arguments.format,
+        format: Format::among(&arguments.format),
         output: &mut output,
     };
     let context = &mut context;

@@ -7,12 +7,13 @@ use std::{
     slice,
 };
 
-use robot_core::{Field, Robot, transfer::RobotWriter};
+use robot_core::{Robot, transfer::RobotWriter};
 use serde_json::Value;
 
 use crate::{
     context::{Context, Format},
     failure::Failure,
+    fields::Columns,
     table::Table,
     terminal::Screen,
 };
@@ -24,24 +25,24 @@ impl Context<'_> {
         self.output.flush()
     }
 
-    /// Prints fields of one robot, and flushes.
-    pub(crate) fn print_robot(&mut self, robot: &Robot, fields: &[Field]) -> io::Result<()> {
+    /// Prints one robot, and flushes.
+    pub(crate) fn print_robot(&mut self, robot: &Robot, columns: &Columns) -> io::Result<()> {
         let format = match self.print_format() {
             // One robot is one object, with no array around it.
             Format::Json => Format::Ndjson,
             format => format,
         };
-        let mut printer = Printer::new(format, fields);
+        let mut printer = Printer::new(format, columns);
         printer.print(slice::from_ref(robot), self.output)?;
         printer.finish(self.output)
     }
 
-    /// Prints fields of the robots of pages, and flushes. If there are none, the hint replaces a table, on
+    /// Prints the robots of pages, and flushes. If there are none, the hint replaces a table, on
     /// standard error; the other formats have an empty result.
     pub(crate) fn print_pages(
         &mut self,
         pages: impl Iterator<Item = robot_core::Result<Vec<Robot>>>,
-        fields: &[Field],
+        columns: &Columns,
         hint: Option<&str>,
     ) -> Result<(), Failure> {
         let mut pages = pages.peekable();
@@ -51,7 +52,7 @@ impl Context<'_> {
             }
             return Ok(());
         }
-        let mut printer = Printer::new(self.print_format(), fields);
+        let mut printer = Printer::new(self.print_format(), columns);
         for page in pages {
             printer
                 .print(&page?, self.output)
@@ -92,10 +93,10 @@ enum Printer {
 }
 
 impl Printer {
-    fn new(format: Format, fields: &[Field]) -> Self {
+    fn new(format: Format, columns: &Columns) -> Self {
         match format.of_files() {
-            None => Self::Table(Table::new(Screen::of_standard_output(), fields)),
-            Some(format) => Self::File(RobotWriter::new(format).fields(fields.to_vec())),
+            None => Self::Table(Table::new(Screen::of_standard_output(), columns)),
+            Some(format) => Self::File(RobotWriter::new(format).fields(columns.fields.clone())),
         }
     }
 

@@ -1,10 +1,20 @@
 //! Source of an import or destination of an export: a file, or `-` for a standard stream.
 
-use std::{ffi::OsStr, fmt, path::PathBuf};
+use std::{
+    ffi::OsStr,
+    fmt,
+    fs::File,
+    io::{self, Read},
+    path::PathBuf,
+};
 
 use robot_core::transfer;
 
-use crate::{context::Format, failure::Failure, printable::printable};
+use crate::{
+    context::{Context, Format},
+    failure::Failure,
+    printable::printable,
+};
 
 /// A file or a standard stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +31,36 @@ impl Place {
         } else {
             Self::File(text.into())
         }
+    }
+
+    /// The input, and its length if known.
+    pub(crate) fn open(
+        &self,
+        context: &Context<'_>,
+    ) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
+        let Self::File(path) = self else {
+            return Ok((Box::new(io::stdin()), None));
+        };
+        // To read a file of the database would drop the locks that SQLite has on it in this process.
+        if context.files().contains(path) {
+            return Err(Failure::own_file(format_args!("'{self}'")));
+        }
+        let open = || {
+            let file = File::open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.is_dir() {
+                return Err(io::ErrorKind::IsADirectory.into());
+            }
+            Ok((file, metadata.is_file().then_some(metadata.len())))
+        };
+        let (file, length) = open().map_err(|cause| self.not_read(&cause))?;
+        Ok((Box::new(file), length))
+    }
+
+    pub(crate) fn not_read(&self, cause: &io::Error) -> Failure {
+        Failure::new(format_args!(
+            "cannot read '{self}': {cause}; check that it is a file that you may read"
+        ))
     }
 
     /// The destination of an export. A file that stands for standard output is not opened: it would

@@ -2,67 +2,161 @@
 
 use std::iter;
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, builder::TypedValueParser};
-use robot_core::{Comparison, Condition, Field, Filter, Pages, ParseSortError, Sort, Value};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use robot_core::{Comparison, Condition, Definition, Field, Filter, Kind, Pages, Sort, Value};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldList, fields_help, impl_args, requirement, value_name},
+    fields::{
+        Columns, PAIR, did_you_mean, fields_help, find, impl_args, invalid, pair, repeated,
+        requirement, texts, value_name,
+    },
 };
 
 const HEADING: &str = "Selection";
 
-/// Arguments that choose robots: the values of conditions.
+/// Conditions for any fields.
 #[derive(Debug)]
-struct FilterArgs(Vec<(&'static Condition, Value<'static>)>);
+pub(crate) struct WhereArgs(Vec<String>);
 
-impl_args!(FilterArgs);
+/// Conditions for built-in fields, which have options of their own.
+#[derive(Debug)]
+struct BuiltInArgs(Vec<(Condition, String)>);
 
-impl FilterArgs {
+impl_args!(WhereArgs, BuiltInArgs);
+
+/// A condition and its value, if not none.
+type Given = (Condition, Option<Value<'static>>);
+
+impl WhereArgs {
+    fn add_to(command: Command) -> Command {
+        let help = "Only robots with this value of a field; repeat it for several. FIELD_from and \
+                    FIELD_to begin and end a range; an empty VALUE is none";
+        command.arg(repeated("where", PAIR).help(help).help_heading(HEADING))
+    }
+
+    fn read(matches: &ArgMatches) -> Self {
+        Self(texts(matches, "where"))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
+        let given = self.0.iter().map(|text| {
+            let (name, value) = pair(text)?;
+            given(name, value, definition)
+        });
+        let invalid = |(text, given): (&String, Result<_, String>)| {
+            given.map_err(|message| invalid("where", PAIR, text, message))
+        };
+        self.0.iter().zip(given).map(invalid).collect()
+    }
+
+    /// The robots that meet the conditions.
+    pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
+        combine(Filter::all(), self.parse(definition)?)
+    }
+}
+
+impl BuiltInArgs {
     fn add_to(command: Command) -> Command {
         command.args(conditions().map(|condition| {
             let field = condition.field();
-            let parse = move |text: &str| {
-                let value = condition.parse(text).map(Value::into_owned);
-                value.ok_or_else(|| requirement(field))
-            };
             Arg::new(condition.name())
                 .long(condition.name().replace('_', "-"))
                 .help(condition.description())
                 .help_heading(HEADING)
                 .value_name(value_name(field))
+                .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
                 .action(if condition.is_repeatable() {
                     ArgAction::Append
                 } else {
                     ArgAction::Set
                 })
-                .value_parser(parse)
         }))
     }
 
     fn read(matches: &ArgMatches) -> Self {
         let values = conditions().flat_map(|condition| {
-            let values = matches.get_many(condition.name()).into_iter().flatten();
-            values.map(move |value: &Value<'static>| (condition, value.clone()))
+            let texts = texts(matches, condition.name());
+            texts.into_iter().map(move |text| (condition, text))
         });
         Self(values.collect())
     }
+
+    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
+        let given = self.0.iter().map(|(condition, text)| {
+            let (name, field) = (condition.name(), condition.field());
+            given(name, text, definition).map_err(|_| {
+                let field = definition.field(field.name()).unwrap_or(field);
+                invalid(name, value_name(field), text, requirement(field))
+            })
+        });
+        given.collect()
+    }
 }
 
-/// The conditions that have an argument: choices, and the ends of ranges.
-fn conditions() -> impl Iterator<Item = &'static Condition> {
-    let conditions = Condition::all().iter();
+fn given(name: &str, text: &str, definition: &Definition) -> Result<Given, String> {
+    let known: Vec<_> = definition.conditions().collect();
+    let condition = find(name, "conditions", &known, Condition::name)?;
+    Ok((condition, condition.parse(text)?.map(Value::into_owned)))
+}
+
+/// The conditions that have an option: choices, and the ends of ranges.
+fn conditions() -> impl Iterator<Item = Condition> {
+    let conditions = Definition::built_in().conditions();
     conditions.filter(|one| one.is_repeatable() || one.comparison() != Comparison::Is)
+}
+
+/// The robots of a filter that meet conditions, too.
+fn combine(filter: Filter, given: Vec<Given>) -> Result<Filter, Failure> {
+    for (index, (one, _)) in given.iter().enumerate() {
+        let is = |condition: &Condition| condition.comparison() == Comparison::Is;
+        let excluded = given[..index].iter().find(|(other, _)| {
+            let is_repeated = one == other && !one.is_repeatable();
+            one.field() == other.field() && (is(one) != is(other) || is_repeated)
+        });
+        if let Some((other, _)) = excluded {
+            let (one, other) = (one.name(), other.name());
+            return Err(Failure::usage(format_args!(
+                "the conditions {other} and {one} exclude each other; give one of them"
+            )));
+        }
+    }
+    let given = given.into_iter();
+    Ok(given.fold(filter, |filter, (condition, value)| {
+        filter.and(condition, value)
+    }))
+}
+
+/// Arguments that choose robots by the values of their fields.
+#[derive(Debug, Args)]
+struct FilterArgs {
+    #[command(flatten)]
+    built_in: BuiltInArgs,
+
+    #[command(flatten)]
+    own: WhereArgs,
+
+    /// Only robots with each of these words in their name or in a field with search, without case and
+    /// diacritics
+    #[arg(long, help_heading = HEADING, value_name = "WORDS")]
+    words: Option<String>,
 }
 
 impl FilterArgs {
     /// The filter of these arguments and one of names.
-    fn filter(&self, names: Filter) -> Filter {
-        let conditions = self.0.iter().cloned();
-        conditions.fold(names, |filter, (condition, value)| {
-            filter.and(condition, value)
-        })
+    fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
+        let words = self.words.as_deref();
+        let names = words
+            .into_iter()
+            .fold(names, |names, words| names.with_words(words, definition));
+        let mut given = self.built_in.parse(definition)?;
+        given.extend(self.own.parse(definition)?);
+        combine(names, given)
     }
 }
 
@@ -87,8 +181,9 @@ pub(crate) struct TextFilterArgs {
 }
 
 impl TextFilterArgs {
-    pub(crate) fn filter(&self) -> Filter {
-        self.filter.filter(self.comparison.names(&self.containing))
+    pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
+        let names = self.comparison.names(&self.containing);
+        self.filter.filter(names, definition)
     }
 }
 
@@ -120,16 +215,17 @@ pub(crate) struct SelectionArgs {
 
     #[arg(
         long,
-        help = format!("Order: {}; with a hyphen, the greatest is first", Sort::names()),
+        help = format!(
+            "Order: {}, or another field; with a hyphen, the greatest is first",
+            Sort::names(Definition::built_in())
+        ),
         help_heading = HEADING,
         value_name = "ORDER",
         default_value = "name",
         hide_default_value = true,
-        allow_hyphen_values = true,
-        value_parser = clap::builder::StringValueParser::new()
-            .try_map(|text| text.parse::<Sort>().map_err(|ParseSortError| format!("the order is {}", Sort::names())))
+        allow_hyphen_values = true
     )]
-    sort: Sort,
+    sort: String,
 
     /// The maximum number of robots
     #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
@@ -139,21 +235,23 @@ pub(crate) struct SelectionArgs {
     #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit", "fields"])]
     count: bool,
 
-    #[arg(
-        long,
-        help = fields_help(),
-        help_heading = HEADING,
-        value_name = "FIELDS",
-        default_value = Field::names(Field::DEFAULT),
-        value_parser = Field::list
-    )]
-    fields: FieldList,
+    #[arg(long, help = fields_help(), help_heading = HEADING, value_name = "FIELDS")]
+    fields: Option<String>,
 }
 
 impl SelectionArgs {
-    /// Whether types or years are chosen.
-    pub(crate) fn has_filter(&self) -> bool {
-        self.filter.filter(Filter::all()) != Filter::all()
+    /// What the chosen robots have in common; `None` if all are chosen.
+    pub(crate) fn condition(&self) -> Option<&'static str> {
+        let FilterArgs {
+            built_in,
+            own,
+            words,
+        } = &self.filter;
+        match (own.is_empty() && words.is_none(), built_in.0.is_empty()) {
+            (true, true) => None,
+            (true, false) => Some("is of these types and years"),
+            (false, _) => Some("meets these conditions"),
+        }
     }
 
     /// Prints the robots of a filter of names, or the hint if there are none.
@@ -164,14 +262,20 @@ impl SelectionArgs {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         let hint = Some(hint).filter(|_| self.limit != Some(0));
-        let (catalogue, filter) = (context.open_existing()?, self.filter.filter(names));
+        let catalogue = context.open_existing()?;
+        let definition = catalogue.definition();
+        let filter = self.filter.filter(names, &definition)?;
+        let (sort, columns) = (
+            self.sort(&definition)?,
+            Columns::parse(self.fields.as_deref(), &definition)?,
+        );
         if self.count {
             let count = catalogue.count(&filter)?;
             let printed = context.print(&format!("{count}\n"));
             return printed.map_err(Failure::output);
         }
         let mut missing = self.limit.unwrap_or(usize::MAX);
-        let pages = Pages::new(catalogue, filter).sorted(self.sort);
+        let pages = Pages::new(catalogue, filter).sorted(sort);
         let mut pages = pages.page_size(missing.min(PAGE_SIZE));
         let pages = iter::from_fn(|| {
             if missing == 0 {
@@ -184,7 +288,16 @@ impl SelectionArgs {
             });
             Some(page)
         });
-        context.print_pages(pages, &self.fields, hint)
+        context.print_pages(pages, &columns, hint)
+    }
+
+    fn sort(&self, definition: &Definition) -> Result<Sort, Failure> {
+        Sort::parse(&self.sort, definition).map_err(|_| {
+            let sortable = definition.sortable().map(Field::name);
+            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
+            let message = format!("the order is {}{hint}", Sort::names(definition));
+            invalid("sort", "ORDER", &self.sort, message)
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A catalogue may be too large to measure all names before the first line is printed. So each page
 //! is laid out on its own, with columns at least as wide as on the previous page. On a terminal,
-//! long names are truncated so that each robot takes one line.
+//! long texts are truncated, and fields are left out, so that each robot takes one line.
 
 use std::{
     borrow::Cow,
@@ -10,30 +10,30 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use robot_core::{Field, Robot, Value};
+use robot_core::{Field, Kind, Robot, Value};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::{printable::printable, terminal::Screen};
+use crate::{fields::Columns, printable::printable, terminal::Screen};
 
 /// The number of spaces between two columns.
 const GAP: usize = 2;
 
-/// The minimum width of names, even if the row is wider than the terminal.
-const MIN_NAME: usize = 8;
+/// The minimum width of texts, even if the row is wider than the terminal.
+const MIN_TEXT: usize = 8;
 
 /// A table that is printed in pages.
 pub(crate) struct Table {
-    fields: Vec<Field>,
+    columns: Columns,
     screen: Screen,
     /// The display width of each column; empty before the first page.
     widths: Vec<usize>,
 }
 
 impl Table {
-    /// A table of these fields, in this order.
-    pub(crate) fn new(screen: Screen, fields: &[Field]) -> Self {
+    /// A table of these columns, in this order.
+    pub(crate) fn new(screen: Screen, columns: &Columns) -> Self {
         Self {
-            fields: fields.to_vec(),
+            columns: columns.clone(),
             screen,
             widths: Vec::new(),
         }
@@ -41,27 +41,49 @@ impl Table {
 
     /// Prints a page.
     pub(crate) fn print(&mut self, robots: &[Robot], output: &mut dyn Write) -> io::Result<()> {
-        let header = self.widths.is_empty().then(|| header(&self.fields));
-        let rows = robots.iter().map(|robot| row(robot, &self.fields));
+        let fields = &self.columns.fields;
+        let is_first = self.widths.is_empty();
+        let header = is_first.then(|| header(fields));
+        let rows = robots.iter().map(|robot| row(robot, fields));
         let rows: Vec<_> = header.into_iter().chain(rows).collect();
-        self.widths.resize(self.fields.len(), 0);
+        self.widths.resize(fields.len(), 0);
         for cells in &rows {
             for (width, (cell, _)) in self.widths.iter_mut().zip(cells) {
                 *width = cell.width().max(*width);
             }
         }
-        self.narrow_names();
+        if let Some(screen) = self.screen.width {
+            if is_first {
+                self.drop_columns(screen);
+            }
+            self.narrow_texts(screen);
+        }
         rows.iter().try_for_each(|row| self.print_row(row, output))
     }
 
-    /// Narrows the names so that a row fits the screen.
-    fn narrow_names(&mut self) {
+    /// Drops the last columns that do not fit the screen, even with narrow texts.
+    fn drop_columns(&mut self, screen: usize) {
+        let columns = self.columns.fields.iter().zip(&self.widths);
+        let ends = columns.scan(0, |end, (field, width)| {
+            *end += least_width(*field, *width) + GAP;
+            Some(*end)
+        });
+        let fitting = ends.take_while(|end| *end <= screen + GAP).count();
+        let kept = fitting.max(self.columns.fixed);
+        self.columns.fields.truncate(kept);
+        self.widths.truncate(kept);
+    }
+
+    /// Narrows the widest texts so that a row fits the screen.
+    fn narrow_texts(&mut self, screen: usize) {
         let gaps = GAP * self.widths.len().saturating_sub(1);
         let total = self.widths.iter().sum::<usize>() + gaps;
-        let excess = total.saturating_sub(self.screen.width.unwrap_or(usize::MAX));
-        for (field, width) in self.fields.iter().zip(&mut self.widths) {
-            if *field == Field::NAME {
-                *width = width.saturating_sub(excess).max(MIN_NAME.min(*width));
+        for _ in screen..total {
+            let columns = self.columns.fields.iter().zip(&mut self.widths);
+            let texts = columns.filter(|(field, width)| least_width(**field, **width) < **width);
+            match texts.max_by_key(|(_, width)| **width) {
+                Some((_, width)) => *width -= 1,
+                None => break,
             }
         }
     }
@@ -70,7 +92,8 @@ impl Table {
     /// text, because format widths count characters.
     fn print_row(&self, row: &Row<'_>, output: &mut dyn Write) -> io::Result<()> {
         let mut gap = 0;
-        for ((field, (cell, style)), width) in self.fields.iter().zip(row).zip(&self.widths) {
+        for ((field, (cell, style)), width) in self.columns.fields.iter().zip(row).zip(&self.widths)
+        {
             let text = truncate(cell, *width);
             let padding = width - text.width();
             let style = if self.screen.is_colored {
@@ -88,6 +111,14 @@ impl Table {
             gap = after + GAP;
         }
         writeln!(output)
+    }
+}
+
+/// The width to which a column of a width can be narrowed.
+fn least_width(field: Field, width: usize) -> usize {
+    match field.kind() {
+        kind @ Kind::Text { .. } if !kind.is_date() => width.min(MIN_TEXT.max(field.name().len())),
+        _ => width,
     }
 }
 
@@ -146,7 +177,7 @@ fn header(fields: &[Field]) -> Row<'static> {
 
 fn row<'a>(robot: &'a Robot, fields: &[Field]) -> Row<'a> {
     let cells = fields.iter().map(|field| {
-        let text = match robot.value(*field) {
+        let text = match robot.value(field) {
             Some(Value::Text(Cow::Borrowed(text))) => printable(text),
             Some(value) => value.to_string().into(),
             None => "".into(),
@@ -159,7 +190,7 @@ fn row<'a>(robot: &'a Robot, fields: &[Field]) -> Row<'a> {
 
 #[cfg(test)]
 mod tests {
-    use robot_core::{Draft, Rejection, RobotId, ValidDraft};
+    use robot_core::{Definition, Draft, Rejection, RobotId, ValidDraft};
 
     use super::*;
 
@@ -169,7 +200,7 @@ mod tests {
 
     #[test]
     fn columns_grow_with_later_pages_and_never_shrink() -> Result<(), Box<dyn std::error::Error>> {
-        let mut table = Table::new(Screen::default(), Field::DEFAULT);
+        let mut table = Table::new(Screen::default(), &Columns::of(Definition::built_in()));
         let mut output = Vec::new();
         for (id, name) in [
             (1, "R2"),
@@ -214,7 +245,7 @@ mod tests {
             is_colored: false,
             width: Some(30),
         };
-        let mut table = Table::new(screen, Field::DEFAULT);
+        let mut table = Table::new(screen, &Columns::of(Definition::built_in()));
         let mut output = Vec::new();
         for id in [1, 1_000_000] {
             let id = RobotId::new(id).ok_or("not positive")?;

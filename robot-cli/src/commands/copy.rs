@@ -69,12 +69,13 @@ pub(crate) fn run(
     drop(display);
     drop(target);
     let end_copy = || context.options.clone().end_copy().open(to);
-    if let Err(CopyError::NotEmpty) = &copied {
-        // Another program has added robots since the mark was made.
+    if let Err(CopyError::NotEmpty | CopyError::OtherDefinition { .. }) = &copied {
+        // Nothing was copied. Another program may have added robots since the mark was made.
         end_copy()?;
     }
     let digest = copied.map_err(|error| match error {
         CopyError::NotEmpty => Failure::new("the target is not empty; choose an empty one"),
+        error @ CopyError::OtherDefinition { .. } => Failure::new(error),
         error => {
             let status = match error {
                 CopyError::Cancelled { .. } => interrupt.status(),
@@ -122,7 +123,7 @@ fn remedy(target: &str) -> String {
     match target.strip_prefix("sqlite://") {
         Some(path) => format!("delete '{path}', '{path}-wal' and '{path}-shm'"),
         None => format!(
-            "drop the tables robots and __diesel_schema_migrations of {}",
+            "drop the tables robots, robots_definition and __diesel_schema_migrations of {}",
             redact(target)
         ),
     }

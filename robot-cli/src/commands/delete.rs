@@ -9,29 +9,37 @@ use std::{
 };
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Error, Field, Robot, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Error, Pages, Robot, RobotId};
 
 use crate::{
     context::{Context, Format},
     failure::Failure,
-    fields::{IdArgument, parse_id},
+    fields::{Columns, IdArgument, parse_id},
     progress::robot_count,
+    selection::WhereArgs,
     table::Table,
     terminal::{self, Screen},
 };
 
 /// Arguments of `delete`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  robot-cli delete 1\n  robot-cli delete --yes 1 2 3")]
+#[command(
+    after_help = "Examples:\n  robot-cli delete 1\n  robot-cli delete --yes 1 2 3\n  \
+                        robot-cli delete --where condition=poor"
+)]
 pub(crate) struct DeleteArgs {
     /// The ids of the robots
     #[arg(
-        required = true,
+        required_unless_present = "where",
+        conflicts_with = "where",
         value_name = "ID",
         allow_negative_numbers = true,
         value_parser = parse_id
     )]
     ids: Vec<IdArgument>,
+
+    #[command(flatten)]
+    conditions: WhereArgs,
 
     /// Delete several robots without confirmation
     #[arg(long, short)]
@@ -44,7 +52,8 @@ const MAX_SHOWN: usize = 20;
 /// Deletes the robots that exist, and prints the results afterwards: a closed pipe must not stop
 /// the deletion halfway.
 pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let needs_confirmation = !args.yes && args.ids.iter().any(|id| *id != args.ids[0]);
+    let is_one = args.conditions.is_empty() && args.ids.iter().all(|id| *id == args.ids[0]);
+    let needs_confirmation = !args.yes && !is_one;
     if needs_confirmation && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(Failure::usage(
             "deleting several robots needs confirmation, and there is no terminal; \
@@ -52,10 +61,17 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
         ));
     }
     let catalogue = context.open_existing()?;
-    if needs_confirmation && !is_confirmed(&catalogue, &args.ids)? {
+    let mut ids = args.ids;
+    if !args.conditions.is_empty() {
+        let filter = args.conditions.filter(&catalogue.definition())?;
+        for page in Pages::new(&catalogue, filter).entries() {
+            ids.extend(page?.iter().map(|entry| Ok(entry.id())));
+        }
+    }
+    if needs_confirmation && !is_confirmed(&catalogue, &ids)? {
         return Err(Failure::plain(vec!["Nothing was deleted.".to_owned()]));
     }
-    let (deleted, mut failures) = delete_all(args.ids, |id| catalogue.delete(id));
+    let (deleted, mut failures) = delete_all(ids, |id| catalogue.delete(id));
     if context.print_format() == Format::Table
         && let Err(error) = print_deleted(&deleted, context.output)
     {
@@ -118,14 +134,15 @@ fn is_confirmed(catalogue: &dyn Catalogue, ids: &[IdArgument]) -> Result<bool, F
         }
     }
     // A terminal that cannot be read counts as a no.
-    Ok(robots.is_empty() || ask(&robots).unwrap_or(false))
+    let columns = Columns::of(&catalogue.definition());
+    Ok(robots.is_empty() || ask(&robots, &columns).unwrap_or(false))
 }
 
 /// Asks on standard error, because standard output may be redirected.
-fn ask(robots: &[Robot]) -> io::Result<bool> {
+fn ask(robots: &[Robot], columns: &Columns) -> io::Result<bool> {
     let mut terminal = io::stderr().lock();
     let shown = &robots[..robots.len().min(MAX_SHOWN)];
-    Table::new(Screen::of_standard_error(), Field::DEFAULT).print(shown, &mut terminal)?;
+    Table::new(Screen::of_standard_error(), columns).print(shown, &mut terminal)?;
     if robots.len() > shown.len() {
         writeln!(terminal, "… and {} more", robots.len() - shown.len())?;
     }

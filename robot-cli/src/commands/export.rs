@@ -12,7 +12,7 @@ use std::{
 use crate::{
     context::Context,
     failure::Failure,
-    fields::FieldList,
+    fields::Columns,
     interrupt::Interrupt,
     place::Place,
     printable::printable,
@@ -21,7 +21,7 @@ use crate::{
 };
 use clap::Args;
 use robot_core::{
-    Catalogue, Existing, Field, OutputError, OutputFile, Pages,
+    Catalogue, Existing, OutputError, OutputFile, Pages,
     transfer::{self, RobotWriter},
 };
 
@@ -37,14 +37,10 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     filter: TextFilterArgs,
 
-    /// Fields in this order; an import requires name, type and year
-    #[arg(
-        long,
-        value_name = "FIELDS",
-        default_value = Field::names(Field::DEFAULT),
-        value_parser = Field::list
-    )]
-    fields: FieldList,
+    /// Fields in this order; an import requires name, type and year, unless the definition says
+    /// otherwise [default: all but the revision]
+    #[arg(long, value_name = "FIELDS")]
+    fields: Option<String>,
 
     /// Write an apostrophe before names that a spreadsheet would interpret as formulas; only for
     /// CSV
@@ -176,8 +172,11 @@ impl Export {
         context: &Context<'_>,
     ) -> Result<Self, Failure> {
         let progress = Progress::new(None, "exporting");
-        let pages = Pages::new(context.open_existing()?, args.filter.filter());
-        let mut writer = RobotWriter::new(format).fields(args.fields.clone());
+        let catalogue = context.open_existing()?;
+        let definition = catalogue.definition();
+        let columns = Columns::parse(args.fields.as_deref(), &definition)?;
+        let pages = Pages::new(catalogue, args.filter.filter(&definition)?);
+        let mut writer = RobotWriter::new(format).fields(columns.fields);
         if args.spreadsheet {
             writer = writer.for_spreadsheets();
         }

@@ -1,12 +1,12 @@
 //! `get`: one robot by its id.
 
 use clap::Args;
-use robot_core::{CatalogueExt, Error, Field};
+use robot_core::{CatalogueExt, Error};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{FieldList, IdArgument, fields_help, parse_id},
+    fields::{Columns, IdArgument, fields_help, parse_id},
 };
 
 /// Arguments of `get`.
@@ -17,21 +17,16 @@ pub(crate) struct GetArgs {
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
     id: IdArgument,
 
-    #[arg(
-        long,
-        help = fields_help(),
-        value_name = "FIELDS",
-        default_value = Field::names(Field::DEFAULT),
-        value_parser = Field::list
-    )]
-    fields: FieldList,
+    #[arg(long, help = fields_help(), value_name = "FIELDS")]
+    fields: Option<String>,
 }
 
 /// Prints the robot.
 pub(crate) fn run(args: GetArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let catalogue = context.open_existing()?;
+    let columns = Columns::parse(args.fields.as_deref(), &catalogue.definition())?;
     let id = args.id.map_err(Failure::no_robot)?;
     let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-    let printed = context.print_robot(&robot, &args.fields);
+    let printed = context.print_robot(&robot, &columns);
     printed.map_err(Failure::output)
 }

@@ -3,8 +3,7 @@
 use std::{
     ffi::OsString,
     fmt::Write as _,
-    fs::File,
-    io::{self, Read, Write},
+    io::{self, Write},
     sync::Arc,
 };
 
@@ -77,8 +76,8 @@ Formats:
   json    An array of objects
   ndjson  One object per line
 
-Each record requires name, type and year. Records that fail are reported on standard error as
-FILE:LINE: message, and the exit status is 1.
+Each record requires name, type and year, unless the definition of the catalogue says otherwise. Records
+that fail are reported on standard error as FILE:LINE: message, and the exit status is 1.
 Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
 --atomic, Ctrl-C stores nothing unless all records have been read.";
 
@@ -110,18 +109,12 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let format = place.format(context.format)?.ok_or_else(|| {
         Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
-    // To read a file of the database would drop the locks that SQLite has on it in this process.
-    if let Place::File(path) = &place
-        && context.files().contains(path)
-    {
-        return Err(Failure::own_file(format_args!("'{place}'")));
-    }
-    let (input, length) = open_input(&place).map_err(|cause| not_read(&place, &cause))?;
+    let (input, length) = place.open(context)?;
     let catalogue = open_catalogue(args, context)?;
     let interrupt = Interrupt::register()?;
     let progress = Progress::new(length, "importing");
     let reader = interrupt.reader(progress.reader(input))?;
-    let records = Records::new(reader, format);
+    let records = Records::new(reader, format).defined_by(catalogue.definition());
     let mut import = Import {
         args,
         place: &place,
@@ -165,26 +158,6 @@ fn open_catalogue(
     }
 }
 
-/// The input, and its length if known.
-fn open_input(place: &Place) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
-    let Place::File(path) = place else {
-        return Ok((Box::new(io::stdin()), None));
-    };
-    let file = File::open(path)?;
-    let metadata = file.metadata()?;
-    if metadata.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    let length = metadata.is_file().then_some(metadata.len());
-    Ok((Box::new(file), length))
-}
-
-fn not_read(place: &Place, cause: &io::Error) -> Failure {
-    Failure::new(format_args!(
-        "cannot read '{place}': {cause}; check that it is a file that you may read"
-    ))
-}
-
 /// State of a running import.
 struct Import<'a> {
     args: &'a ImportArgs,
@@ -220,7 +193,7 @@ impl Cause {
     fn of(error: &ImportError) -> Self {
         match error {
             ImportError::Store(Error::Rejected(violations))
-                if violations.iter().eq([Violation::NAME_TAKEN]) =>
+                if violations.iter().eq([&Violation::NAME_TAKEN]) =>
             {
                 Self::NameTaken
             }
@@ -252,7 +225,7 @@ impl Import<'_> {
         }
         match error {
             ImportError::Unreadable(ReadError::Input { cause, .. }) => {
-                self.input_failure = Some(not_read(self.place, &cause));
+                self.input_failure = Some(self.place.not_read(&cause));
             }
             error => {
                 self.progress.suspend(|| {

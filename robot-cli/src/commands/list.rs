@@ -6,8 +6,6 @@ use crate::{context::Context, failure::Failure, selection::SelectionArgs};
 
 const EMPTY: &str = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977";
 
-const NO_MATCH: &str = "No robot is of these types and years. List all robots with: robot-cli list";
-
 pub(super) const EXAMPLES: &str = "\
 Examples:
   robot-cli list --format json
@@ -17,10 +15,11 @@ Examples:
 
 /// Prints the robots.
 pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let hint = if selection.has_filter() {
-        NO_MATCH
-    } else {
-        EMPTY
+    let hint = match selection.condition() {
+        Some(condition) => {
+            format!("No robot {condition}. List all robots with: robot-cli list")
+        }
+        None => EMPTY.to_owned(),
     };
-    selection.print(Filter::all(), hint, context)
+    selection.print(Filter::all(), &hint, context)
 }

@@ -7,6 +7,7 @@ mod completions;
 mod copy;
 mod delete;
 mod export;
+mod fields;
 mod get;
 mod import;
 mod list;
@@ -20,21 +21,19 @@ mod update;
 
 use clap::{ArgMatches, Subcommand};
 
-use crate::{
-    context::Context,
-    failure::Failure,
-    fields::NewRobot,
-    help,
-    selection::{SelectionArgs, TextFilterArgs},
-};
+use crate::{context::Context, failure::Failure, fields::NewRobot, help, selection::SelectionArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Add a robot and print it with its id
     ///
     /// If the robot violates rules, all of them are reported on standard error, one per line, and
-    /// nothing is added.
-    #[command(after_help = "Example:\n  robot-cli add R2-D2 --type droid --year 1977")]
+    /// nothing is added. The type and the year are required, unless the definition of the catalogue
+    /// says otherwise: see "robot-cli fields".
+    #[command(
+        after_help = "Examples:\n  robot-cli add R2-D2 --type droid --year 1977\n  \
+                            robot-cli add Owl --type vase --set maker=ACME --set weight=3.5"
+    )]
     Add(NewRobot),
 
     /// Print all robots, or those of some types and years, sorted by name
@@ -50,9 +49,8 @@ pub(crate) enum Command {
     /// Print one robot
     Get(get::GetArgs),
 
-    /// Print how many robots there are of each type and decade
-    #[command(after_help = summary::EXAMPLES)]
-    Summary(TextFilterArgs),
+    /// Print how many robots there are of each type and decade, or with each value of a field
+    Summary(summary::SummaryArgs),
 
     /// Change a robot and print it
     ///
@@ -63,7 +61,8 @@ pub(crate) enum Command {
     ///
     /// If some ids do not exist, the other robots are deleted, the missing ids are reported on
     /// standard error, and the exit status is 1. Deleting several robots needs confirmation: on a
-    /// terminal the command shows them and asks, elsewhere it requires --yes.
+    /// terminal the command shows them and asks, elsewhere it requires --yes. With --where, it
+    /// always does.
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input
@@ -76,7 +75,7 @@ pub(crate) enum Command {
     ///
     /// The target must be empty. Afterwards both catalogues are read again and compared by their
     /// number of robots and a checksum: the SHA-256 of the output of "list --format ndjson". Stop
-    /// all writers of the source first. New robots in the target get ids that were never used in
+    /// all writers of the source first. A definition of fields is copied, too. New robots in the target get ids that were never used in
     /// the source. The options --from and --to replace --database.
     Copy(copy::CopyArgs),
 
@@ -109,6 +108,13 @@ pub(crate) enum Command {
     /// use the earlier version. The newer one migrates the tables again when it opens the catalogue.
     Migrate(migrate::MigrateArgs),
 
+    /// Show or change the fields of the robots: the definition of the catalogue
+    ///
+    /// Without a command, it prints the fields that can be set. The definition is stored in the
+    /// catalogue, and holds for all programs that use it.
+    #[command(after_help = fields::EXAMPLES)]
+    Fields(fields::FieldsArgs),
+
     /// Create access tokens for the server
     #[command(subcommand, after_help = token::EXAMPLES, subcommand_value_name = "COMMAND")]
     Token(token::TokenCommand),
@@ -127,12 +133,12 @@ impl Command {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         match self {
-            Self::Add(robot) => add::run(robot, context),
+            Self::Add(robot) => add::run(&robot, context),
             Self::List(selection) => list::run(&selection, context),
             Self::Search(args) => search::run(&args, context),
             Self::Get(args) => get::run(args, context),
-            Self::Summary(filter) => summary::run(&filter, context),
-            Self::Update(args) => update::run(args, context),
+            Self::Summary(args) => summary::run(&args, context),
+            Self::Update(args) => update::run(&args, context),
             Self::Delete(args) => delete::run(args, context),
             Self::Import(args) => import::run(&args, context),
             Self::Export(args) => export::run(&args, context),
@@ -141,6 +147,7 @@ impl Command {
             Self::Restore(args) => restore::run(&args, matches, context),
             Self::Check => check::run(context),
             Self::Migrate(args) => migrate::run(&args, context),
+            Self::Fields(args) => fields::run(args, context),
             Self::Token(command) => token::run(command, context),
             Self::Completions(args) => completions::run(&args, help::command(), context),
             Self::Manual(args) => manual::run(&args, &help::command(), context),

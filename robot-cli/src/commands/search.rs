@@ -15,6 +15,7 @@ Examples:
   robot-cli search R2
   robot-cli search r2 --ignore-case
   robot-cli search R2 --type droid --sort=-year
+  robot-cli search --words 'vase athens'           Also in own fields with search
   robot-cli search -- -D2";
 
 /// Arguments of `search`.
@@ -22,7 +23,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct SearchArgs {
     /// The text that the names contain
-    text: String,
+    #[arg(required_unless_present = "words")]
+    text: Option<String>,
 
     #[command(flatten)]
     comparison: ComparisonArgs,
@@ -38,14 +40,11 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
         comparison,
         selection,
     } = args;
-    if text.is_empty() {
+    let Some(text) = text.as_deref().filter(|text| !text.is_empty()) else {
         return list::run(selection, context);
-    }
-    let condition = if selection.has_filter() {
-        ", and is of these types and years"
-    } else {
-        ""
     };
+    let condition = selection.condition();
+    let condition = condition.map_or_else(String::new, |condition| format!(", and {condition}"));
     let advice = if comparison.ignore_case {
         ""
     } else {

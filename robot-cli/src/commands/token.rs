@@ -23,7 +23,7 @@ pub(crate) enum TokenCommand {
     /// reads it again at a restart, or, except for its environment, at SIGHUP.
     #[command(after_help = EXAMPLES)]
     New {
-        /// read: get, list and search robots; write: change robots, too
+        /// read: get, list and search robots; write: change robots, too; define: also the fields
         #[arg(hide_possible_values = true)]
         permission: Permission,
         /// Name in logs and in the configuration: 1 to 32 characters of a-z, 0-9, '-', '_', '.'
@@ -39,6 +39,8 @@ pub(crate) enum Permission {
     Read,
     /// Change robots, too
     Write,
+    /// Change the definition of the fields, too
+    Define,
 }
 
 /// Begins each token, so that a leaked one can be recognized.
@@ -53,6 +55,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
         match permission {
             Permission::Read => http::Permission::Read,
             Permission::Write => http::Permission::Write,
+            Permission::Define => http::Permission::Define,
         },
     );
     if let Some(name) = name {
@@ -71,6 +74,7 @@ pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<()
         actions = match permission {
             Permission::Read => "read",
             Permission::Write => "read and write",
+            Permission::Define => "read, write and define fields",
         }
     );
     let token = token.to_string();

@@ -3,19 +3,20 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{CatalogueExt, Error, Field, Revision};
+use robot_core::{Catalogue, CatalogueExt, Error, Revision, RobotId};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Changes, IdArgument, parse_id, update_usage},
+    fields::{Changes, Columns, IdArgument, parse_id, update_usage},
 };
 
 /// Arguments of `update`.
 #[derive(Debug, Args)]
 #[command(
     override_usage = update_usage(),
-    after_help = "Example:\n  robot-cli update 1 --name R2-D2 --year 1977"
+    after_help = "Examples:\n  robot-cli update 1 --name R2-D2 --year 1977\n  \
+                  robot-cli update 3 --set maker=ACME --unset notes"
 )]
 pub(crate) struct UpdateArgs {
     /// The id of the robot
@@ -30,20 +31,34 @@ pub(crate) struct UpdateArgs {
     if_revision: Option<Revision>,
 }
 
-/// Changes the robot and prints it.
-pub(crate) fn run(args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let catalogue = context.open_existing()?;
-    let id = args.id.map_err(Failure::no_robot)?;
-    match args.if_revision {
-        Some(revision) => catalogue.patch_if(id, revision, args.changes.0)?,
-        None => catalogue.patch(id, args.changes.0)?,
+fn change(catalogue: &dyn Catalogue, id: RobotId, args: &UpdateArgs) -> Result<(), Failure> {
+    let definition = catalogue.definition();
+    let (draft, removed) = args.changes.0.parse(&definition)?;
+    match (definition.validate_patch(draft, &removed), args.if_revision) {
+        (Ok(changes), None) => catalogue.update(id, changes)?,
+        (Ok(changes), Some(revision)) => catalogue.update_if(id, revision, changes)?,
+        (Err(rejection), revision) => {
+            let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
+            if revision.is_some_and(|revision| revision != robot.revision()) {
+                return Err(Error::Stale(id).into());
+            }
+            return Err(Error::from(catalogue.violations(rejection, Some(id))?).into());
+        }
     }
+    Ok(())
+}
+
+/// Changes the robot and prints it.
+pub(crate) fn run(args: &UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let catalogue = context.open_existing()?;
+    let id = args.id.clone().map_err(Failure::no_robot)?;
+    change(&*catalogue, id, args)?;
     // From here on the change is stored, so every failure has to say so.
     let not_shown = |error| Failure::change_not_shown(io::Error::other(error));
     let robot = catalogue
         .get(id)
         .and_then(|robot| robot.ok_or(Error::NotFound(id)))
         .map_err(not_shown)?;
-    let printed = context.print_robot(&robot, Field::DEFAULT);
+    let printed = context.print_robot(&robot, &Columns::of(&catalogue.definition()));
     printed.map_err(Failure::change_not_shown)
 }

@@ -1,0 +1,320 @@
+//! `fields`: the definition of a catalogue.
+
+use std::{ffi::OsString, io::Read};
+
+use clap::{ArgAction, Args, Subcommand};
+use robot_core::{Catalogue, Definition, Field, Kind, Redefinition};
+use serde_json::{Map, Number, Value, json};
+
+use crate::{
+    context::{Context, Format},
+    failure::Failure,
+    fields::settable,
+    place::Place,
+    rows::Rows,
+};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  robot-cli fields                                             Print the fields
+  robot-cli fields add maker --type string --index --search    Add a field of texts
+  robot-cli fields add condition --choices good,fair,poor      Add a field of choices
+  robot-cli fields change name --unique=false                  Permit equal names
+  robot-cli fields change year --minimum -5000 --required=false
+  robot-cli fields remove maker --drop-values                  Remove a field and its values
+  robot-cli fields show > museum.json                          Save the definition
+  robot-cli fields set museum.json                             Replace the definition
+
+A new rule applies when a robot is changed next. Fields are removed, and their types are changed, only
+if no robot has a value, or with --drop-values.";
+
+/// Arguments of `fields`.
+#[derive(Debug, Args)]
+#[command(subcommand_value_name = "COMMAND")]
+pub(crate) struct FieldsArgs {
+    #[command(subcommand)]
+    command: Option<FieldsCommand>,
+
+    /// Drop the values of fields that are removed or get another type
+    #[arg(long, global = true)]
+    drop_values: bool,
+}
+
+/// Subcommands of `fields`.
+#[derive(Debug, Subcommand)]
+enum FieldsCommand {
+    /// Add a field
+    #[command(after_help = EXAMPLES)]
+    Add {
+        /// The name: a to z, 0 to 9 and _, the first one a letter
+        name: String,
+
+        #[command(flatten)]
+        keywords: Keywords,
+    },
+
+    /// Change a field
+    ///
+    /// The built-in fields permit some of the options. With --type or --choices, the field loses its limits.
+    #[command(after_help = EXAMPLES)]
+    Change {
+        /// The name
+        name: String,
+
+        #[command(flatten)]
+        keywords: Keywords,
+    },
+
+    /// Remove a field
+    #[command(after_help = EXAMPLES)]
+    Remove {
+        /// The name
+        name: String,
+    },
+
+    /// Replace the definition by a document in JSON
+    #[command(after_help = EXAMPLES)]
+    Set {
+        /// The document; - for standard input
+        #[arg(value_name = "FILE|-")]
+        file: OsString,
+    },
+
+    /// Print the definition as a document in JSON
+    #[command(after_help = EXAMPLES)]
+    Show,
+}
+
+/// The keywords of a field.
+#[derive(Debug, Args)]
+struct Keywords {
+    /// The type of values: string, integer, number or boolean
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+
+    /// The texts to choose from, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    choices: Option<Vec<String>>,
+
+    /// Whether each robot needs a value
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    required: Option<bool>,
+
+    /// Whether robots have different values
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    unique: Option<bool>,
+
+    /// Whether robots are found and sorted quickly by the field
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    index: Option<bool>,
+
+    /// Whether --words finds the texts of the field
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    search: Option<bool>,
+
+    /// The maximum number of characters, by default 255
+    #[arg(long, value_name = "NUMBER")]
+    max_length: Option<Number>,
+
+    /// A regular expression that matches all texts
+    #[arg(long, value_name = "REGEX")]
+    pattern: Option<String>,
+
+    /// date or uri, for texts; or the format of the output
+    #[arg(long, value_parser = Format::parser(FORMATS), hide_possible_values = true)]
+    #[arg(action = ArgAction::Append)]
+    format: Vec<String>,
+
+    /// The least number
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    minimum: Option<Number>,
+
+    /// The greatest number
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    maximum: Option<Number>,
+
+    /// The label for people
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// An explanation for people
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+}
+
+/// The formats of texts.
+const FORMATS: [&str; 2] = ["date", "uri"];
+
+impl Keywords {
+    /// Sets the given keywords of a property in the document, and removes those that they exclude.
+    fn apply(&self, property: &mut Map<String, Value>) {
+        let mut formats = self.format.iter();
+        let format = formats.find(|format| FORMATS.contains(&format.as_str()));
+        let given = [
+            ("type", self.kind.as_ref().map(|kind| json!(kind))),
+            ("enum", self.choices.as_ref().map(|choices| json!(choices))),
+            ("unique", self.unique.map(Value::from)),
+            ("index", self.index.map(Value::from)),
+            ("search", self.search.map(Value::from)),
+            ("maxLength", self.max_length.clone().map(Value::from)),
+            ("pattern", self.pattern.clone().map(Value::from)),
+            ("format", format.cloned().map(Value::from)),
+            ("minimum", self.minimum.clone().map(Value::from)),
+            ("maximum", self.maximum.clone().map(Value::from)),
+            ("title", self.title.clone().map(Value::from)),
+            ("description", self.description.clone().map(Value::from)),
+        ];
+        let given = given.map(|(name, value)| Some((name.to_owned(), value?)));
+        let given: Vec<_> = given.into_iter().flatten().collect();
+        property.retain(|present, _| {
+            !given.iter().any(|(name, _)| match name.as_str() {
+                "type" | "enum" => !OF_EVERY_TYPE.contains(&present.as_str()),
+                "pattern" => present == "format",
+                "format" => present == "pattern",
+                _ => false,
+            })
+        });
+        property.extend(given);
+    }
+}
+
+/// The keywords that do not depend on the type.
+const OF_EVERY_TYPE: [&str; 5] = ["title", "description", "unique", "index", "search"];
+
+/// The definition in which a field has these keywords, too, or is missing. It must still be the present one
+/// when it is changed. The fields stay in their order.
+fn edited(
+    present: &Definition,
+    name: &str,
+    keywords: Option<&Keywords>,
+) -> Result<Redefinition, Failure> {
+    let document = json!(present);
+    let names = present.settable().iter().map(|field| field.name());
+    let new = settable(name, present).is_err().then_some(name);
+    let (mut properties, mut required) = (Vec::new(), Vec::new());
+    for other in names.chain(new) {
+        let property = document["properties"][other].as_object();
+        let mut property = property.cloned().unwrap_or_default();
+        let mut is_required = present.field(other).is_some_and(Field::is_required);
+        if other == name {
+            let Some(keywords) = keywords else {
+                continue;
+            };
+            keywords.apply(&mut property);
+            is_required = keywords.required.unwrap_or(is_required);
+        }
+        properties.push(format!("{}:{}", json!(other), json!(property)));
+        required.extend(is_required.then_some(other));
+    }
+    let (properties, required) = (properties.join(","), json!(required));
+    let title = document.get("title");
+    let title = title.map_or_else(String::new, |title| format!("\"title\":{title},"));
+    let text = format!("{{{title}\"properties\":{{{properties}}},\"required\":{required}}}");
+    let definition: Definition = text.parse().map_err(Failure::new)?;
+    Ok(Redefinition::new(definition).if_revision(present.revision()))
+}
+
+/// Prints or changes the definition.
+pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let (catalogue, mut redefinition, done) = match args.command {
+        None => return print(context),
+        Some(FieldsCommand::Show) => {
+            let text = format!("{}\n", context.open_existing()?.definition());
+            return context.print(&text).map_err(Failure::output);
+        }
+        Some(FieldsCommand::Add { name, keywords }) => {
+            let add = |present: &Definition| match settable(&name, present) {
+                Ok(field) => Err(Failure::new(format_args!(
+                    "{field} is a field already; change it with: robot-cli fields change {field}"
+                ))),
+                Err(_) => edited(present, &name, Some(&keywords)),
+            };
+            let (catalogue, redefinition) = context.open_for(add)?;
+            let done = format!("Added the field {name}.");
+            (catalogue, redefinition, done)
+        }
+        Some(FieldsCommand::Change { name, keywords }) => {
+            let catalogue = context.open_existing()?;
+            let present = catalogue.definition();
+            settable(&name, &present).map_err(Failure::new)?;
+            let redefinition = edited(&present, &name, Some(&keywords))?;
+            let done = format!("Changed the field {name}.");
+            (catalogue, redefinition, done)
+        }
+        Some(FieldsCommand::Remove { name }) => {
+            let catalogue = context.open_existing()?;
+            let present = catalogue.definition();
+            if !settable(&name, &present).map_err(Failure::new)?.is_own() {
+                return Err(Failure::new(format_args!(
+                    "{name} is built in, and cannot be removed; see: robot-cli fields change --help"
+                )));
+            }
+            let redefinition = edited(&present, &name, None)?;
+            let done = format!("Removed the field {name}.");
+            (catalogue, redefinition, done)
+        }
+        Some(FieldsCommand::Set { file }) => {
+            let definition = read(&Place::new(&file), context)?;
+            let done = format!("Defined {} fields.", definition.settable().len());
+            (context.open()?, Redefinition::new(definition), done)
+        }
+    };
+    if args.drop_values {
+        redefinition = redefinition.drop_values();
+    }
+    let definition = catalogue.define(redefinition)?;
+    let names = Field::names(definition.settable());
+    let names = names.split(',').collect::<Vec<_>>().into();
+    let members = [
+        ("fields", names),
+        ("revision", definition.revision().get().into()),
+    ];
+    let printed = context.print_result(&done, &members);
+    printed.map_err(Failure::change_not_shown)
+}
+
+/// Reads a document.
+fn read(place: &Place, context: &Context<'_>) -> Result<Definition, Failure> {
+    let (input, _) = place.open(context)?;
+    let mut text = String::new();
+    // More than a document may have.
+    let read = input.take(1024 * 1024).read_to_string(&mut text);
+    read.map_err(|cause| place.not_read(&cause))?;
+    let definition = text.parse();
+    definition.map_err(|error| Failure::new(format_args!("{place}: {error}")))
+}
+
+const COLUMNS: [&str; 8] = [
+    "name", "type", "title", "required", "unique", "index", "search", "limits",
+];
+
+/// Prints the fields.
+fn print(context: &mut Context<'_>) -> Result<(), Failure> {
+    let definition = context.open_existing()?.definition();
+    let rows = definition.settable().iter().map(|field| {
+        let kind = match field.kind() {
+            Kind::Choice(_) => "enum",
+            Kind::Integer { .. } => "integer",
+            Kind::Number { .. } => "number",
+            Kind::Boolean => "boolean",
+            _ => "string",
+        };
+        let is_searched = field.is_searched() || *field == Field::NAME;
+        vec![
+            json!(field.name()),
+            json!(kind),
+            json!(field.title()),
+            json!(field.is_required()),
+            json!(field.is_unique()),
+            json!(field.is_indexed()),
+            json!(is_searched),
+            json!(field.limits()),
+        ]
+    });
+    let rows = Rows {
+        columns: COLUMNS.to_vec(),
+        rows: rows.collect(),
+    };
+    let printed = rows.print(context.print_format(), ["", ""], context.output);
+    printed.map_err(Failure::output)
+}

@@ -1,0 +1,83 @@
+//! Rows of values that are not robots, in the formats of `--format`.
+
+use std::io::{self, Write};
+
+use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
+
+use crate::{context::Format, printable::printable};
+
+/// Rows with the same columns.
+pub(crate) struct Rows<'a> {
+    pub(crate) columns: Vec<&'a str>,
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+impl Rows<'_> {
+    /// Prints the rows, and flushes. In JSON, the array is between two texts.
+    pub(crate) fn print(
+        &self,
+        format: Format,
+        [before, after]: [&str; 2],
+        output: &mut dyn Write,
+    ) -> io::Result<()> {
+        let objects = self.rows.iter().map(|row| {
+            let members = self.columns.iter().zip(row);
+            let members = members.map(|(column, value)| format!("\"{column}\":{value}"));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+        });
+        match format {
+            Format::Table => self.print_table(output)?,
+            Format::Json => {
+                let objects: Vec<_> = objects.collect();
+                writeln!(output, "{before}[{}]{after}", objects.join(","))?;
+            }
+            Format::Ndjson => {
+                for object in objects {
+                    writeln!(output, "{object}")?;
+                }
+            }
+            Format::Csv => {
+                let mut writer = csv::Writer::from_writer(&mut *output);
+                writer.write_record(&self.columns)?;
+                for row in &self.rows {
+                    writer.write_record(row.iter().map(text))?;
+                }
+                writer.flush()?;
+            }
+        }
+        output.flush()
+    }
+
+    fn print_table(&self, output: &mut dyn Write) -> io::Result<()> {
+        let header = self.columns.iter().map(|column| column.to_uppercase());
+        let mut lines = vec![header.collect::<Vec<_>>()];
+        lines.extend(self.rows.iter().map(|row| {
+            let cells = row.iter().map(|value| match value {
+                Value::Bool(true) => "yes".to_owned(),
+                Value::Bool(false) => String::new(),
+                value => printable(&text(value)).into_owned(),
+            });
+            cells.collect()
+        }));
+        for line in &lines {
+            let cells = line.iter().enumerate().map(|(index, cell)| {
+                let widths = lines.iter().map(|line| line[index].width());
+                let padding = widths.max().unwrap_or_default() - cell.width();
+                format!("{cell}{:padding$}", "")
+            });
+            let line = cells.collect::<Vec<_>>().join("  ");
+            writeln!(output, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A value as text; none is empty.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
