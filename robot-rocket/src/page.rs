@@ -6,7 +6,6 @@
 use std::{
     borrow::Cow,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::LazyLock,
 };
 
 use bytes::Bytes;
@@ -18,8 +17,11 @@ use hyper::{
     },
     http::request::Parts,
 };
-use robot_core::{Field, Kind, Sort, http::refusal};
-use serde_json::{Value as Json, json};
+use robot_core::{
+    Definition,
+    http::{Api, refusal},
+};
+use serde_json::json;
 
 use crate::mounted::Mounted;
 
@@ -62,38 +64,31 @@ macro_rules! files {
 const STATIC: &[File] = &files! {
     "/" => "index.html" "/docs" => "docs.html";
     "style.css" "controls.css" "docs.css" "favicon.svg"
-    "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js" "conflict.js"
-    "connection.js" "docs.js" "editing.js" "elements.js" "exporting.js" "fields.js" "importing.js"
-    "list.js" "overview.js" "pages.js" "robot.js" "row.js" "schema.js" "search.js" "sorting.js"
-    "start.js" "token.js" "transfer.js" "view.js"
+    "adding.js" "address.js" "announcements.js" "api.js" "app.js" "chart.js" "columns.js"
+    "conflict.js" "connection.js" "defining.js" "detail.js" "docs.js" "editing.js" "elements.js"
+    "exporting.js" "fields.js" "importing.js" "json.js" "kinds.js" "list.js" "menus.js"
+    "overview.js" "pages.js" "robot.js" "row.js" "schema.js" "search.js" "sorting.js" "start.js"
+    "token.js" "transfer.js" "view.js"
 };
 
-/// The module of the page that has the fields of a robot.
-static DEFINITION: LazyLock<File> = LazyLock::new(|| File {
-    path: "/page/definition.js",
-    content_type: content_type("definition.js"),
-    content: definition().into(),
-});
+/// The path of the module that has the definition of the catalogue.
+const DEFINITION: &str = "/page/definition.js";
 
-/// The members that users enter, in the order of the table and of the form: the key in JSON, the
-/// title, the kind of input, and the choices; and the members by which the service sorts.
-fn definition() -> String {
-    let members = Field::SETTABLE.iter().map(|field| {
-        let input = match field.kind() {
-            Kind::Choice(_) => "choice",
-            Kind::Integer { .. } => "digits",
-            _ => "text",
-        };
-        let (key, title, choices) = (field.name(), field.title(), field.choices());
-        json!({ "key": key, "title": title, "input": input, "choices": choices })
-    });
-    let sorts = Sort::ALL.map(|sort| sort.to_string());
-    let keys = sorts.iter().filter(|sort| !sort.starts_with('-'));
-    format!(
-        "export const MEMBERS = {};\nexport const SORT_KEYS = {};\n",
-        members.collect::<Json>(),
-        keys.map(String::as_str).collect::<Json>(),
-    )
+/// The module: the document as text, and its revision. If clients without a token may not read it, it is the document
+/// of the contract, without a revision.
+fn definition(api: &Api) -> File {
+    let public = api.public_definition();
+    let revision = json!(public.as_ref().map(|public| public.revision().to_string()));
+    let document = public.as_ref().unwrap_or(Definition::built_in());
+    let document = json!(document.to_string());
+    File {
+        path: DEFINITION,
+        content_type: content_type(DEFINITION),
+        content: format!(
+            "export const DOCUMENT = {document};\nexport const REVISION = {revision};\n"
+        )
+        .into(),
+    }
 }
 
 const fn content_type(name: &str) -> &'static str {
@@ -109,10 +104,9 @@ const fn content_type(name: &str) -> &'static str {
 /// not accept.
 pub(crate) fn answer(mounted: &Mounted, head: &Parts) -> Option<(&'static str, Response<Bytes>)> {
     let path = head.uri.path().strip_prefix(mounted.base())?;
-    let file = STATIC
-        .iter()
-        .chain([&*DEFINITION])
-        .find(|file| file.path == path);
+    let definition = (path == DEFINITION).then(|| definition(&mounted.api));
+    let file = STATIC.iter().find(|file| file.path == path);
+    let file = file.or(definition.as_ref());
     let is_base_without_slash = path.is_empty() && !mounted.base().is_empty();
     if file.is_none() && !is_base_without_slash || !mounted.api.host_allowed(&head.headers) {
         return None;
@@ -151,7 +145,7 @@ fn response(status: StatusCode, headers: &[(HeaderName, &str)]) -> Response<Byte
 impl File {
     /// The file, or 304 if the browser has it. Browsers validate it each time, so that they never mix
     /// files of two versions of the server.
-    fn response(&'static self, headers: &HeaderMap) -> Response<Bytes> {
+    fn response(&self, headers: &HeaderMap) -> Response<Bytes> {
         let mut hasher = DefaultHasher::new();
         self.content.hash(&mut hasher);
         let tag = format!("\"{:016x}\"", hasher.finish());
@@ -178,7 +172,10 @@ impl File {
         if !is_known {
             let content_type = HeaderValue::from_static(self.content_type);
             response.headers_mut().insert(CONTENT_TYPE, content_type);
-            *response.body_mut() = Bytes::from_static(self.content.as_bytes());
+            *response.body_mut() = match &self.content {
+                Cow::Borrowed(content) => Bytes::from_static(content.as_bytes()),
+                Cow::Owned(content) => content.clone().into(),
+            };
         }
         response
     }

@@ -1,12 +1,12 @@
 // The form that adds a robot.
 
 import { announce } from "./announcements.js";
-import { add, named } from "./api.js";
+import { add, namesakes } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
 import { showAdded } from "./list.js";
-import { draftOf, isSame, stored } from "./robot.js";
+import { OWN, draftOf, isSame, member, onDefined, stored } from "./robot.js";
 import { requestToken } from "./token.js";
 
 let fields;
@@ -14,14 +14,22 @@ let isBusy = false;
 
 /** Fills the form and starts listening. */
 export function startAdding() {
-  fields = new Fields(draftOf(() => ""), "shown");
-  const button = element("button", { type: "submit", class: "main" }, "Add");
-  const boxes = fields.all.map((field) => field.element);
-  byId("add").append(fields.general, ...boxes, element("div", { class: "buttons" }, button));
+  onDefined(fill);
   byId("add").addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
   });
+}
+
+/** Creates the fields. What was typed stays. */
+function fill() {
+  const old = fields;
+  fields = new Fields(draftOf(() => ""), "shown");
+  if (old) fields.fill(old);
+  const button = element("button", { type: "submit", class: "main" }, "Add");
+  const buttons = element("div", { class: "buttons" }, button);
+  byId("add").replaceChildren(fields.general, ...fields.elements, buttons);
+  byId("add").classList.toggle("many", OWN.length > 0);
 }
 
 /** Whether something was typed and not added. */
@@ -54,7 +62,8 @@ function done(robot, draft) {
   }
   const isNew = showAdded(robot);
   if (!isNew && !isUnchanged) return;
-  announce(`Added ${spokenName(robot.name)}, ${robot.type}, ${robot.year}.`);
+  const values = ["type", "year"].flatMap((key) => robot[key] || []);
+  announce(`Added ${[spokenName(robot.name), ...values].join(", ")}.`);
 }
 
 /** Without an answer, looks the robot up as soon as the server answers again. */
@@ -63,9 +72,10 @@ function unknown(error, draft) {
   fields.showError({ status: error.status, messages: [...error.messages, words] });
   whenBack(error, async () => {
     // If that fails, too, the outcome stays unknown.
-    const robot = await named(draft.name).catch(() => null);
-    if (robot && isSame(robot, stored(draft))) return done(robot, draft);
-    const isMissing = robot === undefined;
+    const found = await namesakes(draft.name).catch(() => null);
+    const robot = found?.find((one) => isSame(one, stored(draft)));
+    if (robot) return done(robot, draft);
+    const isMissing = found && (found.length === 0 || !member("name").isUnique);
     const missing = "The robot was not added. Add it again.";
     const unclear = "Add the robot again: if its name is taken, it was added.";
     fields.showError({ status: 0, messages: [isMissing ? missing : unclear] });

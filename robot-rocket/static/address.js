@@ -1,9 +1,7 @@
 // The current view, kept in the address of the page for bookmarks, reload and history.
 
-import { ENDS, EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
-
-/** The members that are typed, letter by letter. */
-const TYPED = ["query", ...ENDS];
+import { TITLE } from "./robot.js";
+import { ENDS, EQUALS, EVERYTHING, addressWith, isSameView, viewIn } from "./view.js";
 
 let shown = EVERYTHING;
 let notifyShown = () => {};
@@ -19,6 +17,11 @@ export function startAddress(show) {
   run(viewIn(location.search), true);
 }
 
+/** Shows the view in the address again, because the definition has changed. */
+export function refreshAddress() {
+  run(viewIn(location.search), true);
+}
+
 /** The current view. */
 export function currentView() {
   return shown;
@@ -28,7 +31,8 @@ export function currentView() {
 export function changeView(members) {
   const view = { ...shown, ...members };
   if (isSameView(view, shown)) return;
-  const isTyping = TYPED.some(
+  const typed = ["q", ...ENDS, ...EQUALS.map(({ key }) => key)];
+  const isTyping = typed.some(
     (key) => shown[key] !== view[key] && shown[key] !== "" && view[key] !== "",
   );
   const address = addressWith(view, location.href);
@@ -40,6 +44,6 @@ export function changeView(members) {
 
 function run(view, isFromOutside) {
   shown = view;
-  document.title = view.query === "" ? "Robot Catalogue" : `${view.query} · Robot Catalogue`;
+  document.title = view.q === "" ? TITLE : `${view.q} · ${TITLE}`;
   notifyShown(view, isFromOutside);
 }

@@ -1,8 +1,7 @@
 // Client of the service's API. Files are sent and received by transfer.js.
-//
-// Numbers have up to 19 digits, more than a JavaScript number can hold, so they are kept as text.
 
-import { FIELDS, FIRST_REVISION, bodyOf, stored } from "./robot.js";
+import { read, written } from "./json.js";
+import { FIRST_REVISION, bodyOf, define, definition, hasUnknown, robotOf, stored } from "./robot.js";
 import { kept } from "./token.js";
 import { filterWithText } from "./view.js";
 
@@ -47,6 +46,11 @@ const TIMEOUT = 30_000;
 
 export const ROBOTS = "api/robots";
 
+const DEFINITION = "api/definition";
+
+/** The parameter for all members, and the revision, which every change increases. */
+const ALL = ["fields", "*"];
+
 /** The place before the first robot. A place is a cursor of the service, and the robot before it. */
 export const START = { cursor: "", robot: undefined };
 
@@ -55,7 +59,7 @@ export const START = { cursor: "", robot: undefined };
 export async function find(view, start, limit, signal) {
   // With a sort, the link to the next page has a cursor.
   const parameters = new URLSearchParams([
-    ["fields", FIELDS],
+    ALL,
     ["sort", view.sort],
     ["limit", limit],
     ...filterWithText(view),
@@ -64,7 +68,8 @@ export async function find(view, start, limit, signal) {
   const { value, headers } = await send("GET", `${ROBOTS}?${parameters}`, { signal });
   const [, next] = /<([^>]*)>; *rel="?next/.exec(headers.get("link") ?? "") ?? [];
   const cursor = next && new URL(next, location.href).searchParams.get("cursor");
-  return { robots: value, end: cursor ? { cursor, robot: value.at(-1) } : undefined };
+  const robots = await robotsOf(value, signal);
+  return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
 }
 
 /** The numbers of robots of a view: `count` in all, and `groups` by type and decade. */
@@ -72,34 +77,57 @@ export async function summary(view, signal) {
   const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
   const { data } = (await send("GET", target, { signal })).value;
   const groups = data.groups.map(({ type, decade, count }) => {
-    return { type, decade: BigInt(decade) / 10n, count: Number(count) };
+    const tens = decade === null ? undefined : BigInt(decade) / 10n;
+    return { type: type ?? "no type", decade: tens, count: Number(count) };
   });
   return { count: Number(data.count), groups };
 }
 
-/** The robot with exactly this name, or undefined. */
-export async function named(name) {
-  const parameters = new URLSearchParams([["fields", FIELDS], ["name", name]]);
-  return (await send("GET", `${ROBOTS}?${parameters}`)).value[0];
+/** The robots with exactly this name. */
+export async function namesakes(name) {
+  const parameters = new URLSearchParams([ALL, ["name", name]]);
+  return robotsOf((await send("GET", `${ROBOTS}?${parameters}`)).value);
 }
 
 /** The robot with this id, or undefined. */
 export async function get(id) {
-  return (await send("GET", `${ROBOTS}/${id}?fields=${FIELDS}`)).value.data;
+  const { data } = (await send("GET", `${ROBOTS}/${id}?fields=*`)).value;
+  return data && (await robotsOf([data]))[0];
+}
+
+/** Robots that were read. If they have members that the page does not know, the new definition is
+    read first. */
+async function robotsOf(read, signal) {
+  if (hasUnknown(read)) await refreshDefinition();
+  signal?.throwIfAborted();
+  return read.map(robotOf);
+}
+
+/** Reads the definition, and uses it. */
+export async function refreshDefinition() {
+  const { value, headers } = await send("GET", DEFINITION);
+  const revision = revisionIn(headers);
+  if (revision !== definition.revision) define(value, revision);
+}
+
+/** Replaces the definition unless it was changed meanwhile: then the status of the error is 412. */
+export async function redefine(document, dropsValues) {
+  const target = dropsValues ? `${DEFINITION}?drop_values=true` : DEFINITION;
+  await send("PUT", target, { body: written(document), revision: definition.revision });
+  await refreshDefinition();
 }
 
 export async function add(draft) {
   const { value } = await send("POST", ROBOTS, { body: bodyOf(draft) });
-  // The reply has the members of the contract only.
-  return { ...stored(draft), ...value.data, revision: FIRST_REVISION };
+  return { ...robotOf({ ...draft, ...value.data }), revision: FIRST_REVISION };
 }
 
 /** Replaces a robot unless it was changed meanwhile: then the status of the error is 412. */
 export async function replace({ id, revision }, draft) {
   const options = { body: bodyOf(draft), revision };
   const { headers } = await send("PUT", `${ROBOTS}/${id}`, options);
-  const [next] = /\d+/.exec(headers.get("etag") ?? "") ?? [];
-  return { id, ...stored(draft), revision: next ?? String(BigInt(revision) + 1n) };
+  const next = revisionIn(headers) ?? String(BigInt(revision) + 1n);
+  return { id, ...stored(draft), revision: next };
 }
 
 /** Deletes a robot unless it was changed meanwhile: then the status of the error is 412. */
@@ -110,12 +138,6 @@ export async function remove({ id, revision }) {
 /** Sends a small request, to find out whether the server answers. */
 export async function probe() {
   await send("GET", `${ROBOTS}?limit=1`);
-}
-
-/** Parses JSON with each number as text. */
-export function read(text) {
-  const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
-  return JSON.parse(text.replace(token, (found) => (found[0] === '"' ? found : `"${found}"`)));
 }
 
 /** The headers of every request. */
@@ -143,6 +165,10 @@ async function send(method, path, { body, revision, signal } = {}) {
   const value = parsed(text);
   if (answer.ok && value !== undefined) return { value, headers: answer.headers };
   throw new ApiError(answer, value);
+}
+
+function revisionIn(headers) {
+  return /\d+/.exec(headers.get("etag") ?? "")?.[0];
 }
 
 /** The value of an answer, or undefined if it is no JSON. */

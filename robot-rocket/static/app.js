@@ -1,17 +1,22 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
 import { isUnfinished, startAdding } from "./adding.js";
-import { changeView, currentView, startAddress } from "./address.js";
+import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
 import { undoLast } from "./announcements.js";
+import { refreshDefinition } from "./api.js";
+import { startColumns } from "./columns.js";
 import { startConnection } from "./connection.js";
+import { startDefining } from "./defining.js";
+import { editOnOwnPage, isDetailChanged, startDetail } from "./detail.js";
 import { byId } from "./elements.js";
 import { showExport, startExporting } from "./exporting.js";
 import { isImporting, startImporting } from "./importing.js";
-import { hasChanges, open, reopen, showTotal, startList } from "./list.js";
+import * as list from "./list.js";
 import { requestOverview, stopOverview } from "./overview.js";
+import { TITLE, definition, onDefined } from "./robot.js";
 import { fillSearch, startSearch } from "./search.js";
-import { showStart } from "./start.js";
-import { startToken } from "./token.js";
+import { showStart, startStart } from "./start.js";
+import { kept, startToken } from "./token.js";
 
 const SHORTCUTS_KEY = "robots-shortcuts";
 
@@ -22,11 +27,11 @@ function showView(view, isFromOutside) {
   if (isFromOutside) fillSearch(view);
   stopOverview();
   showExport(view);
-  open(view);
+  list.open(view);
 }
 
 function changed(what, hasRobots) {
-  if (what !== "grown") requestOverview(currentView(), showTotal);
+  if (what !== "grown") requestOverview(currentView(), list.showTotal);
   showStart(!hasRobots);
 }
 
@@ -58,19 +63,37 @@ function startHelp() {
   byId("help-close").addEventListener("click", () => byId("help").close());
 }
 
+/** Reads the definition if only clients with a token may know it. */
+async function learn() {
+  // Without an answer, the list shows the error.
+  if (definition.revision === null && kept()) await refreshDefinition().catch(() => {});
+}
+
 // The list is loaded from its start, so that an old scroll position is wrong.
 history.scrollRestoration = "manual";
 addEventListener("beforeunload", (event) => {
-  if (hasChanges() || isUnfinished() || isImporting()) event.preventDefault();
+  const isTyped = list.hasChanges() || isDetailChanged() || isUnfinished();
+  if (isTyped || isImporting()) event.preventDefault();
 });
 
-startToken(reopen);
+startToken(learn, list.reopen);
 startConnection();
 startAdding();
-startImporting(reopen);
+startImporting(list.reopen);
 startExporting();
 startHelp();
 startShortcuts();
 startSearch();
-startList(changed, (sort) => changeView({ sort }));
+startStart();
+startColumns(list.changeColumns);
+startDefining();
+list.startList({ changed, sort: (sort) => changeView({ sort }), edit: editOnOwnPage });
+await learn();
 startAddress(showView);
+startDetail({ saved: list.showSaved, left: list.focusRobot, reload: list.reopen });
+let isStarted = false;
+onDefined(() => {
+  byId("title").textContent = TITLE;
+  if (isStarted) refreshAddress();
+  isStarted = true;
+});

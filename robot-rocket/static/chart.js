@@ -68,7 +68,8 @@ function barsOf(groups) {
     if (!counts.has(decade)) counts.set(decade, new Map());
     counts.get(decade).set(type, count);
   }
-  const decades = [...counts.keys()].sort((one, other) => (one < other ? -1 : 1));
+  const known = [...counts.keys()].filter((decade) => decade !== undefined);
+  const decades = known.sort((one, other) => (one < other ? -1 : 1));
   const first = densest(decades, (decade) => sum(counts.get(decade)));
   const last = decades.findLast((decade) => decade < first + BigInt(MAX_DECADES));
   const bars = [];
@@ -80,6 +81,8 @@ function barsOf(groups) {
   const late = decades.filter((decade) => decade > last);
   if (early.length > 0) bars.unshift({ label: "older", counts: merged(early) });
   if (late.length > 0) bars.push({ label: "newer", counts: merged(late) });
+  const none = counts.get(undefined);
+  if (none) bars.push({ label: "no year", counts: none });
   return bars;
 }
 

@@ -1,6 +1,7 @@
 // The comparison of a typed robot with the version that another user has saved meanwhile.
 
 import { element, shownName } from "./elements.js";
+import { inWords } from "./kinds.js";
 import { MEMBERS } from "./robot.js";
 
 const WORDS =
@@ -40,9 +41,10 @@ export class Conflict {
 
   /** Shows what is typed now. */
   update(mine) {
-    const rows = MEMBERS.map(({ key, title }) => {
+    const rows = MEMBERS.map(({ key, title, input }) => {
       const isEqual = mine[key] === this.#other[key];
-      const cells = [mine, this.#other].map((robot) => element("td", {}, shownName(robot[key])));
+      const cell = (robot) => element("td", {}, shownName(inWords(input, robot[key])));
+      const cells = [mine, this.#other].map(cell);
       return element(
         "tr",
         { class: isEqual ? "" : "differs" },

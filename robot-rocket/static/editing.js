@@ -1,4 +1,4 @@
-// Editing of one robot in its row. What was typed stays until it is saved or given up, also if the
+// Editing of one robot, in its row or on its own page. What was typed stays until it is saved or given up, also if the
 // robot is changed or deleted by another user, or the server is unreachable.
 
 import { announce } from "./announcements.js";
@@ -27,16 +27,29 @@ export class Editing {
 
   /** `listeners.end` is called with the robot to show, and whether it was saved;
       `listeners.addAgain` with the robot that replaces a deleted one, and `listeners.giveUp` if
-      none does. */
-  constructor(robot, listeners) {
+      none does. `frame` creates the element. */
+  constructor(robot, listeners, frame = editedRow) {
     this.robot = robot;
     this.#listeners = listeners;
     this.#fields = new Fields(robot, "shown");
-    this.row = editedRow(robot, this.#fields, {
+    this.row = frame(robot, this.#fields, {
       save: () => this.#save(),
       cancel: () => this.#cancel(),
     });
     this.row.addEventListener("input", () => this.#conflict?.update(this.#fields.draft()));
+    this.row.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #key(event) {
+    const field = this.#fields.all.find(({ box }) => box === event.target);
+    // In a long text, Enter begins a line.
+    const isEnter = event.key === "Enter" && !event.shiftKey && !event.isComposing;
+    const isSaving = isEnter && field && !field.isLong;
+    if (!isSaving && event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (isSaving) this.#save();
+    else this.#cancel();
   }
 
   /** Whether something was typed and not saved. */
@@ -90,6 +103,7 @@ export class Editing {
     }
     if (!other) return this.#showGone();
     this.robot = other;
+    this.#fields.renew(other);
     // The same values: the answer to the own change may have been lost.
     if (isSame(other, stored(draft))) return this.#listeners.end(other, true);
     this.#fields.clear();

@@ -2,6 +2,7 @@
 
 import { announce } from "./announcements.js";
 import { byId, element } from "./elements.js";
+import { closeMenu, startMenu } from "./menus.js";
 import { kept, requestToken } from "./token.js";
 import { download, exportAddress } from "./transfer.js";
 
@@ -23,12 +24,7 @@ let isBusy = false;
 /** Fills the menu. */
 export function startExporting() {
   byId("exports").append(...links.map((link) => element("li", {}, link)));
-  byId("export").addEventListener("keydown", (event) => {
-    if (event.key === "Escape") close();
-  });
-  addEventListener("click", (event) => {
-    if (!byId("export").contains(event.target)) byId("export").open = false;
-  });
+  startMenu("export");
 }
 
 /** Offers the robots of a view. */
@@ -36,15 +32,10 @@ export function showExport(view) {
   links.forEach((link, index) => (link.href = exportAddress(view, FORMATS[index][2])));
 }
 
-function close() {
-  byId("export").open = false;
-  byId("export").querySelector("summary").focus();
-}
-
 /** Without a token, the browser follows the link. */
 function start(event, name) {
   const address = event.currentTarget.getAttribute("href");
-  close();
+  closeMenu("export");
   if (!kept()) return;
   event.preventDefault();
   receive(address, name);

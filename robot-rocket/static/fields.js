@@ -1,7 +1,14 @@
 // Input fields of a robot, in the form and in an edited row, each with its error messages.
 
 import { element, hasFocus, show } from "./elements.js";
-import { MEMBERS, draftOf, isSame } from "./robot.js";
+import { inWords } from "./kinds.js";
+import { MEMBERS, draftOf } from "./robot.js";
+
+/** The maximum number of optional own fields that are not folded. */
+const MAX_OPTIONAL = 6;
+
+/** What a box has that the browser cannot understand: the service reports it. */
+const NOT_UNDERSTOOD = "?";
 
 /** Statuses with which the service reports violations of the robot that was sent. */
 const STATUSES_OF_RULES = [400, 409, 500];
@@ -20,7 +27,7 @@ export class Fields {
   /** `labels` is "shown", or "unseen" if a table has headings. */
   constructor(robot, labels) {
     this.#initial = robot;
-    this.all = MEMBERS.map((member) => new Field(member, robot[member.key], labels));
+    this.all = MEMBERS.map((member) => new Field(member, robot[member.key] ?? "", labels));
     this.#shown = this.#values();
   }
 
@@ -29,31 +36,57 @@ export class Fields {
     return this.all[0];
   }
 
-  /** Whether something was typed. A choice does not count. */
+  /** The fields to show: many optional ones are folded. */
+  get elements() {
+    const optional = this.all.filter(({ isOptional }) => isOptional).slice(MAX_OPTIONAL);
+    const shown = this.all.filter((field) => !optional.includes(field)).map(({ element }) => element);
+    if (optional.length === 0) return shown;
+    const summary = element("summary", {}, `${optional.length} more fields`);
+    const folded = element("div", { class: "folded" }, ...optional.map((field) => field.element));
+    return [...shown, element("details", { class: "more-fields" }, summary, folded)];
+  }
+
+  /** Whether something was typed. A choice of a built-in member does not count. */
   get isTyped() {
     return this.all.some((field) => field.isTyped);
   }
 
-  /** Clears what was typed. A choice stays. */
+  /** Clears what was typed. A choice of a built-in member stays. */
   reset() {
     this.clear();
     for (const field of this.all) if (field.isTyped) field.box.value = "";
   }
 
+  /** Fills in what was typed into other fields. */
+  fill(others) {
+    for (const field of this.all) {
+      const other = others.all.find(({ key }) => key === field.key);
+      if (other) field.box.value = other.box.value;
+    }
+  }
+
   #values() {
-    return draftOf(({ key }) => this.all.find((field) => field.key === key).box.value);
+    return Object.fromEntries(this.all.map((field) => [field.key, field.value]));
   }
 
   get isChanged() {
-    return !isSame(this.#values(), this.#shown);
+    const values = this.#values();
+    return Object.keys(values).some((key) => values[key] !== this.#shown[key]);
   }
 
-  /** The values as typed. An unchanged value is the original one, even if its box cannot show it. */
+  /** The values as typed. An unchanged value is the original one, even if its box cannot show it; also
+      that of a member that was defined meanwhile. */
   draft() {
     const values = this.#values();
-    return draftOf(({ key }) =>
-      values[key] === this.#shown[key] ? this.#initial[key] : values[key],
-    );
+    const isTyped = (key) => key in values && values[key] !== this.#shown[key];
+    return draftOf(({ key }) => (isTyped(key) ? values[key] : (this.#initial[key] ?? "")));
+  }
+
+  /** Takes the values of members that have no field from a newer version of the robot. */
+  renew(robot) {
+    const hasField = ([key]) => this.all.some((field) => field.key === key);
+    const others = Object.entries(robot).filter((entry) => !hasField(entry));
+    this.#initial = { ...this.#initial, ...Object.fromEntries(others) };
   }
 
   /** Shows why a robot was rejected: each message beside the field that it names. */
@@ -61,14 +94,21 @@ export class Fields {
     this.clear();
     const left = [];
     for (const message of error.messages) {
-      const named = this.all.filter((field) => field.isNamedIn(message));
+      const named = this.#namedIn(message);
       const isOfField = STATUSES_OF_RULES.includes(error.status) && named.length === 1;
       if (isOfField) named[0].setError(message);
       else left.push(message);
     }
     this.general.textContent = left.join(" ");
     show(this.general, left.length > 0);
+    for (const { isWrong, element } of this.all) if (isWrong) unfold(element);
     this.focus(this.all.find((field) => field.isWrong) ?? this.first);
+  }
+
+  /** The fields that a message is about, by its beginning or else anywhere. */
+  #namedIn(message) {
+    const named = this.all.filter((field) => field.isNamedIn(message, BEGINNING));
+    return named.length > 0 ? named : this.all.filter((field) => field.isNamedIn(message, ""));
   }
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
@@ -82,32 +122,56 @@ export class Fields {
   }
 }
 
+/** What the messages of the service have before the key of a member. */
+const BEGINNING = "^(?:The (?:robot )?|Value of field ')?";
+
+function unfold(shown) {
+  const folding = shown.closest("details.more-fields");
+  if (folding) folding.open = true;
+}
+
 class Field {
   key;
   element;
   box;
-  #input;
+  isOptional;
+  isLong;
+  #isKept;
   #error;
+  #descriptions = [];
 
-  constructor({ key, title, input, choices }, value, labels) {
-    const id = `${key}-${++count}`;
-    const box = BOXES[input](value, choices);
+  constructor(member, value, labels) {
+    const { key, title, input, isOwn, isRequired, hint } = member;
+    const id = `of-${key}-${++count}`;
+    const box = boxOf(member, value);
     this.key = key;
-    this.#input = input;
+    this.isOptional = isOwn && !isRequired;
+    this.isLong = input === "long";
+    this.#isKept = input === "choice" && !isOwn;
     this.box = box;
     this.#error = element("p", { class: "error", id: `${id}-error` });
     box.id = id;
-    box.value = value;
     const label = element("label", { for: id, class: labels }, title);
-    this.element = element("div", { class: `field of-${key}` }, label, box, this.#error);
+    if (isOwn && isRequired) label.append(element("span", { class: "required" }, " (required)"));
+    const kind = `field of-${isOwn ? "own" : key}${input === "long" ? " long" : ""}`;
+    this.element = element("div", { class: kind, "data-member": key }, label, box, this.#error);
+    if (isOwn && hint) {
+      this.#descriptions = [`${id}-hint`];
+      this.element.append(element("p", { class: "hint", id: `${id}-hint` }, hint));
+    }
+    this.setError("");
+  }
+
+  get value() {
+    return this.box.validity.badInput ? NOT_UNDERSTOOD : this.box.value;
   }
 
   get isTyped() {
-    return this.#input !== "choice" && this.box.value !== "";
+    return !this.#isKept && this.value !== "";
   }
 
-  isNamedIn(message) {
-    return new RegExp(`\\b${this.key}\\b`, "i").test(message);
+  isNamedIn(message, before) {
+    return new RegExp(`${before}\\b${this.key}\\b`, "i").test(message);
   }
 
   get isWrong() {
@@ -117,35 +181,56 @@ class Field {
   setError(message) {
     const both = this.isWrong && message;
     this.#error.textContent = both ? `${this.#error.textContent} ${message}` : message;
-    if (message) {
-      this.box.setAttribute("aria-invalid", "true");
-      this.box.setAttribute("aria-describedby", this.#error.id);
-    } else {
-      this.box.removeAttribute("aria-invalid");
-      this.box.removeAttribute("aria-describedby");
-    }
+    const described = [...(message ? [this.#error.id] : []), ...this.#descriptions];
+    if (message) this.box.setAttribute("aria-invalid", "true");
+    else this.box.removeAttribute("aria-invalid");
+    if (described.length > 0) this.box.setAttribute("aria-describedby", described.join(" "));
+    else this.box.removeAttribute("aria-describedby");
   }
 }
 
-/** The input element of a value, for each kind of input. */
+/** The input element of a member with a value: a multi-line one if others cannot hold the value. */
+function boxOf(member, value) {
+  const box = BOXES[member.input](member, value);
+  box.value = value;
+  if (box.value === value) return box;
+  const long = BOXES.long(member);
+  long.rows = 2;
+  long.value = value;
+  return long;
+}
+
+/** The input element of a member, for each kind. */
 const BOXES = {
-  text(value) {
-    // An input element cannot hold line breaks.
-    const isMultiline = /[\r\n]/.test(value);
-    const box = isMultiline ? element("textarea", { rows: 2 }) : element("input", { type: "text" });
-    box.dir = "auto";
-    box.autocomplete = "off";
-    box.spellcheck = false;
-    return box;
-  },
-  digits: () => element("input", { type: "text", inputmode: "numeric", autocomplete: "off" }),
-  choice,
+  text: () => textual(element("input", { type: "text" })),
+  long: () => textual(element("textarea", { rows: 4 })),
+  uri: () => element("input", { type: "url", autocomplete: "off" }),
+  date: () => element("input", { type: "date", autocomplete: "off" }),
+  number: (member) => numeric(member, "any"),
+  digits: (member) =>
+    member.isOwn || member.minimum < 0
+      ? numeric(member, "1")
+      : element("input", { type: "text", inputmode: "numeric", autocomplete: "off" }),
+  choice: (member, value) => choice(member, value, member.choices),
+  boolean: (member, value) => choice(member, value, ["true", "false"]),
 };
 
-function choice(value, choices) {
-  const none = value === "" ? [element("option", { value: "" }, "Choose…")] : [];
+function textual(box) {
+  box.dir = "auto";
+  box.autocomplete = "off";
+  box.spellcheck = false;
+  return box;
+}
+
+function numeric({ minimum, maximum }, step) {
+  return element("input", { type: "number", step, min: minimum, max: maximum, autocomplete: "off" });
+}
+
+function choice({ input, isRequired }, value, choices) {
+  const empty = isRequired ? "Choose…" : "–";
+  const none = value === "" || !isRequired ? [element("option", { value: "" }, empty)] : [];
   // Another version of the service may have more choices.
   const known = choices.includes(value) || value === "" ? choices : [...choices, value];
-  const options = known.map((each) => element("option", { value: each }, each));
+  const options = known.map((each) => element("option", { value: each }, inWords(input, each)));
   return element("select", {}, ...none, ...options);
 }

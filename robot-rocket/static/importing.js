@@ -2,6 +2,7 @@
 
 import { announce } from "./announcements.js";
 import { byId, element, show } from "./elements.js";
+import { MEMBERS, OWN, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 import { upload } from "./transfer.js";
 
@@ -35,6 +36,15 @@ export function startImporting(imported) {
   byId("file").addEventListener("change", () => showError(""));
   byId("import-stop").addEventListener("click", () => calls?.abort());
   startDropping();
+  onDefined(showColumns);
+}
+
+function showColumns() {
+  const keys = MEMBERS.map(({ key }) => key);
+  const listed = `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
+  byId("import-columns").textContent = listed;
+  const replaced = OWN.length > 0 ? "its other values" : "type and year";
+  byId("import-replaced").textContent = `replace ${replaced}`;
 }
 
 /** Whether an import runs. */

@@ -3,11 +3,13 @@
 import { announce, notice, offerUndo } from "./announcements.js";
 import { add, get, remove } from "./api.js";
 import { whenBack } from "./connection.js";
+import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
 import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "./elements.js";
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
+import { OWN, SEARCHED, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
@@ -34,17 +36,34 @@ let counted = EVERYTHING;
 /** The view whose number of robots was announced to screen readers. */
 let announced;
 
-let pages;
-let notifyChanged = () => {};
+/** The maximum number of own members of a robot that is edited in its row. */
+const MAX_IN_ROW = 3;
 
-/** Starts the list. `changed` is called with "opened", "changed" or "grown", and with whether there
-    are robots. `sort` is called with the order that the user chooses. */
-export function startList(changed, sort) {
-  notifyChanged = changed;
+let pages;
+let notify;
+
+/** Starts the list. Of `listeners`, `changed` is called with "opened", "changed" or "grown", and with
+    whether there are robots; `sort` with the order that the user chooses; `edit` with a robot that
+    has too many members to edit it in its row. */
+export function startList(listeners) {
+  notify = listeners;
   pages = new Pages(rowOf, update, failed);
-  byId("headings").append(headings(sort));
+  onDefined(showColumns);
   byId("table").append(addedRows);
   byId("table").addEventListener("keydown", moveFocus);
+}
+
+/** Shows the chosen columns. */
+function showColumns() {
+  byId("headings").replaceChildren(headings(notify.sort));
+  byId("table").style.setProperty("--own", shownColumns().filter(({ isOwn }) => isOwn).length);
+  markOrder(pages.view.sort);
+}
+
+/** Shows other columns of the same robots. */
+export function changeColumns() {
+  showColumns();
+  return reopen();
 }
 
 /** Shows the robots of a view. */
@@ -116,14 +135,15 @@ function update(what) {
   if (what === "changed" && isWhole) total = undefined;
   showCount();
   if (isWhole) announceCount();
-  notifyChanged(what, count > 0 || isFiltered(view));
+  notify.changed(what, count > 0 || isFiltered(view));
   if (what === "changed") pages.refresh();
 }
 
 function nothingFound(view) {
-  const { query } = view;
-  if (query === "" || isFiltered({ ...view, query: "" })) return ["No robot matches the filter."];
-  return ["No name contains ", shownName(query), ". Spaces matter."];
+  const { q } = view;
+  if (q === "" || isFiltered({ ...view, q: "" })) return ["No robot matches the filter."];
+  if (SEARCHED.length > 0) return ["No robot has all words of ", shownName(q), "."];
+  return ["No name contains ", shownName(q), ". Spaces matter."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.
@@ -171,6 +191,7 @@ function failed(error, again) {
 
 function edit(robot, old) {
   if (deleting.has(robot.id)) return;
+  if (OWN.length > MAX_IN_ROW) return notify.edit(robot);
   const editing = new Editing(robot, {
     end: (current, isSaved) => endEditing(editing, current, isSaved),
     giveUp: () => giveUp(editing),
@@ -199,6 +220,22 @@ function endEditing(editing, robot, isSaved) {
   if (!isSaved) return;
   announce(`Saved ${spokenName(robot.name)}.`);
   update("changed");
+}
+
+/** Shows a robot that was saved on its own page, unless it is being edited here, too. */
+export function showSaved(robot) {
+  const old = rowInList(robot);
+  if (!old || edited.has(robot.id)) return;
+  const row = shownRow(robot, actions);
+  remember(robot, row);
+  old.replaceWith(row);
+  update("changed");
+}
+
+/** Moves the focus to a robot, or to the list. */
+export function focusRobot(id) {
+  const target = buttonOf(rowInList({ id }), "edit") ?? byId("robots");
+  target.focus();
 }
 
 /** Ends editing of a robot that was deleted by another user. */

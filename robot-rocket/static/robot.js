@@ -1,16 +1,80 @@
-// The members of a robot, as the service defines them.
-//
-// A year has up to 19 digits, more than a JavaScript number can hold, so all values are text.
+// The members of a robot, as the definition of the catalogue has them. All values are text.
 
-import { MEMBERS } from "./definition.js";
+import { DOCUMENT, REVISION } from "./definition.js";
+import { read } from "./json.js";
+import { KINDS, kindOf } from "./kinds.js";
 
-export { MEMBERS };
+/** The members that every catalogue has. */
+const BUILT_IN = ["name", "type", "year"];
 
-/** The members whose values are one of several. */
-export const CHOICES = MEMBERS.filter(({ input }) => input === "choice");
+/** The document of the definition, as `api/definition` has it, and its revision; none if it needs a
+    token. */
+export let definition;
+
+/** The members that users enter, in the order of the form and of the table. */
+export let MEMBERS;
+
+/** The members that the owner of the catalogue has added. */
+export let OWN;
+
+/** The built-in members whose values are one of several. */
+export let CHOICES;
 
 /** The types of robots, by which the service counts them. */
-export const TYPES = CHOICES.find(({ key }) => key === "type").choices;
+export let TYPES;
+
+/** The members that a search for words includes; none if it searches the names. */
+export let SEARCHED;
+
+/** The members by which the service sorts, and the id. */
+export let SORT_KEYS;
+
+/** The title of the catalogue, for people. */
+export let TITLE;
+
+const listeners = [];
+
+/** Uses a definition of the catalogue from now on. */
+export function define(document, revision) {
+  const isSame = JSON.stringify(document) === JSON.stringify(definition?.document);
+  definition = { document, revision };
+  if (isSame) return;
+  const required = document.required ?? BUILT_IN;
+  const properties = Object.entries(document.properties);
+  MEMBERS = properties.map(([key, property]) => ({
+    key,
+    title: property.title,
+    input: kindOf(property),
+    choices: property.enum ?? [],
+    isOwn: !BUILT_IN.includes(key),
+    isRequired: required.includes(key),
+    isUnique: property.unique === true,
+    isSearched: property.search === true,
+    minimum: property.minimum,
+    maximum: property.maximum,
+    hint: property.description,
+  }));
+  OWN = MEMBERS.filter(({ isOwn }) => isOwn);
+  CHOICES = MEMBERS.filter(({ isOwn, input }) => !isOwn && input === "choice");
+  TYPES = member("type").choices;
+  const searched = MEMBERS.filter(({ isSearched }) => isSearched);
+  SEARCHED = searched.length > 0 ? [member("name"), ...searched] : [];
+  SORT_KEYS = ["id", ...MEMBERS.filter((one) => !CHOICES.includes(one)).map(({ key }) => key)];
+  TITLE = document.title ?? "Robot Catalogue";
+  for (const listener of listeners) listener();
+}
+
+/** Calls a listener now, and after each change of the definition. Those that registered before have
+    been called then. */
+export function onDefined(listener) {
+  listeners.push(listener);
+  listener();
+}
+
+/** The member with this key. */
+export function member(key) {
+  return MEMBERS.find((one) => one.key === key);
+}
 
 /** The number of colors in the style sheet. */
 const COLORS = 6;
@@ -22,45 +86,41 @@ export function colorOf(choices, value) {
   return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
 }
 
-/** The fields to request from the service: all members, and the revision, which every change
-    increases. */
-export const FIELDS = ["id", ...MEMBERS.map(({ key }) => key), "revision"].join(",");
-
 /** The revision of a new robot. */
 export const FIRST_REVISION = "1";
 
 /** A draft with an entry per member. */
 export function draftOf(valueOf) {
-  return Object.fromEntries(MEMBERS.map((member) => [member.key, valueOf(member)]));
+  return Object.fromEntries(MEMBERS.map((one) => [one.key, valueOf(one)]));
 }
 
 /** A draft with the values that the service stores for it. */
 export function stored(draft) {
-  return draftOf(({ key, input }) => (input === "digits" ? digits(draft[key]) : draft[key]));
+  return draftOf(({ key, input }) => KINDS[input].stored(draft[key] ?? ""));
+}
+
+/** A robot as the service sends it, with all values as text. */
+export function robotOf({ id, revision, ...values }) {
+  return { id, ...stored(draftOf(({ key }) => String(values[key] ?? ""))), revision };
+}
+
+/** Whether robots have members that the page does not know, because the definition has changed. */
+export function hasUnknown(robots) {
+  const known = ["id", "revision", ...MEMBERS.map(({ key }) => key)];
+  return robots.some((robot) => Object.keys(robot).some((key) => !known.includes(key)));
 }
 
 /** Whether two drafts have the same values. */
 export function isSame(left, right) {
-  return MEMBERS.every(({ key }) => left[key] === right[key]);
+  return MEMBERS.every(({ key }) => (left[key] ?? "") === (right[key] ?? ""));
 }
 
-/** The request body for a draft. Members that it does not have are left out. Digits are sent as
-    typed, so that the service can report an error, but without leading zeros, which JSON does not
-    allow. */
+/** The request body for a draft. Members that it does not have are left out. */
 export function bodyOf(draft) {
   const members = MEMBERS.filter(({ key }) => key in draft).map(({ key, input }) => {
-    const literal = input === "digits" ? number(draft[key]) : JSON.stringify(draft[key]);
-    return `${JSON.stringify(key)}:${literal}`;
+    return `${JSON.stringify(key)}:${KINDS[input].literal(draft[key])}`;
   });
   return `{${members.join(",")}}`;
 }
 
-function number(typed) {
-  const text = digits(typed);
-  return /^-?\d+$/.test(text) ? text : JSON.stringify(text === "" ? null : text);
-}
-
-function digits(typed) {
-  const text = typed.trim().replace(/^(-?)0+(?=\d)/, "$1");
-  return text === "-0" ? "0" : text;
-}
+define(read(DOCUMENT), REVISION);

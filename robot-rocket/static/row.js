@@ -1,10 +1,9 @@
 // Rows of the list: of a shown and of an edited robot.
 
 import { element, shownName, spokenName } from "./elements.js";
-import { MEMBERS, colorOf } from "./robot.js";
-
-/** The number of columns: the id, the members and the actions. */
-const COLUMNS = MEMBERS.length + 2;
+import { shownColumns } from "./columns.js";
+import { inWords } from "./kinds.js";
+import { OWN, colorOf } from "./robot.js";
 
 function cell(kind, ...children) {
   return element("td", { role: "cell", class: kind }, ...children);
@@ -21,12 +20,31 @@ function button(action, title, name, listener) {
   return element("button", attributes, title);
 }
 
-/** The cell of a value, for each kind of input. */
+/** The cell of a built-in member, for each kind of input. */
 const CELLS = {
-  text: (kind, value) => cell(kind, shownName(value)),
-  choice: (kind, value, choices) => cell(kind, mark(value, choices)),
+  text: (kind, value, _, link) => cell(kind, link ? element("a", { href: link }, shownName(value)) : shownName(value)),
+  choice: (kind, value, choices) => (value === "" ? cell(kind) : cell(kind, mark(value, choices))),
   digits: (kind, value) => cell(value.length > 9 ? `${kind} long` : kind, value),
 };
+
+function cellOf({ key, title, input, choices, isOwn }, robot) {
+  if (!isOwn) return CELLS[input](`of-${key}`, robot[key], choices, OWN.length > 0 && addressOf(robot));
+  const shown = cell(`of-own is-${input}`, valueOf(input, robot[key]));
+  shown.dataset.title = title;
+  return shown;
+}
+
+/** The place of a robot's own page in the address. */
+export function addressOf({ id }) {
+  return `#/robots/${id}`;
+}
+
+/** An own value as an element: an address of the web is a link. */
+export function valueOf(input, value) {
+  const words = element("bdi", { class: "value", dir: "auto" }, inWords(input, value));
+  const isLink = input === "uri" && /^https?:/i.test(value) && URL.canParse(value);
+  return isLink ? element("a", { href: value, rel: "noreferrer", target: "_blank" }, words) : words;
+}
 
 /** A choice with its color. */
 export function mark(value, choices) {
@@ -38,7 +56,7 @@ export function shownRow(robot, { edit, remove }) {
   const row = element("tr", { role: "row" });
   row.append(
     cell(robot.id.length > 7 ? "of-id long" : "of-id", robot.id),
-    ...MEMBERS.map(({ key, input, choices }) => CELLS[input](`of-${key}`, robot[key], choices)),
+    ...shownColumns().map((column) => cellOf(column, robot)),
     cell(
       "of-actions",
       button("edit", "Edit", robot.name, () => edit(robot, row)),
@@ -49,28 +67,22 @@ export function shownRow(robot, { edit, remove }) {
 }
 
 /** The row in which a robot is edited. */
-export function editedRow(robot, fields, { save, cancel }) {
-  const saving = element("button", { type: "button", class: "main", onclick: save }, "Save");
-  const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
-  const boxes = fields.all.map((field) => field.element);
-  const buttons = element("div", { class: "of-actions buttons" }, saving, leaving);
-  const editor = element("div", { class: "editor" }, fields.general, ...boxes, buttons);
-  const row = element(
+export function editedRow(robot, fields, actions) {
+  const columns = shownColumns().length + 2;
+  return element(
     "tr",
     { role: "row", class: "edited", "aria-label": `Editing ${spokenName(robot.name)}` },
-    element("td", { role: "cell", colspan: COLUMNS, "aria-colspan": COLUMNS }, editor),
+    element("td", { role: "cell", colspan: columns, "aria-colspan": columns }, editor(fields, actions)),
   );
-  row.addEventListener("keydown", (event) => {
-    const isInBox = fields.all.some((field) => field.box === event.target);
-    if (event.key === "Escape") {
-      event.preventDefault();
-      cancel();
-    } else if (event.key === "Enter" && isInBox && !event.shiftKey && !event.isComposing) {
-      event.preventDefault();
-      save();
-    }
-  });
-  return row;
+}
+
+/** The fields and buttons with which a robot is edited. */
+export function editor(fields, { save, cancel }) {
+  const saving = element("button", { type: "button", class: "main", onclick: save }, "Save");
+  const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
+  const buttons = element("div", { class: "of-actions buttons" }, saving, leaving);
+  const kind = OWN.length > 0 ? "editor many" : "editor";
+  return element("div", { class: kind }, fields.general, ...fields.elements, buttons);
 }
 
 /** The button of an action in a row. */

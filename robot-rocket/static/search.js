@@ -1,10 +1,12 @@
-// The inputs of the filter: the search box, choices and ranges. They work while typing.
+// The inputs of the filter: the search box, choices, ranges, and values of own members. They work
+// while typing.
 
 import { changeView } from "./address.js";
 import { byId, element, show } from "./elements.js";
-import { CHOICES } from "./robot.js";
+import { inWords } from "./kinds.js";
+import { CHOICES, OWN, SEARCHED, onDefined } from "./robot.js";
 import { mark } from "./row.js";
-import { ENDS, EVERYTHING, RANGES, isFiltered, problemWith } from "./view.js";
+import { ENDS, EQUALS, EVERYTHING, NONE, RANGES, choicesOf, isFiltered, problemIn } from "./view.js";
 
 /** Milliseconds after a key until the list follows. */
 const PAUSE = 150;
@@ -13,7 +15,7 @@ let timer;
 
 /** Creates the inputs and starts listening. */
 export function startSearch() {
-  byId("clear").before(...CHOICES.map(choices), ...RANGES.map(range));
+  onDefined(fill);
   for (const id of ["search", "filter"]) {
     byId(id).addEventListener("input", () => {
       clearTimeout(timer);
@@ -30,6 +32,17 @@ export function startSearch() {
   });
 }
 
+/** Creates the inputs, those of own members in a part that can be folded. */
+function fill() {
+  const ranges = (isOwn) => RANGES.filter((range) => range.isOwn === isOwn).map(range);
+  byId("filter-own").replaceChildren(...EQUALS.map(value), ...ranges(true));
+  byId("filter-built-in").replaceChildren(...CHOICES.map(choices), ...ranges(false));
+  show(byId("filter-more"), OWN.length > 0);
+  const label = SEARCHED.length > 0 ? "Search all words" : "Search the names";
+  byId("query").labels[0].textContent = label;
+  byId("query").placeholder = label;
+}
+
 /** Shows all robots, in the same order. */
 function clearFilter() {
   clearTimeout(timer);
@@ -40,11 +53,14 @@ function clearFilter() {
 /** Fills the inputs with a view. */
 export function fillSearch(view) {
   clearTimeout(timer);
-  byId("query").value = view.query;
+  byId("query").value = view.q;
   for (const { key } of CHOICES) {
     for (const box of boxes(key)) box.checked = view[key].includes(box.value);
   }
   for (const end of ENDS) byId(end).value = view[end];
+  for (const { key } of EQUALS) byId(`is-${key}`).value = view[key];
+  const own = [...EQUALS.map(({ key }) => key), ...ENDS.filter((end) => byId("filter-own").contains(byId(end)))];
+  if (own.some((name) => view[name] !== "")) byId("filter-more").open = true;
   check();
 }
 
@@ -56,12 +72,16 @@ function choices({ key, title, choices }) {
   return element("fieldset", { id: `of-${key}` }, legend(title), ...chips);
 }
 
-function range({ key, title, from, to }) {
+function range({ key, title, input, isOwn, minimum, from, to }) {
+  const isDate = input === "date";
+  const inputmode = input === "number" ? "decimal" : "numeric";
   const box = (id, placeholder) =>
     element("input", {
       id,
-      placeholder,
-      inputmode: "numeric",
+      type: isDate ? "date" : "text",
+      placeholder: isDate ? undefined : placeholder,
+      // A numeric keypad may have no sign.
+      inputmode: isDate || !(minimum >= 0) ? undefined : inputmode,
       autocomplete: "off",
       "aria-describedby": "filter-error",
     });
@@ -72,9 +92,24 @@ function range({ key, title, from, to }) {
     legend(title),
     element("label", { for: from }, `${title} `, unseen("from")),
     box(from, "from"),
-    element("label", { for: to }, "to", unseen(` ${key}`)),
+    element("label", { for: to }, "to", unseen(` ${isOwn ? title : key}`)),
     box(to, "to"),
   );
+}
+
+/** The value of an own member: one of several, or a text. */
+function value(member) {
+  const id = `is-${member.key}`;
+  const label = element("label", { for: id }, member.title);
+  return element("div", { class: "value" }, label, valueBox(id, member));
+}
+
+function valueBox(id, member) {
+  const values = choicesOf(member);
+  if (!values) return element("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
+  const words = (each) => (each === NONE ? "(none)" : inWords(member.input, each));
+  const options = values.map((each) => element("option", { value: each }, words(each)));
+  return element("select", { id }, element("option", { value: "" }, "any"), ...options);
 }
 
 function legend(title) {
@@ -85,12 +120,13 @@ function boxes(key) {
   return [...byId(`of-${key}`).querySelectorAll("input")];
 }
 
-/** The values of the search box and of choices. */
+/** The values of the search box, of choices, and of own members. */
 function chosen() {
   const values = ({ key }) => boxes(key).flatMap((box) => (box.checked ? [box.value] : []));
   return {
-    query: byId("query").value,
+    q: byId("query").value,
     ...Object.fromEntries(CHOICES.map((member) => [member.key, values(member)])),
+    ...Object.fromEntries(EQUALS.map(({ key }) => [key, byId(`is-${key}`).value])),
   };
 }
 
@@ -106,9 +142,10 @@ function apply() {
 
 /** Whether the service would accept the inputs. Shows the reason if not. */
 function check() {
-  const problem = problemWith(values());
-  byId("filter-error").textContent = problem;
-  for (const end of ENDS) byId(end).setAttribute("aria-invalid", String(problem !== ""));
+  const problem = problemIn(values());
+  byId("filter-error").textContent = problem?.text ?? "";
+  const wrong = problem ? [problem.range.from, problem.range.to] : [];
+  for (const end of ENDS) byId(end).setAttribute("aria-invalid", String(wrong.includes(end)));
   show(byId("clear"), isFiltered(values()));
-  return problem === "";
+  return problem === undefined;
 }

@@ -1,8 +1,8 @@
 // The headings of the list, by which it is sorted.
 
-import { SORT_KEYS } from "./definition.js";
+import { shownColumns } from "./columns.js";
 import { byId, element } from "./elements.js";
-import { MEMBERS } from "./robot.js";
+import { SORT_KEYS, member } from "./robot.js";
 import { EVERYTHING } from "./view.js";
 
 /** The order that was chosen last; its robots may still be loading. */
@@ -10,14 +10,15 @@ let current = EVERYTHING.sort;
 
 /** The row of headings. `choose` is called with the order that a click asks for. */
 export function headings(choose) {
-  const columns = [{ key: "id", title: "Id" }, ...MEMBERS];
+  const columns = [{ key: "id", title: "Id" }, ...shownColumns()];
   const actions = element("span", { class: "unseen" }, "Actions");
   return element(
     "tr",
     { role: "row", "aria-rowindex": "1" },
-    ...columns.map(({ key, title }) =>
-      SORT_KEYS.includes(key) ? sortable(key, title, choose) : heading(`of-${key}`, {}, title),
-    ),
+    ...columns.map(({ key, title, isOwn, input }) => {
+      const kind = isOwn ? `of-own is-${input}` : `of-${key}`;
+      return SORT_KEYS.includes(key) ? sortable(key, kind, title, choose) : heading(kind, {}, title);
+    }),
     heading("of-actions", {}, actions),
   );
 }
@@ -27,14 +28,14 @@ function heading(kind, attributes, title) {
   return element("th", all, title);
 }
 
-function sortable(key, title, choose) {
+function sortable(key, kind, title, choose) {
   // The first click sorts upwards, the next one the other way.
   const onclick = () => {
     current = current === key ? `-${key}` : key;
     choose(current);
   };
   const button = element("button", { type: "button", class: "quiet", onclick }, title);
-  return heading(`of-${key}`, { "data-key": key }, button);
+  return heading(kind, { "data-key": key }, button);
 }
 
 /** Marks the column by which the list is sorted. */
@@ -48,7 +49,9 @@ export function markOrder(sort) {
 
 /** The order for screen readers; empty for the usual one. */
 export function orderInWords(sort) {
-  return sort === EVERYTHING.sort ? "" : `, sorted by ${keyOf(sort)}, ${directionOf(sort)}`;
+  const key = keyOf(sort);
+  const title = member(key)?.isOwn ? member(key).title : key;
+  return sort === EVERYTHING.sort ? "" : `, sorted by ${title}, ${directionOf(sort)}`;
 }
 
 function keyOf(sort) {

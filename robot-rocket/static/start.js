@@ -5,7 +5,7 @@ import { announce } from "./announcements.js";
 import { whenBack } from "./connection.js";
 import { byId, element, show } from "./elements.js";
 import { reopen } from "./list.js";
-import { TYPES } from "./robot.js";
+import { OWN, TITLE, TYPES, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
 /** Robots that everybody knows: name, position of the type, and year. */
@@ -19,19 +19,37 @@ const SAMPLES = [
   ["C-3PO", 0, "1977"],
   ["GLaDOS", 2, "2007"],
   ["BB-8", 0, "2015"],
-].map(([name, type, year]) => ({ name, type: TYPES[type], year }));
+];
 
 const WELCOME =
   "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +
   "well-known ones, or add your own in the form below.";
 
+const WELCOME_TO_OWN = "Add the first one in the form below, or import a file.";
+
 const errorText = element("p", { class: "error", role: "alert" });
+
+/** Starts the page, which depends on the definition. */
+export function startStart() {
+  onDefined(() => byId("start").replaceChildren());
+}
 
 /** Shows the start page if there is no robot, and hides it otherwise. */
 export function showStart(isEmpty) {
-  if (isEmpty && byId("start").childElementCount === 0) byId("start").append(...parts());
+  const isFilled = byId("start").childElementCount > 0;
+  if (isEmpty && !isFilled) byId("start").append(...(hasSamples() ? parts() : ownParts()));
   show(byId("start"), isEmpty);
   show(byId("robots"), !isEmpty);
+}
+
+/** Whether the definition permits the well-known robots. */
+function hasSamples() {
+  return OWN.length === 0 && TYPES.length > 2;
+}
+
+function ownParts() {
+  const heading = element("h2", { id: "start-heading" }, `${TITLE}: nothing here yet`);
+  return [heading, element("p", {}, WELCOME_TO_OWN)];
 }
 
 function parts() {
@@ -53,7 +71,9 @@ function parts() {
 async function fill() {
   errorText.textContent = "";
   try {
-    for (const robot of SAMPLES) await addUnlessThere(robot);
+    for (const [name, type, year] of SAMPLES) {
+      await addUnlessThere({ name, type: TYPES[type], year });
+    }
   } catch (error) {
     if (error.needsToken) return requestToken(error, fill);
     errorText.textContent = error.messages.join(" ");

@@ -61,8 +61,9 @@ function showError(text) {
   byId("token-text").setAttribute("aria-invalid", String(text !== ""));
 }
 
-/** Starts the token form. `changed` is called if no action is waiting for the token. */
-export function startToken(changed) {
+/** Starts the token form. With another token, `prepare` is called first, and `changed` if no action is
+    waiting for the token. */
+export function startToken(prepare, changed) {
   show(byId("token-open"), token !== "");
   byId("token-open").addEventListener("click", () => {
     again = undefined;
@@ -83,11 +84,12 @@ export function startToken(changed) {
   });
   byId("token-forget").addEventListener("click", () => settle(""));
 
-  function settle(text) {
+  async function settle(text) {
     keep(text);
     const retry = again ?? changed;
     again = undefined;
     close();
+    await prepare();
     retry();
   }
 }

@@ -1,68 +1,95 @@
 // Views: which robots the list shows, and in which order. A view is a value, without side effects.
 //
-// Members: `query` is a part of the name; `sort` is the order, as the service names it. The others
+// Members: `q` is the text that is searched; `sort` is the order, as the service names it. The others
 // have the names of the service's parameters: a choice such as `type` is a list of values, any if
-// there is none; the ends of a range, such as `year_from` and `year_to`, are as typed, or empty.
+// there is none; the ends of a range, such as `year_from` and `year_to`, are as typed, or empty; the
+// value of another own field is empty if any is shown.
 
-import { SORT_KEYS } from "./definition.js";
-import { CHOICES, MEMBERS } from "./robot.js";
+import { KINDS, compareIntegers } from "./kinds.js";
+import { CHOICES, MEMBERS, OWN, SEARCHED, SORT_KEYS, member, onDefined } from "./robot.js";
 
-/** The members with ranges: the key, the title, and the names of both ends. */
-export const RANGES = MEMBERS.filter(({ input }) => input === "digits").map(({ key, title }) => ({
-  key,
-  title,
-  from: `${key}_from`,
-  to: `${key}_to`,
-}));
+/** In a view, the value of robots that have none. */
+export const NONE = "\0";
+
+/** The members with ranges, with the names of both ends. */
+export let RANGES;
 
 /** The names of the ends of ranges. */
-export const ENDS = RANGES.flatMap(({ from, to }) => [from, to]);
+export let ENDS;
+
+/** The own members that are compared with one value. */
+export let EQUALS;
 
 /** The view of all robots by name. */
-export const EVERYTHING = {
-  query: "",
-  ...Object.fromEntries(CHOICES.map(({ key }) => [key, []])),
-  ...Object.fromEntries(ENDS.map((end) => [end, ""])),
-  sort: "name",
-};
+export let EVERYTHING;
 
-/** The parameters of the page's address. */
-const IN_ADDRESS = ["q", "sort", ...CHOICES.map(({ key }) => key), ...ENDS];
+onDefined(() => {
+  const ordered = MEMBERS.filter(({ input }) => KINDS[input].isValid);
+  RANGES = ordered.map((one) => ({ ...one, from: `${one.key}_from`, to: `${one.key}_to` }));
+  ENDS = RANGES.flatMap(({ from, to }) => [from, to]);
+  EQUALS = OWN.filter(({ input }) => input !== "long" && !KINDS[input].isValid);
+  const texts = [...ENDS, ...EQUALS.map(({ key }) => key)];
+  EVERYTHING = {
+    q: "",
+    ...Object.fromEntries(CHOICES.map(({ key }) => [key, []])),
+    ...Object.fromEntries(texts.map((name) => [name, ""])),
+    sort: "name",
+  };
+});
 
 /** The view in the query of an address. Values that the page could not show are ignored. */
 export function viewIn(search) {
   const parameters = new URLSearchParams(search);
   const text = (name) => parameters.get(name) ?? "";
-  const view = { ...EVERYTHING, query: text("q") };
+  const view = { ...EVERYTHING, q: text("q") };
   for (const { key, choices } of CHOICES) {
     view[key] = choices.filter((choice) => parameters.getAll(key).includes(choice));
   }
-  for (const end of ENDS) if (/^\d+$/.test(text(end))) view[end] = text(end);
+  for (const range of RANGES) {
+    for (const end of [range.from, range.to]) if (isEnd(range, text(end))) view[end] = text(end);
+  }
+  for (const one of EQUALS) {
+    const value = parameters.has(one.key) && text(one.key) === "" ? NONE : text(one.key);
+    const choices = choicesOf(one);
+    if (!choices || choices.includes(value)) view[one.key] = value === NONE && !choices ? "" : value;
+  }
   if (SORT_KEYS.includes(text("sort").replace(/^-/, ""))) view.sort = text("sort");
   return view;
+}
+
+/** The values to choose from in the filter of an own member; undefined for texts. */
+export function choicesOf({ input, choices, isRequired }) {
+  const values = { choice: choices, boolean: ["true", "false"] }[input];
+  return values && [...values, ...(isRequired ? [] : [NONE])];
+}
+
+function isEnd({ input, minimum }, text) {
+  return text !== "" && KINDS[input].isValid(text, minimum);
 }
 
 /** An address with a view instead of its own. */
 export function addressWith(view, old) {
   const address = new URL(old);
-  for (const name of IN_ADDRESS) address.searchParams.delete(name);
-  if (view.query !== "") address.searchParams.set("q", view.query);
+  for (const name of Object.keys(EVERYTHING)) address.searchParams.delete(name);
+  if (view.q !== "") address.searchParams.set("q", view.q);
   for (const [name, value] of filterOf(view)) address.searchParams.append(name, value);
   if (view.sort !== EVERYTHING.sort) address.searchParams.set("sort", view.sort);
   return address.href;
 }
 
-/** The service's parameters for the filter, except for the text in names. */
+/** The service's parameters for the filter, except for the text that is searched. */
 function filterOf(view) {
   const chosen = CHOICES.flatMap(({ key }) => view[key].map((choice) => [key, choice]));
-  return [...chosen, ...ENDS.filter((end) => view[end] !== "").map((end) => [end, view[end]])];
+  const typed = [...ENDS, ...EQUALS.map(({ key }) => key)].filter((name) => view[name] !== "");
+  return [...chosen, ...typed.map((name) => [name, view[name] === NONE ? "" : view[name]])];
 }
 
 /** The service's parameters for the filter. Case and diacritics are ignored. */
 export function filterWithText(view) {
   const filter = filterOf(view);
-  const text = [["containing", view.query], ["fold", "true"]];
-  return view.query === "" ? filter : [...filter, ...text];
+  if (view.q === "") return filter;
+  if (SEARCHED.length > 0) return [...filter, ["q", view.q]];
+  return [...filter, ["containing", view.q], ["fold", "true"]];
 }
 
 /** Whether a view leaves out robots. */
@@ -80,28 +107,41 @@ export function isSameFilter(one, other) {
   return isSameView({ ...one, sort: "" }, { ...other, sort: "" });
 }
 
-/** The reason why the service would reject the ranges of a view; empty if there is none. */
-export function problemWith(view) {
-  for (const { key, from, to } of RANGES) {
-    const [first, last] = [view[from], view[to]];
-    if (!/^\d*$/.test(first) || !/^\d*$/.test(last)) return `A ${key} has only digits.`;
-    const isReversed = first !== "" && last !== "" && BigInt(first) > BigInt(last);
-    if (isReversed) return `The first ${key} must not be after the last one.`;
+/** The range of a view that the service would reject, and the reason; undefined if there is none. */
+export function problemIn(view) {
+  for (const range of RANGES) {
+    const { input, title, isOwn, minimum, from, to } = range;
+    const ends = [view[from], view[to]].filter((end) => end !== "");
+    const hasDigits = !isOwn && minimum >= 0;
+    const rule = hasDigits ? `A ${title.toLowerCase()} has only digits.` : `${title} must be ${KINDS[input].rule}.`;
+    if (!ends.every((end) => isEnd(range, end))) return { range, text: rule };
+    const isReversed = ends.length === 2 && KINDS[input].compare(...ends) > 0;
+    const order = `The first ${title.toLowerCase()} must not be after the last one.`;
+    if (isReversed) return { range, text: order };
   }
-  return "";
+  return undefined;
 }
 
 /** Whether a view shows a robot. */
 export function includes(view, robot) {
   return (
-    contains(robot.name, view.query) &&
+    isFound(view.q, robot) &&
     CHOICES.every(({ key }) => view[key].length === 0 || view[key].includes(robot[key])) &&
-    RANGES.every(
-      ({ key, from, to }) =>
-        (view[from] === "" || BigInt(robot[key]) >= BigInt(view[from])) &&
-        (view[to] === "" || BigInt(robot[key]) <= BigInt(view[to])),
-    )
+    EQUALS.every(({ key }) => ["", robot[key] || NONE].includes(view[key])) &&
+    RANGES.every(({ key, input, from, to }) => {
+      const isBefore = (one, other) => KINDS[input].compare(one, other) <= 0;
+      const [first, last, value] = [view[from], view[to], robot[key]];
+      if (value === "") return first === "" && last === "";
+      return (first === "" || isBefore(first, value)) && (last === "" || isBefore(value, last));
+    })
   );
+}
+
+/** Whether a search finds a robot: its name contains the text, or its searched members all words. */
+function isFound(text, robot) {
+  if (SEARCHED.length === 0) return contains(robot.name, text);
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  return words.every((word) => SEARCHED.some(({ key }) => contains(robot[key], word)));
 }
 
 /** Whether a name contains a text, without case and diacritics, as the service compares them. */
@@ -125,25 +165,14 @@ function isDiacritic(character) {
   return /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/.test(character);
 }
 
-/** The function that compares robots in an order of the service. */
+/** The function that compares robots in an order of the service: those without a value are last. */
 export function comparator(sort) {
   const key = sort.replace(/^-/, "");
-  const compare =
-    key === "name"
-      ? (one, other) => compareTexts(one.name, other.name)
-      : (one, other) => compareNumbers(one[key], other[key]) || compareNumbers(one.id, other.id);
-  return sort.startsWith("-") ? (one, other) => compare(other, one) : compare;
-}
-
-function compareNumbers(one, other) {
-  const difference = BigInt(one) - BigInt(other);
-  return difference < 0n ? -1 : Number(difference > 0n);
-}
-
-/** Compares texts by code points, as the service orders names. */
-function compareTexts(one, other) {
-  const [ones, others] = [[...one], [...other]];
-  const at = ones.findIndex((character, index) => character !== others[index]);
-  if (at === -1) return ones.length - others.length;
-  return at < others.length ? ones[at].codePointAt(0) - others[at].codePointAt(0) : 1;
+  const sign = sort.startsWith("-") ? -1 : 1;
+  const compare = key === "id" ? compareIntegers : KINDS[member(key).input].compare;
+  return (one, other) => {
+    const [left, right] = [one[key], other[key]];
+    if ((left === "") !== (right === "")) return left === "" ? 1 : -1;
+    return sign * ((left !== "" && compare(left, right)) || compareIntegers(one.id, other.id));
+  };
 }

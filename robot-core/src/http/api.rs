@@ -11,8 +11,12 @@ use ::http::{HeaderMap, header::HOST, request::Parts};
 use super::{
     access::Access, behaviour::Behaviour, body_timer::StreamLimits, exchange::Exchange, headers,
     host::Hosts, origin::Origin, request_body::BODY_DEADLINE, response::Response,
+    token::Permission,
 };
-use crate::{catalogue::Catalogue, model::Revision};
+use crate::{
+    catalogue::Catalogue,
+    model::{Definition, Revision},
+};
 
 /// The settings of an [`Api`].
 #[derive(Debug, Clone)]
@@ -128,6 +132,24 @@ impl Api {
     pub fn host_allowed(&self, headers: &HeaderMap) -> bool {
         let host = headers::value(headers, HOST);
         self.service.settings.hosts.include(host.as_deref())
+    }
+
+    /// The definition of the catalogue; `None` if clients without a token may not read it.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use robot_core::{MemoryCatalogue, http::{Access, Api, ApiSettings}};
+    /// let catalogue = Arc::new(MemoryCatalogue::new());
+    /// assert!(Api::new(catalogue.clone()).public_definition().is_some());
+    /// let settings = ApiSettings { access: Access::new(Vec::new(), None), ..ApiSettings::default() };
+    /// assert!(Api::with_settings(catalogue, settings).public_definition().is_none());
+    /// ```
+    #[must_use]
+    pub fn public_definition(&self) -> Option<Arc<Definition>> {
+        let (_, permitted) = self.service.settings.access.check(None, Permission::Read);
+        permitted
+            .is_ok()
+            .then(|| self.service.catalogue.definition())
     }
 }
 

@@ -1,0 +1,252 @@
+// The panel in which the owner of the catalogue edits its fields.
+
+import { announce } from "./announcements.js";
+import { redefine, refreshDefinition } from "./api.js";
+import { byId, element, show } from "./elements.js";
+import { MEMBERS, definition, member, onDefined } from "./robot.js";
+import { requestToken } from "./token.js";
+
+/** The kinds of fields: a title, the keywords, and whether words can be searched in them. */
+const TYPES = {
+  text: ["Text", { type: "string" }, true],
+  long: ["Long text", { type: "string", maxLength: "10000" }, true],
+  choice: ["Choice", { type: "string" }, true],
+  digits: ["Whole number", { type: "integer" }, false],
+  number: ["Number", { type: "number" }, false],
+  boolean: ["Yes or no", { type: "boolean" }, false],
+  date: ["Date", { type: "string", format: "date" }, true],
+  uri: ["Web address", { type: "string", format: "uri" }, true],
+};
+
+const MAX_NAME_LENGTH = 48;
+
+/** The key of the field that is being edited, and its form. */
+let edited;
+
+let count = 0;
+
+/** Starts the panel. */
+export function startDefining() {
+  byId("fields-open").addEventListener("click", () => open(byId("fields").hidden));
+  byId("fields-close").addEventListener("click", () => open(false));
+  byId("fields").addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !event.defaultPrevented) open(false);
+  });
+  fillTitle();
+  fillAdding();
+  onDefined(() => {
+    fillList();
+    byId("catalogue-title").elements.title.value = definition.document.title ?? "";
+  });
+}
+
+async function open(isOpen) {
+  show(byId("fields"), isOpen);
+  byId("fields-open").setAttribute("aria-expanded", String(isOpen));
+  report("");
+  if (!isOpen) return byId("fields-open").focus();
+  byId("fields-heading").focus();
+  await tried(refreshDefinition, () => open(true));
+}
+
+/** Does something with the service. Shows an error, and returns it. */
+async function tried(action, again) {
+  report("");
+  try {
+    await action();
+  } catch (error) {
+    if (error.needsToken) requestToken(error, again);
+    else report(error.messages.join(" "));
+    return error;
+  }
+}
+
+function report(text, ...more) {
+  byId("fields-error").replaceChildren(text, ...more);
+}
+
+/** Changes a copy of the definition, and stores it. Returns whether that was done. */
+async function change(words, edit, dropsValues = false) {
+  const document = structuredClone(definition.document);
+  edit(document);
+  const again = () => change(words, edit, dropsValues);
+  const error = await tried(() => redefine(document, dropsValues), again);
+  if (!error) announce(words);
+  else if (error.status === 412) await showOthers();
+  else if (error.messages.some((message) => message.includes("drop_values"))) offerDrop(error, words, edit);
+  return !error;
+}
+
+/** Shows what another user has defined meanwhile. */
+async function showOthers() {
+  const words = "Another user has changed the fields meanwhile. They are shown now; make your change again.";
+  if (!(await tried(refreshDefinition, showOthers))) report(words);
+}
+
+/** Asks whether the values of a removed field are dropped. */
+function offerDrop(error, words, edit) {
+  const onclick = async () => (await change(words, edit, true)) && byId("fields-heading").focus();
+  const button = element("button", { type: "button", onclick }, "Remove it and drop the values");
+  const [reason] = error.messages[0].split("; ");
+  report(`${reason}. `, button);
+  button.focus();
+}
+
+function fillTitle() {
+  const box = element("input", { id: "title-of-catalogue", name: "title", type: "text", autocomplete: "off" });
+  const button = element("button", { type: "submit" }, "Save");
+  byId("catalogue-title").append(labelled("Title of the catalogue", box), element("div", { class: "buttons" }, button));
+  byId("catalogue-title").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const title = box.value.trim();
+    change("Saved the title.", (document) => (title ? (document.title = title) : delete document.title));
+  });
+}
+
+/** Fills the list of fields. The form of a field that is being edited stays. */
+function fillList() {
+  if (!member(edited?.key)) edited = undefined;
+  byId("fields-list").replaceChildren(...MEMBERS.map(item));
+}
+
+function item(one) {
+  if (edited?.key === one.key) return element("li", {}, edited.form);
+  const button = (title, onclick) =>
+    element("button", { type: "button", class: "quiet", "aria-label": `${title} ${one.title}`, onclick }, title);
+  const flags = ["required", "unique", "indexed", "searched"].filter((_, index) => flagsOf(one)[index]);
+  const words = [TYPES[one.input][0].toLowerCase(), ...flags].join(", ");
+  const remove = button("Remove", () => removeField(one));
+  return element(
+    "li",
+    { "data-member": one.key },
+    element("b", {}, one.title),
+    element("code", {}, one.key),
+    element("span", { class: "hint" }, words),
+    element("span", { class: "of-actions" }, button("Edit", () => edit(one)), ...(one.isOwn ? [remove] : [])),
+  );
+}
+
+function flagsOf({ key, isRequired, isUnique }) {
+  const { index, search } = definition.document.properties[key];
+  return [isRequired, isUnique, index === true, search === true];
+}
+
+async function removeField({ key, title }) {
+  const isDone = await change(`Removed the field ${title}.`, (document) => {
+    delete document.properties[key];
+    document.required = document.required.filter((name) => name !== key);
+  });
+  if (isDone) byId("fields-heading").focus();
+}
+
+function edit(one) {
+  const form = formOf(one);
+  const close = () => {
+    edited = undefined;
+    fillList();
+    byId("fields-list").querySelector(`[data-member=${one.key}] button`)?.focus();
+  };
+  const save = element("button", { type: "submit", class: "main" }, "Save");
+  const cancel = element("button", { type: "button", onclick: close }, "Cancel");
+  const shown = element("form", { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` }, ...form.elements);
+  shown.append(element("div", { class: "buttons" }, save, cancel));
+  shown.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const isDone = await change(`Saved the field ${form.title}.`, (document) => form.store(document, one.key));
+    if (isDone) close();
+  });
+  shown.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    close();
+  });
+  edited = { key: one.key, form: shown };
+  fillList();
+  shown.querySelector("input").focus();
+}
+
+function fillAdding() {
+  const form = formOf();
+  const button = element("button", { type: "submit", class: "main" }, "Add the field");
+  byId("field").replaceChildren(...form.elements, element("div", { class: "buttons" }, button));
+  byId("field").onsubmit = async (event) => {
+    event.preventDefault();
+    if (member(form.key)) return report(`There is already a field ${form.key}; choose another name.`);
+    const isDone = await change(`Added the field ${form.title}.`, (document) => form.store(document, form.key));
+    if (!isDone) return;
+    fillAdding();
+    byId("field").querySelector("input").focus();
+  };
+}
+
+/** The inputs of a field that is edited, or of a new one, and what is typed into them. */
+function formOf(one) {
+  const title = element("input", { type: "text", autocomplete: "off" });
+  title.value = one?.title ?? "";
+  const key = element("input", { type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "none" });
+  const options = Object.entries(TYPES).map(([value, [words]]) => element("option", { value }, words));
+  const type = element("select", {}, ...options);
+  const choices = element("textarea", { rows: 4, spellcheck: "false" });
+  choices.value = one?.choices.join("\n") ?? "";
+  const words = ["Required", "No two robots have the same value", "Find and sort quickly", "Part of the search"];
+  const boxes = words.map(() => element("input", { type: "checkbox" }));
+  if (one) flagsOf(one).forEach((flag, index) => (boxes[index].checked = flag));
+  const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, words[index]));
+  const choicesField = labelled("Choices, one per line", choices);
+
+  /** Shows what fits the kind of the field. */
+  const fit = () => {
+    const input = one?.input ?? type.value;
+    const isName = one?.key === "name";
+    show(choicesField, input === "choice");
+    show(checks[0], !isName);
+    show(checks[1], isName || one?.isOwn !== false);
+    show(checks[2], one?.isOwn !== false && input !== "long");
+    show(checks[3], one?.isOwn !== false && TYPES[input][2]);
+    show(checks[1], !checks[1].hidden && input !== "long" && input !== "boolean");
+  };
+  let isOwnKey = false;
+  title.addEventListener("input", () => one || isOwnKey || (key.value = keyOf(title.value)));
+  key.addEventListener("input", () => (isOwnKey = key.value !== ""));
+  type.addEventListener("change", fit);
+  fit();
+  const named = [labelled("Name in files and in the API", key), labelled("Type", type)];
+  return {
+    elements: [labelled("Label", title), ...(one ? [] : named), choicesField, element("div", { class: "checks" }, ...checks)],
+    get title() {
+      return title.value.trim() || key.value;
+    },
+    get key() {
+      return key.value.trim();
+    },
+    /** Stores what is typed in a document. Keywords that have no input here stay. */
+    store(document, name) {
+      const [isRequired, ...flags] = boxes.map((box, index) => box.checked && !checks[index].hidden);
+      const property = { ...(document.properties[name] ?? TYPES[type.value][1]), title: title.value.trim() };
+      if (property.title === "") delete property.title;
+      if (!choicesField.hidden) property.enum = lines(choices.value);
+      ["unique", "index", "search"].forEach((keyword, index) => {
+        if (flags[index] || (keyword === "unique" && name === "name")) property[keyword] = flags[index];
+        else delete property[keyword];
+      });
+      document.properties[name] = property;
+      const others = document.required.filter((required) => required !== name);
+      document.required = isRequired || name === "name" ? [...others, name] : others;
+    },
+  };
+}
+
+function lines(text) {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/** The name that a label suggests. */
+function keyOf(title) {
+  const plain = title.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+/, "").slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");
+}
+
+function labelled(text, box) {
+  box.id ||= `field-input-${++count}`;
+  return element("div", { class: "field" }, element("label", { for: box.id, class: "shown" }, text), box);
+}
