@@ -25,10 +25,11 @@ export function startAdding() {
 function fill() {
   const old = fields;
   fields = new Fields(draftOf(() => ""), "shown");
-  if (old) fields.fill(old);
   const button = element("button", { type: "submit", class: "main" }, "Add");
   const buttons = element("div", { class: "buttons" }, button);
-  byId("add").replaceChildren(fields.general, ...fields.elements, buttons);
+  const show = () => byId("add").replaceChildren(fields.general, ...fields.folded, buttons);
+  if (old) fields.replace(old, show);
+  else show();
   byId("add").classList.toggle("many", OWN.length > 0);
 }
 

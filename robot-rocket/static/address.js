@@ -6,8 +6,9 @@ import { ENDS, EQUALS, EVERYTHING, addressWith, isSameView, viewIn } from "./vie
 let shown = EVERYTHING;
 let notifyShown = () => {};
 
-/** Shows the view in the address. `show` is called with each new view, and with whether the inputs
-    have another one, because the user went back in the history. */
+/** Shows the view in the address. `show` is called with each new view, with whether the inputs have
+    another one, because the user went back in the history, and with whether only the definition has
+    changed. */
 export function startAddress(show) {
   notifyShown = show;
   // Links within the page cause this event, too, but do not change the view.
@@ -19,7 +20,7 @@ export function startAddress(show) {
 
 /** Shows the view in the address again, because the definition has changed. */
 export function refreshAddress() {
-  run(viewIn(location.search), true);
+  run(viewIn(location.search), true, true);
 }
 
 /** The current view. */
@@ -42,8 +43,8 @@ export function changeView(members) {
   run(view, false);
 }
 
-function run(view, isFromOutside) {
+function run(view, isFromOutside, isRedefined = false) {
   shown = view;
   document.title = view.q === "" ? TITLE : `${view.q} · ${TITLE}`;
-  notifyShown(view, isFromOutside);
+  notifyShown(view, isFromOutside, isRedefined);
 }

@@ -23,11 +23,11 @@ const SHORTCUTS_KEY = "robots-shortcuts";
 /** Elements in which keys have a meaning of their own. */
 const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select";
 
-function showView(view, isFromOutside) {
+function showView(view, isFromOutside, isRedefined) {
   if (isFromOutside) fillSearch(view);
   stopOverview();
   showExport(view);
-  list.open(view);
+  list.open(view, isRedefined);
 }
 
 function changed(what, hasRobots) {

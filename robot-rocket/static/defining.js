@@ -18,6 +18,15 @@ const TYPES = {
   uri: ["Web address", { type: "string", format: "uri" }, true],
 };
 
+/** What a field may be besides. */
+const FLAGS = [
+  "Required",
+  "No two robots have the same value",
+  "Find and sort quickly",
+  "Part of the search",
+];
+
+/** The maximum length of the name of a field with an index. */
 const MAX_NAME_LENGTH = 48;
 
 /** The key of the field that is being edited, and its form. */
@@ -73,13 +82,14 @@ async function change(words, edit, dropsValues = false) {
   const error = await tried(() => redefine(document, dropsValues), again);
   if (!error) announce(words);
   else if (error.status === 412) await showOthers();
-  else if (error.messages.some((message) => message.includes("drop_values"))) offerDrop(error, words, edit);
+  else if (error.messages[0].includes("drop_values")) offerDrop(error, words, edit);
   return !error;
 }
 
 /** Shows what another user has defined meanwhile. */
 async function showOthers() {
-  const words = "Another user has changed the fields meanwhile. They are shown now; make your change again.";
+  const words =
+    "Another user has changed the fields meanwhile. They are shown now; make your change again.";
   if (!(await tried(refreshDefinition, showOthers))) report(words);
 }
 
@@ -93,13 +103,15 @@ function offerDrop(error, words, edit) {
 }
 
 function fillTitle() {
-  const box = element("input", { id: "title-of-catalogue", name: "title", type: "text", autocomplete: "off" });
-  const button = element("button", { type: "submit" }, "Save");
-  byId("catalogue-title").append(labelled("Title of the catalogue", box), element("div", { class: "buttons" }, button));
+  const box = textBox({ id: "title-of-catalogue", name: "title" });
+  byId("catalogue-title").append(labelled("Title of the catalogue", box), buttons({}, "Save"));
   byId("catalogue-title").addEventListener("submit", (event) => {
     event.preventDefault();
     const title = box.value.trim();
-    change("Saved the title.", (document) => (title ? (document.title = title) : delete document.title));
+    change("Saved the title.", (document) => {
+      if (title) document.title = title;
+      else delete document.title;
+    });
   });
 }
 
@@ -111,18 +123,21 @@ function fillList() {
 
 function item(one) {
   if (edited?.key === one.key) return element("li", {}, edited.form);
-  const button = (title, onclick) =>
-    element("button", { type: "button", class: "quiet", "aria-label": `${title} ${one.title}`, onclick }, title);
+  const button = (title, onclick) => {
+    const label = `${title} ${one.title}`;
+    return element("button", { type: "button", class: "quiet", "aria-label": label, onclick }, title);
+  };
   const flags = ["required", "unique", "indexed", "searched"].filter((_, index) => flagsOf(one)[index]);
   const words = [TYPES[one.input][0].toLowerCase(), ...flags].join(", ");
-  const remove = button("Remove", () => removeField(one));
+  const actions = [button("Edit", () => edit(one))];
+  if (one.isOwn) actions.push(button("Remove", () => removeField(one)));
   return element(
     "li",
     { "data-member": one.key },
     element("b", {}, one.title),
     element("code", {}, one.key),
     element("span", { class: "hint" }, words),
-    element("span", { class: "of-actions" }, button("Edit", () => edit(one)), ...(one.isOwn ? [remove] : [])),
+    element("span", { class: "of-actions" }, ...actions),
   );
 }
 
@@ -146,14 +161,14 @@ function edit(one) {
     fillList();
     byId("fields-list").querySelector(`[data-member=${one.key}] button`)?.focus();
   };
-  const save = element("button", { type: "submit", class: "main" }, "Save");
   const cancel = element("button", { type: "button", onclick: close }, "Cancel");
-  const shown = element("form", { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` }, ...form.elements);
-  shown.append(element("div", { class: "buttons" }, save, cancel));
+  const attributes = { class: "field-form", novalidate: true, "aria-label": `Field ${one.title}` };
+  const ending = buttons({ class: "main" }, "Save", cancel);
+  const shown = element("form", attributes, ...form.elements, ending);
   shown.addEventListener("submit", async (event) => {
     event.preventDefault();
-    const isDone = await change(`Saved the field ${form.title}.`, (document) => form.store(document, one.key));
-    if (isDone) close();
+    const store = (document) => form.store(document, one.key);
+    if (await change(`Saved the field ${form.title}.`, store)) close();
   });
   shown.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
@@ -167,13 +182,14 @@ function edit(one) {
 
 function fillAdding() {
   const form = formOf();
-  const button = element("button", { type: "submit", class: "main" }, "Add the field");
-  byId("field").replaceChildren(...form.elements, element("div", { class: "buttons" }, button));
+  byId("field").replaceChildren(...form.elements, buttons({ class: "main" }, "Add the field"));
   byId("field").onsubmit = async (event) => {
     event.preventDefault();
-    if (member(form.key)) return report(`There is already a field ${form.key}; choose another name.`);
-    const isDone = await change(`Added the field ${form.title}.`, (document) => form.store(document, form.key));
-    if (!isDone) return;
+    const { key } = form;
+    if (!/^[a-z]/.test(key)) return report("The name of a field begins with a letter from a to z.");
+    if (member(key)) return report(`There is already a field ${key}; choose another name.`);
+    const store = (document) => form.store(document, key);
+    if (!(await change(`Added the field ${form.title}.`, store))) return;
     fillAdding();
     byId("field").querySelector("input").focus();
   };
@@ -181,38 +197,38 @@ function fillAdding() {
 
 /** The inputs of a field that is edited, or of a new one, and what is typed into them. */
 function formOf(one) {
-  const title = element("input", { type: "text", autocomplete: "off" });
+  const title = textBox({});
   title.value = one?.title ?? "";
-  const key = element("input", { type: "text", autocomplete: "off", spellcheck: "false", autocapitalize: "none" });
+  const key = textBox({ spellcheck: "false", autocapitalize: "none" });
   const options = Object.entries(TYPES).map(([value, [words]]) => element("option", { value }, words));
   const type = element("select", {}, ...options);
   const choices = element("textarea", { rows: 4, spellcheck: "false" });
   choices.value = one?.choices.join("\n") ?? "";
-  const words = ["Required", "No two robots have the same value", "Find and sort quickly", "Part of the search"];
-  const boxes = words.map(() => element("input", { type: "checkbox" }));
-  if (one) flagsOf(one).forEach((flag, index) => (boxes[index].checked = flag));
-  const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, words[index]));
+  const flags = one ? flagsOf(one) : [];
+  const boxes = FLAGS.map((_, index) => element("input", { type: "checkbox", checked: flags[index] }));
+  const checks = boxes.map((box, index) => element("label", { class: "choice" }, box, FLAGS[index]));
   const choicesField = labelled("Choices, one per line", choices);
 
   /** Shows what fits the kind of the field. */
   const fit = () => {
     const input = one?.input ?? type.value;
     const isName = one?.key === "name";
+    const isOwn = one?.isOwn !== false;
     show(choicesField, input === "choice");
     show(checks[0], !isName);
-    show(checks[1], isName || one?.isOwn !== false);
-    show(checks[2], one?.isOwn !== false && input !== "long");
-    show(checks[3], one?.isOwn !== false && TYPES[input][2]);
-    show(checks[1], !checks[1].hidden && input !== "long" && input !== "boolean");
+    show(checks[1], isName || (isOwn && input !== "long" && input !== "boolean"));
+    show(checks[2], isOwn && input !== "long");
+    show(checks[3], isOwn && TYPES[input][2]);
   };
   let isOwnKey = false;
   title.addEventListener("input", () => one || isOwnKey || (key.value = keyOf(title.value)));
   key.addEventListener("input", () => (isOwnKey = key.value !== ""));
   type.addEventListener("change", fit);
   fit();
-  const named = [labelled("Name in files and in the API", key), labelled("Type", type)];
+  const elements = [choicesField, element("div", { class: "checks" }, ...checks)];
+  if (!one) elements.unshift(labelled("Name in files and in the API", key), labelled("Type", type));
   return {
-    elements: [labelled("Label", title), ...(one ? [] : named), choicesField, element("div", { class: "checks" }, ...checks)],
+    elements: [labelled("Label", title), ...elements],
     get title() {
       return title.value.trim() || key.value;
     },
@@ -221,8 +237,10 @@ function formOf(one) {
     },
     /** Stores what is typed in a document. Keywords that have no input here stay. */
     store(document, name) {
-      const [isRequired, ...flags] = boxes.map((box, index) => box.checked && !checks[index].hidden);
-      const property = { ...(document.properties[name] ?? TYPES[type.value][1]), title: title.value.trim() };
+      const isOn = (box, index) => box.checked && !checks[index].hidden;
+      const [isRequired, ...flags] = boxes.map(isOn);
+      const keywords = document.properties[name] ?? TYPES[type.value][1];
+      const property = { ...keywords, title: title.value.trim() };
       if (property.title === "") delete property.title;
       if (!choicesField.hidden) property.enum = lines(choices.value);
       ["unique", "index", "search"].forEach((keyword, index) => {
@@ -243,7 +261,18 @@ function lines(text) {
 /** The name that a label suggests. */
 function keyOf(title) {
   const plain = title.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
-  return plain.replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+/, "").slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");
+  const name = plain.replace(/[^a-z0-9]+/g, "_").replace(/^[^a-z]+/, "");
+  return name.slice(0, MAX_NAME_LENGTH).replace(/_+$/, "");
+}
+
+function textBox(attributes) {
+  return element("input", { type: "text", autocomplete: "off", ...attributes });
+}
+
+/** The button that submits a form, and others. */
+function buttons(attributes, title, ...others) {
+  const submit = element("button", { type: "submit", ...attributes }, title);
+  return element("div", { class: "buttons" }, submit, ...others);
 }
 
 function labelled(text, box) {

@@ -31,7 +31,7 @@ export function startDetail(all) {
   byId("robot").addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !editing) leave();
   });
-  onDefined(() => shown && !editing && showRobot(shown));
+  onDefined(() => shown && !editing && load(shown.id));
   follow(false);
 }
 

@@ -1,5 +1,5 @@
-// Editing of one robot, in its row or on its own page. What was typed stays until it is saved or given up, also if the
-// robot is changed or deleted by another user, or the server is unreachable.
+// Editing of one robot, in its row or on its own page. What was typed stays until it is saved or given
+// up, also if the robot is changed or deleted by another user, or the server is unreachable.
 
 import { announce } from "./announcements.js";
 import { add, get, replace } from "./api.js";

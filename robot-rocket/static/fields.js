@@ -36,8 +36,8 @@ export class Fields {
     return this.all[0];
   }
 
-  /** The fields to show: many optional ones are folded. */
-  get elements() {
+  /** The elements of all fields. Many optional ones are folded. */
+  get folded() {
     const optional = this.all.filter(({ isOptional }) => isOptional).slice(MAX_OPTIONAL);
     const shown = this.all.filter((field) => !optional.includes(field)).map(({ element }) => element);
     if (optional.length === 0) return shown;
@@ -57,11 +57,14 @@ export class Fields {
     for (const field of this.all) if (field.isTyped) field.box.value = "";
   }
 
-  /** Fills in what was typed into other fields. */
-  fill(others) {
+  /** Replaces other fields: takes what was typed into them, and the focus. */
+  replace(others, change) {
+    const focused = others.all.find(({ box }) => box === document.activeElement);
+    change();
     for (const field of this.all) {
       const other = others.all.find(({ key }) => key === field.key);
       if (other) field.box.value = other.box.value;
+      if (other && other === focused) field.box.focus();
     }
   }
 
@@ -113,7 +116,7 @@ export class Fields {
 
   /** Moves the focus to a field, unless the user has moved it elsewhere meanwhile. */
   focus(field) {
-    if (hasFocus(field.box.closest("form, tr"))) field.box.focus();
+    if (hasFocus(field.box.closest("form, tr, .robot"))) field.box.focus();
   }
 
   clear() {

@@ -66,8 +66,9 @@ export function changeColumns() {
   return reopen();
 }
 
-/** Shows the robots of a view. */
-export function open(view) {
+/** Shows the robots of a view. Their number is announced, unless only the definition has changed. */
+export function open(view, isRedefined) {
+  if (isRedefined) announced = view;
   return pages.open(view);
 }
 
@@ -320,7 +321,8 @@ function removeRow(robot) {
 
 /** The element to focus when no robot is left. */
 function emptyFocus() {
-  return byId("start").hidden ? byId("robots") : byId("start").querySelector("button");
+  if (byId("start").hidden) return byId("robots");
+  return byId("start").querySelector("button") ?? byId("add").querySelector("input");
 }
 
 /** Shows a restored robot. */

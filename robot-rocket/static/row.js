@@ -22,13 +22,20 @@ function button(action, title, name, listener) {
 
 /** The cell of a built-in member, for each kind of input. */
 const CELLS = {
-  text: (kind, value, _, link) => cell(kind, link ? element("a", { href: link }, shownName(value)) : shownName(value)),
+  text: (kind, value) => cell(kind, shownName(value)),
   choice: (kind, value, choices) => (value === "" ? cell(kind) : cell(kind, mark(value, choices))),
   digits: (kind, value) => cell(value.length > 9 ? `${kind} long` : kind, value),
 };
 
 function cellOf({ key, title, input, choices, isOwn }, robot) {
-  if (!isOwn) return CELLS[input](`of-${key}`, robot[key], choices, OWN.length > 0 && addressOf(robot));
+  if (!isOwn) {
+    const shown = CELLS[input](`of-${key}`, robot[key], choices);
+    // With own members, a robot has a page of its own.
+    const link = key === "name" && OWN.length > 0 && element("a", { href: addressOf(robot) });
+    if (link) link.append(...shown.childNodes);
+    if (link) shown.append(link);
+    return shown;
+  }
   const shown = cell(`of-own is-${input}`, valueOf(input, robot[key]));
   shown.dataset.title = title;
   return shown;
@@ -82,7 +89,8 @@ export function editor(fields, { save, cancel }) {
   const leaving = element("button", { type: "button", onclick: cancel }, "Cancel");
   const buttons = element("div", { class: "of-actions buttons" }, saving, leaving);
   const kind = OWN.length > 0 ? "editor many" : "editor";
-  return element("div", { class: kind }, fields.general, ...fields.elements, buttons);
+  const boxes = fields.all.map((field) => field.element);
+  return element("div", { class: kind }, fields.general, ...boxes, buttons);
 }
 
 /** The button of an action in a row. */

@@ -17,7 +17,9 @@ export function shown(schema) {
   if (schema.enum) return schema.enum.flatMap((value, index) => [...(index > 0 ? [", "] : []), element("code", {}, value)]);
   if (schema.type === "array") return ["list of ", ...shown(schema.items)];
   if (schema.type === "object" && schema.properties) return [`object: ${Object.keys(schema.properties).join(", ")}`];
-  return [schema.type, ...limits(schema)];
+  // A member that may be null is optional.
+  const types = [schema.type].flat().filter((type) => type !== "null");
+  return [types.join(" or "), ...limits(schema)];
 }
 
 function limits({ minimum, maximum, minLength, maxLength }) {

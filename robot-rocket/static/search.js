@@ -38,7 +38,12 @@ function fill() {
   byId("filter-own").replaceChildren(...EQUALS.map(value), ...ranges(true));
   byId("filter-built-in").replaceChildren(...CHOICES.map(choices), ...ranges(false));
   show(byId("filter-more"), OWN.length > 0);
-  const label = SEARCHED.length > 0 ? "Search all words" : "Search the names";
+  const hasWords = SEARCHED.length > 0;
+  const label = hasWords ? "Search all words" : "Search the names";
+  const titles = SEARCHED.map(({ title }) => title).join(", ");
+  const words = `all words, in any of: ${titles}; case and diacritics do not matter`;
+  const names = "names by any part of them; case and diacritics do not matter, spaces do";
+  byId("help-search").textContent = hasWords ? words : names;
   byId("query").labels[0].textContent = label;
   byId("query").placeholder = label;
 }
@@ -59,8 +64,9 @@ export function fillSearch(view) {
   }
   for (const end of ENDS) byId(end).value = view[end];
   for (const { key } of EQUALS) byId(`is-${key}`).value = view[key];
-  const own = [...EQUALS.map(({ key }) => key), ...ENDS.filter((end) => byId("filter-own").contains(byId(end)))];
-  if (own.some((name) => view[name] !== "")) byId("filter-more").open = true;
+  const own = RANGES.filter(({ isOwn }) => isOwn).flatMap(({ from, to }) => [from, to]);
+  const isUsed = [...EQUALS.map(({ key }) => key), ...own].some((name) => view[name] !== "");
+  if (isUsed) byId("filter-more").open = true;
   check();
 }
 
@@ -106,7 +112,8 @@ function value(member) {
 
 function valueBox(id, member) {
   const values = choicesOf(member);
-  if (!values) return element("input", { id, type: "text", autocomplete: "off", spellcheck: "false" });
+  const typed = { id, type: "text", autocomplete: "off", spellcheck: "false" };
+  if (!values) return element("input", typed);
   const words = (each) => (each === NONE ? "(none)" : inWords(member.input, each));
   const options = values.map((each) => element("option", { value: each }, words(each)));
   return element("select", { id }, element("option", { value: "" }, "any"), ...options);

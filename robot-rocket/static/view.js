@@ -112,12 +112,12 @@ export function problemIn(view) {
   for (const range of RANGES) {
     const { input, title, isOwn, minimum, from, to } = range;
     const ends = [view[from], view[to]].filter((end) => end !== "");
-    const hasDigits = !isOwn && minimum >= 0;
-    const rule = hasDigits ? `A ${title.toLowerCase()} has only digits.` : `${title} must be ${KINDS[input].rule}.`;
+    const name = title.toLowerCase();
+    const isPlain = !isOwn && minimum >= 0;
+    const rule = isPlain ? `A ${name} has only digits.` : `${title} must be ${KINDS[input].rule}.`;
     if (!ends.every((end) => isEnd(range, end))) return { range, text: rule };
     const isReversed = ends.length === 2 && KINDS[input].compare(...ends) > 0;
-    const order = `The first ${title.toLowerCase()} must not be after the last one.`;
-    if (isReversed) return { range, text: order };
+    if (isReversed) return { range, text: `The first ${name} must not be after the last one.` };
   }
   return undefined;
 }

@@ -29,6 +29,7 @@ mod page {
     mod names;
     mod outage;
     mod overview;
+    mod own_fields;
     mod search;
     pub(crate) mod visit;
 }
