@@ -99,7 +99,7 @@ impl Server for crate::backend::Mysql {
         WHERE db = DATABASE() AND id <> CONNECTION_ID() AND command = 'Execute' AND time_ms > 200";
 
     const FULL_DISK: &'static str = "SET SESSION max_heap_table_size = 16384; \
-         ALTER TABLE robots MODIFY own CHAR(1), ENGINE = MEMORY";
+         ALTER TABLE robots MODIFY own CHAR(1), MODIFY own_text CHAR(1), ENGINE = MEMORY";
 
     /// A batch does not wait for the lock of a row.
     fn block(id: RobotId) -> String {
