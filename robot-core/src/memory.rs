@@ -58,15 +58,14 @@ impl Default for Robots {
 impl Robots {
     /// The unique fields whose values other robots have.
     fn taken(&self, robot: &Robot) -> Vec<Field> {
-        let is_taken = |field: &Field| match field.member() {
-            Member::Name => self
-                .named(robot.name())
-                .any(|other| other.id() != robot.id()),
-            _ => {
-                let value = robot.value(field).map(|value| value.to_string());
-                let holder = value.and_then(|value| self.by_value.get(&(field.name(), value)));
-                holder.is_some_and(|holder| *holder != robot.id())
+        let is_taken = |field: &Field| {
+            if field.member() == Member::Name {
+                let mut holders = self.named(robot.name());
+                return holders.any(|other| other.id() != robot.id());
             }
+            let value = robot.value(field).map(|value| value.to_string());
+            let holder = value.and_then(|value| self.by_value.get(&(field.name(), value)));
+            holder.is_some_and(|holder| *holder != robot.id())
         };
         self.definition.unique().filter(is_taken).collect()
     }

@@ -106,7 +106,7 @@ impl Condition {
     ///
     /// # Errors
     /// A message for people, if it is not as [`Field::requirement`] says.
-    pub fn parse<'a>(self, text: &'a str) -> Result<Option<Value<'a>>, String> {
+    pub fn parse(self, text: &str) -> Result<Option<Value<'_>>, String> {
         let field = self.field;
         let may_be_missing = field.is_own() || !field.is_required();
         let permits_none =

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::{fragment::Fragment, statements::Dialect};
 use crate::{
     catalogue::{Cursor, Direction, FieldFilter, Filter, Place, Sort},
-    model::{Field, Member, Value},
+    model::{Field, Member, RobotId, Value},
 };
 
 /// The SQL of a field's value.
@@ -105,7 +105,7 @@ impl Part {
         let id_beyond = |id: i64| Fragment::new(format!("robots.id {beyond} ")).number(id);
         let place = cursor.place();
         let value = place.and_then(|place| place.value.as_ref());
-        let id = place.and_then(|place| place.id).map(|id| id.get());
+        let id = place.and_then(|place| place.id).map(RobotId::get);
         match (self, value, id) {
             (Self::All, None, _) => None,
             (Self::WithoutValue, None, Some(id)) => {

@@ -25,7 +25,7 @@ macro_rules! impl_statements {
                     impl_statements::{
                         import_run_query_dsl, load_page, load_rows, changed_own, restricted, run,
                     },
-                    schema::{ChangedColumns, Row, entry, robot, robots},
+                    schema::{ChangedColumns, Row, YearCount, entry, robot, robots},
                     statements::{Dialect, Statements, after_name, row_limit},
                 },
                 model::{Definition, Entry, Field, OwnChange, Revision, Robot, RobotId, ValidChanges},
@@ -82,7 +82,7 @@ macro_rules! impl_statements {
                     &mut self,
                     filter: &Filter,
                     condition: Option<Fragment<'_>>,
-                ) -> QueryResult<Vec<(Option<String>, Option<i64>, i64)>> {
+                ) -> QueryResult<Vec<YearCount>> {
                     let groups = robots::table
                         .group_by((robots::robot_type, robots::year))
                         .select((robots::robot_type, robots::year, count_star()))

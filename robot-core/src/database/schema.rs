@@ -1,5 +1,7 @@
 //! The table as Diesel sees it, and its rows.
 
+#![expect(clippy::ref_option_ref, reason = "Diesel derives such code")]
+
 use std::borrow::Cow;
 
 use diesel::prelude::*;
@@ -120,6 +122,7 @@ pub(super) struct RobotRow<'a> {
 /// The columns that change.
 #[derive(AsChangeset, Serialize)]
 #[diesel(table_name = robots)]
+#[expect(clippy::option_option, reason = "the inner one is NULL")]
 pub(super) struct ChangedColumns<'a> {
     name: Option<&'a str>,
     #[serde(rename = "type")]
@@ -233,10 +236,11 @@ pub(super) fn entry((id, name): (i64, String)) -> QueryResult<Entry> {
     Ok(Entry::new(stored_id(id)?, name))
 }
 
+/// A type, a year, and the number of robots.
+pub(super) type YearCount = (Option<String>, Option<i64>, i64);
+
 /// The summary of rows with type, year and number.
-pub(super) fn summary(
-    rows: impl IntoIterator<Item = (Option<String>, Option<i64>, i64)>,
-) -> Summary {
+pub(super) fn summary(rows: impl IntoIterator<Item = YearCount>) -> Summary {
     Summary::new(
         rows.into_iter()
             .map(|(robot_type, year, count)| (robot_type, year, count.unsigned_abs())),
@@ -250,9 +254,12 @@ pub(super) fn value_counts(
 ) -> Vec<ValueCount> {
     let is_text = field.kind().is_text();
     let counts = rows.into_iter().map(|(value, count)| {
-        let value = value.map(|text| match is_text {
-            true => Value::from(text),
-            false => Value::Boolean(matches!(text.as_str(), "true" | "1")),
+        let value = value.map(|text| {
+            if is_text {
+                Value::from(text)
+            } else {
+                Value::Boolean(matches!(text.as_str(), "true" | "1"))
+            }
         });
         (value, count.unsigned_abs())
     });

@@ -9,7 +9,11 @@ use std::future::Future;
 use diesel::QueryResult;
 
 use super::{
-    conditions::conditions, define::Index, errors::is_taken, fragment::Fragment, schema::assigned,
+    conditions::conditions,
+    define::Index,
+    errors::is_taken,
+    fragment::Fragment,
+    schema::{YearCount, assigned},
 };
 use crate::{
     catalogue::{Change, Error, Filter, PageRequest, Result},
@@ -134,7 +138,7 @@ pub(super) trait Statements: Dialect {
         &mut self,
         filter: &Filter,
         condition: Option<Fragment<'_>>,
-    ) -> impl Future<Output = QueryResult<Vec<(Option<String>, Option<i64>, i64)>>> + Send;
+    ) -> impl Future<Output = QueryResult<Vec<YearCount>>> + Send;
 
     /// The ids of robots that meet a condition, in the order of the ids: so many at most.
     fn ids(

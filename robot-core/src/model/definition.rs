@@ -44,18 +44,18 @@ pub struct Definition {
 }
 
 static BUILT_IN: LazyLock<Arc<Definition>> =
-    LazyLock::new(|| Arc::new(Definition::new(None, Field::SETTABLE.to_vec())));
+    LazyLock::new(|| Arc::new(Definition::new(None, Field::SETTABLE)));
 
 impl Definition {
-    pub(super) fn new(title: Option<String>, settable: Vec<Field>) -> Self {
-        let mut in_order_of_messages = settable.clone();
+    pub(super) fn new(title: Option<String>, settable: &[Field]) -> Self {
+        let mut in_order_of_messages = settable.to_vec();
         // Stable: own fields stay in their order.
         in_order_of_messages.sort_by_key(|field| field.member());
         Self {
             title,
-            all: [&[Field::ID], &settable[..], &[Field::REVISION]].concat(),
+            all: [&[Field::ID], settable, &[Field::REVISION]].concat(),
             in_order_of_messages,
-            created_view: [&settable[..], &[Field::ID]].concat(),
+            created_view: [settable, &[Field::ID]].concat(),
             revision: Revision::FIRST,
         }
     }

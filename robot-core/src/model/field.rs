@@ -109,6 +109,10 @@ pub struct Field(pub(super) &'static Properties);
 
 /// What a definition says about a field.
 #[derive(Clone, Copy)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent keywords"
+)]
 pub(super) struct Properties {
     pub(super) name: &'static str,
     pub(super) title: &'static str,

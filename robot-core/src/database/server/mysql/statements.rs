@@ -45,9 +45,9 @@ impl Dialect for AsyncMysqlConnection {
     /// MariaDB's merge keeps some of several values that a patch removes.
     fn merge(removed: &[&str]) -> (String, &'static str) {
         let (before, after) = Self::MERGE;
-        let paths: String = removed.iter().map(|name| format!(", '$.{name}'")).collect();
+        let paths: Vec<_> = removed.iter().map(|name| format!("'$.{name}'")).collect();
         let own = "coalesce(own, '{}')";
-        let removing = format!("json_remove({own}{paths})");
+        let removing = format!("json_remove({own}, {})", paths.join(", "));
         let before = match removed {
             [] => before.to_owned(),
             _ => before.replace(own, &removing),

@@ -1,0 +1,287 @@
+//! Definitions as JSON documents.
+
+mod fields;
+mod keywords;
+mod place;
+mod write;
+
+use std::str::FromStr;
+
+use serde_json::value::RawValue;
+
+#[cfg(test)]
+pub(crate) use self::fields::RESERVED;
+pub use self::place::DefinitionError;
+use self::{
+    fields::{NewField, own_field, refined},
+    keywords::TITLE_LIMIT,
+    place::{Members, Place, Result},
+};
+use super::{definition::Definition, field::Field, text::excerpt};
+
+/// The maximum length of a document, in bytes.
+const DOCUMENT_LIMIT: usize = 64 * 1024;
+/// The maximum number of own fields.
+const FIELD_LIMIT: usize = 64;
+
+impl FromStr for Definition {
+    type Err = DefinitionError;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let root = Place::root("");
+        if text.len() > DOCUMENT_LIMIT {
+            return root.error(format_args!("must have at most {DOCUMENT_LIMIT} bytes"));
+        }
+        let members: Members = match serde_json::from_str(text) {
+            Ok(members) => members,
+            Err(error) => return root.error(format_args!("is not a JSON object: {error}")),
+        };
+        let (mut title, mut properties, mut required) = (None, Vec::new(), None);
+        for (keyword, json) in members.each_once(root)?.0 {
+            let place = Place::root(&keyword);
+            match keyword.as_str() {
+                "title" => title = Some(place.text(&json, TITLE_LIMIT)?),
+                "properties" => {
+                    let members: Members = place.value(&json, "an object")?;
+                    properties = members.each_once(place)?.0;
+                }
+                "required" => {
+                    let names: Vec<String> = place.value(&json, "an array of names")?;
+                    required = Some(names);
+                }
+                "$schema" => {
+                    let schema: String = place.value(&json, "a string")?;
+                    if schema != SCHEMA {
+                        return place.error(format_args!("must be {SCHEMA}, or missing"));
+                    }
+                }
+                "type" if json.get() == "\"object\"" => {}
+                _ => {
+                    return place.error(
+                        "is not a keyword here; the keywords are title, properties and required",
+                    );
+                }
+            }
+        }
+        let required = Required::new(required, &properties)?;
+        let mut fields = Field::SETTABLE.to_vec();
+        for (name, json) in &properties {
+            let place = Place {
+                property: Some(name),
+                keyword: "",
+            };
+            let members: Members = place.value(json, "an object with the keywords of the field")?;
+            let members = members.each_once(place)?.0;
+            let is_required = required.contains(name);
+            match fields
+                .iter()
+                .position(|field| field.name() == name && !field.is_own())
+            {
+                Some(index) => {
+                    fields[index] = refined(fields[index], members, place)?.intern(is_required)?;
+                }
+                None => fields.push(own_field(name, members, place)?.intern(is_required)?),
+            }
+        }
+        for field in fields.iter_mut().filter(|field| !field.is_own()) {
+            let properties = NewField::of(*field);
+            *field = properties.intern(required.contains(field.name()))?;
+        }
+        if fields.iter().filter(|field| field.is_own()).count() > FIELD_LIMIT {
+            let message = format!("must have at most {FIELD_LIMIT} own fields");
+            return Place::root("properties").error(message);
+        }
+        Ok(Self::new(title, &fields))
+    }
+}
+
+const SCHEMA: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// The names of the required fields.
+struct Required(Vec<String>);
+
+impl Required {
+    /// Without the keyword, the built-in fields are required.
+    fn new(names: Option<Vec<String>>, properties: &[(String, Box<RawValue>)]) -> Result<Self> {
+        let built_in = Field::SETTABLE.iter().map(|field| field.name());
+        let Some(names) = names else {
+            return Ok(Self(built_in.map(str::to_owned).collect()));
+        };
+        let place = Place::root("required");
+        for (index, name) in names.iter().enumerate() {
+            let mut known = properties
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .chain(built_in.clone());
+            if !known.any(|known| known == name) {
+                return place.error(format_args!(
+                    "has '{}', which is not a field",
+                    excerpt(name)
+                ));
+            }
+            if names[..index].contains(name) {
+                return place.error(format_args!("has {name} twice; name it once"));
+            }
+        }
+        if !names.iter().any(|name| name == Field::NAME.name()) {
+            return place.error("must have name, which every robot needs");
+        }
+        Ok(Self(names))
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|required| required == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MUSEUM: &str = r#"{"title": "Exhibits",
+        "properties": {
+            "name": {"unique": false},
+            "type": {"enum": ["painting", "vase", "coin"]},
+            "year": {"minimum": -5000},
+            "accession": {"type": "string", "pattern": "^[0-9]{4}\\.[0-9]+$", "unique": true},
+            "maker": {"type": "string", "maxLength": 200, "title": "Maker", "index": true, "search": true},
+            "weight": {"type": "number", "minimum": 0},
+            "rooms": {"type": "integer", "minimum": 1, "maximum": 99},
+            "acquired": {"type": "string", "format": "date"},
+            "on_display": {"type": "boolean"},
+            "condition": {"enum": ["good", "fair", "poor"]}},
+        "required": ["name", "type", "accession"]}"#;
+
+    #[test]
+    fn document_is_equal_after_a_round_trip() {
+        let museum: Definition = MUSEUM.parse().unwrap();
+        let names = "name,type,year,accession,maker,weight,rooms,acquired,on_display,condition";
+        assert_eq!(Field::names(museum.settable()), names);
+        assert!(!museum.has_unique_names());
+        assert_eq!(museum.field("on_display").unwrap().title(), "On display");
+        let again: Definition = museum.to_string().parse().unwrap();
+        assert_eq!(again.to_string(), museum.to_string());
+        let fields = |one: &Definition| {
+            one.all()
+                .iter()
+                .map(|field| std::ptr::from_ref(field.0))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(fields(&again), fields(&museum));
+    }
+
+    #[test]
+    fn empty_document_is_the_built_in_definition() {
+        assert_eq!(
+            "{}".parse::<Definition>().unwrap(),
+            **Definition::built_in()
+        );
+    }
+
+    #[test]
+    fn invalid_documents_are_refused_with_the_place() {
+        let field =
+            |name: &str, keywords: &str| format!(r#"{{"properties":{{"{name}":{keywords}}}}}"#);
+        let many = |count| {
+            (0..count)
+                .map(|number| format!("\"c{number}\""))
+                .collect::<Vec<_>>()
+                .join(",")
+        };
+        let fields = (0..65)
+            .map(|number| format!(r#""f{number}":{{"type":"boolean"}}"#))
+            .collect::<Vec<_>>()
+            .join(",");
+        for (document, place) in [
+            ("[]".to_owned(), "the definition: "),
+            (" ".repeat(70_000), "the definition: "),
+            (r#"{"title":""}"#.to_owned(), "title: "),
+            (r#"{"colour":1}"#.to_owned(), "colour: "),
+            (r#"{"title":"a","title":"b"}"#.to_owned(), "title: "),
+            (format!(r#"{{"properties":{{{fields}}}}}"#), "properties: "),
+            (r#"{"required":["type"]}"#.to_owned(), "required: "),
+            (r#"{"required":["name","maker"]}"#.to_owned(), "required: "),
+            (
+                field("__proto__", r#"{"type":"string"}"#),
+                "properties.__proto__: ",
+            ),
+            (field("id", r#"{"type":"string"}"#), "properties.id: "),
+            (
+                field("year_from", r#"{"type":"string"}"#),
+                "properties.year_from: ",
+            ),
+            (
+                field(&"a".repeat(64), r#"{"type":"string"}"#),
+                "properties.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…: ",
+            ),
+            (field("maker", "{}"), "properties.maker: "),
+            (
+                field("maker", r#"{"type":"text"}"#),
+                "properties.maker.type: ",
+            ),
+            (
+                field("maker", r#"{"type":"string","maxlength":2}"#),
+                "properties.maker.maxlength: ",
+            ),
+            (
+                field("maker", r#"{"type":"string","maxLength":20000}"#),
+                "properties.maker.maxLength: ",
+            ),
+            (
+                field("maker", r#"{"type":"string","maxLength":600,"index":true}"#),
+                "properties.maker: ",
+            ),
+            (
+                field("maker", r#"{"type":"string","minimum":2}"#),
+                "properties.maker.minimum: ",
+            ),
+            (
+                field("maker", r#"{"type":"string","pattern":"("}"#),
+                "properties.maker.pattern: ",
+            ),
+            (
+                field(
+                    "maker",
+                    r#"{"type":"string","pattern":"(((a{100}){100}){100}){100}"}"#,
+                ),
+                "properties.maker.pattern: ",
+            ),
+            (
+                field("rooms", r#"{"type":"integer","minimum":0.5}"#),
+                "properties.rooms.minimum: ",
+            ),
+            (
+                field("rooms", r#"{"type":"integer","minimum":5,"maximum":4}"#),
+                "properties.rooms.minimum: ",
+            ),
+            (
+                field("rooms", r#"{"type":"integer","search":true}"#),
+                "properties.rooms.search: ",
+            ),
+            (field("state", r#"{"enum":[]}"#), "properties.state.enum: "),
+            (
+                field("state", r#"{"enum":["a","a"]}"#),
+                "properties.state.enum: ",
+            ),
+            (
+                field("state", &format!(r#"{{"enum":[{}]}}"#, many(5_000))),
+                "properties.state.enum: ",
+            ),
+            (
+                field("name", r#"{"maxLength":10}"#),
+                "properties.name.maxLength: ",
+            ),
+            (
+                field("year", r#"{"type":"number"}"#),
+                "properties.year.type: ",
+            ),
+            (
+                field("type", r#"{"unique":true}"#),
+                "properties.type.unique: ",
+            ),
+        ] {
+            let error = document.parse::<Definition>().unwrap_err().to_string();
+            assert!(error.starts_with(place), "{error}");
+        }
+    }
+}

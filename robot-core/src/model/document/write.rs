@@ -1,0 +1,142 @@
+//! Documents of definitions, as they are written.
+
+use std::fmt::{self, Display};
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::model::{
+    definition::Definition,
+    field::Field,
+    kind::{Format, Kind},
+};
+
+impl Serialize for Definition {
+    /// The document, with all properties of all fields.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Fields<'a>(&'a [Field]);
+
+        impl Serialize for Fields<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_map(self.0.iter().map(|field| (field.name(), Property(*field))))
+            }
+        }
+
+        let mut document = serializer.serialize_map(None)?;
+        if let Some(title) = &self.title {
+            document.serialize_entry("title", title)?;
+        }
+        document.serialize_entry("properties", &Fields(self.settable()))?;
+        let required = self.settable().iter().filter(|field| field.is_required());
+        document.serialize_entry("required", &required.collect::<Vec<_>>())?;
+        document.end()
+    }
+}
+
+/// The keywords of a field.
+struct Property(Field);
+
+impl Serialize for Property {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let field = self.0;
+        let mut property = serializer.serialize_map(None)?;
+        property.serialize_entry("type", field.json_type())?;
+        match field.kind() {
+            Kind::Text { max_length, format } => {
+                property.serialize_entry("maxLength", &max_length)?;
+                match format {
+                    Format::Any => {}
+                    Format::Date => property.serialize_entry("format", "date")?,
+                    Format::Uri => property.serialize_entry("format", "uri")?,
+                    Format::Pattern(pattern) => {
+                        property.serialize_entry("pattern", pattern.as_str())?;
+                    }
+                }
+            }
+            Kind::Choice(choices) => property.serialize_entry("enum", choices)?,
+            Kind::Integer { minimum, maximum } => {
+                if minimum > i64::MIN {
+                    property.serialize_entry("minimum", &minimum)?;
+                }
+                if maximum < i64::MAX {
+                    property.serialize_entry("maximum", &maximum)?;
+                }
+            }
+            Kind::Number { minimum, maximum } => {
+                if minimum > f64::MIN {
+                    property.serialize_entry("minimum", &minimum)?;
+                }
+                if maximum < f64::MAX {
+                    property.serialize_entry("maximum", &maximum)?;
+                }
+            }
+            Kind::Id | Kind::Boolean => {}
+        }
+        let is_name = field == Field::NAME;
+        if field.is_unique() || is_name {
+            property.serialize_entry("unique", &field.is_unique())?;
+        }
+        if field.is_own() && field.0.is_indexed {
+            property.serialize_entry("index", &true)?;
+        }
+        if field.is_searched() {
+            property.serialize_entry("search", &true)?;
+        }
+        property.serialize_entry("title", field.title())?;
+        if field.is_own() && !field.0.description.is_empty() {
+            property.serialize_entry("description", field.0.description)?;
+        }
+        property.end()
+    }
+}
+
+impl Field {
+    /// The type of values in JSON.
+    pub(crate) const fn json_type(self) -> &'static str {
+        match self.kind() {
+            Kind::Id | Kind::Text { .. } | Kind::Choice(_) => "string",
+            Kind::Integer { .. } => "integer",
+            Kind::Number { .. } => "number",
+            Kind::Boolean => "boolean",
+        }
+    }
+}
+
+impl Display for Definition {
+    /// The document, with an indent.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let document = serde_json::to_string_pretty(self).map_err(|_| fmt::Error)?;
+        formatter.write_str(&document)
+    }
+}
+
+impl Definition {
+    /// The names of the fields in which two definitions differ, and `order` if only their order does.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
+        let property = |definition: &Self, name| {
+            let field = definition.field(name)?;
+            Some((
+                field.is_required(),
+                serde_json::to_string(&Property(field)).ok(),
+            ))
+        };
+        let all = self.settable().iter().chain(other.settable());
+        let mut names: Vec<_> = all.map(|field| field.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names.retain(|name| property(self, name) != property(other, name));
+        if names.is_empty() {
+            names.push("the title or the order of the fields");
+        }
+        names
+    }
+}
+
+impl PartialEq for Definition {
+    /// Whether the documents are the same.
+    fn eq(&self, other: &Self) -> bool {
+        serde_json::to_string(self).ok() == serde_json::to_string(other).ok()
+    }
+}
+
+impl Eq for Definition {}
