@@ -1,6 +1,6 @@
 //! `fields`: the definition of a catalogue.
 
-use std::{ffi::OsString, io::Read};
+use std::{ffi::OsString, io::Read, sync::Arc};
 
 use clap::{ArgAction, Args, Subcommand};
 use robot_core::{Catalogue, Definition, Field, Kind, Redefinition};
@@ -222,37 +222,9 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
             let text = format!("{}\n", context.open_existing()?.definition());
             return context.print(&text).map_err(Failure::output);
         }
-        Some(FieldsCommand::Add { name, keywords }) => {
-            let add = |present: &Definition| match settable(&name, present) {
-                Ok(field) => Err(Failure::new(format_args!(
-                    "{field} is a field already; change it with: robot-cli fields change {field}"
-                ))),
-                Err(_) => edited(present, &name, Some(&keywords)),
-            };
-            let (catalogue, redefinition) = context.open_for(add)?;
-            let done = format!("Added the field {name}.");
-            (catalogue, redefinition, done)
-        }
-        Some(FieldsCommand::Change { name, keywords }) => {
-            let catalogue = context.open_existing()?;
-            let present = catalogue.definition();
-            settable(&name, &present).map_err(Failure::new)?;
-            let redefinition = edited(&present, &name, Some(&keywords))?;
-            let done = format!("Changed the field {name}.");
-            (catalogue, redefinition, done)
-        }
-        Some(FieldsCommand::Remove { name }) => {
-            let catalogue = context.open_existing()?;
-            let present = catalogue.definition();
-            if !settable(&name, &present).map_err(Failure::new)?.is_own() {
-                return Err(Failure::new(format_args!(
-                    "{name} is built in, and cannot be removed; see: robot-cli fields change --help"
-                )));
-            }
-            let redefinition = edited(&present, &name, None)?;
-            let done = format!("Removed the field {name}.");
-            (catalogue, redefinition, done)
-        }
+        Some(FieldsCommand::Add { name, keywords }) => add(&name, &keywords, context)?,
+        Some(FieldsCommand::Change { name, keywords }) => change(&name, Some(&keywords), context)?,
+        Some(FieldsCommand::Remove { name }) => change(&name, None, context)?,
         Some(FieldsCommand::Set { file }) => {
             let definition = read(&Place::new(&file), context)?;
             let done = format!("Defined {} fields.", definition.settable().len());
@@ -265,12 +237,45 @@ pub(crate) fn run(args: FieldsArgs, context: &mut Context<'_>) -> Result<(), Fai
     let definition = catalogue.define(redefinition)?;
     let names = Field::names(definition.settable());
     let names = names.split(',').collect::<Vec<_>>().into();
-    let members = [
-        ("fields", names),
-        ("revision", definition.revision().get().into()),
-    ];
-    let printed = context.print_result(&done, &members);
+    let revision = definition.revision().get().into();
+    let printed = context.print_result(&done, &[("fields", names), ("revision", revision)]);
     printed.map_err(Failure::change_not_shown)
+}
+
+/// A catalogue, its new definition, and what is printed then.
+type Change = (Arc<dyn Catalogue>, Redefinition, String);
+
+fn add(name: &str, keywords: &Keywords, context: &Context<'_>) -> Result<Change, Failure> {
+    let (catalogue, redefinition) = context.open_for(|present| match settable(name, present) {
+        Ok(field) => Err(Failure::new(format_args!(
+            "{field} is a field already; change it with: robot-cli fields change {field}"
+        ))),
+        Err(_) => edited(present, name, Some(keywords)),
+    })?;
+    Ok((catalogue, redefinition, format!("Added the field {name}.")))
+}
+
+/// Changes keywords of a field, or removes it.
+fn change(
+    name: &str,
+    keywords: Option<&Keywords>,
+    context: &Context<'_>,
+) -> Result<Change, Failure> {
+    let catalogue = context.open_existing()?;
+    let present = catalogue.definition();
+    let field = settable(name, &present).map_err(Failure::new)?;
+    if keywords.is_none() && !field.is_own() {
+        return Err(Failure::new(format_args!(
+            "{name} is built in, and cannot be removed; see: robot-cli fields change --help"
+        )));
+    }
+    let action = keywords.map_or("Removed", |_| "Changed");
+    let redefinition = edited(&present, name, keywords)?;
+    Ok((
+        catalogue,
+        redefinition,
+        format!("{action} the field {name}."),
+    ))
 }
 
 /// Reads a document.

@@ -15,7 +15,7 @@ fn update_keeps_other_fields() {
         sandbox.prints(&format!("update 1 --format csv {change}"), &rows);
         sandbox.prints("get 1 --format csv", &rows);
     }
-    let missing = "<--name <NAME>|--type <TYPE>|--year <YEAR>>";
+    let missing = "<--name <NAME>|--type <TYPE>|--year <YEAR>|--set <FIELD=VALUE>|--unset <FIELD>>";
     sandbox.is_usage_error("update 1", missing);
 }
 
@@ -69,7 +69,7 @@ fn update_with_stale_revision_changes_nothing() {
 fn id_with_other_characters_is_usage_error() {
     let sandbox = Sandbox::with_three_robots();
     for id in ["x", "1x", "+1", "-1", "1.0", " 1", "", "١"] {
-        let message = format!("error: invalid value '{id}' for '<ID>");
+        let message = format!("error: invalid value '{id}' for '");
         for command in [&["update", "--year=1"][..], &["get"], &["delete", "1"]] {
             let arguments = [command, &["--", id]].concat();
             let parts = [&message, "an id consists of the digits 0 to 9"];

@@ -5,7 +5,7 @@ use robot_core::{DEFAULT_URL, Field};
 use crate::sandbox::{Sandbox, contains};
 
 const COMMANDS: &str = "add list search summary get update delete import export copy migrate backup \
-                        restore check token completions manual";
+                        restore check fields token completions manual";
 
 #[test]
 fn help_lists_commands_options_and_examples() {
@@ -90,8 +90,6 @@ fn usage_errors_have_status_2() {
         ("build", "unrecognized subcommand 'build'"),
         ("lst", "tip: a similar subcommand exists: 'list'"),
         ("add", "<NAME>"),
-        ("add R2 --year 1", "--type <TYPE>"),
-        ("add R2 --type droid", "--year <YEAR>"),
         ("search", "<TEXT>"),
         ("get", "<ID>"),
         ("get 1 2", "unexpected argument '2' found"),

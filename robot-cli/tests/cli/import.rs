@@ -69,7 +69,6 @@ fn unknown_format_or_field_is_usage_error() {
         ("import robots --format=table", "a table cannot be imported"),
         ("export robots", "add --format csv, json or ndjson"),
         ("export --format=table", "a table cannot be imported"),
-        ("export --fields=name,colour", "'colour'"),
         (
             "import robots --on-conflict=merge",
             "[possible values: fail, skip, replace]",

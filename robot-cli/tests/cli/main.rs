@@ -15,6 +15,7 @@ mod confirmation;
 mod copy;
 mod databases;
 mod export;
+mod fields;
 mod formats;
 mod import;
 #[cfg(unix)]

@@ -5,7 +5,7 @@ use std::{fs, path::Path, process::Command};
 use crate::sandbox::{Sandbox, contains};
 
 /// The commands with a page each, besides the main page.
-const COMMANDS: &str = "add backup check completions copy delete export get import list manual search \
+const COMMANDS: &str = "add backup check completions copy delete export fields fields-add get import list manual search \
                         token-new update";
 
 fn write_pages(sandbox: &Sandbox) {

@@ -1,4 +1,4 @@
-//! Test of the examples in the README.
+//! Tests of the examples in the README.
 
 use crate::sandbox::Sandbox;
 
@@ -6,7 +6,12 @@ const README: &str = include_str!("../../README.md");
 
 #[test]
 fn readme_examples_print_the_output_shown() {
-    let (_, tasks) = README.split_once("## Common tasks").unwrap();
+    run_examples("## Common tasks");
+    run_examples("## Fields of your own");
+}
+
+fn run_examples(heading: &str) {
+    let (_, tasks) = README.split_once(heading).unwrap();
     let (_, tasks) = tasks.split_once("```console\n$ robot-cli ").unwrap();
     let (tasks, _) = tasks.split_once("```\n").unwrap();
     let sandbox = Sandbox::new();

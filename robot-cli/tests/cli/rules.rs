@@ -29,6 +29,8 @@ fn violations_are_reported_in_order() {
         let update = ["update", "1", "--name", name];
         sandbox.fails(&[&update, &values[..]].concat(), &messages);
     }
+    sandbox.fails("add Marvin --year 1", "type is required\n");
+    sandbox.fails("add Marvin", "type is required\nyear is required\n");
     sandbox.fails("update 1 --type toaster", TYPE);
     sandbox.fails("update 1 --year -5", YEAR);
     for format in ["table", "json", "ndjson", "csv"] {

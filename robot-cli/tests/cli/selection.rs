@@ -42,6 +42,10 @@ fn filters_and_orders_choose_robots() {
         ("search KATE", "KATERINA 2"),
         ("export --containing hal --ignore-case", "HAL 9000"),
         ("export --containing hal", ""),
+        ("list --where name=HAL", ""),
+        ("list --where type=droid --where year_from=2000", "Kateřina"),
+        ("list --words 2=katerina", ""),
+        ("search --words katerina --where type=virtual", "KATERINA 2"),
     ] {
         assert_eq!(names(&sandbox, arguments), expected, "{arguments}");
     }
@@ -81,6 +85,18 @@ fn count_and_summary_are_printed() {
             "type,decade,count\nvirtual,0,1\n",
         ),
         (
+            "summary --by type --year-to 1977",
+            "TYPE            ROBOTS\n\
+             droid                1\n\
+             mechanical           1\n\
+             virtual              1\n\
+             all                  3\n",
+        ),
+        (
+            "summary --by type --where type=virtual --format json",
+            "{\"count\":1,\"groups\":[{\"type\":\"virtual\",\"count\":1}]}\n",
+        ),
+        (
             "summary --year-from 3000 --format json",
             "{\"count\":0,\"groups\":[]}\n",
         ),
@@ -102,6 +118,9 @@ fn wrong_values_are_usage_errors() {
             "the order is name, -name, year, -year, id or -id",
         ),
         ("list --year-from x", "a year is an integer from 0"),
+        ("export --fields=name,colour", "'colour'"),
+        ("list --where year=1 --year-to 2", "exclude each other"),
+        ("list --where name=a --where name=b", "exclude each other"),
         ("list --count --limit 1", "cannot be used with"),
         ("list --ignore-case", "unexpected argument"),
     ] {

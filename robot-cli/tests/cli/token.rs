@@ -8,7 +8,11 @@ use crate::sandbox::{Sandbox, contains};
 fn token_matches_its_server_entry() {
     let sandbox = Sandbox::new();
     let mut tokens = Vec::new();
-    for (word, permission) in [("read", Permission::Read), ("write", Permission::Write)] {
+    for (word, permission) in [
+        ("read", Permission::Read),
+        ("write", Permission::Write),
+        ("define", Permission::Define),
+    ] {
         let csv = sandbox.stdout(&format!("token new {word} --format csv"));
         let row = csv.strip_prefix("token,api_token\n").unwrap().trim_end();
         let (token, known) = row.split_once(',').unwrap();
