@@ -64,9 +64,12 @@ impl Summary {
                 count,
             })
             .collect();
-        // Stable: robots without a type or a year are last.
-        groups.sort_by_key(|group| group.decade.is_none());
-        groups.sort_by_key(|group| group.robot_type.is_none());
+        // Stable: robots without a type are last, and of each type those without a year.
+        let place = |group: &SummaryGroup| {
+            let robot_type = group.robot_type.clone();
+            (robot_type.is_none(), robot_type, group.decade.is_none())
+        };
+        groups.sort_by_cached_key(place);
         Self {
             count: groups.iter().map(|group| group.count).sum(),
             groups,
