@@ -1,7 +1,7 @@
 // The form that adds a robot.
 
 import { announce } from "./announcements.js";
-import { add, namesakes } from "./api.js";
+import { add, namesakes, refreshDefinition } from "./api.js";
 import { whenBack } from "./connection.js";
 import { byId, element, spokenName } from "./elements.js";
 import { Fields } from "./fields.js";
@@ -47,7 +47,11 @@ async function submit() {
   } catch (error) {
     if (error.needsToken) requestToken(error, submit);
     else if (error.isTransient) unknown(error, draft);
-    else fields.showError(error);
+    else {
+      // The definition may have changed.
+      if (!fields.explain(error)) await refreshDefinition().catch(() => {});
+      fields.showError(error);
+    }
   } finally {
     isBusy = false;
   }

@@ -17,7 +17,7 @@ let isOfAll = false;
 /** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
     are the same if there is none. */
 export function drawChart(whole, filtered) {
-  show(byId("picture"), whole.count > 0);
+  show(byId("picture"), whole.groups.some(({ decade }) => decade !== undefined));
   const isChoice = filtered !== whole;
   const { count, groups } = isChoice && !isOfAll ? filtered : whole;
   const parts = isChoice ? [choice(whole, filtered)] : [];

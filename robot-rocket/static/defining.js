@@ -72,6 +72,7 @@ async function tried(action, again) {
 
 function report(text, ...more) {
   byId("fields-error").replaceChildren(text, ...more);
+  if (text !== "") byId("fields-error").scrollIntoView({ block: "nearest" });
 }
 
 /** Changes a copy of the definition, and stores it. Returns whether that was done. */

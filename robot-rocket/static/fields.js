@@ -108,6 +108,11 @@ export class Fields {
     this.focus(this.all.find((field) => field.isWrong) ?? this.first);
   }
 
+  /** Whether each message of an error is about a field here. */
+  explain({ messages }) {
+    return messages.every((message) => this.#namedIn(message).length > 0);
+  }
+
   /** The fields that a message is about, by its beginning or else anywhere. */
   #namedIn(message) {
     const named = this.all.filter((field) => field.isNamedIn(message, BEGINNING));
@@ -226,7 +231,10 @@ function textual(box) {
 }
 
 function numeric({ minimum, maximum }, step) {
-  return element("input", { type: "number", step, min: minimum, max: maximum, autocomplete: "off" });
+  // Scrolling must not change a number.
+  const onwheel = ({ target }) => target.blur();
+  const limits = { min: minimum, max: maximum };
+  return element("input", { type: "number", step, ...limits, autocomplete: "off", onwheel });
 }
 
 function choice({ input, isRequired }, value, choices) {

@@ -581,6 +581,18 @@ fn definition_of_another_user_is_shown_first() {
     visit.click("[data-key=year] button");
     visit.wait_for_text("#headings", "Mood");
     visit.wait_for_text("#table", "low");
+    // So does a rule about one.
+    visit.define(
+        r#"{"properties": {"hue": {"enum": ["red"]}, "mood": {"type": "string"}}, "required": ["name", "hue"]}"#,
+    );
+    visit.enter_robot("R2-D2", "", "");
+    visit.wait_for_text("#add [data-member=hue] .error", "hue is required");
+    visit.set_field("#add", "hue", "red");
+    visit.press_on("Mood");
+    visit.wait_for_announcement("Added R2-D2.");
+    let stored = json!({"id": "2", "name": "R2-D2", "hue": "red", "revision": 1});
+    assert_eq!(visit.stored_robot(2), stored);
+    visit.wait_for_text("#picture .decade", "no year");
 }
 
 #[test]
