@@ -4,7 +4,7 @@
 import { changeView } from "./address.js";
 import { byId, element, show } from "./elements.js";
 import { inWords } from "./kinds.js";
-import { CHOICES, OWN, SEARCHED, onDefined } from "./robot.js";
+import { CHOICES, MEMBERS, OWN, SEARCHED, onDefined } from "./robot.js";
 import { mark } from "./row.js";
 import { ENDS, EQUALS, EVERYTHING, NONE, RANGES, choicesOf, isFiltered, problemIn } from "./view.js";
 
@@ -34,9 +34,10 @@ export function startSearch() {
 
 /** Creates the inputs, those of own members in a part that can be folded. */
 function fill() {
-  const ranges = (isOwn) => RANGES.filter((range) => range.isOwn === isOwn).map(range);
-  byId("filter-own").replaceChildren(...EQUALS.map(value), ...ranges(true));
-  byId("filter-built-in").replaceChildren(...CHOICES.map(choices), ...ranges(false));
+  const input = (one) => (EQUALS.includes(one) ? [value(one)] : rangesOf(one).map(range));
+  byId("filter-own").replaceChildren(...OWN.flatMap(input));
+  const built = MEMBERS.filter(({ isOwn }) => !isOwn).flatMap(rangesOf).map(range);
+  byId("filter-built-in").replaceChildren(...CHOICES.map(choices), ...built);
   show(byId("filter-more"), OWN.length > 0);
   const hasWords = SEARCHED.length > 0;
   const label = hasWords ? "Search all words" : "Search the names";
@@ -76,6 +77,10 @@ function choices({ key, title, choices }) {
     return element("label", { class: "chip" }, box, mark(choice, choices));
   });
   return element("fieldset", { id: `of-${key}` }, legend(title), ...chips);
+}
+
+function rangesOf({ key }) {
+  return RANGES.filter((one) => one.key === key);
 }
 
 function range({ key, title, input, isOwn, minimum, from, to }) {

@@ -585,7 +585,8 @@ fn definition_of_another_user_is_shown_first() {
     visit.define(
         r#"{"properties": {"hue": {"enum": ["red"]}, "mood": {"type": "string"}}, "required": ["name", "hue"]}"#,
     );
-    visit.enter_robot("R2-D2", "", "");
+    visit.run("document.querySelector('#add input').focus()");
+    visit.press(&format!("R2-D2{ENTER}"));
     visit.wait_for_text("#add [data-member=hue] .error", "hue is required");
     visit.set_field("#add", "hue", "red");
     visit.press_on("Mood");
