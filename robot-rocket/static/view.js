@@ -58,9 +58,10 @@ export function viewIn(search) {
 }
 
 /** The values to choose from in the filter of an own member; undefined for texts. */
-export function choicesOf({ input, choices, isRequired }) {
+export function choicesOf({ input, choices }) {
   const values = { choice: choices, boolean: ["true", "false"] }[input];
-  return values && [...values, ...(isRequired ? [] : [NONE])];
+  // Robots that were stored before a field was required have none, too.
+  return values && [...values, NONE];
 }
 
 function isEnd({ input, minimum }, text) {
