@@ -184,8 +184,8 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
     parameter(
         "on_conflict",
         Value::OneOf(OnConflict::NAMES),
-        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces type \
-         and year.",
+        "What happens to a record whose name is taken: it fails (default), is skipped, or replaces all \
+         values of the robot.",
     ),
     parameter(
         "dry_run",
