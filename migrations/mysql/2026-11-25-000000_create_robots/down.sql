@@ -1,2 +1,2 @@
-DROP TABLE robots_definition;
-DROP TABLE robots;
+DROP TABLE IF EXISTS robots_definition;
+DROP TABLE IF EXISTS robots;

@@ -27,6 +27,7 @@ BEGIN
     NEW.revision := OLD.revision + 1;
     IF (NEW.name, NEW.own) IS DISTINCT FROM (OLD.name, OLD.own) THEN
         NEW.search_text := NULL;
+        NEW.own_text := NULL;
     END IF;
     RETURN NEW;
 END

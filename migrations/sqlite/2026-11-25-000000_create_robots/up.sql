@@ -57,7 +57,8 @@ WHEN new.revision = old.revision
 BEGIN
     UPDATE robots SET
         revision = revision + 1,
-        search_text = CASE WHEN new.name = old.name AND new.own IS old.own THEN search_text END
+        search_text = CASE WHEN new.name = old.name AND new.own IS old.own THEN search_text END,
+        own_text = CASE WHEN new.name = old.name AND new.own IS old.own THEN own_text END
     WHERE id = new.id;
 END;
 

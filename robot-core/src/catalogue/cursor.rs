@@ -3,7 +3,8 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{
-    Definition, Entry, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
+    Definition, Entry, Field, Member, Revision, Robot, RobotId, Value, listed,
+    text::serialize_as_text,
 };
 
 /// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
@@ -182,6 +183,8 @@ pub struct ParseSortError(String);
 pub struct Cursor {
     sort: Sort,
     after: Option<Place>,
+    /// Whether every robot is known to have a value of the field that robots are sorted by.
+    all_have_values: bool,
 }
 
 /// A place between robots: after the robot with this value and this id.
@@ -197,7 +200,11 @@ impl Cursor {
     /// The beginning of a list.
     #[must_use]
     pub const fn start(sort: Sort) -> Self {
-        Self { sort, after: None }
+        Self {
+            sort,
+            after: None,
+            all_have_values: false,
+        }
     }
 
     /// The place after a robot.
@@ -207,9 +214,12 @@ impl Cursor {
         Self::at(sort, value, Some(robot.id()))
     }
 
-    const fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
+    fn at(sort: Sort, value: Option<Value<'static>>, id: Option<RobotId>) -> Self {
         let after = Some(Place { value, id });
-        Self { sort, after }
+        Self {
+            after,
+            ..Self::start(sort)
+        }
     }
 
     /// The place after an entry, if the entry has what the order compares.
@@ -243,7 +253,16 @@ impl Cursor {
         let mut cursor = self.clone();
         let field = definition.field(self.sort.field.name());
         cursor.sort.field = field.unwrap_or(self.sort.field);
+        let is_built_in = definition.revision() == Revision::FIRST;
+        cursor.all_have_values = is_built_in && cursor.sort.field.is_required();
         cursor
+    }
+
+    /// Whether every robot has a value of the field that robots are sorted by.
+    #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+    pub(crate) fn all_have_values(&self) -> bool {
+        let member = self.sort.field.member();
+        self.all_have_values || matches!(member, Member::Id | Member::Name)
     }
 
     /// The same place in another order by the same field.

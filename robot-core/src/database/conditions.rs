@@ -27,7 +27,19 @@ pub(super) fn conditions<C: Dialect>(
 ) -> Option<Fragment<'static>> {
     let conditions = filter.fields().iter();
     let conditions = conditions.flat_map(|field| of_field::<C>(field, prefix));
-    conditions.reduce(Fragment::and)
+    let conditions = conditions.reduce(Fragment::and)?;
+    // There are endless combinations of own fields, of which a connection would keep a statement each.
+    let is_simple = match filter.fields() {
+        [field] => field.any_of.len() <= 1,
+        fields => fields
+            .iter()
+            .all(|field| !field.field.is_own() && field.any_of.len() <= 4),
+    };
+    Some(if is_simple {
+        conditions
+    } else {
+        conditions.uncached()
+    })
 }
 
 /// The conditions for a field.
@@ -85,10 +97,16 @@ pub(super) enum Part {
 
 impl Part {
     /// The parts of a list that come after the place of a cursor.
-    pub(super) fn after(cursor: &Cursor) -> &'static [Self] {
-        let is_always_there = matches!(cursor.sort().field.member(), Member::Id | Member::Name);
+    pub(super) fn after(cursor: &Cursor, filter: &Filter) -> &'static [Self] {
+        let field = cursor.sort().field;
+        let excludes_none = |of_field: &FieldFilter| {
+            let is_in_list = of_field.any_of.is_empty() || of_field.any_of.contains(&None);
+            of_field.field == field
+                && (!is_in_list || of_field.from.is_some() || of_field.to.is_some())
+        };
         match cursor.place() {
-            _ if is_always_there => &[Self::All],
+            _ if cursor.all_have_values() => &[Self::All],
+            _ if filter.fields().iter().any(excludes_none) => &[Self::WithValue],
             Some(Place { value: None, .. }) => &[Self::WithoutValue],
             _ => &[Self::WithValue, Self::WithoutValue],
         }
@@ -112,7 +130,7 @@ impl Part {
                 Some(Fragment::new(format!("{sql} IS NULL")).and(id_beyond(id)))
             }
             (Self::WithoutValue, ..) => Some(Fragment::new(format!("{sql} IS NULL"))),
-            (Self::WithValue, None, _) => Some(Fragment::new(format!("{sql} IS NOT NULL"))),
+            (Self::WithValue, None, _) => Some(Fragment::new(C::has_value(&sql, field))),
             (_, Some(value), id) => {
                 let compared = |operator: &str| {
                     with_value::<C>(Fragment::new(format!("{sql} {operator} ")), value)
@@ -137,16 +155,18 @@ fn has_equals(field: Field) -> bool {
     }
 }
 
-/// The ORDER BY of a list, within a part.
-pub(super) fn order<C: Dialect>(sort: Sort) -> String {
+/// The ORDER BY of a list, within a part. `prefix` is put before the value.
+pub(super) fn order<C: Dialect>(sort: Sort, part: Part, prefix: &str) -> String {
     let sql = expression::<C>(sort.field);
     let direction = match sort.direction {
         Direction::Ascending => "ASC",
         Direction::Descending => "DESC",
     };
-    if has_equals(sort.field) {
-        format!("{sql} {direction}, robots.id {direction}")
+    if part == Part::WithoutValue {
+        format!("robots.id {direction}")
+    } else if has_equals(sort.field) {
+        format!("{prefix}{sql} {direction}, robots.id {direction}")
     } else {
-        format!("{sql} {direction}")
+        format!("{prefix}{sql} {direction}")
     }
 }

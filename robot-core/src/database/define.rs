@@ -76,7 +76,7 @@ impl Index {
             (true, true) => "robots_name".to_owned(),
             (true, false) => "robots_names".to_owned(),
             (false, is_unique) => {
-                let kind = if is_unique { UNIQUE } else { "index_" };
+                let kind = if is_unique { UNIQUE } else { "robots_index_" };
                 let values = match field.kind() {
                     Kind::Id | Kind::Integer { .. } => "integer",
                     Kind::Number { .. } => "number",
@@ -175,15 +175,16 @@ pub(super) async fn store<C: Statements>(
         let update = update.text(patch).sql(format!("{after} WHERE "));
         connection.execute(update.then(have_values)).await?;
     }
-    let searched = |definition: &Definition| -> Vec<Field> {
-        definition
-            .own()
-            .filter(|field| field.is_searched())
-            .collect()
+    let is_searched = |definition: &Definition, field: Field| {
+        let field = definition.field(field.name());
+        field.is_some_and(Field::is_searched)
     };
-    if searched(&definition) != searched(present) {
-        let reset = "UPDATE robots SET search_text = NULL, own_text = NULL WHERE own IS NOT NULL";
-        connection.execute(Fragment::new(reset)).await?;
+    let all = definition.own().chain(present.own());
+    let changed =
+        all.filter(|field| is_searched(&definition, *field) != is_searched(present, *field));
+    if let Some(have_values) = changed.map(has_value::<C>).reduce(Fragment::or) {
+        let reset = Fragment::new("UPDATE robots SET search_text = NULL, own_text = NULL WHERE ");
+        connection.execute(reset.then(have_values)).await?;
     }
     Ok(definition.with_revision(revision.next()))
 }
@@ -206,6 +207,12 @@ async fn create_indexes<C: Statements>(
     connection: &mut C,
     definition: &Definition,
 ) -> QueryResult<()> {
+    if let Some(orphans) = C::ORPHANS {
+        for column in connection.texts(orphans).await? {
+            let drop = format!("ALTER TABLE robots DROP COLUMN {column}");
+            connection.batch(&drop).await?;
+        }
+    }
     let existing = connection.texts(C::INDEXES).await?;
     for index in indexes(definition) {
         if !existing.contains(&index.name) {

@@ -5,7 +5,7 @@ use diesel::result::{DatabaseErrorKind, Error as DieselError};
 use crate::{catalogue::Error, model::Violation};
 
 /// The prefixes of the names of unique indexes of own fields.
-pub(super) const UNIQUE: &str = "unique_";
+pub(super) const UNIQUE: &str = "robots_unique_";
 
 /// Whether a statement violated a unique constraint.
 pub(super) fn is_taken(error: &DieselError) -> bool {
@@ -46,7 +46,7 @@ pub(super) fn taken(error: &DieselError) -> Option<Violation> {
     if is_violated(ID) {
         return Some(Violation::ID_TAKEN);
     }
-    // `unique_text_maker`, as the name of the constraint or in quotation marks.
+    // `robots_unique_text_maker`, as the name of the constraint or in quotation marks.
     let message = information.message();
     let name = information.constraint_name();
     let name = name.or_else(|| message.split('\'').rev().nth(1))?;

@@ -47,7 +47,7 @@ macro_rules! impl_statements {
 
                 async fn find(&mut self, name: &str) -> QueryResult<Option<Robot>> {
                     let row = robots::table.filter(robots::name.eq(name));
-                    let row = row.select(Row::as_select());
+                    let row = row.select(Row::as_select()).order(robots::id.asc());
                     run!($kind, row.get_result(self)).and_then(robot).optional()
                 }
 
@@ -107,7 +107,7 @@ macro_rules! impl_statements {
                     condition: Option<Fragment<'_>>,
                     field: Field,
                 ) -> QueryResult<Vec<(Option<String>, i64)>> {
-                    let value = format!("CAST({} AS {})", expression::<Self>(field), Self::TEXT);
+                    let value = Self::as_text(&expression::<Self>(field));
                     let counts = robots::table
                         .group_by(sql::<Nullable<Text>>(&value))
                         .select((sql::<Nullable<Text>>(&value), count_star()))
@@ -126,7 +126,8 @@ macro_rules! impl_statements {
 
                 async fn definition(&mut self) -> QueryResult<(i64, String)> {
                     let query = "SELECT revision, document FROM robots_definition WHERE id = 1";
-                    run!($kind, sql::<(BigInt, Text)>(query).get_result(self))
+                    let query = Rows::<(BigInt, Text)>::of(Fragment::new(query));
+                    run!($kind, query.get_result(self))
                 }
 
                 async fn update(
@@ -138,7 +139,7 @@ macro_rules! impl_statements {
                     let row = robots::table.find(id.get());
                     let revision = robots::revision.eq(robots::revision + 1);
                     let columns = ChangedColumns::new(definition, changes);
-                    let own = changed_own!(Self, changes);
+                    let own = changed_own!(Self, definition, changes);
                     let update = diesel::update(row).set((columns, own, revision));
                     run!($kind, update.execute(self))
                 }
@@ -159,7 +160,7 @@ macro_rules! impl_statements {
                     let row = row.filter(robots::revision.eq(revision.get()));
                     let next = robots::revision.eq(robots::revision + 1);
                     let columns = ChangedColumns::new(definition, changes);
-                    let own = changed_own!(Self, changes);
+                    let own = changed_own!(Self, definition, changes);
                     let update = diesel::update(row).set((columns, own, next));
                     run!($kind, update.execute(self))
                 }
@@ -229,12 +230,12 @@ macro_rules! run {
 
 /// Assigns the own values after the changes, if these concern any.
 macro_rules! changed_own {
-    ($dialect:ty, $changes:expr) => {{
+    ($dialect:ty, $definition:expr, $changes:expr) => {{
         let assigned = |before: &str, json: String, after: &str| {
             let json = sql::<Nullable<Text>>(before).bind::<Text, _>(json);
             robots::own.eq(json.sql(after))
         };
-        match $changes.own() {
+        match $changes.own($definition) {
             OwnChange::None => None,
             OwnChange::Set(None) => Some(assigned("nullif('', ", String::new(), ")")),
             OwnChange::Set(Some(json)) => Some(assigned("", json, "")),
@@ -271,10 +272,9 @@ macro_rules! load_page {
             }
             (None, condition) => {
                 let columns = $columns;
-                let order = order::<Self>(cursor.sort());
                 let mut found = Vec::new();
                 let mut condition = condition;
-                let parts = Part::after(cursor);
+                let parts = Part::after(cursor, filter);
                 for part in parts {
                     let condition = if part == parts.last().unwrap_or(part) {
                         condition.take()
@@ -288,6 +288,7 @@ macro_rules! load_page {
                         None => page,
                     };
                     let rest = limit - found.len();
+                    let order = order::<Self>(cursor.sort(), *part, "");
                     let page = page.order(sql::<Text>(&order)).limit(row_limit(rest));
                     let rows: QueryResult<Vec<_>> =
                         load_rows!($kind, page, $connection, rest, $convert);

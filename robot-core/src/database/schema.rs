@@ -133,20 +133,24 @@ pub(super) struct ChangedColumns<'a> {
 }
 
 impl<'a> DraftRow<'a> {
-    pub(super) fn new(draft: &'a ValidDraft, texts: SearchTexts<'a>) -> Self {
+    pub(super) fn new(
+        definition: &Definition,
+        draft: &'a ValidDraft,
+        texts: SearchTexts<'a>,
+    ) -> Self {
         Self {
             name: draft.name(),
             robot_type: draft.robot_type(),
             year: draft.year(),
             search_text: texts.name,
             own_text: texts.own,
-            own: draft.own().to_json(),
+            own: draft.own().to_json(definition),
         }
     }
 }
 
 impl<'a> RobotRow<'a> {
-    pub(super) fn new(robot: &'a Robot, texts: SearchTexts<'a>) -> Self {
+    pub(super) fn new(definition: &Definition, robot: &'a Robot, texts: SearchTexts<'a>) -> Self {
         Self {
             id: robot.id().get(),
             name: robot.name(),
@@ -155,7 +159,7 @@ impl<'a> RobotRow<'a> {
             revision: robot.revision().get(),
             search_text: texts.name,
             own_text: texts.own,
-            own: robot.own().to_json(),
+            own: robot.own().to_json(definition),
         }
     }
 
@@ -178,14 +182,17 @@ impl<'a> RobotRow<'a> {
 impl<'a> ChangedColumns<'a> {
     /// If what searches compare is not known, they compare the robot until it is added to the search index.
     pub(super) fn new(definition: &Definition, changes: &'a ValidChanges) -> Self {
-        let mut searched = definition.own().filter(|field| field.is_searched());
-        let is_searched = |field| changes.removes(field) || changes.value(field).is_some();
+        let searched = definition.own().filter(|field| field.is_searched());
+        let searched: Vec<_> = searched.collect();
+        let is_changed = |field: &Field| changes.removes(*field) || changes.value(*field).is_some();
         let (search_text, own_text) = match changes.name() {
             Some(name) if changes.replaces_own() => {
                 let texts = SearchTexts::new(definition, name, |field| changes.value(field));
                 (Some(texts.name), Some(texts.own))
             }
-            _ if searched.any(is_searched) => (Some(None), Some(None)),
+            // The name may be that of a robot whose own texts are not indexed yet.
+            Some(_) if !searched.is_empty() => (Some(None), Some(None)),
+            _ if searched.iter().any(is_changed) => (Some(None), Some(None)),
             name => (name.map(|name| Some(fold(name))), None),
         };
         Self {
@@ -287,7 +294,12 @@ mod tests {
     #[test]
     fn draft_columns_are_those_of_draft_row() {
         let draft = ValidDraft::new(Draft::new("R2-D2", "droid", 1977)).unwrap();
-        let row = serde_json::to_value(DraftRow::new(&draft, SearchTexts::default())).unwrap();
+        let row = serde_json::to_value(DraftRow::new(
+            Definition::built_in(),
+            &draft,
+            SearchTexts::default(),
+        ))
+        .unwrap();
         let members: Vec<_> = row.as_object().unwrap().keys().collect();
         let mut columns = DRAFT_COLUMNS;
         columns.sort_unstable();

@@ -42,8 +42,16 @@ pub(super) trait Dialect: Send + Sized {
         (before.to_owned(), after)
     }
 
-    /// The type of texts in a CAST.
-    const TEXT: &str;
+    /// The SQL of a value as a text.
+    fn as_text(sql: &str) -> String {
+        format!("CAST({sql} AS TEXT)")
+    }
+
+    /// The condition that a field, whose SQL this is, has a value.
+    fn has_value(sql: &str, field: Field) -> String {
+        let _ = field;
+        format!("{sql} IS NOT NULL")
+    }
 
     /// `false` and `true` in the SQL of [`own_value`](Self::own_value).
     const BOOLEANS: [&str; 2];
@@ -58,6 +66,9 @@ pub(super) trait Dialect: Send + Sized {
 
     /// A query for the names of the indexes of names and own fields.
     const INDEXES: &str;
+
+    /// A query for the names of columns of indexes that do not exist any more, if indexes have columns.
+    const ORPHANS: Option<&str> = None;
 
     fn create_index(index: &Index) -> String;
 

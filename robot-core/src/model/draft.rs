@@ -454,13 +454,13 @@ impl ValidChanges {
 
     /// How the own values change.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn own(&self) -> OwnChange {
+    pub(crate) fn own(&self, definition: &Definition) -> OwnChange {
         if self.replaces_own {
-            return OwnChange::Set(self.draft.own.to_json());
+            return OwnChange::Set(self.draft.own.to_json(definition));
         }
         let removed = self.removed.iter().filter(|field| field.is_own());
         let removed: Vec<_> = removed.map(|field| field.name()).collect();
-        match self.draft.own.to_merge_patch(&removed) {
+        match self.draft.own.to_merge_patch(definition, &removed) {
             Some(patch) => OwnChange::Merge(patch, removed),
             None => OwnChange::None,
         }

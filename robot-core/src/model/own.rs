@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+use super::definition::Definition;
 use super::value::{Scalar, Value};
 use compact_str::CompactString;
 use serde::{
@@ -42,26 +44,34 @@ impl OwnValues {
         self.0.is_empty()
     }
 
-    /// The values as a JSON object; `None` if there is none.
+    /// The values of the fields of a definition as a JSON object; `None` if there is none. Another definition may
+    /// have permitted other values.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn to_json(&self) -> Option<String> {
-        self.to_merge_patch(&[])
+    pub(crate) fn to_json(&self, definition: &Definition) -> Option<String> {
+        self.to_merge_patch(definition, &[])
     }
 
     /// The JSON merge patch (RFC 7396) that sets these values, and removes those with other names; `None` if
     /// it changes nothing.
     #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-    pub(crate) fn to_merge_patch(&self, removed: &[&str]) -> Option<String> {
+    pub(crate) fn to_merge_patch(
+        &self,
+        definition: &Definition,
+        removed: &[&str],
+    ) -> Option<String> {
         if self.is_empty() && removed.is_empty() {
             return None;
         }
-        let set = self
-            .0
-            .iter()
-            .map(|(name, value)| (name.as_str(), Some(value)));
+        let has = |name: &str, value: &Value<'_>| {
+            let field = definition.field(name).filter(|field| field.is_own());
+            field.is_some_and(|field| field.kind().has(value))
+        };
+        let set = self.0.iter().filter(|(name, value)| has(name, value));
+        let set = set.map(|(name, value)| (name.as_str(), Some(value)));
         let removed = removed.iter().map(|name| (*name, None));
         let patch: BTreeMap<_, _> = set.chain(removed).collect();
-        serde_json::to_string(&patch).ok()
+        let is_empty = patch.is_empty();
+        serde_json::to_string(&patch).ok().filter(|_| !is_empty)
     }
 }
 

@@ -62,6 +62,10 @@ impl<B: Backend> Work<B> for Changes {
         };
         connection.limit(limits).await?;
         let deadline = Instant::now() + limit;
+        if self.definition.get().own().next().is_some() {
+            // Another process may have changed it.
+            self.definition.refresh(connection.inner()).await?;
+        }
         let definition = &*self.definition.get();
         if let [change] = changes
             && let Some(connection) = connection.autocommit()

@@ -18,6 +18,7 @@ use super::{
     connect_error::{ConnectError, ConnectFailure},
     connection::Connection,
     errors::is_transient,
+    store::lock_tables,
 };
 use crate::{
     catalogue::{Cause, Error, IfUnreachable, OpenError, OpenOptions, Preparation, redact},
@@ -195,7 +196,7 @@ impl<B: Backend> Connector<B> {
     async fn open_definition(&self, connection: &mut B) -> QueryResult<()> {
         self.definition.refresh(connection).await?;
         if let Some((lock, unlock)) = B::TABLE_LOCK {
-            connection.texts(lock).await?;
+            lock_tables(connection, lock).await?;
             let repaired = define::repair(connection, &self.definition.get()).await;
             connection.texts(unlock).await?;
             return repaired;
@@ -213,7 +214,9 @@ impl<B: Backend> Connector<B> {
         let mut connection = self.establish(Purpose::Use).await?;
         let refreshed = timeout(CONNECT_LIMIT, self.definition.refresh(&mut connection)).await;
         let refreshed = refreshed.map_err(|_| self.unreachable(NoAnswer))?;
-        refreshed.map_err(|error| self.cannot_open(error.into()))?;
+        if let Err(error) = refreshed {
+            tracing::error!("{}: the definition cannot be read: {error}", self.name);
+        }
         Ok(connection)
     }
 

@@ -1,6 +1,6 @@
 //! Look-ups of single robots, executed in batches.
 
-use std::{collections::HashMap, time::Duration};
+use std::{cmp::Reverse, collections::HashMap, time::Duration};
 
 use diesel::QueryResult;
 
@@ -79,6 +79,10 @@ async fn look_up<B: Backend>(connection: &mut B, keys: &[Key]) -> QueryResult<Ve
     let mut by_name = HashMap::new();
     if !names.is_empty() {
         let robots = connection.find_all(&names).await?.into_iter();
+        let mut robots: Vec<_> = robots.collect();
+        // The last one of equal names stays: that with the lowest id.
+        robots.sort_by_key(|robot| Reverse(robot.id()));
+        let robots = robots.into_iter();
         by_name.extend(robots.map(|robot| (robot.name().to_owned(), robot)));
     }
     let robot = |key: &Key| match key {

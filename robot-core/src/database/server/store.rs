@@ -21,12 +21,13 @@ use super::{
 };
 use crate::{
     catalogue::{
-        Catalogue, Change, Filter, OpenError, OpenOptions, PageRequest, Pending, Redefinition,
-        Restoration, Result, Summary, ValueCount, redact,
+        Catalogue, Change, Error, Filter, OpenError, OpenOptions, PageRequest, Pending,
+        Redefinition, Restoration, Result, Summary, ValueCount, redact,
     },
     database::{
         conditions::Part,
         define::{self, KnownDefinition},
+        errors::wrap,
         fragment::Fragment,
         refresher::Refresher,
         restore::restore,
@@ -135,7 +136,7 @@ enum Number {
 
 impl Number {
     fn of_page(request: PageRequest<'_>) -> Self {
-        match Part::after(request.cursor) {
+        match Part::after(request.cursor, request.filter) {
             [_] => Self::One,
             _ => Self::Several,
         }
@@ -159,11 +160,23 @@ async fn refresh<B: Backend>(pool: &Pool<B>, connector: &Connector<B>) {
     }
     let index = async |connection: &mut Connection<B>| {
         let robots = connection.inner().unindexed(INDEX_BATCH).await?;
+        if robots.is_empty() {
+            return Ok(());
+        }
         connection.begin().await?;
         let indexed = connection.inner().index_all(&definition, &robots).await;
         connection.end(indexed).await
     };
     let _ = pool.execute(Kind::Write, index).await;
+}
+
+/// Locks out other processes that change tables.
+pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> QueryResult<()> {
+    if connection.texts(lock).await? == ["1"] {
+        return Ok(());
+    }
+    let message = "another program changes the tables of the catalogue";
+    Err(wrap(Error::unavailable(message)))
 }
 
 /// Changes the definition in the transaction of the caller.
@@ -294,7 +307,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     fn define(&self, redefinition: Redefinition) -> Result<Arc<Definition>> {
         let defined = self.execute(Kind::Write, async |connection| {
             if let Some((lock, unlock)) = B::TABLE_LOCK {
-                connection.inner().texts(lock).await?;
+                lock_tables(connection.inner(), lock).await?;
                 let defined = define_step_by_step(connection, &redefinition).await;
                 connection.inner().texts(unlock).await?;
                 return defined;

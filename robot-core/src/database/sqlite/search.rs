@@ -130,9 +130,10 @@ fn sorted_ids(
     if beyond.optional()?.is_some() {
         return Ok(None);
     }
-    let order = order::<SqliteConnection>(cursor.sort());
     let mut found = Vec::new();
-    for part in Part::after(cursor) {
+    for part in Part::after(cursor, filter) {
+        // Not by the index of the order, which would read all robots.
+        let order = order::<SqliteConnection>(cursor.sort(), *part, "+");
         let all = conditions::<SqliteConnection>(filter, "").into_iter();
         let all = all.chain(text.map(contains));
         let all = all.chain(part.condition::<SqliteConnection>(cursor));

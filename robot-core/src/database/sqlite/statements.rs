@@ -35,26 +35,35 @@ impl_statements!(SqliteConnection, blocking);
 impl Dialect for SqliteConnection {
     const MERGE: (&str, &str) = ("nullif(json_patch(coalesce(own, '{}'), ", "), '{}')");
 
-    const TEXT: &str = "TEXT";
-
     const BOOLEANS: [&str; 2] = ["0", "1"];
 
     fn own_value(field: Field) -> String {
         format!("(robots.own ->> '$.{field}')")
     }
 
+    /// A condition of which the index skips robots without a value.
+    fn has_value(sql: &str, field: Field) -> String {
+        if field.kind().is_text() {
+            format!("{sql} >= ''")
+        } else {
+            format!("{sql} > -9e999")
+        }
+    }
+
     const INDEXES: &str = "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'robots' \
                            AND (name IN ('robots_name', 'robots_names') \
-                           OR name GLOB 'index_*' OR name GLOB 'unique_*')";
+                           OR name GLOB 'robots_index_*' OR name GLOB 'robots_unique_*')";
 
     fn create_index(index: &Index) -> String {
         let Index { name, field } = index;
         let unique = if field.is_unique() { "UNIQUE " } else { "" };
-        let value = match field.member() {
-            Member::Name => "name".to_owned(),
-            _ => format!("own ->> '$.{field}'"),
+        let columns = match (field.member(), field.is_unique()) {
+            (Member::Name, _) => "name".to_owned(),
+            (_, true) => format!("own ->> '$.{field}'"),
+            // Pages that are sorted by name need not read each robot that the index finds.
+            (_, false) => format!("own ->> '$.{field}', id, name"),
         };
-        format!("CREATE {unique}INDEX {name} ON robots ({value})")
+        format!("CREATE {unique}INDEX {name} ON robots ({columns})")
     }
 
     fn drop_index(name: &str) -> String {
@@ -62,9 +71,9 @@ impl Dialect for SqliteConnection {
     }
 
     /// Without a search text: names are added to the search index together.
-    async fn insert(&mut self, _: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
+    async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         let id = diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, SearchTexts::default()))
+            .values(DraftRow::new(definition, draft, SearchTexts::default()))
             .returning(robots::id)
             .get_result(self);
         id.map_err(|error| without_ids(self, error))
@@ -85,8 +94,12 @@ impl Dialect for SqliteConnection {
         contains.text(folded).sql("), 0) > 0")
     }
 
-    async fn insert_robots(&mut self, _: &Definition, robots: &[Robot]) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(robot, SearchTexts::default());
+    async fn insert_robots(
+        &mut self,
+        definition: &Definition,
+        robots: &[Robot],
+    ) -> QueryResult<()> {
+        let row = |robot| RobotRow::new(definition, robot, SearchTexts::default());
         let rows: Vec<_> = robots.iter().map(row).collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).map(drop)
@@ -111,9 +124,10 @@ impl Dialect for SqliteConnection {
 /// order of the drafts.
 pub(super) fn insert_free<'a>(
     connection: &mut SqliteConnection,
+    definition: &Definition,
     drafts: impl Iterator<Item = &'a ValidDraft>,
 ) -> QueryResult<Vec<Option<i64>>> {
-    let row = |draft| DraftRow::new(draft, SearchTexts::default());
+    let row = |draft| DraftRow::new(definition, draft, SearchTexts::default());
     let rows: Vec<_> = drafts.map(row).collect();
     let last = now(connection.last_id())?;
     let count = i64::try_from(rows.len()).unwrap_or(i64::MAX);
@@ -206,7 +220,7 @@ mod tests {
             .chain(&["taken", "b"])
             .map(|name| ValidDraft::new(Draft::new(*name, "virtual", i64::MAX)).unwrap())
             .collect();
-        let ids = insert_free(&mut connection, drafts.iter()).unwrap();
+        let ids = insert_free(&mut connection, Definition::built_in(), drafts.iter()).unwrap();
         let free = free.iter().zip(last.get() + 1..).map(|(_, id)| Some(id));
         assert_eq!(ids, free.chain([None, None]).collect::<Vec<_>>());
     }

@@ -297,9 +297,6 @@ impl Catalogue for SqliteCatalogue {
         let defined = Arc::default();
         self.submit(Work::Define(Box::new(redefinition), Arc::clone(&defined)))
             .wait()?;
-        if let Some(definition) = lock(&defined).take() {
-            self.definition.set(definition);
-        }
         Ok(self.definition.get())
     }
 

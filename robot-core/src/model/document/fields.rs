@@ -20,7 +20,7 @@ use crate::model::{
 /// The maximum length of the name of a field: that of names in databases.
 const NAME_LIMIT: usize = 63;
 /// The maximum length of the name of a field with an index, whose name has a prefix.
-const INDEXED_NAME_LIMIT: usize = 48;
+const INDEXED_NAME_LIMIT: usize = 40;
 /// The maximum length of texts in an index.
 const INDEXED_LENGTH_LIMIT: usize = 500;
 /// The maximum size of all fields that a process has read.

@@ -46,6 +46,9 @@ pub(super) const CHANGE_TRIGGER: Addition = Addition {
     exists: "SELECT trigger_name FROM information_schema.triggers \
              WHERE trigger_schema = DATABASE() AND trigger_name = 'robots_change'",
     create: "CREATE TRIGGER robots_change BEFORE UPDATE ON robots FOR EACH ROW SET
+        NEW.own_text = IF(
+            NEW.revision = OLD.revision AND NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own), NULL, NEW.own_text
+        ),
         NEW.search_text = IF(
             NEW.revision = OLD.revision AND NOT (NEW.name = OLD.name AND NEW.own <=> OLD.own), NULL, NEW.search_text
         ),

@@ -37,6 +37,10 @@ diesel::define_sql_function! {
     fn last_insert_id() -> BigInt;
 }
 
+/// The collation of names, for MariaDB and for MySQL: texts are compared byte by byte.
+const COLLATE: &str =
+    "/*M!100202 COLLATE utf8mb4_nopad_bin */ /*!80017 COLLATE utf8mb4_0900_bin */";
+
 impl_statements!(AsyncMysqlConnection, awaited, for_update);
 
 impl Dialect for AsyncMysqlConnection {
@@ -55,7 +59,10 @@ impl Dialect for AsyncMysqlConnection {
         (before, after)
     }
 
-    const TEXT: &str = "CHAR";
+    /// Values that are counted are texts.
+    fn as_text(sql: &str) -> String {
+        sql.to_owned()
+    }
 
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
@@ -74,7 +81,15 @@ impl Dialect for AsyncMysqlConnection {
     const INDEXES: &str = "SELECT DISTINCT index_name FROM information_schema.statistics \
                            WHERE table_schema = DATABASE() AND table_name = 'robots' \
                            AND (index_name IN ('robots_name', 'robots_names') \
-                           OR index_name LIKE 'index\\_%' OR index_name LIKE 'unique\\_%')";
+                           OR index_name LIKE 'robots\\_index\\_%' OR index_name LIKE 'robots\\_unique\\_%')";
+
+    const ORPHANS: Option<&str> = Some(
+        "SELECT column_name FROM information_schema.columns
+         WHERE table_schema = DATABASE() AND table_name = 'robots'
+         AND (column_name LIKE 'robots\\_index\\_%' OR column_name LIKE 'robots\\_unique\\_%')
+         AND column_name NOT IN (SELECT index_name FROM information_schema.statistics
+            WHERE table_schema = DATABASE() AND table_name = 'robots')",
+    );
 
     fn create_index(index: &Index) -> String {
         let Index { name, field } = index;
@@ -86,10 +101,7 @@ impl Dialect for AsyncMysqlConnection {
         let column = match field.kind() {
             Kind::Integer { .. } => format!("BIGINT AS ({value})"),
             Kind::Number { .. } => format!("DOUBLE AS ({value})"),
-            _ => format!(
-                "VARCHAR(500) CHARACTER SET utf8mb4 /*M!100202 COLLATE utf8mb4_nopad_bin */ \
-                 /*!80017 COLLATE utf8mb4_0900_bin */ AS (LEFT({value}, 500))"
-            ),
+            _ => format!("VARCHAR(500) CHARACTER SET utf8mb4 {COLLATE} AS (LEFT({value}, 500))"),
         };
         format!(
             "ALTER TABLE robots ADD COLUMN /*M! IF NOT EXISTS */ {name} {column} VIRTUAL, \
@@ -97,14 +109,18 @@ impl Dialect for AsyncMysqlConnection {
         )
     }
 
-    /// Its column stays: processes that do not know the new definition yet may use it, and it takes no room.
+    /// Its column stays until the next change: processes that do not know the new definition yet may use it.
     fn drop_index(name: &str) -> String {
         format!("ALTER TABLE robots DROP INDEX {name}")
     }
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, SearchTexts::of(definition, draft)))
+            .values(DraftRow::new(
+                definition,
+                draft,
+                SearchTexts::of(definition, draft),
+            ))
             .execute(self)
             .await?;
         // The row is committed: from here on no error may mean that nothing was stored.
@@ -137,7 +153,7 @@ impl Dialect for AsyncMysqlConnection {
     ) -> QueryResult<()> {
         let rows = robots.iter();
         let rows: Vec<_> = rows
-            .map(|robot| RobotRow::new(robot, SearchTexts::of_robot(definition, robot)))
+            .map(|robot| RobotRow::new(definition, robot, SearchTexts::of_robot(definition, robot)))
             .collect();
         let insert = diesel::insert_into(robots::table).values(rows);
         insert.execute(self).await.map(drop)
@@ -180,7 +196,7 @@ fn own_value(field: Field) -> String {
     match field.kind() {
         Kind::Integer { .. } => number("SIGNED"),
         Kind::Number { .. } => number("DOUBLE"),
-        _ => format!("JSON_UNQUOTE({json})"),
+        _ => format!("(JSON_UNQUOTE({json}) {COLLATE})"),
     }
 }
 
@@ -247,7 +263,7 @@ async fn insert(
 ) -> QueryResult<()> {
     let rows = drafts.iter().copied();
     let rows: Vec<_> = rows
-        .map(|draft| DraftRow::new(draft, SearchTexts::of(definition, draft)))
+        .map(|draft| DraftRow::new(definition, draft, SearchTexts::of(definition, draft)))
         .collect();
     let insert = diesel::insert_into(robots::table).values(rows);
     insert.execute(connection).await.map(drop)

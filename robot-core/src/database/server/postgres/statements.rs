@@ -42,8 +42,6 @@ impl Dialect for AsyncPgConnection {
         "::jsonb)::text, '{}')",
     );
 
-    const TEXT: &str = "TEXT";
-
     const BOOLEANS: [&str; 2] = ["'false'", "'true'"];
 
     fn own_value(field: Field) -> String {
@@ -61,7 +59,7 @@ impl Dialect for AsyncPgConnection {
     const INDEXES: &str = "SELECT indexname::text FROM pg_indexes \
                            WHERE schemaname = current_schema() AND tablename = 'robots' \
                            AND (indexname IN ('robots_name', 'robots_names') \
-                           OR indexname LIKE 'index\\_%' OR indexname LIKE 'unique\\_%')";
+                           OR indexname LIKE 'robots\\_index\\_%' OR indexname LIKE 'robots\\_unique\\_%')";
 
     fn create_index(index: &Index) -> String {
         let Index { name, field } = index;
@@ -71,8 +69,13 @@ impl Dialect for AsyncPgConnection {
                 "ALTER TABLE robots ADD CONSTRAINT {name} UNIQUE (name) INCLUDE (id, type, year, revision)"
             ),
             (true, false) => format!("CREATE INDEX {name} ON robots (name, id)"),
-            (false, true) => format!("CREATE UNIQUE INDEX {name} ON robots ({value})"),
-            (false, false) => format!("CREATE INDEX {name} ON robots ({value}, id)"),
+            // The planner knows nothing of the values of an expression before they are analyzed.
+            (false, true) => {
+                format!("CREATE UNIQUE INDEX {name} ON robots ({value}); ANALYZE robots")
+            }
+            (false, false) => {
+                format!("CREATE INDEX {name} ON robots ({value}, id); ANALYZE robots")
+            }
         }
     }
 
@@ -85,7 +88,11 @@ impl Dialect for AsyncPgConnection {
 
     async fn insert(&mut self, definition: &Definition, draft: &ValidDraft) -> QueryResult<i64> {
         diesel::insert_into(robots::table)
-            .values(DraftRow::new(draft, SearchTexts::of(definition, draft)))
+            .values(DraftRow::new(
+                definition,
+                draft,
+                SearchTexts::of(definition, draft),
+            ))
             .returning(robots::id)
             .get_result(self)
             .await
@@ -116,7 +123,8 @@ impl Dialect for AsyncPgConnection {
         definition: &Definition,
         robots: &[Robot],
     ) -> QueryResult<()> {
-        let row = |robot| RobotRow::new(robot, SearchTexts::of_robot(definition, robot));
+        let row =
+            |robot| RobotRow::new(definition, robot, SearchTexts::of_robot(definition, robot));
         let rows = json(&robots.iter().map(row).collect::<Vec<_>>())?;
         let insert = Fragment::new(
             "INSERT INTO robots (id, name, type, year, revision, search_text, own_text, own)
@@ -215,21 +223,29 @@ pub(super) async fn insert_all(
     drafts: &[&ValidDraft],
 ) -> QueryResult<Vec<Option<i64>>> {
     let rows = drafts.iter().copied();
-    let rows = rows.map(|draft| DraftRow::new(draft, SearchTexts::of(definition, draft)));
+    let rows =
+        rows.map(|draft| DraftRow::new(definition, draft, SearchTexts::of(definition, draft)));
     let rows = json(&rows.collect::<Vec<_>>())?;
     // Ids are assigned before, so that they tell which robots were inserted.
     let insert = Fragment::new(format!(
         "WITH new AS (SELECT *, nextval({SEQUENCE}) AS id FROM ROWS FROM (json_to_recordset("
     ));
-    let insert = insert.text(rows).sql(
+    // The conflict of a field whose index is newer than the definition is an error, after which each draft is
+    // inserted alone.
+    let target = if definition.has_only_unique_names() {
+        "(name)"
+    } else {
+        ""
+    };
+    let insert = insert.text(rows).sql(format!(
         "::json) AS (name text, type text, year bigint, search_text text, own_text text, own text))
          WITH ORDINALITY AS new (name, type, year, search_text, own_text, own, place)),
          inserted AS (INSERT INTO robots (id, name, type, year, search_text, own_text, own)
              OVERRIDING SYSTEM VALUE
              SELECT id, name, type, year, search_text, own_text, own FROM new
-             ON CONFLICT DO NOTHING RETURNING id)
-         SELECT place, id FROM inserted JOIN new USING (id)",
-    );
+             ON CONFLICT {target} DO NOTHING RETURNING id)
+         SELECT place, id FROM inserted JOIN new USING (id)"
+    ));
     let rows: Vec<(i64, i64)> = Rows::<(BigInt, BigInt)>::of(insert)
         .load(connection)
         .await?;
@@ -260,7 +276,7 @@ pub(super) async fn update_all(
         sets_own_text: bool,
     }
     let rows = updates.iter().map(|(id, changes)| {
-        let (merges, own) = match changes.own() {
+        let (merges, own) = match changes.own(definition) {
             OwnChange::None => (None, None),
             OwnChange::Set(own) => (Some(false), own),
             OwnChange::Merge(patch, _) => (Some(true), Some(patch)),

@@ -1,6 +1,6 @@
 //! Check of a database file, which is not changed: SQLite's own check, and the search index.
 
-use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use diesel::{
     Connection, QueryResult, RunQueryDsl, SqliteConnection,
@@ -119,10 +119,10 @@ fn failed(check: Check, finding: String) -> (Check, CheckOutcome) {
 fn check_index(connection: &mut SqliteConnection) -> QueryResult<Result<Vec<String>, String>> {
     let mut findings = Vec::new();
     let mut expected = 0;
-    let query = "SELECT id, CAST(name AS BLOB), CAST(search_text AS BLOB) FROM robots";
-    let rows = sql::<(BigInt, Binary, Nullable<Binary>)>(query);
+    let query = "SELECT id, CAST(name AS BLOB), CAST(search_text AS BLOB), CAST(own_text AS BLOB) FROM robots";
+    let rows = sql::<(BigInt, Binary, Nullable<Binary>, Nullable<Binary>)>(query);
     for row in rows.load_iter::<Texts, DefaultLoadingMode>(connection)? {
-        let (id, name, search_text) = row?;
+        let (id, name, search_text, own_text) = row?;
         let Ok(name) = String::from_utf8(name) else {
             return Ok(Err(format!("the name of robot {id} is not UTF-8")));
         };
@@ -131,7 +131,9 @@ fn check_index(connection: &mut SqliteConnection) -> QueryResult<Result<Vec<Stri
             return Ok(Err(format!("the name of robot {id} is empty")));
         }
         if let Some(text) = search_text {
-            expected += distinct_trigrams(&String::from_utf8_lossy(&text));
+            let own_text = own_text.unwrap_or_default();
+            let texts = [&text, &own_text].map(|text| String::from_utf8_lossy(text));
+            expected += distinct_trigrams(&texts);
         }
     }
     match count_entries(connection) {
@@ -147,17 +149,19 @@ fn check_index(connection: &mut SqliteConnection) -> QueryResult<Result<Vec<Stri
     Ok(Ok(findings))
 }
 
-/// An id, a name and a search text.
-type Texts = (i64, Vec<u8>, Option<Vec<u8>>);
+/// An id, a name, and what searches compare.
+type Texts = (i64, Vec<u8>, Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// The number of entries of a name. FTS5 replaces the noncharacters at the end of the first plane.
-fn distinct_trigrams(name: &str) -> i64 {
+/// The number of entries of texts. FTS5 replaces the noncharacters at the end of the first plane.
+fn distinct_trigrams(texts: &[Cow<'_, str>]) -> i64 {
     let indexed = |character| match character {
         '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,
         character => character,
     };
-    let characters: Vec<char> = name.chars().map(indexed).collect();
-    let trigrams: BTreeSet<&[char]> = characters.windows(3).collect();
+    let characters = texts.iter().map(|text| text.chars().map(indexed).collect());
+    let characters: Vec<Vec<char>> = characters.collect();
+    let trigrams = characters.iter().flat_map(|text| text.windows(3));
+    let trigrams: BTreeSet<&[char]> = trigrams.collect();
     i64::try_from(trigrams.len()).unwrap_or(i64::MAX)
 }
 

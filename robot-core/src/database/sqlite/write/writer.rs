@@ -171,6 +171,14 @@ impl Write {
         }
     }
 
+    /// The definition that it has stored.
+    fn defined(&self) -> Option<Definition> {
+        match &self.work {
+            Work::Define(_, defined) => lock(defined).clone(),
+            _ => None,
+        }
+    }
+
     /// Returns the result to the caller, given that of the commit.
     fn respond(self, commit: Result<()>) {
         let result = commit.and_then(|()| self.result.unwrap_or_else(|| Err(lost())));
@@ -203,7 +211,7 @@ fn apply_all(
     changes: &[Change],
 ) -> QueryResult<Vec<RobotId>> {
     let drafts = changes.iter().filter_map(draft);
-    let mut inserted = insert_free(connection, drafts)?.into_iter();
+    let mut inserted = insert_free(connection, definition, drafts)?.into_iter();
     let apply = |change| {
         match draft(change).and_then(|_| inserted.next().flatten()) {
             Some(number) => assigned(number),
@@ -231,7 +239,11 @@ fn run_group(
 ) -> QueryResult<()> {
     let mut inserted = Vec::new();
     if writes.len() > 1 {
-        match insert_free(connection, writes.iter().filter_map(Write::draft)) {
+        match insert_free(
+            connection,
+            definition,
+            writes.iter().filter_map(Write::draft),
+        ) {
             Ok(ids) => inserted = ids,
             Err(error) if !is_in_transaction(connection) => return Err(error),
             // A statement for each write finds out which of them fails.
@@ -279,15 +291,18 @@ fn run(
             .map_or(Duration::ZERO, |write| write.submitted.elapsed());
         let measurement = metrics.begin(batch.len(), waited);
         // A bug costs this batch and its connection, and nothing else.
-        let result = guard(session, |session| {
-            commit(session, &definition.get(), &mut batch)
-        });
+        let result = guard(session, |session| commit(session, definition, &mut batch));
         let result = result.unwrap_or_else(|| Err(Error::unknown("the writer thread panicked")));
         drop(measurement);
         commits.count(result.as_ref().map(|&()| ()).map_err(Some));
         if matches!(result, Err(Error::Unavailable(_) | Error::DiskFull(_))) {
             // The lock that this batch waited for, or the full disk, blocks the queued writes as well.
             batch.extend(queue.take_all());
+        }
+        if result.is_ok()
+            && let Some(new) = batch.iter().filter_map(Write::defined).next_back()
+        {
+            definition.set(new);
         }
         for write in batch {
             write.respond(result.clone());
@@ -306,12 +321,22 @@ fn guard<T>(session: &mut WriteSession, work: impl FnOnce(&mut WriteSession) -> 
 }
 
 /// Commits a batch, so that each write has a result.
-fn commit(session: &mut WriteSession, definition: &Definition, batch: &mut [Write]) -> Result<()> {
+fn commit(session: &mut WriteSession, known: &KnownDefinition, batch: &mut [Write]) -> Result<()> {
     session.commit(|connection| {
-        batch
-            .chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
-            .try_for_each(|writes| run_group(writes, connection, definition))?;
-        index_names(connection, definition)
+        // Another process may have changed it. No other one does before the commit.
+        now(known.refresh(connection))?;
+        let mut definition = known.get();
+        for writes in
+            batch.chunk_by_mut(|one, next| one.draft().is_some() && next.draft().is_some())
+        {
+            run_group(writes, connection, &definition)?;
+            if let [write] = writes
+                && let Some(new) = write.defined()
+            {
+                definition = Arc::new(new);
+            }
+        }
+        index_names(connection, &definition)
     })
 }
 
@@ -343,7 +368,12 @@ mod tests {
         let mut session = WriteSession::open(&file).unwrap();
         let panic = |session: &mut WriteSession| session.commit(|_| panic!("a bug"));
         assert!(guard(&mut session, panic).is_none());
-        commit(&mut session, Definition::built_in(), &mut [insert("a")]).unwrap();
+        commit(
+            &mut session,
+            &KnownDefinition::default(),
+            &mut [insert("a")],
+        )
+        .unwrap();
         assert!(catalogue.find("a").unwrap().is_some());
     }
 }
