@@ -6,7 +6,9 @@ use serde_json::json;
 
 use super::{Run, draft, get, id, ok, restore};
 use crate::{
-    catalogue::{Catalogue, CatalogueExt, Change, Error, Redefinition},
+    catalogue::{
+        Catalogue, CatalogueExt, Change, Cursor, Error, Filter, PageRequest, Redefinition,
+    },
     conformance::{Case, at_once, cases},
     model::{Definition, Draft, Robot, ValidDraft},
 };
@@ -18,6 +20,8 @@ pub(super) const CASES: &[Case<Run>] = cases![
     concurrent_equal_values_succeed_once,
     taken_value_prevents_all_changes,
     own_values_are_restored,
+    searches_find_own_values_after_every_change,
+    texts_are_compared_by_bytes_with_and_without_an_index,
 ];
 
 /// Fields of every kind beside the built-in ones, without limits.
@@ -266,5 +270,80 @@ fn own_values_are_restored(catalogue: &dyn Catalogue) {
         let expected = format!("The robot {number} cannot be restored: {message}");
         assert_eq!(error, Err(expected));
         assert_eq!(ok(catalogue.list()), robots);
+    }
+}
+
+/// More robots than a store adds to its search index at once, of which some are not in it yet.
+fn searches_find_own_values_after_every_change(catalogue: &dyn Catalogue) {
+    let document = |search| {
+        format!(r#"{{"properties": {{"maker": {{"type": "string", "search": {search}}}}}}}"#)
+    };
+    let found = |words: &str| {
+        let definition = catalogue.definition();
+        let filter = Filter::all().with_words(words, &definition);
+        ok(catalogue.count(&filter))
+    };
+    define(catalogue, &document(false));
+    let insert = |number: usize| {
+        let draft = with(&format!("unit {number}"), r#"{"maker": "ÁCME"}"#);
+        let valid = catalogue.definition().validate(draft);
+        Change::Insert(valid.unwrap_or_else(|rejection| panic!("{rejection}")))
+    };
+    let ids = ok(catalogue.apply_all((0..300).map(insert).collect()));
+    assert_eq!((found("acme"), found("unit 7 unit")), (0, 57));
+    define(catalogue, &document(true));
+    assert_eq!(found("acme 29 unit"), 13);
+    let added = ok(catalogue.add(with("late", r#"{"maker": "Acme"}"#)));
+    assert_eq!(found("ACME"), 301);
+    // A rename keeps the own texts, also of a robot that is not in the index.
+    for id in [added.id(), ids[0]] {
+        ok(catalogue.patch(id, part(&format!(r#"{{"name": "renamed {id}"}}"#))));
+    }
+    assert_eq!((found("acme"), found("renamed acme")), (301, 2));
+    ok(catalogue.patch(ids[1], part(r#"{"maker": "other"}"#)));
+    assert_eq!((found("acme"), found("OTHER")), (300, 1));
+    define(catalogue, &document(false));
+    assert_eq!((found("acme"), found("renamed")), (0, 2));
+}
+
+fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalogue) {
+    for index in [false, true] {
+        let own = format!(
+            r#"{{"properties": {{"state": {{"enum": ["Good", "good", "good ", "göod"],
+            "index": {index}}}}}}}"#
+        );
+        let definition = define(catalogue, &own);
+        let state = definition
+            .field("state")
+            .expect("a field of the definition");
+        if !index {
+            for text in state.choices() {
+                ok(catalogue.add(with(text, &json!({ "state": text }).to_string())));
+            }
+        }
+        let counts = ok(catalogue.value_counts(&Filter::all(), state));
+        let texts: Vec<_> = counts
+            .iter()
+            .map(|(text, count)| {
+                (
+                    text.as_ref().map(ToString::to_string).unwrap_or_default(),
+                    *count,
+                )
+            })
+            .collect();
+        let expected = ["Good", "good", "good ", "göod"].map(|text| (text.to_owned(), 1));
+        assert_eq!(texts, expected);
+        for text in state.choices() {
+            let filter = Filter::all().with(state, (*text).to_owned().into());
+            let found = ok(catalogue.page(PageRequest {
+                filter: &filter,
+                cursor: &Cursor::default(),
+                limit: 10,
+            }));
+            assert!(
+                found.iter().map(Robot::name).eq([*text]),
+                "{text:?}: {found:?}"
+            );
+        }
     }
 }
