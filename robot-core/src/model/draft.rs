@@ -138,11 +138,15 @@ impl Draft {
     ) -> Result<(Self, Vec<Field>), Rejection> {
         let (mut violations, mut cleared) = (Vec::new(), Vec::new());
         for field in definition.in_order_of_messages().iter().copied() {
-            if let Kind::Number { .. } = field.kind()
-                && let Some(integer @ Value::Integer(_)) = self.value(field)
-                && let Some(number) = Value::number(integer.as_number())
-            {
-                // Equal numbers are equal values, also beyond 53 bits.
+            // Equal numbers are equal values, also beyond 53 bits.
+            let number = match (self.value(field), field.kind()) {
+                (Some(Value::Number(number)), _) => Value::number(number),
+                (Some(integer), Kind::Number { .. }) if field.kind().has(&integer) => {
+                    Value::number(integer.as_number())
+                }
+                _ => None,
+            };
+            if let Some(number) = number {
                 self.own.set(field.name(), number);
             }
             let rules = match self.value(field) {
@@ -598,6 +602,32 @@ mod tests {
         }
         assert!(patch(None, &[]).is_empty());
         assert!(!patch(None, &[maker]).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_finite_and_equal_ones_are_equal_values() {
+        let json = r#"{"properties":{"weight":{"type":"number"},"rooms":{"type":"integer"}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        for (name, number, expected) in [
+            ("weight", 5.0, Some(Value::Integer(5))),
+            ("weight", 5.5, Some(Value::Number(5.5))),
+            ("rooms", 5.0, Some(Value::Integer(5))),
+            ("rooms", 5.5, None),
+            ("weight", f64::NAN, None),
+            ("weight", f64::INFINITY, None),
+            ("rooms", f64::NAN, None),
+        ] {
+            let mut draft = Draft::new("R2-D2", "droid", 1977);
+            draft.set(name, Value::Number(number));
+            let field = definition.field(name).unwrap();
+            match definition.validate(draft) {
+                Ok(valid) => assert_eq!(valid.value(field), expected),
+                Err(rejection) => {
+                    let violation = Violation::new(field, Rule::WrongKind);
+                    assert!(expected.is_none() && rejection.violations.iter().eq([&violation]));
+                }
+            }
+        }
     }
 
     #[test]

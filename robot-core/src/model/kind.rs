@@ -192,7 +192,7 @@ impl Kind {
             Value::Id(_) => matches!(self, Self::Id),
             Value::Text(_) => self.is_text(),
             Value::Integer(_) => matches!(self, Self::Integer { .. } | Self::Number { .. }),
-            Value::Number(_) => matches!(self, Self::Number { .. }),
+            Value::Number(number) => number.is_finite() && matches!(self, Self::Number { .. }),
             Value::Boolean(_) => matches!(self, Self::Boolean),
         }
     }
