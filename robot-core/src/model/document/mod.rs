@@ -140,7 +140,7 @@ mod tests {
 
     const MUSEUM: &str = r#"{"title": "Exhibits",
         "properties": {
-            "name": {"unique": false},
+            "name": {"unique": false, "description": "As in the inventory."},
             "type": {"enum": ["painting", "vase", "coin"]},
             "year": {"minimum": -5000},
             "accession": {"type": "string", "pattern": "^[0-9]{4}\\.[0-9]+$", "unique": true},
@@ -159,6 +159,7 @@ mod tests {
         assert_eq!(Field::names(museum.settable()), names);
         assert!(!museum.has_unique_names());
         assert_eq!(museum.field("on_display").unwrap().title(), "On display");
+        assert!(museum.to_string().contains("As in the inventory."));
         let again: Definition = museum.to_string().parse().unwrap();
         assert_eq!(again.to_string(), museum.to_string());
         let fields = |one: &Definition| {

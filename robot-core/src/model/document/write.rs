@@ -82,7 +82,8 @@ impl Serialize for Property {
             property.serialize_entry("search", &true)?;
         }
         property.serialize_entry("title", field.title())?;
-        if field.is_own() && !field.0.description.is_empty() {
+        let built_in = Field::ALL.iter().find(|one| **one == field);
+        if field.0.description != built_in.map_or("", |one| one.0.description) {
             property.serialize_entry("description", field.0.description)?;
         }
         property.end()
