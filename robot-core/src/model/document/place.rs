@@ -1,6 +1,9 @@
 //! Places in a document, for messages.
 
-use std::fmt::{self, Display};
+use std::{
+    collections::HashSet,
+    fmt::{self, Display},
+};
 
 use serde::{
     Deserialize, Deserializer,
@@ -101,8 +104,9 @@ impl<'de> Deserialize<'de> for Members {
 impl Members {
     /// Fails if a member is repeated.
     pub(super) fn each_once(self, place: Place<'_>) -> Result<Self> {
-        for (index, (name, _)) in self.0.iter().enumerate() {
-            if self.0[..index].iter().any(|(other, _)| other == name) {
+        let mut names = HashSet::new();
+        for (name, _) in &self.0 {
+            if !names.insert(name) {
                 return place.with(name).error("is given twice; give it once");
             }
         }
