@@ -5,7 +5,7 @@ use std::{
     sync::{LazyLock, Mutex, PoisonError},
 };
 
-use regex_lite::RegexBuilder;
+use regex_lite::{Regex, RegexBuilder};
 use serde_json::value::RawValue;
 
 use super::{
@@ -23,6 +23,9 @@ const NAME_LIMIT: usize = 63;
 const INDEXED_NAME_LIMIT: usize = 40;
 /// The maximum length of texts in an index.
 const INDEXED_LENGTH_LIMIT: usize = 500;
+/// The maximum size of a compiled pattern. Greater, and a long text takes more than a tenth of a
+/// second.
+const PATTERN_SIZE: usize = 32 * 1024;
 /// The maximum size of all fields that a process has read.
 const MEMORY_LIMIT: usize = 16 * 1024 * 1024;
 
@@ -56,7 +59,7 @@ pub(crate) const RESERVED: [&str; 23] = [
 /// What the document says about a field.
 pub(super) struct NewField {
     base: Properties,
-    name: String,
+    pub(super) name: String,
     title: String,
     description: String,
     kind: NewKind,
@@ -76,7 +79,7 @@ pub(super) enum NewKind {
 
 pub(super) enum NewFormat {
     Known(Format),
-    Pattern(String),
+    Pattern(Regex),
 }
 
 impl NewField {
@@ -112,11 +115,15 @@ impl NewField {
             property: Some(&self.name),
             keyword: "",
         };
+        let mut pattern_size = 0;
         let borrowed = match &self.kind {
             NewKind::Text { max_length, format } => {
                 let (format, pattern) = match format {
                     NewFormat::Known(format) => (*format, ""),
-                    NewFormat::Pattern(pattern) => (Format::Any, pattern.as_str()),
+                    NewFormat::Pattern(regex) => {
+                        pattern_size = PATTERN_SIZE;
+                        (Format::Any, regex.as_str())
+                    }
                 };
                 format!("text {max_length} {format:?} {pattern:?}")
             }
@@ -140,7 +147,8 @@ impl NewField {
         if let Some(field) = fields.0.get(&key) {
             return Ok(*field);
         }
-        if fields.1 + key.len() > MEMORY_LIMIT {
+        let size = key.len() + pattern_size;
+        if fields.1 + size > MEMORY_LIMIT {
             return place.error("this program has read too many different fields; restart it");
         }
         let kind = match self.kind {
@@ -148,10 +156,9 @@ impl NewField {
                 max_length,
                 format: match format {
                     NewFormat::Known(format) => format,
-                    NewFormat::Pattern(pattern) => match regex(&pattern) {
-                        Ok(regex) => Format::Pattern(Pattern(Box::leak(Box::new(regex)))),
-                        Err(message) => return place.with("pattern").error(message),
-                    },
+                    NewFormat::Pattern(regex) => {
+                        Format::Pattern(Pattern(Box::leak(Box::new(regex))))
+                    }
                 },
             },
             NewKind::Choice(choices) => {
@@ -179,7 +186,7 @@ impl NewField {
             to_name,
             ..self.base
         })));
-        fields.1 += key.len();
+        fields.1 += size;
         fields.0.insert(key, field);
         Ok(field)
     }
@@ -190,10 +197,12 @@ fn leak(text: String) -> &'static str {
 }
 
 /// A regular expression, which matches in linear time, and whose memory is limited.
-pub(super) fn regex(pattern: &str) -> Result<regex_lite::Regex, String> {
+pub(super) fn regex(pattern: &str) -> Result<Regex, String> {
     let mut builder = RegexBuilder::new(pattern);
-    let regex = builder.size_limit(1024 * 1024).nest_limit(50).build();
-    regex.map_err(|error| format!("is not a regular expression that this program knows: {error}"))
+    let regex = builder.size_limit(PATTERN_SIZE).nest_limit(50).build();
+    regex.map_err(|error| {
+        format!("is too large, or no regular expression that this program knows: {error}")
+    })
 }
 
 /// A field of the owner.

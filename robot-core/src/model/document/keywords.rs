@@ -1,5 +1,6 @@
 //! The keywords of a field.
 
+use regex_lite::Regex;
 use serde_json::value::RawValue;
 
 use super::{
@@ -26,7 +27,7 @@ pub(super) struct Keywords {
     pub(super) title: Option<String>,
     pub(super) description: Option<String>,
     pub(super) max_length: Option<usize>,
-    pub(super) pattern: Option<String>,
+    pub(super) pattern: Option<Regex>,
     pub(super) format: Option<Format>,
     pub(super) minimum: Option<serde_json::Number>,
     pub(super) maximum: Option<serde_json::Number>,
@@ -56,10 +57,10 @@ impl Keywords {
                 }
                 "pattern" => {
                     let pattern = place.text(&json, PATTERN_LIMIT)?;
-                    if let Err(message) = regex(&pattern) {
-                        return place.error(message);
+                    match regex(&pattern) {
+                        Ok(regex) => read.pattern = Some(regex),
+                        Err(message) => return place.error(message),
                     }
-                    read.pattern = Some(pattern);
                 }
                 "format" => {
                     let name: String = place.value(&json, FORMATS)?;
