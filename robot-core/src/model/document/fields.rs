@@ -63,8 +63,8 @@ pub(super) struct NewField {
     title: String,
     description: String,
     kind: NewKind,
-    is_unique: bool,
-    is_indexed: bool,
+    pub(super) is_unique: bool,
+    pub(super) is_indexed: bool,
     is_searched: bool,
 }
 

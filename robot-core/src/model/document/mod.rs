@@ -23,6 +23,8 @@ use super::{definition::Definition, field::Field, text::excerpt};
 const DOCUMENT_LIMIT: usize = 64 * 1024;
 /// The maximum number of own fields.
 const FIELD_LIMIT: usize = 64;
+/// The maximum number of own fields with an index. Databases limit the number of indexes of a table.
+const INDEX_LIMIT: usize = 28;
 
 impl FromStr for Definition {
     type Err = DefinitionError;
@@ -88,6 +90,7 @@ fn built_in(name: &str) -> Option<usize> {
 /// The fields that clients can set.
 fn new_fields(properties: &[(String, Box<RawValue>)]) -> Result<Vec<NewField>> {
     let mut fields: Vec<_> = Field::SETTABLE.iter().copied().map(NewField::of).collect();
+    let mut indexes = 0;
     for (name, json) in properties {
         let place = Place {
             property: Some(name),
@@ -95,10 +98,18 @@ fn new_fields(properties: &[(String, Box<RawValue>)]) -> Result<Vec<NewField>> {
         };
         let members: Members = place.value(json, "an object with the keywords of the field")?;
         let members = members.each_once(place)?.0;
-        match built_in(name) {
-            Some(index) => fields[index] = refined(Field::SETTABLE[index], members, place)?,
-            None => fields.push(own_field(name, members, place)?),
+        if let Some(index) = built_in(name) {
+            fields[index] = refined(Field::SETTABLE[index], members, place)?;
+            continue;
         }
+        let field = own_field(name, members, place)?;
+        indexes += usize::from(field.is_unique || field.is_indexed);
+        if indexes > INDEX_LIMIT {
+            return place.error(format_args!(
+                "at most {INDEX_LIMIT} fields can be unique or have an index; leave both out here"
+            ));
+        }
+        fields.push(field);
     }
     Ok(fields)
 }
@@ -289,5 +300,17 @@ mod tests {
             let error = document.parse::<Definition>().unwrap_err().to_string();
             assert!(error.starts_with(place), "{error}");
         }
+    }
+
+    #[test]
+    fn number_of_indexes_is_limited() {
+        let parse = |count| {
+            let field = |number| format!(r#""i{number}":{{"type":"boolean","index":true}}"#);
+            let fields: Vec<_> = (0..count).map(field).collect();
+            format!(r#"{{"properties":{{{}}}}}"#, fields.join(",")).parse::<Definition>()
+        };
+        assert!(parse(28).is_ok());
+        let error = parse(29).unwrap_err().to_string();
+        assert!(error.starts_with("properties.i28: "), "{error}");
     }
 }
