@@ -321,6 +321,27 @@ fn wrong_parameters_return_400() {
             "{query}"
         );
     }
+    for (parameter, limit, message) in [
+        (
+            "maker=",
+            100,
+            "maker must have at most 100 different values",
+        ),
+        ("q=", 16, "q must have at most 16 different words"),
+    ] {
+        let query = |count: usize| {
+            let values: Vec<_> = (0..count * 2)
+                .map(|number| format!("v{}", number % count))
+                .collect();
+            match parameter {
+                "q=" => format!("/api/robots?q={}", values.join("+")),
+                name => format!("/api/robots?{name}{}", values.join(&format!("&{name}"))),
+            }
+        };
+        assert_eq!(service.send("GET", &query(limit), "").0, 200);
+        let failure = service.failure("GET", &query(limit + 1), "");
+        assert_eq!(failure, (400, vec![message.to_owned()]));
+    }
     let failure = service.failure("GET", "/api/robots/summary?by=maker", "");
     let expected = "by must be one of: type,acquired,on_display,condition";
     assert_eq!(failure, (400, vec![expected.to_owned()]));

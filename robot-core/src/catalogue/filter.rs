@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    collections::BTreeSet,
     ops::{Bound, RangeBounds},
 };
 
@@ -36,7 +37,7 @@ use crate::model::{Definition, Field, Robot, Value, fold};
 pub struct Filter {
     containing: String,
     is_folded: bool,
-    /// Folded words, each of which the name or a field of `searched` contains.
+    /// Folded words, each once, each of which the name or a field of `searched` contains.
     words: Vec<String>,
     searched: Vec<Field>,
     fields: Vec<FieldFilter>,
@@ -115,7 +116,8 @@ impl Filter {
     /// case and diacritics.
     #[must_use]
     pub fn with_words(mut self, text: &str, definition: &Definition) -> Self {
-        self.words = fold(text).split_whitespace().map(str::to_owned).collect();
+        let words: BTreeSet<_> = fold(text).split_whitespace().map(str::to_owned).collect();
+        self.words = words.into_iter().collect();
         self.searched = definition
             .own()
             .filter(|field| field.is_searched())

@@ -230,7 +230,7 @@ pub(super) fn parameters(
         };
         let is_repeatable =
             matches!(parameter.value, Value::Condition(condition) if condition.is_repeatable());
-        let result = if taken.contains(&name) && !is_repeatable {
+        let result = if !is_repeatable && taken.contains(&name) {
             Err(format!("{name} is given twice; give it once").into())
         } else {
             let value = decode(value).ok_or_else(|| format!("{name} is not UTF-8").into());

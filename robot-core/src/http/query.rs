@@ -21,6 +21,11 @@ pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
+/// The maximum number of values of a field that robots may have. More, and a robot is compared for longer.
+const VALUE_LIMIT: usize = 100;
+/// The maximum number of words that robots must have.
+const WORD_LIMIT: usize = 16;
+
 /// The parameters of a `GET`. The default has none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Query {
@@ -132,7 +137,12 @@ impl Query {
             "count" => self.count = flag(name, &value)?,
             "format" => self.format = Some(named_format(&value)?),
             "spreadsheet" => self.spreadsheet = flag(name, &value)?,
-            "q" => self.filter = mem::take(&mut self.filter).with_words(&value, definition),
+            "q" => {
+                self.filter = mem::take(&mut self.filter).with_words(&value, definition);
+                if self.filter.words().len() > WORD_LIMIT {
+                    return Err(format!("q must have at most {WORD_LIMIT} different words").into());
+                }
+            }
             "by" => self.by = Some(countable(&value, definition)?),
             "fold" if !flag(name, &value)? => return Ok(()),
             "fold" => self.filter = mem::take(&mut self.filter).folded(),
@@ -140,6 +150,16 @@ impl Query {
                 Value::Condition(condition) => {
                     let field = condition.field();
                     let parsed = condition.parse(&value)?;
+                    let range = self.filter.of_field(field);
+                    let given = range.map_or(&[][..], |range| &range.any_of);
+                    if given.contains(&parsed) {
+                        return Ok(());
+                    }
+                    if given.len() >= VALUE_LIMIT {
+                        let message =
+                            format!("{name} must have at most {VALUE_LIMIT} different values");
+                        return Err(message.into());
+                    }
                     if is_excluded(&self.filter, condition) {
                         let message = format!(
                             "{field} excludes {field}_from and {field}_to; give either it or them"
@@ -152,8 +172,7 @@ impl Query {
             },
         }
         let is_of_page = ["fields", "limit", "after", "cursor"].contains(&name);
-        // A condition may be repeated.
-        if !is_of_page && !self.kept.contains(&text) {
+        if !is_of_page {
             self.kept.push(text);
         }
         Ok(())
