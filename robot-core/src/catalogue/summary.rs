@@ -1,6 +1,6 @@
 //! How many robots there are of each type and decade.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,28 +87,51 @@ impl Summary {
 pub type ValueCount = (Option<Value<'static>>, u64);
 
 /// The numbers of robots by the values of a field, of dates by their years. The least value is first; no
-/// value is last.
+/// value is last. A text that is no date was stored before the field had dates, and is none.
 pub(crate) fn counted_values(
     field: Field,
     counts: impl IntoIterator<Item = ValueCount>,
 ) -> Vec<ValueCount> {
-    let mut counted: Vec<ValueCount> = Vec::new();
+    let mut counted: HashMap<Option<String>, ValueCount> = HashMap::new();
     for (value, count) in counts {
-        let value = match value {
+        let value = match value.filter(|value| field.kind().is_valid_date(value)) {
             Some(Value::Text(date)) if field.kind().is_date() => {
                 let year = date.split('-').next().unwrap_or_default();
                 Some(Value::from(year.to_owned()))
             }
             value => value,
         };
-        match counted.iter_mut().find(|(counted, _)| *counted == value) {
-            Some((_, sum)) => *sum += count,
-            None => counted.push((value, count)),
-        }
+        let text = value.as_ref().map(ToString::to_string);
+        counted.entry(text).or_insert((value, 0)).1 += count;
     }
+    let mut counted: Vec<_> = counted.into_values().collect();
     counted.sort_by(|(one, _), (other, _)| match (one, other) {
         (Some(one), Some(other)) => one.compare(other),
         (one, other) => one.is_none().cmp(&other.is_none()),
     });
     counted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Definition;
+
+    #[test]
+    fn dates_are_counted_by_year_and_other_texts_are_no_value() {
+        let json = r#"{"properties":{"built":{"type":"string","format":"date"}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        let texts = ["2021-01-01", "soon", "2020-12-31", "2021-05-31", "2021"];
+        let counts = texts.map(|text| (Some(text.into()), 1));
+        let counts = counted_values(
+            definition.field("built").unwrap(),
+            counts.into_iter().chain([(None, 1)]),
+        );
+        let expected = [
+            (Some("2020".into()), 1),
+            (Some("2021".into()), 2),
+            (None, 3),
+        ];
+        assert_eq!(counts, expected);
+    }
 }
