@@ -224,3 +224,24 @@ fn preflight_from_allowed_origin_gets_cors_headers() {
     let mut names = response.headers().keys();
     assert!(!names.any(|name| name.as_str().starts_with("access-control")));
 }
+
+#[test]
+fn description_shows_own_fields_only_to_clients_that_may_read() {
+    let api = api(None);
+    let definition = r#"{"properties":{"secret":{"type":"string"}}}"#;
+    let request =
+        http::Request::put(DEFINITION).header("authorization", format!("Bearer {DEFINER}"));
+    assert_eq!(api.handle(request.body(definition).unwrap()).status(), 200);
+    for _ in 0..2 {
+        for (token, is_shown) in [
+            ("", false),
+            ("Bearer unknown", false),
+            ("Bearer robots_reader", true),
+        ] {
+            let response = call(&api, "GET", PUBLIC, &[("authorization", token)]);
+            assert_eq!(response.status(), 200);
+            let text = String::from_utf8(response.into_body().into_bytes().unwrap()).unwrap();
+            assert_eq!(text.contains("secret"), is_shown);
+        }
+    }
+}

@@ -78,9 +78,12 @@ pub struct Api {
 pub(super) struct Service {
     pub(super) catalogue: Arc<dyn Catalogue>,
     pub(super) settings: ApiSettings,
-    /// The description of the API for a revision of the definition.
-    pub(super) description: Mutex<Option<(Revision, Vec<u8>)>>,
+    /// The descriptions of the API for clients that may not read, and for others.
+    pub(super) descriptions: Mutex<[Option<Description>; 2]>,
 }
+
+/// The description of the API for a revision of the definition.
+type Description = (Revision, Vec<u8>);
 
 impl Api {
     /// An API with the default settings.
@@ -98,7 +101,7 @@ impl Api {
             service: Arc::new(Service {
                 catalogue,
                 settings,
-                description: Mutex::default(),
+                descriptions: Mutex::default(),
             }),
         }
     }

@@ -6,19 +6,20 @@
 
 mod schemas;
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use ::http::{
     HeaderValue,
-    header::{CACHE_CONTROL, CONTENT_TYPE},
+    header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE},
 };
 use serde_json::{Map, Value, json};
 
 use super::{
     accept,
     behaviour::Behaviour,
-    render, response,
+    headers, render, response,
     route::{Call, Route, Started},
+    token::Permission,
 };
 use crate::{catalogue::Pending, model::Definition};
 
@@ -35,15 +36,25 @@ const COMMON_HEADERS: [&str; 7] = [
     "Access-Control-Expose-Headers",
 ];
 
-/// `GET /openapi.json`.
+/// `GET /openapi.json`. Clients that may not read get that of the built-in definition.
 #[expect(clippy::unnecessary_wraps, reason = "the signature of a handler")]
 pub(super) fn get(call: &Call<'_>) -> Started {
     let settings = &call.service.settings;
-    let definition = call.definition();
+    let credentials = headers::value(call.headers(), AUTHORIZATION);
+    let access = settings
+        .access
+        .check(credentials.as_deref(), Permission::Read);
+    let may_read = access.1.is_ok();
+    let definition = if may_read {
+        call.definition()
+    } else {
+        Arc::clone(Definition::built_in())
+    };
     let revision = definition.revision();
-    let described = &call.service.description;
+    let described = &call.service.descriptions;
     let mut described = described.lock().unwrap_or_else(PoisonError::into_inner);
-    let bytes = match &*described {
+    let described = &mut described[usize::from(may_read)];
+    let bytes = match described {
         Some((of, bytes)) if *of == revision => bytes.clone(),
         _ => {
             let behaviour = settings.behaviour;
