@@ -194,7 +194,6 @@ pub fn copy<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     Ok(target_digest)
 }
 
-/// The digest of a catalogue. Each page is reported with the number of robots so far.
 /// Gives a target that has the built-in definition the definition of the source.
 fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
     source: &S,
@@ -215,6 +214,7 @@ fn copy_definition<S: Catalogue + ?Sized, T: Catalogue + ?Sized>(
         .map_err(CopyError::Target)
 }
 
+/// The digest of a catalogue. Each page is reported with the number of robots so far.
 fn digest_of<C: Catalogue + ?Sized>(
     catalogue: &C,
     failure: fn(Error) -> CopyError,

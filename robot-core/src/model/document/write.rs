@@ -111,7 +111,7 @@ impl Display for Definition {
 }
 
 impl Definition {
-    /// The names of the fields in which two definitions differ, and `order` if only their order does.
+    /// What differs in two definitions: the names of fields, or else that the title or the order does.
     #[cfg(feature = "transfer")]
     pub(crate) fn differences(&self, other: &Self) -> Vec<&'static str> {
         let property = |definition: &Self, name| {
