@@ -20,14 +20,22 @@ use super::{
 /// let rented = Violation::custom("name", "The name is that of a robot which is rented out");
 /// assert_eq!(rented.field(), "name");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Violation {
     subject: Subject,
     rule: Rule,
 }
 
+impl PartialEq for Violation {
+    fn eq(&self, other: &Self) -> bool {
+        (self.field(), &self.rule) == (other.field(), &other.rule)
+    }
+}
+
+impl Eq for Violation {}
+
 /// The field that a violation is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Subject {
     Field(Field),
     /// A field of which only the name is known.
@@ -281,3 +289,20 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
+
+#[cfg(test)]
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn violation_is_equal_if_only_the_name_of_its_field_is_known() {
+        let json = r#"{"properties":{"serial":{"type":"string","unique":true}}}"#;
+        let definition: Definition = json.parse().unwrap();
+        let serial = definition.field("serial").unwrap();
+        let known = Violation::new(serial, Rule::Taken);
+        assert_eq!(Violation::taken("serial"), known);
+        assert_eq!(Violation::taken("serial").to_string(), known.to_string());
+        assert_ne!(Violation::taken("maker"), known);
+    }
+}
