@@ -20,7 +20,8 @@ const MUSEUM: &str = r#"{"title": "Exhibits", "properties": {
     "acquired": {"type": "string", "format": "date"},
     "on_display": {"type": "boolean"},
     "condition": {"enum": ["good", "fair", "poor"]},
-    "page": {"type": "string", "format": "uri"}},
+    "page": {"type": "string", "format": "uri"},
+    "story": {"type": "string", "maxLength": 501}},
     "required": ["name", "type", "accession"]}"#;
 
 struct Service {
@@ -306,8 +307,8 @@ fn wrong_parameters_return_400() {
         condition=bad -> condition must be one of: good, fair, poor
         type=droid -> type must be one of: painting, vase, coin
         name=a&name=b -> name is given twice; give it once
-        fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,revision
-        fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,revision
+        fields=name,colour -> fields has 'colour', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
+        fields=*,name -> fields has '*', which is not a field; the fields are id,name,type,year,accession,maker,weight,rooms,acquired,on_display,condition,page,story,revision
         sort=type -> sort must be name, -name, year, -year, id, -id, accession, -accession, maker, -maker, weight, -weight, rooms, -rooms, acquired, -acquired, on_display, -on_display, condition, -condition, page or -page
         cursor=weight:x:1&sort=weight -> cursor is not one that a link of this service contains
         cursor=weight:1:1&sort=-weight -> cursor belongs to another sort; give the sort of the page that it comes from

@@ -141,11 +141,15 @@ impl Definition {
         self.unique().eq([Field::NAME])
     }
 
-    /// The fields that lists can be sorted by.
+    /// The fields that lists can be sorted by: not texts of more than 500 characters, which links to the next
+    /// page would contain.
     pub fn sortable(&self) -> impl Iterator<Item = Field> + '_ {
-        let settable = self.settable().iter().copied();
-        let settable =
-            settable.filter(|field| !matches!(field.kind(), Kind::Choice(_)) || field.is_own());
+        let is_sortable = |field: &Field| match field.kind() {
+            Kind::Text { max_length, .. } => max_length <= 500,
+            Kind::Choice(_) => field.is_own(),
+            _ => true,
+        };
+        let settable = self.settable().iter().copied().filter(is_sortable);
         let (built_in, own): (Vec<_>, Vec<_>) = settable.partition(|field| !field.is_own());
         built_in.into_iter().chain([Field::ID]).chain(own)
     }
