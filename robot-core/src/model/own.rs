@@ -4,7 +4,10 @@ use std::{collections::BTreeMap, fmt};
 
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 use super::definition::Definition;
-use super::value::{Scalar, Value};
+use super::{
+    field::Field,
+    value::{Scalar, Value},
+};
 use compact_str::CompactString;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -82,7 +85,7 @@ impl Serialize for OwnValues {
 }
 
 impl<'de> Deserialize<'de> for OwnValues {
-    /// Ignores members that are `null`, an array or an object.
+    /// Ignores members that are `null`, an array or an object, and those of built-in fields.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Values;
 
@@ -96,6 +99,8 @@ impl<'de> Deserialize<'de> for OwnValues {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OwnValues, A::Error> {
                 let mut values = OwnValues::default();
                 while let Some((name, Scalar(value))) = map.next_entry()? {
+                    let is_own = Field::ALL.iter().all(|field| field.name() != name);
+                    let value = value.filter(|_| is_own);
                     values.0.extend(value.map(|value| (name, value)));
                 }
                 Ok(values)

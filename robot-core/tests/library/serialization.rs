@@ -30,6 +30,8 @@ fn values_are_equal_after_a_round_trip() {
     assert_round_trip(&robot, text);
     let draft = r#"{"name":"R2-D2","type":"droid","year":1977}"#;
     assert_round_trip(&Draft::from(robot.clone()), draft);
+    let read: Draft = serde_json::from_str(text).unwrap();
+    assert_eq!(read, Draft::from(robot.clone()));
     assert_round_trip(&Draft::default(), "{}");
     assert_round_trip(&Entry::from(robot), r#"{"id":"1","name":"R2-D2"}"#);
 }
