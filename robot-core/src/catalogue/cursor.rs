@@ -3,8 +3,7 @@
 use std::{cmp::Ordering, fmt, str::FromStr};
 
 use crate::model::{
-    Definition, Entry, Field, Member, Revision, Robot, RobotId, Value, listed,
-    text::serialize_as_text,
+    Definition, Entry, Field, Member, Robot, RobotId, Value, listed, text::serialize_as_text,
 };
 
 /// The order of a list. The default is by name, ascending. Robots of the same value are in the order of their
@@ -253,7 +252,7 @@ impl Cursor {
         let mut cursor = self.clone();
         let field = definition.field(self.sort.field.name());
         cursor.sort.field = field.unwrap_or(self.sort.field);
-        let is_built_in = definition.revision() == Revision::FIRST;
+        let is_built_in = definition.revision() == crate::model::Revision::FIRST;
         cursor.all_have_values = is_built_in && cursor.sort.field.is_required();
         cursor
     }
