@@ -1,22 +1,58 @@
-//! Tests of the examples in the README.
+//! Tests of the examples in documents.
+
+use std::{fs, path::Path};
 
 use crate::sandbox::Sandbox;
 
 const README: &str = include_str!("../../README.md");
+const PROJECT: &str = include_str!("../../../README.md");
 
 #[test]
 fn readme_examples_print_the_output_shown() {
-    run_examples("## Common tasks");
-    run_examples("## Fields of your own");
+    for heading in ["## Common tasks", "## Fields of your own"] {
+        run_examples(section(README, heading), &Sandbox::new(), 6);
+    }
 }
 
-fn run_examples(heading: &str) {
-    let (_, tasks) = README.split_once(heading).unwrap();
-    let (_, tasks) = tasks.split_once("```console\n$ robot-cli ").unwrap();
-    let (tasks, _) = tasks.split_once("```\n").unwrap();
-    let sandbox = Sandbox::new();
-    for example in tasks.split("$ robot-cli ") {
-        let (arguments, output) = example.split_once('\n').unwrap();
-        sandbox.prints(&arguments.split(' ').collect::<Vec<_>>(), output);
+#[test]
+fn example_folders_print_the_output_shown() {
+    let museum = ["definition.json", "exhibits.csv", "README.md"];
+    let lab = ["definition.json", "instruments.csv", "README.md"];
+    for (folder, files) in [("museum", museum), ("lab", lab)] {
+        let folder = Path::new("../examples").join(folder);
+        let sandbox = || {
+            let sandbox = Sandbox::new();
+            for file in files {
+                sandbox.write(file, fs::read(folder.join(file)).unwrap());
+            }
+            sandbox
+        };
+        run_examples(&sandbox().read("README.md"), &sandbox(), 5);
+        if files == museum {
+            run_examples(section(PROJECT, "## Define your own fields"), &sandbox(), 3);
+        }
     }
+}
+
+/// The part of a document from a heading to the next one.
+fn section<'a>(document: &'a str, heading: &str) -> &'a str {
+    let (_, section) = document.split_once(heading).unwrap();
+    section.split("\n## ").next().unwrap()
+}
+
+/// Runs the commands of a text, at least so many, and compares what they print.
+fn run_examples(text: &str, sandbox: &Sandbox, least: usize) {
+    let blocks = text.split("```console").skip(1);
+    let blocks = blocks.map(|block| block.split("\n```").next().unwrap());
+    let examples: Vec<_> = blocks.flat_map(|block| block.split("\n$ ")).collect();
+    let mut examples = examples
+        .iter()
+        .filter_map(|one| one.strip_prefix("robot-cli "));
+    let mut count = 0;
+    for example in examples.by_ref() {
+        let (arguments, output) = example.split_once('\n').unwrap();
+        sandbox.prints(arguments, &format!("{output}\n"));
+        count += 1;
+    }
+    assert!(count >= least, "{count} examples");
 }
