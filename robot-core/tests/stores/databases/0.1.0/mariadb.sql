@@ -22,7 +22,7 @@ CREATE TABLE `__diesel_schema_migrations` (
 
 LOCK TABLES `__diesel_schema_migrations` WRITE;
 /*!40000 ALTER TABLE `__diesel_schema_migrations` DISABLE KEYS */;
-INSERT INTO `__diesel_schema_migrations` VALUES ('20261125000000','2026-11-25 16:04:57');
+INSERT INTO `__diesel_schema_migrations` VALUES ('20261125000000','2026-11-25 16:44:56');
 /*!40000 ALTER TABLE `__diesel_schema_migrations` ENABLE KEYS */;
 UNLOCK TABLES;
 DROP TABLE IF EXISTS `robots`;

@@ -15,6 +15,7 @@ BEGIN
     NEW.revision := OLD.revision + 1;
     IF (NEW.name, NEW.own) IS DISTINCT FROM (OLD.name, OLD.own) THEN
         NEW.search_text := NULL;
+        NEW.own_text := NULL;
     END IF;
     RETURN NEW;
 END
@@ -52,7 +53,7 @@ ALTER TABLE public.robots ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-INSERT INTO public.__diesel_schema_migrations VALUES ('20261125000000', '2026-11-25 16:04:56.035154');
+INSERT INTO public.__diesel_schema_migrations VALUES ('20261125000000', '2026-11-25 16:44:55.474269');
 INSERT INTO public.robots OVERRIDING SYSTEM VALUE VALUES (1, 'R2-D2', 'droid', 1977, 1, 'r2-d2', NULL, NULL);
 INSERT INTO public.robots OVERRIDING SYSTEM VALUE VALUES (2, 'r2-d2', 'mechanical', 0, 1, 'r2-d2', NULL, NULL);
 INSERT INTO public.robots OVERRIDING SYSTEM VALUE VALUES (3, 'x', 'droid', 9223372036854775807, 1, 'x', NULL, NULL);
