@@ -313,9 +313,9 @@ fn texts_are_compared_by_bytes_with_and_without_an_index(catalogue: &dyn Catalog
             "index": {index}}}}}}}"#
         );
         let definition = define(catalogue, &own);
-        let state = definition
-            .field("state")
-            .expect("a field of the definition");
+        let Some(state) = definition.field("state") else {
+            panic!("a field is missing");
+        };
         if !index {
             for text in state.choices() {
                 ok(catalogue.add(with(text, &json!({ "state": text }).to_string())));
