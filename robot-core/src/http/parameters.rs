@@ -15,6 +15,9 @@ use crate::{
 /// The maximum number of robots on a page.
 pub(super) const LIMIT_MAXIMUM: usize = 1000;
 
+/// The maximum number of values of a field that robots may have. More, and a robot is compared for longer.
+pub(super) const VALUE_LIMIT: usize = 100;
+
 /// A parameter of a query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
@@ -68,7 +71,7 @@ const WORDS: Parameter = parameter(
     "q",
     Value::Text,
     "Only robots of which the name, or a field that searches include, contains each of these words, \
-     without case and diacritics.",
+     up to 16, without case and diacritics.",
 );
 
 /// The parameters of an operation.

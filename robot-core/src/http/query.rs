@@ -6,7 +6,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::{
     failure::Failure,
-    parameters::{EXPORT, Message, Parameter, Parameters, SEARCH, Value, flag, limit, parameters},
+    parameters::{
+        EXPORT, Message, Parameter, Parameters, SEARCH, VALUE_LIMIT, Value, flag, limit, parameters,
+    },
 };
 use crate::{
     catalogue::{Comparison, Condition, Cursor, Filter, Place, Sort},
@@ -21,8 +23,6 @@ pub(super) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// The maximum number of values of a field that robots may have. More, and a robot is compared for longer.
-const VALUE_LIMIT: usize = 100;
 /// The maximum number of words that robots must have.
 const WORD_LIMIT: usize = 16;
 
