@@ -44,15 +44,13 @@ fn section<'a>(document: &'a str, heading: &str) -> &'a str {
 fn run_examples(text: &str, sandbox: &Sandbox, least: usize) {
     let blocks = text.split("```console").skip(1);
     let blocks = blocks.map(|block| block.split("\n```").next().unwrap());
-    let examples: Vec<_> = blocks.flat_map(|block| block.split("\n$ ")).collect();
-    let mut examples = examples
-        .iter()
-        .filter_map(|one| one.strip_prefix("robot-cli "));
-    let mut count = 0;
-    for example in examples.by_ref() {
+    let steps = blocks.flat_map(|block| block.split("\n$ "));
+    let examples: Vec<_> = steps
+        .filter_map(|step| step.strip_prefix("robot-cli "))
+        .collect();
+    assert!(examples.len() >= least, "{examples:?}");
+    for example in examples {
         let (arguments, output) = example.split_once('\n').unwrap();
         sandbox.prints(arguments, &format!("{output}\n"));
-        count += 1;
     }
-    assert!(count >= least, "{count} examples");
 }
