@@ -50,6 +50,8 @@ export function define(document, revision) {
     isRequired: required.includes(key),
     isUnique: property.unique === true,
     isSearched: property.search === true,
+    // The service does not sort by such texts.
+    isLong: property.maxLength > 500,
     minimum: property.minimum,
     maximum: property.maximum,
     hint: property.description,
@@ -59,7 +61,8 @@ export function define(document, revision) {
   TYPES = member("type").choices;
   const searched = MEMBERS.filter(({ isSearched }) => isSearched);
   SEARCHED = searched.length > 0 ? [member("name"), ...searched] : [];
-  SORT_KEYS = ["id", ...MEMBERS.filter((one) => !CHOICES.includes(one)).map(({ key }) => key)];
+  const sortable = MEMBERS.filter((one) => !CHOICES.includes(one) && !one.isLong);
+  SORT_KEYS = ["id", ...sortable.map(({ key }) => key)];
   TITLE = document.title ?? "Robot Catalogue";
   for (const listener of listeners) listener();
 }

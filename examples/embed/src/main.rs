@@ -81,7 +81,8 @@ fn show_violations(
 
 fn print(output: &mut impl Write, robots: &[Robot]) -> io::Result<()> {
     for robot in robots {
-        let (id, kind, year) = (robot.id(), robot.robot_type(), robot.year());
+        let (id, kind) = (robot.id(), robot.robot_type().unwrap_or_default());
+        let year = robot.year().unwrap_or_default();
         writeln!(output, "  {id:>2}  {kind:10}  {year}  {}", robot.name())?;
     }
     Ok(())

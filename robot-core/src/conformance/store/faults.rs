@@ -102,7 +102,8 @@ const CHANGES: &[Seeded] = &[
         }),
         "names_are_compared_by_bytes names_of_maximum_length_are_stored \
          every_type_and_year_is_stored types_and_years_may_be_missing \
-         values_of_every_kind_are_stored own_filters_and_orders_are_paged_and_counted",
+         values_of_every_kind_are_stored own_filters_and_orders_are_paged_and_counted \
+         texts_are_compared_by_bytes_with_and_without_an_index",
     ),
     (
         Fault::Change(reuse_id),
@@ -484,6 +485,15 @@ const DEFINITIONS: &[Seeded] = &[
          concurrent_equal_values_succeed_once taken_value_prevents_all_changes \
          own_values_are_restored duplicates_exclude_a_unique_field \
          values_stay_unique_while_they_are_defined",
+    ),
+    // Searches do not include own fields.
+    (
+        Fault::Define(|redefinition| {
+            let document = redefinition.definition.to_string();
+            let document = document.replace(r#""search": true"#, r#""search": false"#);
+            Redefinition::new(super::own_fields::parse(&document))
+        }),
+        "searches_find_own_values_after_every_change",
     ),
     // The revision and the values of robots are ignored.
     (
