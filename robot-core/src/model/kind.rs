@@ -57,6 +57,21 @@ pub enum Format {
     Pattern(Pattern),
 }
 
+impl Format {
+    /// The formats with a name.
+    pub const NAMED: &[Self] = &[Self::Date, Self::Uri];
+
+    /// The name in a definition.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Date => Some("date"),
+            Self::Uri => Some("uri"),
+            Self::Any | Self::Pattern(_) => None,
+        }
+    }
+}
+
 /// A regular expression, which takes linear time.
 #[derive(Debug, Clone, Copy)]
 pub struct Pattern(pub(super) &'static Regex);

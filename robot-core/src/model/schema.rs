@@ -44,15 +44,21 @@ impl Field {
                 schema["maximum"] = maximum.into();
             }
             Kind::Number { minimum, maximum } => {
-                schema["minimum"] = minimum.into();
-                schema["maximum"] = maximum.into();
+                if minimum > f64::MIN {
+                    schema["minimum"] = minimum.into();
+                }
+                if maximum < f64::MAX {
+                    schema["maximum"] = maximum.into();
+                }
             }
-            Kind::Text { format, .. } => match format {
-                Format::Any => {}
-                Format::Date => schema["format"] = "date".into(),
-                Format::Uri => schema["format"] = "uri".into(),
-                Format::Pattern(pattern) => schema["pattern"] = pattern.as_str().into(),
-            },
+            Kind::Text { format, .. } => {
+                if let Format::Pattern(pattern) = format {
+                    schema["pattern"] = pattern.as_str().into();
+                }
+                if let Some(name) = format.name() {
+                    schema["format"] = name.into();
+                }
+            }
             _ => {}
         }
         if !self.is_required() {

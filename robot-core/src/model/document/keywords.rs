@@ -64,11 +64,11 @@ impl Keywords {
                 }
                 "format" => {
                     let name: String = place.value(&json, FORMATS)?;
-                    read.format = Some(match name.as_str() {
-                        "date" => Format::Date,
-                        "uri" => Format::Uri,
-                        _ => return place.error(format_args!("must be {FORMATS}")),
-                    });
+                    let mut formats = Format::NAMED.iter();
+                    read.format = formats.find(|format| format.name() == Some(&name)).copied();
+                    if read.format.is_none() {
+                        return place.error(format_args!("must be {FORMATS}"));
+                    }
                 }
                 "minimum" => read.minimum = Some(place.value(&json, "a number")?),
                 "maximum" => read.maximum = Some(place.value(&json, "a number")?),

@@ -8,6 +8,7 @@ use crate::model::{
     definition::Definition,
     field::Field,
     kind::{Format, Kind},
+    value::Value,
 };
 
 impl Serialize for Definition {
@@ -43,13 +44,11 @@ impl Serialize for Property {
         match field.kind() {
             Kind::Text { max_length, format } => {
                 property.serialize_entry("maxLength", &max_length)?;
-                match format {
-                    Format::Any => {}
-                    Format::Date => property.serialize_entry("format", "date")?,
-                    Format::Uri => property.serialize_entry("format", "uri")?,
-                    Format::Pattern(pattern) => {
-                        property.serialize_entry("pattern", pattern.as_str())?;
-                    }
+                if let Format::Pattern(pattern) = format {
+                    property.serialize_entry("pattern", pattern.as_str())?;
+                }
+                if let Some(name) = format.name() {
+                    property.serialize_entry("format", name)?;
                 }
             }
             Kind::Choice(choices) => property.serialize_entry("enum", choices)?,
@@ -63,10 +62,10 @@ impl Serialize for Property {
             }
             Kind::Number { minimum, maximum } => {
                 if minimum > f64::MIN {
-                    property.serialize_entry("minimum", &minimum)?;
+                    property.serialize_entry("minimum", &Value::number(minimum))?;
                 }
                 if maximum < f64::MAX {
-                    property.serialize_entry("maximum", &maximum)?;
+                    property.serialize_entry("maximum", &Value::number(maximum))?;
                 }
             }
             Kind::Id | Kind::Boolean => {}
