@@ -58,7 +58,12 @@ impl Document {
 
     /// Panics if an exchange does not agree with the document.
     pub(super) fn check(&self, call: &Call, answer: &Answer) {
-        if let Err(problem) = self.compare(call, answer) {
+        self.check_by(&self.validator, call, answer);
+    }
+
+    /// As [`check`](Self::check), with the schemas of another definition.
+    pub(super) fn check_by(&self, validator: &Validator, call: &Call, answer: &Answer) {
+        if let Err(problem) = self.compare(validator, call, answer) {
             panic!(
                 "{} {} {:?}: {} {:.500} does not agree with the description: {problem}",
                 call.method,
@@ -70,7 +75,7 @@ impl Document {
         }
     }
 
-    fn compare(&self, call: &Call, answer: &Answer) -> Result<(), String> {
+    fn compare(&self, validator: &Validator, call: &Call, answer: &Answer) -> Result<(), String> {
         let path = call.target.split('?').next().unwrap_or_default();
         let item = self.item(path);
         let method = METHODS
@@ -92,7 +97,8 @@ impl Document {
         self.seen()
             .insert(place(operation, &answer.status.to_string()));
         self.compare_headers(response, answer)?;
-        self.compare_body(response, answer, call.method == "HEAD")
+        let content = &response["content"];
+        compare_body(validator, content, answer, call.method == "HEAD")
     }
 
     fn compare_headers(&self, response: &Value, answer: &Answer) -> Result<(), String> {
@@ -111,22 +117,6 @@ impl Document {
             )?;
         }
         Ok(())
-    }
-
-    fn compare_body(&self, response: &Value, answer: &Answer, is_head: bool) -> Result<(), String> {
-        let Some(content) = response["content"].as_object() else {
-            return require(answer.body.is_empty(), "a body is not described");
-        };
-        require(!is_head, "a body of HEAD is described")?;
-        let media_type = answer.header("content-type").unwrap_or_default();
-        let Some(described) = content.get(media_type) else {
-            return Err(format!("the type {media_type} is not described"));
-        };
-        let Some(schema) = described["schema"]["$ref"].as_str() else {
-            return Ok(());
-        };
-        let body = serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?;
-        self.validator.check(schema, &body)
     }
 
     /// No code panics while it holds the lock.
@@ -195,6 +185,27 @@ impl Document {
             None => value,
         }
     }
+}
+
+fn compare_body(
+    validator: &Validator,
+    content: &Value,
+    answer: &Answer,
+    is_head: bool,
+) -> Result<(), String> {
+    let Some(content) = content.as_object() else {
+        return require(answer.body.is_empty(), "a body is not described");
+    };
+    require(!is_head, "a body of HEAD is described")?;
+    let media_type = answer.header("content-type").unwrap_or_default();
+    let Some(described) = content.get(media_type) else {
+        return Err(format!("the type {media_type} is not described"));
+    };
+    let Some(schema) = described["schema"]["$ref"].as_str() else {
+        return Ok(());
+    };
+    let body = serde_json::from_slice(&answer.body).map_err(|error| error.to_string())?;
+    validator.check(schema, &body)
 }
 
 fn place(operation: &Value, status: &str) -> String {

@@ -5,7 +5,7 @@ mod schema;
 
 use std::{
     io,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 use robot_core::{
@@ -14,6 +14,7 @@ use robot_core::{
 };
 
 use document::Document;
+use schema::Validator;
 
 /// Number of bytes from which a reply is not requested again. Greater, and long lists slow down the cases.
 const REPEATED: usize = 10_000;
@@ -35,7 +36,12 @@ impl Descriptions {
             Arc::new(document)
         });
         let document = Arc::clone(document);
-        Watched { client, document }
+        let redefined = Mutex::default();
+        Watched {
+            client,
+            document,
+            redefined,
+        }
     }
 }
 
@@ -52,16 +58,37 @@ impl Descriptions {
 pub(crate) struct Watched<C> {
     client: C,
     document: Arc<Document>,
+    /// The schemas after the last change of the definition.
+    redefined: Mutex<Option<Validator>>,
 }
 
 impl<C: Client> Client for Watched<C> {
     fn deliver(&self, call: &Call, framing: Framing, pace: Pace) -> io::Result<Answer> {
         let answer = self.client.deliver(call, framing, pace)?;
-        self.document.check(call, &answer);
+        self.check(call, &answer);
+        if call.method == "PUT" && call.target.starts_with("/api/definition") {
+            let json = self.client.send(&self::call("GET", "/openapi.json", &[]))?;
+            *self.redefined() = Some(Validator::new(&serde_json::from_slice(&json.body)?));
+        }
         if pace == Pace::AtOnce && answer.body.len().max(call.body.len()) < REPEATED {
             self.repeat(call, &answer)?;
         }
         Ok(answer)
+    }
+}
+
+impl<C> Watched<C> {
+    fn redefined(&self) -> MutexGuard<'_, Option<Validator>> {
+        self.redefined
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, call: &Call, answer: &Answer) {
+        match &*self.redefined() {
+            Some(validator) => self.document.check_by(validator, call, answer),
+            None => self.document.check(call, answer),
+        }
     }
 }
 
@@ -85,7 +112,7 @@ impl<C: Client> Watched<C> {
         }
         for call in repeated {
             let answer = self.client.send(&call)?;
-            self.document.check(&call, &answer);
+            self.check(&call, &answer);
         }
         Ok(())
     }

@@ -19,6 +19,11 @@ pub(super) fn add_fields(schemas: &mut Json, definition: &Definition) {
     let data = &mut schemas["RobotCreated"]["properties"]["data"];
     add(data, created, Field::json_schema);
     data["required"] = required(created);
+    let groups = &mut schemas["SummaryGroup"]["properties"];
+    for field in definition.countable() {
+        groups[field.name()] = json!({ "type": [field.json_type(), "null"] });
+    }
+    groups["decade"]["type"] = json!(["integer", "null"]);
 }
 
 fn add(schema: &mut Json, fields: &[Field], schema_of: fn(Field) -> Json) {
