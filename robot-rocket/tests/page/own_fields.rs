@@ -124,7 +124,7 @@ fn form_has_an_input_of_the_right_kind_for_each_field() {
             ["Made in", "number", "-5000", "1"],
             ["Accession (required)", "text", "", ""],
             ["Maker", "text", "", ""],
-            ["Weight", "number", "0.0", "any"],
+            ["Weight", "number", "0", "any"],
             ["Rooms", "number", "1", "1"],
             ["Acquired", "date", "", ""],
             ["On display", "select-one", "", ""],

@@ -15,7 +15,7 @@ fn default_start_creates_a_database() {
         server.greeting,
         format!(
             "Robots at http://{address}/api/robots (store sqlite://robots.db, behaviour A; \
-             anyone may read and write); for people at http://{address}/; Ctrl-C stops the server\n"
+             anyone may read, write and define); for people at http://{address}/; Ctrl-C stops the server\n"
         )
     );
     assert!(address.ip().is_loopback());
