@@ -82,13 +82,22 @@ pub(super) trait Dialect: Send + Sized {
     ) -> impl Future<Output = QueryResult<i64>> + Send;
 
     /// The condition that a name contains a text.
-    fn name_contains(text: &str) -> Fragment<'_>;
+    fn name_contains(text: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
+    }
 
     /// The condition that a search text contains a folded text.
-    fn search_text_contains(folded: &str) -> Fragment<'_>;
+    fn search_text_contains(folded: &str) -> Fragment<'_> {
+        Fragment::new("instr(robots.search_text, ")
+            .text(folded)
+            .sql(") > 0")
+    }
 
     /// The condition that the folded texts of own fields contain a folded text.
-    fn own_text_contains(folded: &str) -> Fragment<'_>;
+    fn own_text_contains(folded: &str) -> Fragment<'_> {
+        let contains = Fragment::new("instr(coalesce(robots.own_text, ''), ");
+        contains.text(folded).sql(") > 0")
+    }
 
     /// Inserts robots with their ids, by one statement.
     fn insert_robots(

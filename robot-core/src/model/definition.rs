@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::{
     field::Field,
-    kind::{Kind, listed},
+    kind::{INDEXED_LENGTH, Kind, listed},
     revision::Revision,
     text::excerpt,
 };
@@ -146,7 +146,7 @@ impl Definition {
     /// page would contain.
     pub fn sortable(&self) -> impl Iterator<Item = Field> + '_ {
         let is_sortable = |field: &Field| match field.kind() {
-            Kind::Text { max_length, .. } => max_length <= 500,
+            Kind::Text { max_length, .. } => max_length <= INDEXED_LENGTH,
             Kind::Choice(_) => field.is_own(),
             _ => true,
         };

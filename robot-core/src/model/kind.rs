@@ -43,6 +43,9 @@ pub enum Kind {
     Boolean,
 }
 
+/// The maximum length of texts that are sorted by, or that an index has, in characters. Databases limit both.
+pub(crate) const INDEXED_LENGTH: usize = 500;
+
 /// What a text must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

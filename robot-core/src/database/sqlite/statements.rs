@@ -79,21 +79,6 @@ impl Dialect for SqliteConnection {
         id.map_err(|error| without_ids(self, error))
     }
 
-    fn name_contains(text: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
-    }
-
-    fn search_text_contains(folded: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.search_text, ")
-            .text(folded)
-            .sql(") > 0")
-    }
-
-    fn own_text_contains(folded: &str) -> Fragment<'_> {
-        let contains = Fragment::new("coalesce(instr(robots.own_text, ");
-        contains.text(folded).sql("), 0) > 0")
-    }
-
     async fn insert_robots(
         &mut self,
         definition: &Definition,

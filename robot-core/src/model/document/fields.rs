@@ -14,15 +14,13 @@ use super::{
 };
 use crate::model::{
     field::{Field, Member, NAME_LENGTH_LIMIT, Properties},
-    kind::{Format, Kind, Pattern},
+    kind::{Format, INDEXED_LENGTH, Kind, Pattern},
 };
 
 /// The maximum length of the name of a field: that of names in databases.
 const NAME_LIMIT: usize = 63;
 /// The maximum length of the name of a field with an index, whose name has a prefix.
 const INDEXED_NAME_LIMIT: usize = 40;
-/// The maximum length of texts in an index.
-const INDEXED_LENGTH_LIMIT: usize = 500;
 /// The maximum size of a compiled pattern. Greater, and a long text takes more than a tenth of a
 /// second.
 const PATTERN_SIZE: usize = 32 * 1024;
@@ -220,15 +218,10 @@ pub(super) fn own_field(
             "unique and index need a name of at most {INDEXED_NAME_LIMIT} characters"
         ));
     }
-    if let (
-        true,
-        NewKind::Text {
-            max_length: 501.., ..
-        },
-    ) = (is_indexed, &kind)
-    {
+    let is_long = matches!(kind, NewKind::Text { max_length, .. } if max_length > INDEXED_LENGTH);
+    if is_indexed && is_long {
         return place.error(format_args!(
-            "unique and index need a maxLength of at most {INDEXED_LENGTH_LIMIT}"
+            "unique and index need a maxLength of at most {INDEXED_LENGTH}"
         ));
     }
     if keywords.search && matches!(kind, NewKind::Other(_)) {

@@ -25,7 +25,7 @@ use crate::{
         server::backend::check_deadline,
         statements::Dialect,
     },
-    model::{Definition, Field, Kind, Robot, ValidDraft},
+    model::{Definition, Field, INDEXED_LENGTH, Kind, Robot, ValidDraft},
 };
 
 /// The maximum number of rows that a statement inserts or reads. MariaDB and MySQL allow 65,535 values in a
@@ -101,7 +101,9 @@ impl Dialect for AsyncMysqlConnection {
         let column = match field.kind() {
             Kind::Integer { .. } => format!("BIGINT AS ({value})"),
             Kind::Number { .. } => format!("DOUBLE AS ({value})"),
-            _ => format!("VARCHAR(500) CHARACTER SET utf8mb4 {COLLATE} AS (LEFT({value}, 500))"),
+            _ => format!(
+                "VARCHAR({INDEXED_LENGTH}) CHARACTER SET utf8mb4 {COLLATE} AS (LEFT({value}, {INDEXED_LENGTH}))"
+            ),
         };
         format!(
             "ALTER TABLE robots ADD COLUMN /*M! IF NOT EXISTS */ {name} {column} VIRTUAL, \
@@ -128,22 +130,6 @@ impl Dialect for AsyncMysqlConnection {
             .get_result(self)
             .await
             .map_err(|error| wrap(Error::unknown(error)))
-    }
-
-    /// MariaDB and MySQL have no index for parts of names.
-    fn name_contains(text: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.name, ").text(text).sql(") > 0")
-    }
-
-    fn search_text_contains(folded: &str) -> Fragment<'_> {
-        Fragment::new("instr(robots.search_text, ")
-            .text(folded)
-            .sql(") > 0")
-    }
-
-    fn own_text_contains(folded: &str) -> Fragment<'_> {
-        let contains = Fragment::new("coalesce(instr(robots.own_text, ");
-        contains.text(folded).sql("), 0) > 0")
     }
 
     async fn insert_robots(

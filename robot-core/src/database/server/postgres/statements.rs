@@ -26,8 +26,8 @@ use crate::{
         trigrams::trigrams,
     },
     model::{
-        Definition, Field, Kind, OwnChange, Robot, RobotId, ValidChanges, ValidDraft, Violation,
-        fold,
+        Definition, Field, INDEXED_LENGTH, Kind, OwnChange, Robot, RobotId, ValidChanges,
+        ValidDraft, Violation, fold,
     },
 };
 
@@ -51,7 +51,7 @@ impl Dialect for AsyncPgConnection {
                 "(CASE jsonb_typeof(robots.own::jsonb -> '{field}') WHEN 'number' THEN ({text})::numeric END)"
             ),
             // The length of what an index has is limited.
-            _ if field.is_indexed() => format!("(left({text}, 500) COLLATE \"C\")"),
+            _ if field.is_indexed() => format!("(left({text}, {INDEXED_LENGTH}) COLLATE \"C\")"),
             _ => format!("(({text}) COLLATE \"C\")"),
         }
     }
