@@ -244,8 +244,8 @@ impl Robots {
             ids.sort_unstable();
             let count = ids.len() as u64;
             ids.truncate(5);
-            if let Some(error) = Error::definition_conflict(field, conflict, count, &ids) {
-                return Err(error);
+            if count > 0 {
+                return Err(Error::definition_conflict(field, conflict, count, ids));
             }
         }
         let robots: Vec<_> = self.by_id.values().cloned().collect();

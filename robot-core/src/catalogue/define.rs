@@ -98,19 +98,18 @@ pub(crate) enum Step {
 }
 
 impl Error {
-    /// The error for robots, given by their number and their lowest ids, that exclude a definition; `None` if
-    /// there are none.
+    /// The error for robots, given by their number and their lowest ids, that exclude a definition.
     pub(crate) fn definition_conflict(
         field: Field,
         conflict: DefinitionConflict,
         robots: u64,
-        ids: &[RobotId],
-    ) -> Option<Self> {
-        (robots > 0).then(|| Self::DefinitionConflict {
+        ids: Vec<RobotId>,
+    ) -> Self {
+        Self::DefinitionConflict {
             field: field.name(),
             conflict,
             robots,
-            ids: ids.to_vec(),
-        })
+            ids,
+        }
     }
 }

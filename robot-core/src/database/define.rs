@@ -46,8 +46,8 @@ impl KnownDefinition {
 
     /// Reads the definition of the database, if another process may have changed it.
     pub(super) async fn refresh<C: Statements>(&self, connection: &mut C) -> QueryResult<()> {
-        let (revision, document) = connection.definition().await?;
-        if revision != self.get().revision().get() {
+        let known = self.get().revision();
+        if let Some((revision, document)) = connection.other_definition(known.get()).await? {
             self.set(parse(revision, &document)?);
         }
         Ok(())
@@ -102,8 +102,14 @@ pub(super) async fn prepare<C: Statements>(
     connection: &mut C,
     redefinition: &Redefinition,
 ) -> QueryResult<Definition> {
-    let (revision, document) = connection.definition().await?;
-    let present = parse(revision, &document)?;
+    let present = match connection.other_definition(0).await? {
+        Some((revision, document)) => parse(revision, &document)?,
+        None => {
+            return Err(wrap(Error::store(
+                "the definition of the catalogue is missing",
+            )));
+        }
+    };
     let expected = redefinition.check_revision(present.revision());
     expected.map_err(wrap)?;
     for step in redefinition.steps(&present) {
@@ -132,12 +138,23 @@ pub(super) async fn prepare<C: Statements>(
             let ids = connection.ids(condition, IDS).await?;
             let ids: Vec<_> = ids.into_iter().filter_map(RobotId::new).collect();
             let robots = robots.unsigned_abs();
-            let error = Error::definition_conflict(field, conflict, robots, &ids);
-            return Err(wrap(error.unwrap_or(Error::DefinitionStale)));
+            let error = Error::definition_conflict(field, conflict, robots, ids);
+            return Err(wrap(error));
         }
     }
     create_indexes(connection, &redefinition.definition).await?;
     Ok(present)
+}
+
+/// Changes the definition in the transaction of the caller, on a database whose changes of tables are part of it.
+pub(super) async fn define<C: Statements>(
+    connection: &mut C,
+    redefinition: &Redefinition,
+) -> QueryResult<Definition> {
+    let present = prepare(connection, redefinition).await?;
+    let definition = store(connection, redefinition, &present).await?;
+    drop_indexes(connection, &definition).await?;
+    Ok(definition)
 }
 
 /// Stores a definition, if the present one is still the same. The caller commits the transaction.

@@ -124,10 +124,15 @@ macro_rules! impl_statements {
                     run!($kind, sql::<Text>(query).load(self))
                 }
 
-                async fn definition(&mut self) -> QueryResult<(i64, String)> {
-                    let query = "SELECT revision, document FROM robots_definition WHERE id = 1";
-                    let query = Rows::<(BigInt, Text)>::of(Fragment::new(query));
-                    run!($kind, query.get_result(self))
+                async fn other_definition(
+                    &mut self,
+                    revision: i64,
+                ) -> QueryResult<Option<(i64, String)>> {
+                    let query =
+                        "SELECT revision, document FROM robots_definition WHERE id = 1 AND revision <> ";
+                    let query = Fragment::new(query).number(revision);
+                    let query = Rows::<(BigInt, Text)>::of(query);
+                    run!($kind, query.get_result(self)).optional()
                 }
 
                 async fn update(

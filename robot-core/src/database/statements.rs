@@ -184,8 +184,11 @@ pub(super) trait Statements: Dialect {
     /// The texts that a query returns.
     fn texts(&mut self, query: &str) -> impl Future<Output = QueryResult<Vec<String>>> + Send;
 
-    /// The revision and the document of the definition.
-    fn definition(&mut self) -> impl Future<Output = QueryResult<(i64, String)>> + Send;
+    /// The revision and the document of the definition, unless it has this revision.
+    fn other_definition(
+        &mut self,
+        revision: i64,
+    ) -> impl Future<Output = QueryResult<Option<(i64, String)>>> + Send;
 
     /// Changes a robot and its revision, and returns how many there are with this id: 0 or 1.
     fn update(

@@ -100,12 +100,13 @@ impl<B: Backend> ServerStore<B> {
         self.runtime.wait(self.pool.execute(kind, statements))
     }
 
-    /// Executes statements that have the text of a filter. If there are several, they read the same snapshot.
+    /// Executes a statement for each part of a list, with the text of a filter. If there are several, they read the
+    /// same snapshot.
     fn search<T: Default>(
         &self,
         kind: Kind,
         filter: &Filter,
-        statements: Number,
+        parts: &[Part],
         statement: &impl AsyncFn(&mut B, Option<Fragment<'_>>) -> QueryResult<T>,
     ) -> Result<T> {
         if has_nul(filter) {
@@ -117,7 +118,7 @@ impl<B: Backend> ServerStore<B> {
             statement(connection, condition).await
         };
         self.execute(kind, async |connection| {
-            if statements == Number::One && !is_folded(filter) {
+            if parts.len() == 1 && !is_folded(filter) {
                 return run(connection.inner()).await;
             }
             connection.begin_snapshot().await?;
@@ -125,21 +126,22 @@ impl<B: Backend> ServerStore<B> {
             connection.end(result).await
         })
     }
-}
 
-/// The number of statements of a search.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Number {
-    One,
-    Several,
-}
-
-impl Number {
-    fn of_page(request: PageRequest<'_>) -> Self {
-        match Part::after(request.cursor, request.filter) {
-            [_] => Self::One,
-            _ => Self::Several,
-        }
+    /// Reads a page of robots or entries.
+    fn read_page<T>(
+        &self,
+        request: PageRequest<'_>,
+        read: &impl AsyncFn(&mut B, PageRequest<'_>, Option<Fragment<'_>>) -> QueryResult<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        let cursor = &request.cursor.defined_by(&self.definition.get());
+        let request = PageRequest { cursor, ..request };
+        let parts = Part::after(cursor, request.filter);
+        self.search(
+            page_kind(request),
+            request.filter,
+            parts,
+            &async |connection, condition| read(connection, request, condition).await,
+        )
     }
 }
 
@@ -177,20 +179,6 @@ pub(super) async fn lock_tables<B: Backend>(connection: &mut B, lock: &str) -> Q
     }
     let message = "another program changes the tables of the catalogue";
     Err(wrap(Error::unavailable(message)))
-}
-
-/// Changes the definition in the transaction of the caller.
-async fn define_at_once<B: Backend>(
-    connection: &mut B,
-    redefinition: &Redefinition,
-) -> QueryResult<Definition> {
-    // One at a time: the locks of several that create indexes would exclude each other.
-    let lock = "SELECT id FROM robots_definition WHERE id = 1 FOR UPDATE";
-    connection.batch(lock).await?;
-    let present = define::prepare(connection, redefinition).await?;
-    let definition = define::store(connection, redefinition, &present).await?;
-    define::drop_indexes(connection, &definition).await?;
-    Ok(definition)
 }
 
 /// Changes the definition on a server whose changes of tables are no part of transactions. If it ends between two
@@ -249,32 +237,22 @@ impl<B: Backend> Catalogue for ServerStore<B> {
     }
 
     fn page(&self, request: PageRequest<'_>) -> Result<Vec<Robot>> {
-        let cursor = &request.cursor.defined_by(&self.definition.get());
-        let request = PageRequest { cursor, ..request };
-        self.search(
-            page_kind(request),
-            request.filter,
-            Number::of_page(request),
-            &async |connection, condition| connection.page(request, condition).await,
-        )
+        self.read_page(request, &async |connection, request, condition| {
+            connection.page(request, condition).await
+        })
     }
 
     fn entries(&self, request: PageRequest<'_>) -> Result<Vec<Entry>> {
-        let cursor = &request.cursor.defined_by(&self.definition.get());
-        let request = PageRequest { cursor, ..request };
-        self.search(
-            page_kind(request),
-            request.filter,
-            Number::of_page(request),
-            &async |connection, condition| connection.entries(request, condition).await,
-        )
+        self.read_page(request, &async |connection, request, condition| {
+            connection.entries(request, condition).await
+        })
     }
 
     fn count(&self, filter: &Filter) -> Result<u64> {
         let count = self.search(
             Kind::Scan,
             filter,
-            Number::One,
+            &[Part::All],
             &async |connection, condition| connection.count(filter, condition).await,
         );
         count.map(i64::unsigned_abs)
@@ -284,7 +262,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         let groups = self.search(
             Kind::Scan,
             filter,
-            Number::One,
+            &[Part::All],
             &async |connection, condition| connection.summary(filter, condition).await,
         );
         groups.map(summary)
@@ -294,7 +272,7 @@ impl<B: Backend> Catalogue for ServerStore<B> {
         let counts = self.search(
             Kind::Scan,
             filter,
-            Number::One,
+            &[Part::All],
             &async |connection, condition| connection.value_counts(filter, condition, field).await,
         );
         counts.map(|counts| value_counts(field, counts))
@@ -313,7 +291,13 @@ impl<B: Backend> Catalogue for ServerStore<B> {
                 return defined;
             }
             connection.begin().await?;
-            let defined = define_at_once(connection.inner(), &redefinition).await;
+            // One at a time: the locks of several that create indexes would exclude each other.
+            let lock = "SELECT id FROM robots_definition WHERE id = 1 FOR UPDATE";
+            let defined = async |connection: &mut B| {
+                connection.batch(lock).await?;
+                define::define(connection, &redefinition).await
+            };
+            let defined = defined(connection.inner()).await;
             connection.end(defined).await
         })?;
         self.definition.set(defined);

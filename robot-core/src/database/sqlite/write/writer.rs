@@ -145,10 +145,7 @@ impl Write {
             })
             .map(|()| Ok(*last_id)),
             Work::Define(redefinition, defined) => in_savepoint(connection, |connection| {
-                let present = now(define::prepare(connection, redefinition))?;
-                let new = now(define::store(connection, redefinition, &present))?;
-                now(define::drop_indexes(connection, &new))?;
-                Ok(new)
+                now(define::define(connection, redefinition))
             })
             .map(|new| {
                 *lock(defined) = Some(new);
