@@ -69,7 +69,7 @@ fn lines(table: &str) -> impl Iterator<Item = (&str, Vec<&str>)> {
 }
 
 #[test]
-fn violations_are_in_the_order_of_the_contract_and_the_definition() {
+fn violations_have_the_order_of_contract_and_definition() {
     let table = r#"
         {"accession":""} -> accession is required
         {"accession":"20.1"} -> The accession must match the pattern ^[0-9]{4}\.[0-9]+$

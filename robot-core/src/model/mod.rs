@@ -15,6 +15,7 @@ mod robot;
 #[cfg(feature = "http")]
 mod schema;
 pub(crate) mod text;
+mod valid;
 mod value;
 mod view;
 mod violation;
@@ -24,19 +25,22 @@ pub use document::DefinitionError;
 #[cfg(test)]
 pub(crate) use document::RESERVED;
 pub(crate) use draft::Messages;
-#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
-pub(crate) use draft::OwnChange;
-pub use draft::{Draft, Rejection, ValidChanges, ValidDraft};
+pub use draft::{Draft, Rejection};
 pub(crate) use field::Member;
 pub use field::{Field, NAME_LENGTH_LIMIT};
 pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(crate) use kind::INDEXED_LENGTH;
+pub(crate) use kind::listed;
 pub use kind::{Format, Kind, Pattern};
-pub(crate) use kind::{INDEXED_LENGTH, listed};
 pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
 pub(crate) use text::excerpt;
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
+pub(crate) use valid::OwnChange;
+pub use valid::{ValidChanges, ValidDraft};
 pub use value::Value;
 pub(crate) use view::{View, Visible};
 pub use violation::{Rule, Violation, Violations};

@@ -4,10 +4,11 @@ use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    draft::{Draft, Rejection, ValidChanges, ValidDraft},
+    draft::{Draft, Rejection},
     field::{Field, Member},
     id::RobotId,
     revision::Revision,
+    valid::{ValidChanges, ValidDraft},
     value::Value,
 };
 
