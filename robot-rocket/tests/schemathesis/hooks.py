@@ -88,7 +88,18 @@ def year_has_decimals(case, response):
     return isinstance(year, float) and said(response) == {message}
 
 
+def definition_contradicts_itself(case, response):
+    """A schema cannot say which keywords a kind of field permits, nor which definitions contradict themselves."""
+    return response.status_code == 400 and case.operation.path == "/api/definition"
+
+
 # Invalid requests that are not rejected as such
+
+
+def equal_values_count_once(case, response):
+    """The limit of values of a parameter is about different ones."""
+    repeated = [value for value in (case.query or {}).values() if isinstance(value, list)]
+    return any(len(values) > 100 >= len(set(map(str, values))) for values in repeated)
 
 
 def unknown_parameter_is_ignored(case, response):
@@ -160,9 +171,15 @@ DEVIATIONS = {
         condition_is_not_met,
         tag_violates_its_pattern,
         content_is_not_of_the_format,
+        definition_contradicts_itself,
         year_has_decimals,
     ),
-    "AcceptedNegativeData": (unknown_parameter_is_ignored, condition_takes_precedence, records_of_an_import_fail),
+    "AcceptedNegativeData": (
+        unknown_parameter_is_ignored,
+        equal_values_count_once,
+        condition_takes_precedence,
+        records_of_an_import_fail,
+    ),
     "UseAfterFree": (options_are_of_the_path, missing_robot_is_a_200),
     "ServerError": (rule_is_violated,),
 }
