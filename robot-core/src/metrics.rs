@@ -203,11 +203,11 @@ metrics! {
         "Records that imports have read");
     /// Records that imports have processed.
     IMPORT_RECORDS = Metric::counter("robots_import_records_total",
-        "Records that imports have processed, by outcome: added, replaced, skipped or failed");
+        "Records that imports have processed, by outcome: added, replaced, unchanged, skipped or failed");
 }
 
 /// The outcomes of a record of an import.
-const OUTCOMES: [&str; 4] = ["added", "replaced", "skipped", "failed"];
+const OUTCOMES: [&str; 5] = ["added", "replaced", "unchanged", "skipped", "failed"];
 
 /// The results of an attempt to connect.
 pub(crate) const CONNECTS: [&str; 2] = ["connected", "failed"];

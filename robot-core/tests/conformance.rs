@@ -5,6 +5,8 @@
     expect(clippy::panic, reason = "a store that cannot be opened fails its case")
 )]
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use std::time::Duration;
 use std::{process::ExitCode, sync::Arc};
 
 #[cfg(feature = "mysql")]
@@ -13,13 +15,13 @@ use robot_core::MysqlCatalogue;
 use robot_core::PostgresCatalogue;
 #[cfg(feature = "sqlite")]
 use robot_core::SqliteCatalogue;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-use robot_core::conformance::scratch_database;
 use robot_core::{
     Catalogue, MemoryCatalogue,
     conformance::{Configuration, Store, Suite},
     http::Api,
 };
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+use robot_core::{OpenOptions, conformance::scratch_database};
 
 fn main() -> ExitCode {
     let suite = Suite::new()
@@ -66,7 +68,9 @@ fn opened() -> Store {
 fn postgres() -> Store {
     Store::persistent(
         |_| scratch_database("TEST_POSTGRES_URL"),
-        |url| PostgresCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+        |url| {
+            PostgresCatalogue::open_with(url, &patient()).unwrap_or_else(|error| panic!("{error}"))
+        },
     )
 }
 
@@ -74,8 +78,14 @@ fn postgres() -> Store {
 fn mysql() -> Store {
     Store::persistent(
         |_| scratch_database("TEST_MYSQL_URL"),
-        |url| MysqlCatalogue::open(url).unwrap_or_else(|error| panic!("{error}")),
+        |url| MysqlCatalogue::open_with(url, &patient()).unwrap_or_else(|error| panic!("{error}")),
     )
+}
+
+/// Options for a server on a machine that is busy with other work.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+fn patient() -> OpenOptions {
+    OpenOptions::new().timeout(Duration::from_secs(20))
 }
 
 fn api(catalogue: Arc<dyn Catalogue>, configuration: Configuration) -> Api {

@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::{
     behaviour::Behaviour,
     failure::{Failure, log},
-    headers::{content_length, value},
-    parameters::{IMPORT, flag, parameters},
+    headers::{content_length, is_strict, value},
+    parameters::{IMPORT, Message, Parameter, flag, parameters},
     query::named_format,
     render::envelope,
     request_body::{BodyError, Pieces},
@@ -26,10 +26,10 @@ use super::{
 };
 use crate::{
     catalogue::{Catalogue, Error, Pending},
-    model::{Definition, Violation},
+    model::{Definition, Field, Violation},
     transfer::{
-        Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError, Records,
-        import, import_atomically,
+        Columns, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, ReadError,
+        Records, import, import_atomically,
     },
 };
 
@@ -65,6 +65,8 @@ struct Query {
     format: Option<Format>,
     /// Whether all records are stored, or none.
     is_atomic: bool,
+    /// The parameter that says which robots change.
+    chosen_by: Option<&'static str>,
     options: ImportOptions,
 }
 
@@ -73,6 +75,7 @@ impl Query {
         let mut read = Self {
             format: None,
             is_atomic: false,
+            chosen_by: None,
             options: ImportOptions {
                 keeps_going: true,
                 ..ImportOptions::default()
@@ -83,8 +86,17 @@ impl Query {
                 "format" => read.format = Some(named_format(&value)?),
                 "on_conflict" => {
                     let on_conflict = OnConflict::of_name(&value);
-                    read.options.on_conflict =
+                    let on_conflict =
                         on_conflict.ok_or("on_conflict must be fail, skip or replace")?;
+                    read.choose(parameter, on_conflict)?;
+                }
+                "match" => {
+                    let on_conflict = match value.as_str() {
+                        "name" => OnConflict::Replace,
+                        "id" => OnConflict::MatchId,
+                        _ => return Err("match must be name or id".into()),
+                    };
+                    read.choose(parameter, on_conflict)?;
                 }
                 "atomic" => read.is_atomic = flag("atomic", &value)?,
                 name => read.options.is_dry_run = flag(name, &value)?,
@@ -92,6 +104,28 @@ impl Query {
             Ok(())
         })?;
         Ok(read)
+    }
+
+    fn choose(&mut self, by: Parameter, on_conflict: OnConflict) -> Result<(), Message> {
+        if self.chosen_by.replace(by.name).is_some() {
+            return Err("match and on_conflict exclude each other; give one of them".into());
+        }
+        self.options.on_conflict = on_conflict;
+        Ok(())
+    }
+
+    fn columns(&self, definition: Arc<Definition>, is_strict: bool) -> Columns {
+        let columns = Columns::of(definition);
+        let columns = if is_strict { columns.strict() } else { columns };
+        match (self.chosen_by, self.options.on_conflict) {
+            (_, OnConflict::MatchId) => columns.with_ids(),
+            // The client knows that ids have no effect.
+            (Some("match"), _) => columns.ignore(Field::ID.name()),
+            // Ids might be meant to choose the robots that change.
+            (_, OnConflict::Replace) => columns,
+            _ if is_strict => columns,
+            _ => columns.ignore(Field::ID.name()),
+        }
     }
 }
 
@@ -133,8 +167,9 @@ pub(super) fn start(call: &Call<'_>, pieces: Result<Pieces, BodyError>) -> Start
         omitted: 0,
         has_name_conflict: false,
     };
+    let columns = report.query.columns(definition, is_strict(call.headers()));
     Ok(Pending::blocking(move || {
-        report.run(catalogue, Records::new(body, format).defined_by(definition));
+        report.run(catalogue, Records::new(body, format).with_columns(columns));
         report.into_response(behaviour)
     }))
 }
@@ -163,26 +198,30 @@ struct Counts {
     tried: ImportCounts,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_tried: Option<u64>,
+    /// The columns that are not stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ignored: Vec<String>,
 }
 
 impl Report {
     /// Imports the records, up to the last one or to a failure of the body or the store.
-    fn run(&mut self, catalogue: Arc<dyn Catalogue>, records: Records<BodyReader>) {
+    fn run(&mut self, catalogue: Arc<dyn Catalogue>, mut records: Records<BodyReader>) {
         let options = self.query.options;
         if self.query.is_atomic {
-            for outcome in import_atomically(&*catalogue, records, options) {
+            for outcome in import_atomically(&*catalogue, &mut records, options) {
                 self.add(outcome);
             }
-            return;
+        } else {
+            let mut outcomes = import(catalogue, &mut records, options).in_flight(IN_FLIGHT);
+            for outcome in outcomes.by_ref() {
+                self.add(outcome);
+            }
+            // Otherwise the reply has no counts, and the rest of the body need not be read.
+            if self.stop.is_some() && self.has_counts() {
+                self.counts.not_tried = outcomes.not_tried();
+            }
         }
-        let mut outcomes = import(catalogue, records, options).in_flight(IN_FLIGHT);
-        for outcome in outcomes.by_ref() {
-            self.add(outcome);
-        }
-        // Otherwise the reply has no counts, and the rest of the body need not be read.
-        if self.stop.is_some() && self.has_counts() {
-            self.counts.not_tried = outcomes.not_tried();
-        }
+        self.counts.ignored = records.unknown_columns().to_vec();
     }
 
     fn add(&mut self, outcome: Outcome) {
@@ -251,9 +290,12 @@ impl Report {
             self.messages.push(hint.to_owned());
         }
         let ImportCounts {
-            added, replaced, ..
+            added,
+            replaced,
+            unchanged,
+            ..
         } = self.counts.tried;
-        let is_anything_stored = added > 0 || replaced > 0;
+        let is_anything_stored = added + replaced + unchanged > 0;
         let mut messages = self.messages;
         match (self.stop, self.first) {
             (Some((stop, reasons)), _) => {
@@ -301,7 +343,9 @@ fn advice(stop: &Failure, options: ImportOptions) -> Option<&'static str> {
         OnConflict::Fail => {
             "To import the rest, send the file again with on_conflict=skip in the query"
         }
-        OnConflict::Skip | OnConflict::Replace => "To import the rest, send the file again",
+        OnConflict::Skip | OnConflict::Replace | OnConflict::MatchId => {
+            "To import the rest, send the file again"
+        }
     })
 }
 

@@ -70,6 +70,7 @@ mod route;
 mod routes;
 mod token;
 
+pub use crate::model::similar;
 pub use access::{Access, AccessError};
 pub use api::{Api, ApiSettings};
 pub use behaviour::{Behaviour, ParseBehaviourError};
@@ -80,7 +81,6 @@ pub use failure::Failure;
 pub use host::{HostName, Hosts, ParseHostNameError};
 pub use import::{DRY_RUN_LIMIT, IMPORT_LIMIT};
 pub use origin::{Origin, ParseOriginError};
-pub use parameters::similar;
 pub use request_body::{BODY_DEADLINE, BODY_LIMIT, BodyError};
 pub use request_id::{ParseRequestIdError, RequestId};
 pub use response::{Body, Chunks, Response};

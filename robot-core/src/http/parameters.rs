@@ -3,12 +3,11 @@
 use std::{borrow::Cow, num::NonZeroUsize};
 
 use percent_encoding::percent_decode;
-use strsim::damerau_levenshtein;
 
 use super::failure::Failure;
 use crate::{
     catalogue::Condition,
-    model::{Definition, excerpt},
+    model::{Definition, excerpt, unknown},
     transfer::OnConflict,
 };
 
@@ -191,6 +190,13 @@ pub(super) const IMPORT: Parameters = Parameters::new(&[
          values of the robot.",
     ),
     parameter(
+        "match",
+        Value::OneOf(&["name", "id"]),
+        "By what a record finds the robot that it changes: `name`, as `on_conflict=replace`, or `id`. \
+         With `id`, the robot can get another name, and keeps the values of which the record has no \
+         column or member; a record without an id adds a robot.",
+    ),
+    parameter(
         "dry_run",
         Value::Flag,
         "Whether everything is checked, and nothing stored.",
@@ -253,47 +259,20 @@ pub(super) fn check_known(
     definition: &Definition,
     known: &Parameters,
 ) -> Result<(), Failure> {
-    let mut unknown = Vec::new();
+    let mut names = Vec::new();
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let (name, _) = parameter.split_once('=').unwrap_or((parameter, ""));
         let name = decode(name).unwrap_or_else(|| name.to_owned());
         let name = excerpt(&name).into_owned();
-        if unknown.len() < UNKNOWN_LIMIT && !known.all(definition).any(|known| known.name == name) {
-            report(&mut unknown, name);
+        if names.len() < UNKNOWN_LIMIT && !known.all(definition).any(|known| known.name == name) {
+            report(&mut names, name);
         }
     }
     let message = |name: String| {
         let names: Vec<_> = known.all(definition).map(|known| known.name).collect();
-        let hint = match similar(&name, names.iter().copied()) {
-            Some(nearest) => format!("did you mean {nearest}?"),
-            None if names.is_empty() => "there are none".to_owned(),
-            None => format!("the parameters are {}", names.join(", ")),
-        };
-        format!("'{name}' is not a parameter; {hint}").into()
+        unknown(&name, "parameter", &names).into()
     };
-    rejection(unknown.into_iter().map(message).collect())
-}
-
-/// The greatest distance of a misspelt name. Greater, and a name that means something else, such as the
-/// setting `database_port` of another program, seems to be misspelt.
-const DISTANCE: usize = 2;
-
-/// The known name that a misspelt one probably stands for. Its distance is at most a third of its length.
-///
-/// ```
-/// use robot_core::http::similar;
-///
-/// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
-/// assert_eq!(similar("list", ["sort", "limit"]), None);
-/// ```
-pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let name = name.to_lowercase();
-    let limit = DISTANCE.min(name.chars().count() / 3);
-    let distances = known
-        .into_iter()
-        .map(|known| (damerau_levenshtein(&name, known), known));
-    let (distance, known) = distances.min()?;
-    (distance <= limit).then_some(known)
+    rejection(names.into_iter().map(message).collect())
 }
 
 /// Adds a message or name once, however often its cause is repeated, to limit the size of the answer.

@@ -70,33 +70,15 @@ pub(crate) fn read_patch(
     bytes: &[u8],
     subject: Subject,
 ) -> Result<(Draft, Vec<Field>), Messages> {
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let byte = error.valid_up_to();
-        subject.message(format_args!("is not UTF-8 (at byte {byte})"))
-    })?;
-    if text.starts_with('\u{feff}') {
-        return Err(subject.message("begins with a byte order mark; send it without"));
-    }
-    if text.trim_ascii().is_empty() {
-        let names = definition.required_names();
-        return Err(subject.message(format_args!("is empty; send a JSON object with {names}")));
-    }
-    let mut parser = serde_json::Deserializer::from_str(text);
-    let members = Members::deserialize(&mut parser);
-    let members = members.map_err(|error| subject.syntax_message(definition, &error))?;
-    parser.end().map_err(|error| {
-        let place = subject.place(&error);
-        subject.message(format_args!(
-            "continues after its JSON object ({place}); send one object alone"
-        ))
-    })?;
-    if let Some(member) = &members.repeated {
-        let member = excerpt(member);
-        return Err(subject.message(format_args!(
-            "has the member '{member}' twice; send it once"
-        )));
-    }
-    let raw = |field: Field| members.values.get(field.name()).map(|value| value.get());
+    let members = Members::parse(definition, bytes, subject)?;
+    read_values(definition, |field| members.get(field.name()))
+}
+
+/// Parses the values of fields, which are JSON texts.
+pub(crate) fn read_values<'a>(
+    definition: &Definition,
+    raw: impl Fn(Field) -> Option<&'a str>,
+) -> Result<(Draft, Vec<Field>), Messages> {
     let draft = Draft::read(definition, |field| match raw(field) {
         None | Some("null") => Ok(None),
         Some(json) => parse(field, json).map(Some),
@@ -106,10 +88,62 @@ pub(crate) fn read_patch(
     Ok((draft, nulls.collect()))
 }
 
-/// The members of an object, with each value as its JSON text.
+impl<'a> Members<'a> {
+    /// Parses a JSON object whose members have different names.
+    pub(crate) fn parse(
+        definition: &Definition,
+        bytes: &'a [u8],
+        subject: Subject,
+    ) -> Result<Self, Messages> {
+        let text = str::from_utf8(bytes).map_err(|error| {
+            let byte = error.valid_up_to();
+            subject.message(format_args!("is not UTF-8 (at byte {byte})"))
+        })?;
+        if text.starts_with('\u{feff}') {
+            return Err(subject.message("begins with a byte order mark; send it without"));
+        }
+        if text.trim_ascii().is_empty() {
+            let names = definition.required_names();
+            return Err(subject.message(format_args!("is empty; send a JSON object with {names}")));
+        }
+        let mut parser = serde_json::Deserializer::from_str(text);
+        let members = Self::deserialize(&mut parser);
+        let members = members.map_err(|error| subject.syntax_message(definition, &error))?;
+        parser.end().map_err(|error| {
+            let place = subject.place(&error);
+            subject.message(format_args!(
+                "continues after its JSON object ({place}); send one object alone"
+            ))
+        })?;
+        if let Some(member) = &members.repeated {
+            let member = excerpt(member);
+            return Err(subject.message(format_args!(
+                "has the member '{member}' twice; send it once"
+            )));
+        }
+        Ok(members)
+    }
+
+    /// The JSON text of a member.
+    pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
+        self.values.get(name).map(|(_, value)| value.get())
+    }
+
+    /// The names and JSON texts of all members, in their order.
+    pub(crate) fn in_order(&self) -> Vec<(&str, &'a str)> {
+        let mut members: Vec<_> = self.values.iter().collect();
+        members.sort_unstable_by_key(|(_, (index, _))| *index);
+        let members = members.into_iter();
+        members
+            .map(|(name, (_, value))| (name.as_ref(), value.get()))
+            .collect()
+    }
+}
+
+/// The members of an object, each with its index and its value as JSON text.
 #[derive(Default)]
-struct Members<'a> {
-    values: HashMap<Cow<'a, str>, &'a RawValue>,
+pub(crate) struct Members<'a> {
+    values: HashMap<Cow<'a, str>, (usize, &'a RawValue)>,
     /// The first member that is repeated.
     repeated: Option<Cow<'a, str>>,
 }
@@ -158,7 +192,7 @@ impl<'de> Visitor<'de> for MembersVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Members::default();
         while let Some(Key(key)) = map.next_key()? {
-            let value = map.next_value()?;
+            let value = (members.values.len(), map.next_value()?);
             if members.values.insert(key.clone(), value).is_some() {
                 members.repeated.get_or_insert(key);
             }

@@ -257,7 +257,7 @@ fn violated<const N: usize>(rules: [(bool, Rule); N]) -> Vec<Rule> {
 }
 
 /// Whether a text is a date of the Gregorian calendar: `YYYY-MM-DD`.
-fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits = |range: std::ops::Range<usize>| -> Option<u32> {
         let digits = bytes.get(range)?;

@@ -14,6 +14,8 @@ mod revision;
 mod robot;
 #[cfg(feature = "http")]
 mod schema;
+#[cfg(feature = "transfer")]
+mod similar;
 pub(crate) mod text;
 mod valid;
 mod value;
@@ -21,9 +23,11 @@ mod view;
 mod violation;
 
 pub use definition::{Definition, ParseFieldsError};
-pub use document::DefinitionError;
 #[cfg(test)]
 pub(crate) use document::RESERVED;
+#[cfg(feature = "transfer")]
+pub(crate) use document::{CHOICE_LIMIT, is_reserved};
+pub use document::{DefinitionDraft, DefinitionError};
 pub(crate) use draft::Messages;
 pub use draft::{Draft, Rejection};
 pub(crate) use field::Member;
@@ -32,11 +36,17 @@ pub use fold::fold;
 pub use id::{ParseIdError, RobotId};
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 pub(crate) use kind::INDEXED_LENGTH;
+#[cfg(feature = "transfer")]
+pub(crate) use kind::is_date;
 pub(crate) use kind::listed;
 pub use kind::{Format, Kind, Pattern};
 pub use own::OwnValues;
 pub use revision::{ParseRevisionError, Revision};
 pub use robot::{Entry, Robot};
+#[cfg(feature = "http")]
+pub use similar::similar;
+#[cfg(feature = "transfer")]
+pub(crate) use similar::unknown;
 pub(crate) use text::excerpt;
 #[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 pub(crate) use valid::OwnChange;

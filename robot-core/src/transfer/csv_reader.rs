@@ -3,10 +3,11 @@
 use std::io::Read;
 
 use super::{
+    columns::{Columns, Meaning},
     input::{Input, RECORD_LIMIT},
-    record::{ParsedDraft, ReadError},
+    record::{ParsedRecord, ReadError, Values, parse_id},
 };
-use crate::model::{Definition, Draft, Field};
+use crate::model::{Definition, Draft, Field, excerpt};
 
 /// The maximum number of columns in a row.
 const COLUMN_LIMIT: usize = 256;
@@ -14,23 +15,25 @@ const COLUMN_LIMIT: usize = 256;
 /// Reads one row at a time.
 pub(super) struct CsvReader {
     reader: csv_core::Reader,
-    columns: Columns,
+    separator: Separator,
+    /// The texts of the header; none before it is read.
+    headings: Vec<String>,
+    /// The fields that have a column, and its index.
+    fields: Vec<(Field, usize)>,
     /// The fields of the row, concatenated, and the end of each.
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The columns of the header; none before it is read.
-#[derive(Default)]
-struct Columns {
-    /// The fields that have a column, and its index.
-    indices: Vec<(Field, usize)>,
-    count: usize,
-}
+/// What separates the fields of a row: a byte, and its name in messages.
+type Separator = (u8, &'static str);
+
+/// The separators, the most usual one first.
+const SEPARATORS: [Separator; 3] = [(b',', "commas"), (b';', "semicolons"), (b'\t', "tabs")];
 
 /// A row; its fields are in the reader.
-struct Row {
-    line: u64,
+pub(super) struct Row {
+    pub(super) line: u64,
     /// The number of fields, or why there are none.
     fields: Result<usize, String>,
 }
@@ -39,7 +42,9 @@ impl Default for CsvReader {
     fn default() -> Self {
         Self {
             reader: csv_core::Reader::new(),
-            columns: Columns::default(),
+            separator: SEPARATORS[0],
+            headings: Vec::new(),
+            fields: Vec::new(),
             bytes: vec![0; RECORD_LIMIT],
             ends: vec![0; COLUMN_LIMIT],
         }
@@ -47,70 +52,110 @@ impl Default for CsvReader {
 }
 
 impl CsvReader {
-    /// The line of the next row, and its draft; `None` at the end.
-    pub(super) fn next<R: Read>(
+    /// Reads the header, if it was not read yet, and finds the fields of its columns.
+    pub(super) fn open<R: Read>(
         &mut self,
         input: &mut Input<R>,
-        definition: &Definition,
-    ) -> Result<Option<(u64, ParsedDraft)>, ReadError> {
-        if self.columns.count == 0 {
-            self.columns = self.header(input, definition)?;
+        columns: &mut Columns,
+    ) -> Result<(), ReadError> {
+        if let Some(line) = self.read_header(input, columns.definition())? {
+            let found = self.find_fields(columns);
+            found.map_err(|message| ReadError::malformed(line, message))?;
+            input.open(line);
         }
-        let row = self.row(input)?;
-        Ok(row.map(|row| (row.line, self.draft(row.fields, definition))))
+        Ok(())
     }
 
-    /// Reads the header.
-    fn header<R: Read>(
+    /// Reads the header, if it was not read yet. Returns its line.
+    pub(super) fn read_header<R: Read>(
         &mut self,
         input: &mut Input<R>,
         definition: &Definition,
-    ) -> Result<Columns, ReadError> {
-        let Some(row) = self.row(input)? else {
+    ) -> Result<Option<u64>, ReadError> {
+        if !self.headings.is_empty() {
+            return Ok(None);
+        }
+        input.skip(b"\r\n")?;
+        let line = input.line();
+        let malformed = |message| ReadError::malformed(line, message);
+        let header = header_bytes(input)?;
+        let count_of = |(separator, _): &Separator| count_outside_quotes(&header, *separator);
+        // The first of those that are equally frequent.
+        let separators = SEPARATORS.iter().rev();
+        self.separator = *separators
+            .max_by_key(|one| count_of(one))
+            .unwrap_or(&SEPARATORS[0]);
+        let mut builder = csv_core::ReaderBuilder::new();
+        self.reader = builder.delimiter(self.separator.0).build();
+        let Some(row) = self.row(&mut Input::new(header.as_slice()))? else {
             let names = Field::names(definition.settable());
-            return Err(ReadError::malformed(
-                1,
-                format!("The input is empty; the first line of CSV must name the columns: {names}"),
-            ));
+            return Err(malformed(format!(
+                "The input is empty; the first line of CSV must name the columns: {names}"
+            )));
         };
-        let count = row
-            .fields
-            .map_err(|message| ReadError::malformed(row.line, message))?;
-        let mut indices = Vec::new();
-        let mut missing = Vec::new();
-        // The store assigns the id, so a column with ids is ignored.
-        for field in definition.settable() {
-            let name = field.name();
-            let mut found = (0..count).filter(|column| self.field(*column) == name.as_bytes());
-            match (found.next(), found.next()) {
-                (Some(column), None) => indices.push((*field, column)),
-                (Some(_), Some(_)) => {
-                    return Err(ReadError::malformed(
-                        row.line,
-                        format!("The header names the column {name} twice; name it once"),
+        for column in 0..row.fields.map_err(malformed)? {
+            let heading = str::from_utf8(self.field(column));
+            let heading = heading.map_err(|_| malformed("The header is not UTF-8".to_owned()))?;
+            self.headings.push(heading.to_owned());
+        }
+        Ok(Some(line))
+    }
+
+    /// Finds the fields of the columns, or returns what is wrong with the header.
+    fn find_fields(&mut self, columns: &mut Columns) -> Result<(), String> {
+        let mut unknown = Vec::new();
+        for (column, heading) in self.headings.iter().enumerate() {
+            match columns.meaning(heading) {
+                Meaning::Field(field) if self.fields.iter().any(|(other, _)| *other == field) => {
+                    return Err(format!(
+                        "The header names the column {field} twice; name it once"
                     ));
                 }
-                (None, _) if field.is_required() => missing.push(name),
-                (None, _) => {}
+                Meaning::Field(field) => self.fields.push((field, column)),
+                Meaning::Unknown => unknown.push(heading.as_str()),
+                Meaning::LeftOut => {}
             }
         }
-        if missing.is_empty() {
-            input.open(row.line);
-            return Ok(Columns { indices, count });
+        let definition = columns.definition();
+        let names = Field::names(definition.settable());
+        if self.fields.is_empty() {
+            let found = self.headings.iter().map(|heading| excerpt(heading));
+            let found = found.collect::<Vec<_>>().join(", ");
+            return Err(format!(
+                "The first line names none of the columns {names}, but: {found}"
+            ));
         }
-        Err(ReadError::malformed(
-            row.line,
-            format!(
+        let missing = definition.settable().iter().filter(|field| {
+            let is_missing = self.fields.iter().all(|(other, _)| other != *field);
+            is_missing && field.is_required() && !columns.has_ids()
+        });
+        let missing: Vec<_> = missing.map(|field| field.name()).collect();
+        if !missing.is_empty() {
+            return Err(format!(
                 "Missing in the header: {}; the first line must name the columns, separated by \
-                 commas: {}",
+                 commas: {names}",
                 missing.join(", "),
-                Field::names(definition.settable())
-            ),
-        ))
+            ));
+        }
+        if columns.is_strict() && !unknown.is_empty() {
+            return Err(columns.messages(&unknown).join("; "));
+        }
+        columns.report(&unknown);
+        Ok(())
+    }
+
+    /// The headings and texts of a row.
+    pub(super) fn cells(&self, row: Row) -> Result<impl Iterator<Item = (&str, &[u8])>, String> {
+        let fields = row.fields?;
+        if fields != self.headings.len() {
+            return Err(self.wrong_field_count(fields));
+        }
+        let headings = self.headings.iter().enumerate();
+        Ok(headings.map(|(column, heading)| (heading.as_str(), self.field(column))))
     }
 
     /// Reads a row.
-    fn row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<Row>, ReadError> {
+    pub(super) fn row<R: Read>(&mut self, input: &mut Input<R>) -> Result<Option<Row>, ReadError> {
         // Blank lines are skipped here, so that the line number is that of the row.
         input.skip(b"\r\n")?;
         let line = input.line();
@@ -158,7 +203,8 @@ impl CsvReader {
     }
 
     /// The message for a row with too few or too many fields.
-    fn wrong_field_count(&self, fields: usize, expected: usize) -> String {
+    fn wrong_field_count(&self, fields: usize) -> String {
+        let (expected, (_, separators)) = (self.headings.len(), self.separator);
         let end = fields.checked_sub(1).map_or(0, |last| self.ends[last]);
         let breaks = memchr::memchr_iter(b'\n', &self.bytes[..end]).count();
         let hint = match breaks {
@@ -169,29 +215,65 @@ impl CsvReader {
         };
         format!(
             "The record has a different number of fields ({fields}) than the header ({expected}); \
-             put a field with commas, quotes or line breaks into quotes{hint}"
+             put a field with {separators}, quotes or line breaks into quotes{hint}"
         )
     }
 
-    fn draft(&self, fields: Result<usize, String>, definition: &Definition) -> ParsedDraft {
-        let Columns { indices, count } = &self.columns;
-        let fields = fields.map_err(|message| vec![message.into()])?;
-        if fields != *count {
-            return Err(vec![self.wrong_field_count(fields, *count).into()]);
+    /// The values of a row.
+    pub(super) fn values(&self, row: Row, definition: &Definition) -> ParsedRecord {
+        let fields = row.fields.map_err(|message| vec![message.into()])?;
+        if fields != self.headings.len() {
+            return Err(vec![self.wrong_field_count(fields).into()]);
         }
-        Draft::read(definition, |field| {
-            let Some((_, column)) = indices.iter().find(|(of, _)| *of == field) else {
-                return Ok(None);
-            };
-            match str::from_utf8(self.field(*column)) {
-                Ok("") => Ok(None),
-                Ok(text) => field
-                    .parse_value(text)
-                    .map(|value| Some(value.into_owned())),
-                Err(_) => Err(format!("{field} is not UTF-8")),
-            }
+        let text = |field: Field| {
+            let (_, column) = self.fields.iter().find(|(of, _)| *of == field)?;
+            Some(self.field(*column))
+        };
+        let id = parse_id(&String::from_utf8_lossy(
+            text(Field::ID).unwrap_or_default(),
+        ));
+        let draft = Draft::read(definition, |field| match text(field).map(str::from_utf8) {
+            None | Some(Ok("")) => Ok(None),
+            Some(Ok(text)) => field
+                .parse_value(text)
+                .map(|value| Some(value.into_owned())),
+            Some(Err(_)) => Err(format!("{field} is not UTF-8")),
+        })?;
+        let fields = self.fields.iter().map(|(field, _)| *field);
+        Ok(Values {
+            id: id?,
+            draft,
+            removed: fields.filter(|field| text(*field) == Some(b"")).collect(),
         })
     }
+}
+
+/// Reads the first row, which may have line breaks in quotes.
+fn header_bytes<R: Read>(input: &mut Input<R>) -> Result<Vec<u8>, ReadError> {
+    let (mut header, mut is_quoted) = (Vec::new(), false);
+    loop {
+        let line = input.line();
+        let bytes = input.fill()?;
+        let end = bytes.iter().position(|byte| {
+            is_quoted ^= *byte == b'"';
+            matches!(byte, b'\n' | b'\r') && !is_quoted
+        });
+        let count = end.map_or(bytes.len(), |end| end + 1);
+        header.extend_from_slice(&bytes[..count]);
+        input.consume(count);
+        if header.len() > RECORD_LIMIT {
+            return Err(ReadError::malformed(line, too_long()));
+        }
+        if end.is_some() || count == 0 {
+            return Ok(header);
+        }
+    }
+}
+
+fn count_outside_quotes(row: &[u8], separator: u8) -> usize {
+    let parts = row.split(|byte| *byte == b'"').step_by(2);
+    let counts = parts.map(|part| memchr::memchr_iter(separator, part).count());
+    counts.sum()
 }
 
 fn unclosed_quote() -> String {

@@ -15,12 +15,13 @@ use super::{
     names::Names,
     outcome::{ImportError, ImportOptions, OnConflict, Outcome, Stored},
     position::Position,
-    record::{ReadError, Record},
+    record::{ReadError, Record, Values},
 };
 use crate::{
     catalogue::{Catalogue, CatalogueExt, Change, Error, Pending, Result as StoreResult},
     model::{
-        Definition, Field, Rejection, Revision, RobotId, ValidDraft, Value, Violation, Violations,
+        Definition, Field, Messages, Rejection, Robot, RobotId, ValidChanges, ValidDraft, Value,
+        Violation, Violations,
     },
 };
 
@@ -88,6 +89,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             limit: IN_FLIGHT,
             waiting: None,
             names: Names::default(),
+            given_up: Names::default(),
             dropped: 0,
             is_closed: false,
             is_unreadable: false,
@@ -143,8 +145,10 @@ pub struct Import<C, I> {
     limit: usize,
     /// A record that waits, because a record with the same name, or another unique value, is in flight.
     waiting: Option<(Position, Validated)>,
-    /// The unique values in flight; in a dry run, all that would have been added.
+    /// The unique values in flight; in a dry run, all that would have been added. And the ids of records.
     names: Names,
+    /// In a dry run, the unique values that robots would have had before.
+    given_up: Names,
     /// The number of records that were read, but dropped after a failure.
     dropped: u64,
     /// Whether to read no more records.
@@ -160,8 +164,28 @@ pub struct Import<C, I> {
     metrics: Option<ImportMetrics>,
 }
 
-/// A draft after its rules were checked, except that its name is unique.
-type Validated = Result<ValidDraft, Rejection>;
+/// What a record wants, after its rules were checked, except for unique values.
+enum Wanted {
+    /// A robot with these values: a new one, or the one with the same name.
+    Robot(ValidDraft),
+    /// The robot with this id has these values.
+    Changes(RobotId, ValidChanges),
+}
+
+impl Wanted {
+    fn value(&self, field: Field) -> Option<Value<'_>> {
+        match self {
+            Self::Robot(draft) => draft.value(field),
+            Self::Changes(_, changes) => changes.value(field),
+        }
+    }
+}
+
+/// The robot that a record changes, and how.
+type Target = (Robot, ValidChanges);
+
+/// What a record wants, or the rules that it violates, and the robot that it would have changed.
+type Validated = Result<Wanted, (Rejection, Option<RobotId>)>;
 
 /// The processing of a record, to be finished when the records before it are.
 enum Step {
@@ -174,7 +198,9 @@ struct Write {
     outcome: Pending<StoreResult<RobotId>>,
     /// The result if it succeeds.
     stored: Stored,
-    draft: ValidDraft,
+    wanted: Wanted,
+    /// The hashes of its unique values, and of those that it replaces.
+    names: Vec<u64>,
 }
 
 impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
@@ -214,20 +240,22 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// Starts writes up to the limit.
     fn fill(&mut self) {
         while self.in_flight.len() < self.limit {
-            let Some((position, draft)) = self.waiting.take().or_else(|| self.read()) else {
+            let Some((position, validated)) = self.waiting.take().or_else(|| self.read()) else {
                 return;
             };
-            let in_flight = match &draft {
-                Ok(draft) => self.known(|field| draft.value(field)),
-                Err(rejection) => self.known(|field| rejection.value(field)),
+            let in_flight = match &validated {
+                Ok(wanted) => self.known(|field| wanted.value(field)),
+                Err((rejection, _)) => self.known(|field| rejection.value(field)),
             };
             if !self.options.is_dry_run && !in_flight.is_empty() {
-                self.waiting = Some((position, draft));
+                self.waiting = Some((position, validated));
                 return;
             }
-            let step = match draft {
-                Ok(draft) => self.start(draft),
-                Err(rejection) => Step::Done(Err(self.violations(rejection).into())),
+            let step = match validated {
+                Ok(wanted) => self
+                    .start(wanted)
+                    .unwrap_or_else(|error| Step::Done(Err(error))),
+                Err((rejection, id)) => Step::Done(Err(self.violations(rejection, id))),
             };
             self.push(position, step);
         }
@@ -241,8 +269,8 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
                 metrics.read.increment(1);
             }
             match record {
-                Ok(Record { position, draft }) => {
-                    match draft.map(|draft| self.definition.validate(draft)) {
+                Ok(Record { position, values }) => {
+                    match values.and_then(|values| self.validate(values)) {
                         Ok(validated) => return Some((position, validated)),
                         Err(messages) => {
                             self.push(position, Step::Done(Err(ImportError::Malformed(messages))));
@@ -256,6 +284,24 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
             }
         }
         None
+    }
+
+    /// Checks the rules of a record. An id that is given twice is malformed.
+    fn validate(&mut self, values: Values) -> Result<Validated, Messages> {
+        let definition = &self.definition;
+        let Some(id) = values.id else {
+            let draft = definition.validate(values.draft);
+            return Ok(draft
+                .map(Wanted::Robot)
+                .map_err(|rejection| (rejection, None)));
+        };
+        if !self.names.insert(&format!("id\0{id}")).0 {
+            let message = format!("An earlier record has the id {id}, too; give each id once");
+            return Err(vec![message.into()]);
+        }
+        let changes = definition.validate_patch(values.draft, &values.removed);
+        let changes = changes.map(|changes| Wanted::Changes(id, changes));
+        Ok(changes.map_err(|rejection| (rejection, Some(id))))
     }
 
     /// Queues a step, and decides whether to read on after it.
@@ -274,46 +320,69 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     /// Starts the write of a record, or returns its result if none is needed. The look-up chooses
     /// between insert and update; the store checks the name again. Without it, an insert that fails
     /// would use up an id on a database server.
-    fn start(&mut self, draft: ValidDraft) -> Step {
-        let holder = match self.holder(&draft) {
-            Ok(holder) => holder,
-            Err(error) => return Step::Done(Err(error.into())),
+    fn start(&mut self, wanted: Wanted) -> Result<Step, ImportError> {
+        let planned = self.known(|field| wanted.value(field));
+        let mut is_taken = planned.contains(&Field::NAME);
+        let target = match &wanted {
+            Wanted::Robot(draft) => {
+                let holder = self.holder(draft)?;
+                is_taken |= holder.is_some();
+                if is_taken && let Some(result) = self.options.on_conflict.without_write() {
+                    return Ok(Step::Done(result));
+                }
+                holder.map(|robot| (robot, draft.clone().into()))
+            }
+            Wanted::Changes(id, changes) => {
+                let robot = self.robot(*id)?;
+                if self.is_unchanged(&robot, changes) {
+                    return Ok(Step::Done(Ok(Stored::Unchanged)));
+                }
+                Some((robot, changes.clone()))
+            }
         };
-        let is_dry_run = self.options.is_dry_run;
-        let planned = self.known(|field| draft.value(field));
-        let is_taken = holder.is_some() || planned.contains(&Field::NAME);
-        if is_taken && let Some(result) = self.options.on_conflict.without_write() {
-            return Step::Done(result);
+        if self.options.is_dry_run {
+            self.check_values(&wanted, target.as_ref(), &planned)?;
         }
-        let stored = if is_taken {
+        let stored = if is_taken || target.is_some() {
             Stored::Replaced
         } else {
             Stored::Added
         };
-        if is_dry_run {
-            let id = holder.map(|(id, _)| id);
-            if let Err(error) = self.check_own_values(&draft, id, &planned) {
-                return Step::Done(Err(error.into()));
-            }
-            self.each_key(&draft, Names::insert);
-            self.collect(holder, &draft);
-            return Step::Done(Ok(stored));
+        let names = self.insert_names(&wanted, target.as_ref());
+        if self.options.is_dry_run {
+            self.collect(&wanted, target);
+            return Ok(Step::Done(Ok(stored)));
         }
-        self.each_key(&draft, Names::insert);
-        Step::Started(Write {
-            outcome: self.catalogue.start(write(holder, &draft)),
+        Ok(Step::Started(Write {
+            outcome: self.catalogue.start(change(&wanted, target)),
             stored,
-            draft,
+            wanted,
+            names,
+        }))
+    }
+
+    /// The robot with an id.
+    fn robot(&self, id: RobotId) -> Result<Robot, ImportError> {
+        self.catalogue.get(id)?.ok_or_else(|| {
+            let message = format!("No robot has the id {id}; leave out the id to add a robot");
+            ImportError::Malformed(vec![message.into()])
         })
     }
 
+    /// Whether changes leave a robot as it is.
+    fn is_unchanged(&self, robot: &Robot, changes: &ValidChanges) -> bool {
+        let changed = changes.clone().apply_to(robot);
+        let mut fields = self.definition.settable().iter();
+        fields.all(|field| changed.value(field) == robot.value(field))
+    }
+
     /// The robot that has the name of a draft, if names are unique.
-    fn holder(&self, draft: &ValidDraft) -> StoreResult<Option<(RobotId, Revision)>> {
+    fn holder(&self, draft: &ValidDraft) -> StoreResult<Option<Robot>> {
         if !self.definition.has_unique_names() {
             return Ok(None);
         }
         let holder = self.catalogue.find(draft.name())?;
-        Ok(holder.map(|robot| (robot.id(), robot.revision())))
+        Ok(holder.filter(|_| !self.given_up.contains(draft.name())))
     }
 
     /// The unique fields whose values are in flight or, in a dry run, in an earlier record.
@@ -324,31 +393,48 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         self.definition.unique().filter(is_known).collect()
     }
 
-    /// Calls a function with each unique value of a draft.
-    fn each_key(&mut self, draft: &ValidDraft, call: fn(&mut Names, &str)) {
+    /// Remembers the unique values of a record, and the values of its robot that it replaces. Returns the hashes
+    /// of both.
+    fn insert_names(&mut self, wanted: &Wanted, target: Option<&Target>) -> Vec<u64> {
+        let changed = target.map(|(robot, changes)| changes.clone().apply_to(robot));
+        let mut hashes = Vec::new();
         for field in self.definition.unique() {
-            if let Some(value) = draft.value(field) {
-                call(&mut self.names, &key(field, &value));
+            if let Some(value) = wanted.value(field) {
+                hashes.push(self.names.insert(&key(field, &value)).1);
+            }
+            let old = target.and_then(|(robot, _)| robot.value(&field));
+            let new = changed.as_ref().and_then(|changed| changed.value(&field));
+            if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
+                let names = if self.options.is_dry_run {
+                    &mut self.given_up
+                } else {
+                    &mut self.names
+                };
+                hashes.push(names.insert(&key(field, &old)).1);
             }
         }
+        hashes
     }
 
-    /// Fails if another robot, or an earlier record, has a value of the draft that is unique, besides the
-    /// name. The values of an earlier record of the same name are replaced.
-    fn check_own_values(
+    /// Fails if another robot, or an earlier record, has a unique value of the record. If records are matched by
+    /// names, the name is checked already, and the values of an earlier record of the same name are replaced.
+    fn check_values(
         &self,
-        draft: &ValidDraft,
-        id: Option<RobotId>,
+        wanted: &Wanted,
+        target: Option<&Target>,
         planned: &[Field],
     ) -> StoreResult<()> {
+        let is_by_name = matches!(wanted, Wanted::Robot(_));
         let value = |field: Field| {
-            draft
+            let value = wanted
                 .value(field)
-                .filter(|_| field.is_own())
-                .map(Value::into_owned)
+                .filter(|_| field.is_own() || !is_by_name);
+            let value = value.filter(|value| !self.given_up.contains(&key(field, value)));
+            value.map(Value::into_owned)
         };
+        let id = target.map(|(robot, _)| robot.id());
         let mut taken = self.catalogue.taken(&self.definition, value, id)?;
-        if !planned.contains(&Field::NAME) {
+        if !(is_by_name && planned.contains(&Field::NAME)) {
             let unique = self.definition.unique();
             let is_taken = |field: &Field| taken.contains(field) || planned.contains(field);
             taken = unique.filter(is_taken).collect();
@@ -360,19 +446,21 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     }
 
     /// Adds the change to a plan, instead of the one for an earlier record with the same name.
-    fn collect(&mut self, holder: Option<(RobotId, Revision)>, draft: &ValidDraft) {
+    fn collect(&mut self, wanted: &Wanted, target: Option<Target>) {
         let Some(planned) = &mut self.planned else {
             return;
         };
-        if !self.definition.has_unique_names() {
-            self.changes.push(write(holder, draft));
-            return;
-        }
+        let change = change(wanted, target);
         let new = self.changes.len();
-        let index = *planned.entry(draft.name().to_owned()).or_insert(new);
+        let index = match wanted {
+            Wanted::Robot(draft) if self.definition.has_unique_names() => {
+                *planned.entry(draft.name().to_owned()).or_insert(new)
+            }
+            _ => new,
+        };
         match self.changes.get_mut(index) {
-            Some(change) => *change = write(holder, draft),
-            None => self.changes.push(write(holder, draft)),
+            Some(present) => *present = change,
+            None => self.changes.push(change),
         }
     }
 
@@ -381,12 +469,12 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         match step {
             Step::Done(result) => result,
             Step::Started(write) => {
-                self.each_key(&write.draft, Names::remove);
+                write.names.iter().for_each(|hash| self.names.remove(*hash));
                 let Err(error) = write.outcome.wait() else {
                     return Ok(write.stored);
                 };
                 if self.is_retried(&error) && !self.has_failed {
-                    self.retry(&write.draft, error)
+                    self.retry(&write.wanted, error)
                 } else {
                     Err(error.into())
                 }
@@ -394,17 +482,24 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         }
     }
 
-    /// All rules that a draft violates.
-    fn violations(&self, rejection: Rejection) -> Error {
-        if self.options.on_conflict != OnConflict::Fail {
+    /// All rules that a record violates.
+    fn violations(&self, rejection: Rejection, id: Option<RobotId>) -> ImportError {
+        if !self.options.on_conflict.fails() {
             // A name that is taken would be no failure.
-            return Error::Rejected(rejection.violations().clone());
+            return Error::Rejected(rejection.violations().clone()).into();
         }
         // None are in flight.
         let planned = self.known(|field| rejection.value(field));
-        match self.catalogue.violations(rejection, None) {
-            Ok(violations) => Error::Rejected(violations.with_taken(&self.definition, &planned)),
-            Err(error) => error,
+        if let Some(id) = id
+            && let Err(error) = self.robot(id)
+        {
+            return error;
+        }
+        match self.catalogue.violations(rejection, id) {
+            Ok(violations) => {
+                Error::Rejected(violations.with_taken(&self.definition, &planned)).into()
+            }
+            Err(error) => error.into(),
         }
     }
 
@@ -412,7 +507,7 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
     fn is_retried(&self, error: &Error) -> bool {
         match error {
             // Otherwise the robot that has taken the name is skipped or replaced.
-            Error::Rejected(_) if self.options.on_conflict == OnConflict::Fail => false,
+            Error::Rejected(_) if self.options.on_conflict.fails() => false,
             Error::Unavailable(_) => true,
             error => is_conflict(error),
         }
@@ -420,11 +515,11 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
 
     /// Processes a record by itself, after another caller added, changed or deleted the robot
     /// since the look-up, or the store had no capacity.
-    fn retry(&self, draft: &ValidDraft, error: Error) -> Result<Stored, ImportError> {
+    fn retry(&self, wanted: &Wanted, error: Error) -> Result<Stored, ImportError> {
         let deadline = Instant::now() + RETRY_LIMIT;
         let mut last = error;
         while Instant::now() < deadline {
-            match self.attempt(draft) {
+            match self.attempt(wanted) {
                 Err(ImportError::Store(error)) if self.is_retried(&error) => last = error,
                 outcome => return outcome,
             }
@@ -436,16 +531,22 @@ impl<C: Catalogue, I: Iterator<Item = Result<Record, ReadError>>> Import<C, I> {
         })
     }
 
-    fn attempt(&self, draft: &ValidDraft) -> Result<Stored, ImportError> {
-        let Some((id, revision)) = self.holder(draft)? else {
-            self.catalogue.insert(draft.clone())?;
-            return Ok(Stored::Added);
+    fn attempt(&self, wanted: &Wanted) -> Result<Stored, ImportError> {
+        let (robot, changes) = match wanted {
+            Wanted::Robot(draft) => {
+                let Some(robot) = self.holder(draft)? else {
+                    self.catalogue.insert(draft.clone())?;
+                    return Ok(Stored::Added);
+                };
+                if let Some(result) = self.options.on_conflict.without_write() {
+                    return result;
+                }
+                (robot, draft.clone().into())
+            }
+            Wanted::Changes(id, changes) => (self.robot(*id)?, changes.clone()),
         };
-        if let Some(result) = self.options.on_conflict.without_write() {
-            return result;
-        }
-        let changes = draft.clone().into();
-        self.catalogue.update_if(id, revision, changes)?;
+        self.catalogue
+            .update_if(robot.id(), robot.revision(), changes)?;
         Ok(Stored::Replaced)
     }
 
@@ -473,12 +574,14 @@ fn key<'v>(field: Field, value: &'v Value<'_>) -> Cow<'v, str> {
     }
 }
 
-/// The change that stores a draft as a new robot, or as one with this id, unless that was changed since
-/// the look-up: it might have another name.
-fn write(holder: Option<(RobotId, Revision)>, draft: &ValidDraft) -> Change {
-    match holder {
-        Some((id, revision)) => Change::UpdateIf(id, revision, draft.clone().into()),
-        None => Change::Insert(draft.clone()),
+/// The change that adds a robot, or changes the target of a record, unless that was changed since the
+/// look-up: it might have another name.
+fn change(wanted: &Wanted, target: Option<Target>) -> Change {
+    match (target, wanted) {
+        (Some((robot, changes)), _) => Change::UpdateIf(robot.id(), robot.revision(), changes),
+        (None, Wanted::Robot(draft)) => Change::Insert(draft.clone()),
+        // The look-up has found its robot.
+        (None, Wanted::Changes(id, changes)) => Change::Update(*id, changes.clone()),
     }
 }
 

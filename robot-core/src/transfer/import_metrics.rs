@@ -22,6 +22,7 @@ impl ImportMetrics {
         let outcome = match result {
             Ok(Stored::Added) => "added",
             Ok(Stored::Replaced) => "replaced",
+            Ok(Stored::Unchanged) => "unchanged",
             Ok(Stored::Skipped) => "skipped",
             Err(_) => "failed",
         };

@@ -44,6 +44,7 @@
 //! a carriage return.
 
 mod atomic_import;
+mod columns;
 mod copy;
 mod csv_reader;
 mod digest;
@@ -56,11 +57,14 @@ mod names;
 mod ndjson_reader;
 mod outcome;
 mod position;
+mod proposal;
 mod record;
 mod records;
+mod survey;
 mod writer;
 
 pub use atomic_import::import_atomically;
+pub use columns::Columns;
 pub use copy::{CopyError, CopyProgress, CopyStage, copy};
 pub use digest::{CatalogueDigest, digest};
 pub use format::Format;
@@ -70,6 +74,8 @@ pub use outcome::{
     ATOMIC_LIMIT, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Stored,
 };
 pub use position::Position;
-pub use record::{ReadError, Record};
+pub use proposal::{Proposal, ProposalError, ProposedChange};
+pub use record::{ReadError, Record, Values};
 pub use records::Records;
+pub use survey::Survey;
 pub use writer::RobotWriter;

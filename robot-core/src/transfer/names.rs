@@ -7,7 +7,7 @@ use std::{
 
 /// Names, by 64-bit hashes with a random key, so that no input can be made to collide. Two equal
 /// hashes would be taken for one name; among a million names the probability is one in 30 million.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Names {
     hasher: RandomState,
     hashes: HashSet<u64>,
@@ -18,11 +18,14 @@ impl Names {
         self.hashes.contains(&self.hasher.hash_one(name))
     }
 
-    pub(super) fn insert(&mut self, name: &str) {
-        self.hashes.insert(self.hasher.hash_one(name));
+    /// Adds a name. Returns whether it is new, and its hash.
+    pub(super) fn insert(&mut self, name: &str) -> (bool, u64) {
+        let hash = self.hasher.hash_one(name);
+        (self.hashes.insert(hash), hash)
     }
 
-    pub(super) fn remove(&mut self, name: &str) {
-        self.hashes.remove(&self.hasher.hash_one(name));
+    /// Removes the name with this hash.
+    pub(super) fn remove(&mut self, hash: u64) {
+        self.hashes.remove(&hash);
     }
 }

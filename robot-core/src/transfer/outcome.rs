@@ -48,10 +48,14 @@ pub enum OnConflict {
     Skip,
     /// The robot gets the other values of the record, and keeps its id.
     Replace,
+    /// Robots are matched by ids. A record with an id changes that robot: its name, too, and only the values
+    /// of which the record has a column or member. A record without an id adds a robot, and fails if its
+    /// name is taken. The records must be read [with ids](super::Columns::with_ids).
+    MatchId,
 }
 
 impl OnConflict {
-    /// The names, in the order of the variants.
+    /// The names of the choices for names that are taken, in the order of the variants.
     pub const NAMES: &[&str] = &["fail", "skip", "replace"];
 
     /// The one with this name.
@@ -70,10 +74,15 @@ impl OnConflict {
         all.find_map(|(known, value)| (*known == name).then_some(value))
     }
 
+    /// Whether a record fails if its name is taken.
+    pub(super) fn fails(self) -> bool {
+        matches!(self, Self::Fail | Self::MatchId)
+    }
+
     /// The result of a record whose name is taken, unless it replaces the robot.
     pub(super) fn without_write(self) -> Option<Result<Stored, ImportError>> {
         match self {
-            Self::Fail => Some(Err(Error::from(Violation::NAME_TAKEN).into())),
+            Self::Fail | Self::MatchId => Some(Err(Error::from(Violation::NAME_TAKEN).into())),
             Self::Skip => Some(Ok(Stored::Skipped)),
             Self::Replace => None,
         }
@@ -144,8 +153,10 @@ pub struct Outcome {
 pub enum Stored {
     /// A robot was added.
     Added,
-    /// The robot with the name got the other values of the record.
+    /// The robot with the name, or the id, got the other values of the record.
     Replaced,
+    /// The robot with the id has the values of the record already.
+    Unchanged,
     /// The robot with the name kept its values.
     Skipped,
 }
@@ -219,6 +230,9 @@ pub struct ImportCounts {
     pub added: u64,
     /// Robots replaced.
     pub replaced: u64,
+    /// Robots that were the same already, if robots are matched by ids.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unchanged: u64,
     /// Records skipped, because their names are taken.
     pub skipped: u64,
     /// Records that failed.
@@ -231,6 +245,7 @@ impl ImportCounts {
         let counter = match outcome.result {
             Ok(Stored::Added) => &mut self.added,
             Ok(Stored::Replaced) => &mut self.replaced,
+            Ok(Stored::Unchanged) => &mut self.unchanged,
             Ok(Stored::Skipped) => &mut self.skipped,
             Err(_) => &mut self.failed,
         };
@@ -240,8 +255,22 @@ impl ImportCounts {
     /// The total number of records.
     #[must_use]
     pub fn records(&self) -> u64 {
-        [self.added, self.replaced, self.skipped, self.failed]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        let Self {
+            added,
+            replaced,
+            unchanged,
+            skipped,
+            failed,
+        } = *self;
+        let counts = [added, replaced, unchanged, skipped, failed];
+        counts.into_iter().fold(0, u64::saturating_add)
     }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde calls"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -3,25 +3,56 @@
 use std::{borrow::Cow, io};
 
 use super::position::Position;
-use crate::model::{Draft, Messages};
+use crate::model::{Draft, Field, Messages, RobotId};
 
-/// A draft, or messages for the person who can correct the record.
-pub(super) type ParsedDraft = Result<Draft, Messages>;
+/// The values of a record, or messages for the person who can correct the record.
+pub(super) type ParsedRecord = Result<Values, Messages>;
 
-/// A record of a file: a draft, or why it is not one.
+/// A record of a file: its values, or why it has none.
 ///
 /// ```
-/// use robot_core::{Draft, transfer::{Position, Record}};
+/// use robot_core::{Draft, transfer::{Position, Record, Values}};
 ///
-/// let record = Record { position: Position::Line(7), draft: Ok(Draft::new("R2-D2", "droid", 1977)) };
-/// # assert!(record.draft.is_ok());
+/// let values = Values::from(Draft::new("R2-D2", "droid", 1977));
+/// let record = Record { position: Position::Line(7), values: Ok(values) };
+/// # assert!(record.values.is_ok());
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Where it is in the file.
     pub position: Position,
-    /// The draft, not validated yet, or messages for the person who can correct the record.
-    pub draft: Result<Draft, Vec<Cow<'static, str>>>,
+    /// The values, or messages for the person who can correct the record.
+    pub values: Result<Values, Vec<Cow<'static, str>>>,
+}
+
+/// The values of a record, not validated yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Values {
+    /// The id of the robot that the record changes; `None` unless ids are read.
+    pub id: Option<RobotId>,
+    /// The values of fields.
+    pub draft: Draft,
+    /// The fields of which the record says that they have no value.
+    pub removed: Vec<Field>,
+}
+
+impl From<Draft> for Values {
+    fn from(draft: Draft) -> Self {
+        Self {
+            draft,
+            ..Self::default()
+        }
+    }
+}
+
+/// The id of a record, if it has one.
+pub(super) fn parse_id(text: &str) -> Result<Option<RobotId>, Messages> {
+    match text.trim().parse() {
+        _ if text.is_empty() => Ok(None),
+        Ok(id) => Ok(Some(id)),
+        Err(error) => Err(vec![error.to_string().into()]),
+    }
 }
 
 impl Record {
@@ -42,7 +73,7 @@ impl Record {
         (1..).zip(drafts).map(|(number, draft)| {
             Ok(Self {
                 position: Position::Record(number),
-                draft: Ok(draft),
+                values: Ok(draft.into()),
             })
         })
     }

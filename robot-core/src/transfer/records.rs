@@ -5,17 +5,19 @@ use std::{io::Read, sync::Arc};
 use serde::de::IgnoredAny;
 
 use super::{
+    columns::{Columns, Meaning},
     csv_reader::CsvReader,
     format::Format,
     input::{Input, RECORD_LIMIT, RecordBuffer},
     json_reader::{JsonReader, not_json},
     ndjson_reader,
     position::Position,
-    record::{ParsedDraft, ReadError, Record},
+    record::{ParsedRecord, ReadError, Record, Values, parse_id},
+    survey::Cell,
 };
 use crate::model::{
-    Definition,
-    draft_json::{self, Subject},
+    Definition, Field,
+    draft_json::{Members, Subject, read_values},
 };
 
 /// The records of an input, one at a time, in constant memory.
@@ -27,15 +29,15 @@ use crate::model::{
 ///
 /// let file = "{\"name\":\"R2-D2\",\"type\":\"droid\",\"year\":1977}\n\n{\"year\":\"1977\"}\n";
 /// let records: Vec<_> = Records::new(file.as_bytes(), Format::Ndjson).collect::<Result<_, _>>()?;
-/// assert_eq!(records[0].draft, Ok(Draft::new("R2-D2", "droid", 1977)));
-/// assert_eq!((records[1].position, records[1].draft.is_err()), (Position::Line(3), true));
+/// assert_eq!(records[0].values, Ok(Draft::new("R2-D2", "droid", 1977).into()));
+/// assert_eq!((records[1].position, records[1].values.is_err()), (Position::Line(3), true));
 /// # Ok::<(), robot_core::transfer::ReadError>(())
 /// ```
 pub struct Records<R> {
     input: Input<R>,
     record: RecordBuffer,
     reader: Reader,
-    definition: Arc<Definition>,
+    columns: Columns,
     /// The number of records so far, and the line on which the last one begins.
     count: u64,
     last_line: u64,
@@ -60,7 +62,7 @@ impl<R: Read> Records<R> {
                 Format::Json => Reader::Json(JsonReader::default()),
                 Format::Ndjson => Reader::Ndjson,
             },
-            definition: Arc::clone(Definition::built_in()),
+            columns: Columns::of(Arc::clone(Definition::built_in())),
             count: 0,
             last_line: 0,
             is_finished: false,
@@ -69,23 +71,47 @@ impl<R: Read> Records<R> {
 
     /// Reads the fields of this definition, instead of the built-in one.
     #[must_use]
-    pub fn defined_by(mut self, definition: Arc<Definition>) -> Self {
-        self.definition = definition;
+    pub fn defined_by(self, definition: Arc<Definition>) -> Self {
+        self.with_columns(Columns::of(definition))
+    }
+
+    /// Reads these columns, instead of those of the built-in definition.
+    #[must_use]
+    pub fn with_columns(mut self, columns: Columns) -> Self {
+        self.columns = columns;
         self
+    }
+
+    /// The columns of CSV, and the members of JSON, that were found so far and are not stored: up to 100, in
+    /// their order.
+    ///
+    /// ```
+    /// use robot_core::transfer::{Format, Records};
+    ///
+    /// let mut records = Records::new("name,type,year,maker\n".as_bytes(), Format::Csv);
+    /// assert!(records.next().is_none());
+    /// assert_eq!(records.unknown_columns(), ["maker"]);
+    /// ```
+    #[must_use]
+    pub fn unknown_columns(&self) -> &[String] {
+        self.columns.unknown()
     }
 
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
         let Self {
             input,
             record,
-            definition,
+            columns,
             ..
         } = self;
-        let (line, draft) = match &mut self.reader {
-            Reader::Csv(reader) => match reader.next(input, definition)? {
-                Some(row) => row,
-                None => return Ok(None),
-            },
+        let (line, values) = match &mut self.reader {
+            Reader::Csv(reader) => {
+                reader.open(input, columns)?;
+                match reader.row(input)? {
+                    Some(row) => (row.line, reader.values(row, columns.definition())),
+                    None => return Ok(None),
+                }
+            }
             Reader::Json(reader) => match reader.next(input, record)? {
                 Some(line) => (line, self.object(line)?),
                 None => return Ok(None),
@@ -98,7 +124,49 @@ impl<R: Read> Records<R> {
         let position = self.locate(line);
         self.count = self.count.saturating_add(1);
         self.last_line = line;
-        Ok(Some(Record { position, draft }))
+        Ok(Some(Record { position, values }))
+    }
+
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Calls a function with each heading and value of the next record, if it is well-formed. Returns whether
+    /// there is a record.
+    pub(super) fn read_cells(
+        &mut self,
+        call: &mut dyn FnMut(Position, &str, Cell<'_>),
+    ) -> Result<bool, ReadError> {
+        let definition = self.columns.definition();
+        let line = match &mut self.reader {
+            Reader::Csv(reader) => {
+                reader.read_header(&mut self.input, definition)?;
+                let Some(row) = reader.row(&mut self.input)? else {
+                    return Ok(false);
+                };
+                let position = Position::Line(row.line);
+                for (heading, text) in reader.cells(row).into_iter().flatten() {
+                    call(
+                        position,
+                        heading,
+                        Cell::Text(&String::from_utf8_lossy(text)),
+                    );
+                }
+                return Ok(true);
+            }
+            Reader::Json(reader) => reader.next(&mut self.input, &mut self.record)?,
+            Reader::Ndjson => ndjson_reader::next(&mut self.input, &mut self.record)?,
+        };
+        let Some(line) = line else {
+            return Ok(false);
+        };
+        self.count = self.count.saturating_add(1);
+        let bytes = self.record.bytes().unwrap_or_default();
+        let members = Members::parse(definition, bytes, Subject::Record);
+        for (name, json) in members.iter().flat_map(Members::in_order) {
+            call(Position::Line(line), name, Cell::Json(json));
+        }
+        Ok(true)
     }
 
     /// The position of the record after the last one, which begins on this line.
@@ -112,13 +180,13 @@ impl<R: Read> Records<R> {
 
     /// Parses the record in the buffer. Invalid JSON in a line affects that line only; in an array it
     /// affects all later elements.
-    fn object(&self, line: u64) -> Result<ParsedDraft, ReadError> {
+    fn object(&mut self, line: u64) -> Result<ParsedRecord, ReadError> {
         let Some(bytes) = self.record.bytes() else {
             let message = format!("The record has more than {RECORD_LIMIT} bytes");
             return Ok(Err(vec![message.into()]));
         };
-        let draft = draft_json::read(&self.definition, bytes, Subject::Record);
-        if draft.is_err()
+        let values = values(bytes, &mut self.columns);
+        if values.is_err()
             && matches!(self.reader, Reader::Json(_))
             && let Err(error) = serde_json::from_slice::<IgnoredAny>(bytes)
         {
@@ -126,8 +194,39 @@ impl<R: Read> Records<R> {
             let further = further.try_into().unwrap_or(u64::MAX);
             return Err(not_json(line.saturating_add(further)));
         }
-        Ok(draft)
+        Ok(values)
     }
+}
+
+/// The values of a JSON object.
+fn values(bytes: &[u8], columns: &mut Columns) -> ParsedRecord {
+    let members = Members::parse(columns.definition(), bytes, Subject::Record)?;
+    let (mut found, mut unknown): (Vec<(Field, &str)>, _) = (Vec::new(), Vec::new());
+    for (name, json) in members.in_order() {
+        match columns.meaning(name) {
+            Meaning::Field(field) if found.iter().any(|(other, _)| *other == field) => {
+                return Err(vec![
+                    format!("The record has {field} twice; send it once").into(),
+                ]);
+            }
+            Meaning::Field(field) => found.push((field, json)),
+            Meaning::Unknown => unknown.push(name),
+            Meaning::LeftOut => {}
+        }
+    }
+    if columns.is_strict() && !unknown.is_empty() {
+        let messages = columns.messages(&unknown).into_iter();
+        return Err(messages.map(Into::into).collect());
+    }
+    columns.report(&unknown);
+    let json = |field: Field| {
+        let mut found = found.iter();
+        found.find(|(of, _)| *of == field).map(|(_, json)| *json)
+    };
+    let id = json(Field::ID).filter(|json| *json != "null");
+    let id = parse_id(id.unwrap_or_default().trim_matches('"'))?;
+    let (draft, removed) = read_values(columns.definition(), json)?;
+    Ok(Values { id, draft, removed })
 }
 
 impl<R: Read> Iterator for Records<R> {

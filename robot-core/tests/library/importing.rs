@@ -39,6 +39,7 @@ pub(crate) fn described(outcome: &Outcome) -> String {
     match &outcome.result {
         Ok(Stored::Added) => format!("{line} added"),
         Ok(Stored::Replaced) => format!("{line} replaced"),
+        Ok(Stored::Unchanged) => format!("{line} unchanged"),
         Ok(Stored::Skipped) => format!("{line} skipped"),
         Err(error) => format!("{line}: {}", error.messages().join("; ")),
     }
@@ -93,7 +94,7 @@ const TYPE: &str = "Value of field 'type' must be part of list: droid, mechanica
 /// The outcomes of [`MIXED`] in a catalogue that contains `old`.
 pub(crate) fn mixed_outcomes(on_conflict: OnConflict) -> Vec<String> {
     let with_taken_name = |line: u64| match on_conflict {
-        OnConflict::Fail => format!("{line}: {TAKEN}"),
+        OnConflict::Fail | OnConflict::MatchId => format!("{line}: {TAKEN}"),
         OnConflict::Skip => format!("{line} skipped"),
         OnConflict::Replace => format!("{line} replaced"),
     };

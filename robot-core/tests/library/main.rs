@@ -8,6 +8,8 @@
 mod atomic_importing;
 mod copy;
 mod importing;
+mod matching;
+mod proposing;
 mod racing;
 mod reading;
 mod restoration;

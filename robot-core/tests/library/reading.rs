@@ -3,8 +3,8 @@
 use std::io::{self, Cursor, Read};
 
 use robot_core::{
-    Draft,
-    transfer::{Format, Position, RECORD_LIMIT, Records},
+    Definition, Draft, RobotId,
+    transfer::{Columns, Format, Position, RECORD_LIMIT, Records},
 };
 
 /// Each record as a text: its line number, and the draft or the messages. The last one is the error
@@ -12,7 +12,7 @@ use robot_core::{
 fn read(input: impl Read, format: Format) -> Vec<String> {
     Records::new(input, format)
         .map(|record| match record {
-            Ok(record) => match record.draft {
+            Ok(record) => match record.values.map(|values| values.draft) {
                 Ok(draft) => format!("{}: {}", place(record.position), shown(&draft)),
                 Err(messages) => format!("{}! {}", place(record.position), messages.join("; ")),
             },
@@ -153,11 +153,16 @@ fn csv_reading_continues_after_an_invalid_record() {
 fn invalid_csv_header_ends_reading() {
     reads(
         Format::Csv,
-        "Name;type;year\na,droid,1\n",
+        "name;year\na;1\n",
         &[
-            "1!! Missing in the header: name, type, year; the first line must name the columns, \
-             separated by commas: name,type,year",
+            "1!! Missing in the header: type; the first line must name the columns, separated by \
+             commas: name,type,year",
         ],
+    );
+    reads(
+        Format::Csv,
+        "Titel;Hersteller\na;b\n",
+        &["1!! The first line names none of the columns name,type,year, but: Titel, Hersteller"],
     );
     reads(
         Format::Csv,
@@ -170,6 +175,63 @@ fn invalid_csv_header_ends_reading() {
         &["1!! The input is empty; the first line of CSV must name the columns: name,type,year"],
     );
     reads(Format::Csv, "year,name,type\n", &[]);
+}
+
+#[test]
+fn headings_are_found_in_files_of_spreadsheets() {
+    for header in [
+        "\u{feff}name,type,year,maker\r\n",
+        "NAME; Type ;YEAR;Maker\n",
+        "\"name\"\ttype\tyear\t\"made, or sold, by\"\r\n",
+    ] {
+        let row = "R2-D2,droid,1977,ACME";
+        let separator = if header.contains('\t') { "\t" } else { ";" };
+        let separator = if header.contains(separator) {
+            separator
+        } else {
+            ","
+        };
+        let file = format!("{header}{}", row.replace(',', separator));
+        reads(Format::Csv, file, &[r#"2: "R2-D2" "droid" 1977"#]);
+    }
+}
+
+#[test]
+fn unknown_columns_are_reported_or_rejected() {
+    let json = r#"{"Title":"Owl","type":"droid","year":1,"makr":{"x":1},"revision":7,"id":3}"#;
+    for (format, file) in [
+        (
+            Format::Csv,
+            "Title,type,year,makr,revision,id\nOwl,droid,1,x,7,3\n".to_owned(),
+        ),
+        (Format::Json, format!("[{json}]")),
+        (Format::Ndjson, json.to_owned()),
+    ] {
+        let columns = Columns::of(Definition::built_in().clone()).map("title", "name");
+        let read = |columns| {
+            let mut records = Records::new(file.as_bytes(), format).with_columns(columns);
+            let record = records.next().unwrap();
+            (record, records.unknown_columns().to_vec())
+        };
+        let (record, unknown) = read(columns.clone());
+        let values = record.unwrap().values.unwrap();
+        assert_eq!(
+            (shown(&values.draft), values.id),
+            (r#""Owl" "droid" 1"#.to_owned(), None)
+        );
+        assert_eq!(unknown, ["makr", "id"]);
+
+        let (record, unknown) = read(columns.clone().with_ids().ignore("Makr").strict());
+        assert_eq!(record.unwrap().values.unwrap().id, RobotId::new(3));
+        assert!(unknown.is_empty());
+
+        let message = match read(columns.strict()).0 {
+            Ok(record) => record.values.unwrap_err().join("; "),
+            Err(error) => error.to_string(),
+        };
+        assert!(message.contains("'makr' is not a field; the fields are name, type, year"));
+        assert!(message.contains("match=id"), "{message}");
+    }
 }
 
 #[test]

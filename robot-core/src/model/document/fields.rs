@@ -241,6 +241,11 @@ pub(super) fn own_field(
     })
 }
 
+/// Whether a name has another meaning.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || name.ends_with("_from") || name.ends_with("_to")
+}
+
 fn check_name(name: &str, place: Place<'_>) -> Result<()> {
     let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name
@@ -252,8 +257,7 @@ fn check_name(name: &str, place: Place<'_>) -> Result<()> {
             "a name has 1 to {NAME_LIMIT} of the characters a to z, 0 to 9 and _, the first one a letter"
         ));
     }
-    let is_reserved = RESERVED.contains(&name) || name.ends_with("_from") || name.ends_with("_to");
-    if is_reserved {
+    if is_reserved(name) {
         return place.error("this name has another meaning; choose another one");
     }
     Ok(())

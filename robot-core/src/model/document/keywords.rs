@@ -14,7 +14,7 @@ use crate::model::{
 };
 
 const TEXT_LENGTH_LIMIT: usize = 10_000;
-const CHOICE_LIMIT: usize = 200;
+pub(crate) const CHOICE_LIMIT: usize = 200;
 const PATTERN_LIMIT: usize = 1000;
 /// The maximum length of titles.
 pub(super) const TITLE_LIMIT: usize = 100;

@@ -1,5 +1,6 @@
 //! Definitions as JSON documents.
 
+mod edit;
 mod fields;
 mod keywords;
 mod place;
@@ -11,7 +12,11 @@ use serde_json::value::RawValue;
 
 #[cfg(test)]
 pub(crate) use self::fields::RESERVED;
-pub use self::place::DefinitionError;
+#[cfg(feature = "transfer")]
+pub(crate) use self::fields::is_reserved;
+#[cfg(feature = "transfer")]
+pub(crate) use self::keywords::CHOICE_LIMIT;
+pub use self::{edit::DefinitionDraft, place::DefinitionError};
 use self::{
     fields::{NewField, own_field, refined},
     keywords::TITLE_LIMIT,

@@ -1,0 +1,222 @@
+//! Survey of a file: its columns, and the kinds of their values.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    io::Read,
+};
+
+use super::{
+    columns::{Columns, Meaning},
+    names::Names,
+    position::Position,
+    record::ReadError,
+    records::Records,
+};
+use crate::model::{CHOICE_LIMIT, Field, excerpt, is_date};
+
+/// The columns of a file, from a reading of the whole file.
+///
+/// ```
+/// use robot_core::transfer::{Format, Records};
+///
+/// let file = "name,type,year,maker\nR2-D2,droid,1977,Industrial Automaton\n";
+/// let survey = Records::new(file.as_bytes(), Format::Csv).survey()?;
+/// assert_eq!(survey.unknown().collect::<Vec<_>>(), ["maker"]);
+/// # Ok::<(), robot_core::transfer::ReadError>(())
+/// ```
+#[derive(Debug)]
+pub struct Survey {
+    pub(super) meanings: Columns,
+    pub(super) columns: Vec<Column>,
+    /// The number of records.
+    pub(super) records: u64,
+}
+
+/// A column, or the members of JSON records with a name.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) heading: String,
+    /// The number of records that have a value.
+    pub(super) values: u64,
+    /// The kinds that all values are of.
+    pub(super) kinds: Vec<ValueKind>,
+    /// The first value that is no integer, and the first value that is of no kind like the values before it.
+    pub(super) text: Option<(Position, String)>,
+    pub(super) misfit: Option<Position>,
+    /// The maximum number of characters.
+    pub(super) length: usize,
+    /// The least integer.
+    pub(super) least: i64,
+    /// The different values, unless a field cannot have so many choices.
+    pub(super) choices: Option<BTreeSet<String>>,
+    /// The first name that occurs again.
+    pub(super) repeated: Option<String>,
+    /// The names, if it is their column.
+    names: Option<Names>,
+}
+
+/// The kinds of values that are told apart, the most special first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ValueKind {
+    Integer,
+    Number,
+    Boolean,
+    Date,
+    Text,
+}
+
+/// A value in a file.
+#[derive(Clone, Copy)]
+pub(super) enum Cell<'a> {
+    /// A text of CSV, whose kind is open.
+    Text(&'a str),
+    /// A value of JSON.
+    Json(&'a str),
+}
+
+impl<R: Read> Records<R> {
+    /// Reads the whole file, and finds out what its columns are. Records that are malformed are left out.
+    ///
+    /// # Errors
+    /// The input cannot be read, or does not have its format.
+    pub fn survey(mut self) -> Result<Survey, ReadError> {
+        let mut survey = Survey {
+            meanings: Columns::clone(self.columns()),
+            columns: Vec::new(),
+            records: 0,
+        };
+        let mut indices = HashMap::new();
+        loop {
+            let found = self.read_cells(&mut |position, heading, cell| {
+                let index = match indices.get(heading) {
+                    Some(index) => *index,
+                    None => survey.add(heading, &mut indices),
+                };
+                if let Some(column) = survey.columns.get_mut(index) {
+                    column.add(position, cell);
+                }
+            })?;
+            if !found {
+                return Ok(survey);
+            }
+            survey.records = survey.records.saturating_add(1);
+        }
+    }
+}
+
+impl Survey {
+    /// The columns that the catalogue does not have.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        let headings = self.columns.iter().map(|column| column.heading.as_str());
+        headings.filter(|heading| self.meanings.meaning(heading) == Meaning::Unknown)
+    }
+
+    /// Adds a column, unless it is left out. Returns its index.
+    fn add(&mut self, heading: &str, indices: &mut HashMap<String, usize>) -> usize {
+        let meaning = self.meanings.meaning(heading);
+        let is_left_out = meaning == Meaning::LeftOut;
+        let index = if is_left_out {
+            usize::MAX
+        } else {
+            self.columns.len()
+        };
+        indices.insert(heading.to_owned(), index);
+        if !is_left_out {
+            self.columns.push(Column {
+                heading: heading.trim().to_owned(),
+                values: 0,
+                kinds: ValueKind::ALL.to_vec(),
+                text: None,
+                misfit: None,
+                length: 0,
+                least: 0,
+                choices: Some(BTreeSet::new()),
+                repeated: None,
+                names: (meaning == Meaning::Field(Field::NAME)).then(Names::default),
+            });
+        }
+        index
+    }
+}
+
+impl Column {
+    fn add(&mut self, position: Position, cell: Cell<'_>) {
+        let unquoted: String;
+        let (text, kinds) = match cell {
+            Cell::Text("") | Cell::Json("null" | "\"\"") => return,
+            Cell::Text(text) => (text, ValueKind::of_text(text)),
+            Cell::Json(json) => match serde_json::from_str::<String>(json) {
+                Ok(text) => {
+                    unquoted = text;
+                    let is_date = is_date(&unquoted).then_some(ValueKind::Date);
+                    let kinds = is_date.into_iter().chain([ValueKind::Text]).collect();
+                    (unquoted.as_str(), kinds)
+                }
+                Err(_) => (json, ValueKind::of_json(json)),
+            },
+        };
+        self.values = self.values.saturating_add(1);
+        self.kinds.retain(|kind| kinds.contains(kind));
+        if self.kinds.is_empty() {
+            self.misfit.get_or_insert(position);
+        }
+        if !kinds.contains(&ValueKind::Integer) && self.text.is_none() {
+            self.text = Some((position, excerpt(text).into_owned()));
+        }
+        self.length = self.length.max(text.chars().count());
+        self.least = self.least.min(text.parse().unwrap_or(0));
+        if let Some(choices) = &mut self.choices
+            && !choices.contains(text)
+        {
+            choices.insert(text.to_owned());
+            self.choices.take_if(|choices| choices.len() > CHOICE_LIMIT);
+        }
+        if let Some(names) = &mut self.names
+            && !names.insert(text).0
+        {
+            self.repeated
+                .get_or_insert_with(|| excerpt(text).into_owned());
+        }
+    }
+}
+
+impl ValueKind {
+    const ALL: [Self; 5] = [
+        Self::Integer,
+        Self::Number,
+        Self::Boolean,
+        Self::Date,
+        Self::Text,
+    ];
+
+    /// The kinds of a text in CSV. Digits that a number would lose, such as leading zeros, are no number.
+    fn of_text(text: &str) -> Vec<Self> {
+        let integer = text.parse().map(|integer: i64| integer.to_string());
+        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+        let is_whole = whole.trim_start_matches('-').parse::<u64>().is_ok()
+            && (whole == "-0"
+                || whole.parse().map(|whole: i64| whole.to_string()).as_deref() == Ok(whole));
+        let has_decimals = decimals.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = is_whole && has_decimals && !text.ends_with('.') && text.len() <= 16;
+        let fits = |kind: &Self| match kind {
+            Self::Integer => integer.as_deref() == Ok(text),
+            Self::Number => is_number,
+            Self::Boolean => matches!(text, "true" | "false"),
+            Self::Date => is_date(text),
+            Self::Text => true,
+        };
+        Self::ALL.into_iter().filter(fits).collect()
+    }
+
+    /// The kinds of a value of JSON that is no text.
+    fn of_json(json: &str) -> Vec<Self> {
+        match json.bytes().next() {
+            Some(b't' | b'f') => vec![Self::Boolean],
+            Some(b'-' | b'0'..=b'9') if json.parse::<i64>().is_ok() => {
+                vec![Self::Integer, Self::Number]
+            }
+            Some(b'-' | b'0'..=b'9') => vec![Self::Number],
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Imports that match robots by their ids.
+
+use std::sync::Arc;
+
+use robot_core::{
+    Catalogue, CatalogueExt, Draft, RobotId,
+    transfer::{
+        Columns, Format, ImportOptions, OnConflict, Outcome, Records, import, import_atomically,
+    },
+};
+
+use crate::importing::{described, on_both_kinds_of_store, owned, stored};
+
+const TAKEN: &str = "The robot name must be unique";
+
+/// Imports CSV in one of three ways. Returns the outcomes as texts.
+fn outcomes(catalogue: &Arc<dyn Catalogue>, file: &str, way: Way) -> Vec<String> {
+    let columns = Columns::of(catalogue.definition()).with_ids();
+    let records = Records::new(file.as_bytes(), Format::Csv).with_columns(columns);
+    let options = ImportOptions {
+        on_conflict: OnConflict::MatchId,
+        keeps_going: true,
+        is_dry_run: matches!(way, Way::DryRun),
+    };
+    let outcomes: Vec<Outcome> = match way {
+        Way::Atomic => import_atomically(&**catalogue, records, options),
+        Way::DryRun | Way::Plain => import(Arc::clone(catalogue), records, options).collect(),
+    };
+    outcomes.iter().map(described).collect()
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Plain,
+    DryRun,
+    Atomic,
+}
+
+#[test]
+fn records_with_ids_change_their_robots() {
+    let message = "No robot has the id 9; leave out the id to add a robot";
+    for (file, expected, after) in [
+        (
+            "id,name\n1,a\n2,B\n,d\n",
+            // A new robot needs all fields.
+            vec![
+                "2 unchanged",
+                "3 replaced",
+                "4: type is required; year is required",
+            ],
+            owned([("B", 2), ("a", 1), ("c", 3)]),
+        ),
+        (
+            "id,name,type,year\n1,z,droid,1\n,a,droid,7\n2,y,droid,2\n3,b,droid,3\n",
+            // Names that earlier records have given up are free.
+            vec!["2 replaced", "3 added", "4 replaced", "5 replaced"],
+            owned([("a", 7), ("b", 3), ("y", 2), ("z", 1)]),
+        ),
+        (
+            "name,id,year\nc,1,5\nb,2,6\n",
+            vec![&*format!("2: {TAKEN}").leak(), "3 replaced"],
+            owned([("a", 1), ("b", 6), ("c", 3)]),
+        ),
+        (
+            "id,year\n9,1\n1,2\n1,3\n2,x\n3,-1\nx,1\n",
+            vec![
+                &*format!("2: {message}").leak(),
+                "3 replaced",
+                "4: An earlier record has the id 1, too; give each id once",
+                "5: year must be an integer from 0 to 9223372036854775807",
+                "6: The year cannot be less than zero",
+                "7: an id consists of the digits 0 to 9",
+            ],
+            owned([("a", 2), ("b", 2), ("c", 3)]),
+        ),
+    ] {
+        for way in [Way::DryRun, Way::Plain, Way::Atomic] {
+            on_both_kinds_of_store(|catalogue| {
+                for (year, name) in (1..).zip(["a", "b", "c"]) {
+                    catalogue.add(Draft::new(name, "droid", year)).unwrap();
+                }
+                let before = stored(&catalogue);
+                let failures = expected.iter().filter(|outcome| outcome.contains(':'));
+                let fails = failures.clone().count() > 0;
+                let outcomes = outcomes(&catalogue, file, way);
+                match way {
+                    Way::Atomic if fails => {
+                        assert!(outcomes.iter().eq(failures.copied()), "{outcomes:?}");
+                    }
+                    _ => assert_eq!(outcomes, expected, "{way:?}"),
+                }
+                let stays = matches!(way, Way::DryRun) || matches!(way, Way::Atomic) && fails;
+                assert_eq!(
+                    stored(&catalogue),
+                    if stays { before } else { after.clone() }
+                );
+                let first = catalogue.get(RobotId::new(1).unwrap()).unwrap().unwrap();
+                assert_eq!(first.robot_type(), Some("droid"));
+            });
+        }
+    }
+}

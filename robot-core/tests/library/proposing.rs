@@ -1,0 +1,124 @@
+//! Proposals of the definition that a file needs.
+
+use robot_core::{
+    Definition,
+    transfer::{Format, Records},
+};
+
+/// The changes that are proposed for a file, and the records that fail with them.
+fn proposed(format: Format, file: &str) -> (Vec<String>, Definition, Vec<String>) {
+    let survey = Records::new(file.as_bytes(), format).survey().unwrap();
+    let proposal = survey.propose(true).unwrap();
+    let changes = proposal.changes.iter();
+    let changes = changes.map(|change| format!("{}: {}", change.field, change.reason));
+    let records = Records::new(file.as_bytes(), format).with_columns(proposal.columns);
+    let invalid = records.filter_map(|record| {
+        let record = record.unwrap();
+        let place = record.position;
+        match record.values {
+            Ok(values) => proposal
+                .definition
+                .validate(values.draft)
+                .err()
+                .map(|error| format!("{place}: {error}")),
+            Err(messages) => Some(format!("{place}: {}", messages.join("; "))),
+        }
+    });
+    (
+        changes.collect(),
+        proposal.definition.clone(),
+        invalid.collect(),
+    )
+}
+
+#[test]
+fn proposal_fits_a_file_of_a_stranger() {
+    let file = "\u{feff}Name;Type;Year;Accession No;Wt (kg);On display;Acquired;Condition;Notes\r\n\
+        Vase;vase;-753;0017;1.5;true;1920-05-31;good;\r\n\
+        Vase;vase;c. 1890;1921.3;2;false;1921-01-01;poor;Found in Rome\r\n\
+        Owl;coin;;1921.4;;true;;good;x\r\n\
+        Bust;;1;1921.5;;;;good;\r\n";
+    let (changes, definition, invalid) = proposed(Format::Csv, file);
+    assert_eq!(
+        changes,
+        [
+            "name: names are repeated, such as 'Vase'",
+            "type: the file has other types",
+            "year_text: 'c. 1890' (line 3) is not a year",
+            "accession_no: new",
+            "wt_kg: new",
+            "on_display: new",
+            "acquired: new",
+            "condition: new",
+            "notes: new",
+            "type: optional: 1 records have none",
+            "year: optional: 4 records have none",
+        ]
+    );
+    let limits = |name| definition.field(name).unwrap().limits();
+    assert_eq!(
+        [
+            "type",
+            "year_text",
+            "accession_no",
+            "wt_kg",
+            "on_display",
+            "acquired",
+            "condition"
+        ]
+        .map(limits),
+        [
+            "coin or vase",
+            "1 to 255 characters",
+            "1 to 255 characters",
+            "a number",
+            "true or false",
+            "a date, such as 2020-05-31",
+            "good or poor",
+        ]
+    );
+    assert!(invalid.is_empty(), "{invalid:?}");
+    assert_eq!(
+        definition.field("accession_no").unwrap().title(),
+        "Accession No"
+    );
+}
+
+#[test]
+fn proposal_fits_json() {
+    let file = r#"{"name":"a","type":"droid","year":-12,"tags":"x","size":1,"code":"007"}
+        {"name":"b","type":"droid","year":5,"size":2.5,"code":"8","limit":true}"#;
+    let (changes, definition, invalid) = proposed(Format::Ndjson, file);
+    let names = definition
+        .own()
+        .map(|field| (field.name(), field.kind().is_text()));
+    assert!(names.eq([
+        ("tags", true),
+        ("size", false),
+        ("code", true),
+        ("limit_value", false)
+    ]));
+    assert_eq!(changes[0], "year: the least is -12");
+    assert_eq!(
+        definition.field("year").unwrap().limits(),
+        "an integer, -100 or greater"
+    );
+    assert!(invalid.is_empty(), "{invalid:?}");
+
+    for (file, message) in [
+        (
+            r#"{"name":"a","tags":[1]}"#,
+            "no field can store the values of 'tags', such as that of line 1",
+        ),
+        (
+            r#"{"title":"a"}"#,
+            "no column stands for the name; map one to it. The columns are: title",
+        ),
+    ] {
+        let survey = Records::new(file.as_bytes(), Format::Ndjson)
+            .survey()
+            .unwrap();
+        let error = survey.propose(false).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+}
