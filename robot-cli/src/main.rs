@@ -4,6 +4,7 @@
 //! [`Failure`] into an exit status. The rules about robots are in `robot-core`.
 
 mod arguments;
+mod columns;
 mod commands;
 mod context;
 mod failure;

@@ -13,6 +13,8 @@ use anstream::ColorChoice;
 use clap::ValueEnum;
 use terminal_size::{Height, Width, terminal_size_of};
 
+use crate::printable::printable;
+
 /// Properties of an output that a table is printed on.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Screen {
@@ -45,6 +47,12 @@ pub(crate) fn is_confirmed(question: &str) -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
+}
+
+/// Prints a note on standard error.
+pub(crate) fn note(text: &str) {
+    // A note that cannot be printed changes nothing.
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
 /// The width of a terminal. `COLUMNS` takes precedence over the size of the terminal.

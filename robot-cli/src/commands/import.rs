@@ -3,7 +3,8 @@
 use std::{
     ffi::OsString,
     fmt::Write as _,
-    io::{self, Write},
+    fs::File,
+    io::{self, Read, Seek, Write},
     sync::Arc,
 };
 
@@ -13,14 +14,15 @@ use clap::{
 };
 use indicatif::HumanCount;
 use robot_core::{
-    Catalogue, Error, OpenError, Violation,
+    Catalogue, Definition, Error, Filter, OpenError, Redefinition, Violation,
     transfer::{
-        self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
-        Records,
+        self, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position,
+        ReadError, Records,
     },
 };
 
 use crate::{
+    columns::ColumnArgs,
     context::Context,
     failure::Failure,
     interrupt::Interrupt,
@@ -60,6 +62,9 @@ pub(crate) struct ImportArgs {
     /// Store all records or none, at most 10,000, and report every one that fails
     #[arg(long, conflicts_with = "keep_going")]
     atomic: bool,
+
+    #[command(flatten)]
+    columns: ColumnArgs,
 }
 
 const DETAILS: &str = "\
@@ -68,23 +73,30 @@ Examples:
   robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
   robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
   robot-cli import new.json --on-conflict replace       Update existing robots
+  robot-cli import exhibits.csv --define                Add the fields that the file needs
+  robot-cli import edited.csv --match id                Store an export that was edited
   robot-cli import fleet.csv --atomic                   Store all records, or none if one fails
   curl -s http://robots.example/x | robot-cli import - --format ndjson
 
 Formats:
-  csv     A header line that names the fields in any order; other columns are ignored
+  csv     A header line with names or titles of fields, in any order and case;
+          columns are separated by commas, semicolons or tabs
   json    An array of objects
   ndjson  One object per line
 
-Each record requires name, type and year, unless the definition of the catalogue says otherwise. Records
-that fail are reported on standard error as FILE:LINE: message, and the exit status is 1.
-Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
---atomic, Ctrl-C stores nothing unless all records have been read.";
+A file with columns that the catalogue does not have is refused before anything
+is stored. From standard input, each JSON record with such a member fails.
+
+Each record requires name, type and year, unless the definition of the
+catalogue says otherwise. Records that fail are reported on standard error as
+FILE:LINE: message, and the exit status is 1. Ctrl-C stops between two records
+and reports the last line; a second Ctrl-C terminates at once. With --atomic,
+Ctrl-C stores nothing unless all records have been read.";
 
 impl ImportArgs {
     fn options(&self) -> ImportOptions {
         ImportOptions {
-            on_conflict: self.on_conflict,
+            on_conflict: self.columns.on_conflict(self.on_conflict),
             keeps_going: self.keep_going,
             is_dry_run: self.dry_run,
         }
@@ -92,7 +104,8 @@ impl ImportArgs {
 
     /// What a second run needs, so that it does not fail at the robots that this one has added.
     fn skip(&self, counts: &ImportCounts) -> &'static str {
-        if !self.dry_run && self.on_conflict == OnConflict::Fail && counts.added > 0 {
+        let fails = self.options().on_conflict == OnConflict::Fail;
+        if !self.dry_run && fails && counts.added > 0 {
             " with --on-conflict skip"
         } else {
             ""
@@ -102,19 +115,64 @@ impl ImportArgs {
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
 
-/// Imports the records and prints a summary. The catalogue is opened, and perhaps created, only
-/// if the input can be opened.
+/// Imports the records and prints a summary. The catalogue is created only if the input can be opened, and
+/// its columns are stored or left out.
 pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let place = Place::new(&args.file);
     let format = place.format(context.format)?.ok_or_else(|| {
         Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
-    let (input, length) = place.open(context)?;
-    let catalogue = open_catalogue(args, context)?;
     let interrupt = Interrupt::register()?;
+    let source = Source::new(&place, args, &interrupt, context)?;
+    let existing = match context.open_existing() {
+        Err(OpenError::Missing { .. }) => None,
+        opened => Some(opened?),
+    };
+    let definition = existing.as_ref().map(|catalogue| catalogue.definition());
+    let definition = definition.unwrap_or_else(|| Arc::clone(Definition::built_in()));
+    let is_read_once = place == Place::Standard && format != Format::Csv;
+    let columns = args.columns.columns(&definition, is_read_once)?;
+    let survey = |columns| {
+        let (input, _) = source.open(context)?;
+        let records = Records::new(input, format).with_columns(columns);
+        records.survey().map_err(|error| unreadable(&place, error))
+    };
+    let (columns, new_definition) = if args.columns.define {
+        args.columns.define(&survey(columns)?, args.dry_run)?
+    } else {
+        if format != Format::Csv && !is_read_once {
+            args.columns.check(survey(columns.clone())?.unknown())?;
+        }
+        (columns, None)
+    };
+    let (input, length) = source.open(context)?;
     let progress = Progress::new(length, "importing");
     let reader = interrupt.reader(progress.reader(input))?;
-    let records = Records::new(reader, format).defined_by(catalogue.definition());
+    let mut records = Records::new(reader, format).with_columns(columns);
+    if format == Format::Csv {
+        records.read_header();
+        args.columns.check(records.unknown_columns())?;
+    }
+    let catalogue = match (existing, new_definition) {
+        (None, None) if args.dry_run => context.options.open("memory:")?,
+        (None, None) => context.open()?,
+        (Some(catalogue), None) => catalogue,
+        (existing, Some(new)) if args.dry_run => {
+            if existing.map_or(Ok(0), |catalogue| catalogue.count(&Filter::all()))? > 0 {
+                let message =
+                    "Nothing was stored. The records can be checked when the fields exist.\n";
+                return context.print(message).map_err(Failure::output);
+            }
+            let catalogue = context.options.open("memory:")?;
+            catalogue.define(Redefinition::new(new))?;
+            catalogue
+        }
+        (_, Some(new)) => {
+            let catalogue = context.open()?;
+            catalogue.define(Redefinition::new(new).if_revision(definition.revision()))?;
+            catalogue
+        }
+    };
     let mut import = Import {
         args,
         place: &place,
@@ -129,32 +187,71 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
     let record = |outcome| import.record(outcome);
     let is_complete = if args.atomic {
         // A part of the records must not be taken for all: the reader fails if it is interrupted.
-        let outcomes = transfer::import_atomically(&*catalogue, records, args.options());
+        let outcomes = transfer::import_atomically(&*catalogue, &mut records, args.options());
         outcomes.into_iter().for_each(record);
         import.summary.failed == 0
     } else {
-        let records = records.take_while(|_| !interrupt.is_set());
+        let records = records.by_ref().take_while(|_| !interrupt.is_set());
         transfer::import(catalogue, records, args.options()).for_each(record);
         false
     };
     let has_unknown_outcome = args.atomic && import.is_unknown;
+    if is_read_once {
+        args.columns.check(records.unknown_columns())?;
+    }
     if interrupt.is_set() && !is_complete && !has_unknown_outcome {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)
 }
 
-/// Opens the catalogue. A dry run does not create it.
-fn open_catalogue(
-    args: &ImportArgs,
-    context: &Context<'_>,
-) -> Result<Arc<dyn Catalogue>, OpenError> {
-    if !args.dry_run {
-        return context.open();
+/// An input that can be read several times if it has to be.
+struct Source<'a> {
+    place: &'a Place,
+    /// The content of standard input, if it is read twice.
+    copied: Option<File>,
+}
+
+impl<'a> Source<'a> {
+    fn new(
+        place: &'a Place,
+        args: &ImportArgs,
+        interrupt: &Interrupt,
+        context: &Context<'_>,
+    ) -> Result<Self, Failure> {
+        let mut copied = None;
+        if *place == Place::Standard && args.columns.define {
+            let mut input = interrupt.reader(place.open(context)?.0)?;
+            let copy = tempfile::tempfile().and_then(|mut file| {
+                io::copy(&mut input, &mut file)?;
+                Ok(file)
+            });
+            copied = Some(copy.map_err(|cause| place.not_read(&cause))?);
+        }
+        Ok(Self { place, copied })
     }
-    match context.open_existing() {
-        Err(OpenError::Missing { .. }) => context.options.open("memory:"),
-        opened => opened,
+
+    /// The input from its beginning, and its length if known.
+    fn open(&self, context: &Context<'_>) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
+        let Some(file) = &self.copied else {
+            return self.place.open(context);
+        };
+        let open = || {
+            let mut file = file.try_clone()?;
+            file.rewind()?;
+            let length = file.metadata()?.len();
+            io::Result::Ok((file, length))
+        };
+        let (file, length) = open().map_err(|cause| self.place.not_read(&cause))?;
+        Ok((Box::new(file), Some(length)))
+    }
+}
+
+/// The failure of a file that cannot be surveyed.
+fn unreadable(place: &Place, error: ReadError) -> Failure {
+    match error {
+        ReadError::Input { cause, .. } => place.not_read(&cause),
+        error => Failure::new(format_args!("{place}: {}: {error}", error.position())),
     }
 }
 
@@ -280,7 +377,7 @@ impl Import<'_> {
             }
             None if self.summary.failed > 0 => {
                 let is_avoidable =
-                    self.has_name_conflict && self.args.on_conflict == OnConflict::Fail;
+                    self.has_name_conflict && self.args.options().on_conflict == OnConflict::Fail;
                 failures.push(Failure::printed(is_avoidable.then_some(CONFLICT_HINT), 1));
             }
             None => {}
@@ -317,15 +414,24 @@ fn stopped_at(
 
 /// The summary as text: "Added 99,998 robots, skipped 2, failed 1."
 fn sentence(summary: &ImportCounts, args: &ImportArgs) -> String {
-    let verbs = if args.dry_run {
-        ["Would add", "replace", "skip", "fail"]
-    } else {
-        ["Added", "replaced", "skipped", "failed"]
+    let ImportCounts {
+        replaced,
+        unchanged,
+        skipped,
+        failed,
+        ..
+    } = *summary;
+    let is_by_id = args.options().on_conflict == OnConflict::MatchId;
+    let verbs = match (args.dry_run, is_by_id) {
+        (true, false) => ["Would add", "replace", "skip", "fail"],
+        (true, true) => ["Would add", "change", "leave unchanged", "fail"],
+        (false, false) => ["Added", "replaced", "skipped", "failed"],
+        (false, true) => ["Added", "changed", "left unchanged", "failed"],
     };
     let mut sentence = format!("{} {}", verbs[0], robot_count(summary.added));
-    let others = [summary.replaced, summary.skipped, summary.failed];
-    for (verb, count) in verbs[1..].iter().zip(others) {
-        if count > 0 {
+    let others = [replaced, skipped + unchanged, failed];
+    for (index, (verb, count)) in verbs[1..].iter().zip(others).enumerate() {
+        if count > 0 || is_by_id && index < 2 {
             // Writing to a string cannot fail.
             let _ = write!(sentence, ", {verb} {}", HumanCount(count));
         }
@@ -349,6 +455,7 @@ mod tests {
             dry_run: false,
             keep_going: false,
             atomic: false,
+            columns: ColumnArgs::default(),
         };
         let mut summary = ImportCounts::default();
         summary.added = 1;

@@ -276,7 +276,7 @@ fn own_fields_move_with_their_catalogue() {
         other.write("museum.json", MUSEUM);
         other.stdout("fields set museum.json");
         other.write(file, sandbox.read(file));
-        other.prints(&format!("import {file}"), "Added 2 robots.\n");
+        other.prints(&format!("import {file} --ignore id"), "Added 2 robots.\n");
         let swapped = exhibits
             .replace("\n1,", "\n!,")
             .replace("\n2,", "\n1,")

@@ -39,7 +39,7 @@ impl Sandbox {
 fn format_comes_from_extension_or_option() {
     let object = |name| format!("{{\"name\":\"{name}\",\"type\":\"droid\",\"year\":1}}");
     let (a, b) = (object("a"), object("b"));
-    let csv = "type,year,id,name\ndroid,1,9,a\ndroid,1,8,b\n".to_owned();
+    let csv = "type,year,name\ndroid,1,a\ndroid,1,b\n".to_owned();
     for (arguments, content) in [
         ("robots.csv", csv.clone()),
         ("robots.json", format!("[{a},\n{b}]")),
@@ -57,6 +57,96 @@ fn format_comes_from_extension_or_option() {
     let outcome = Command::from_std(command).write_stdin(csv).assert();
     let _ = outcome.success().stdout("Added 2 robots.\n").stderr("");
     sandbox.has("1,a,droid,1\n2,b,droid,1\n");
+}
+
+/// A file of a stranger: columns and values that the catalogue does not have.
+const EXHIBITS: &str = "\u{feff}Name;Type;Year;Accession No;Maker\r\n\
+    Vase;vase;c. 1890;0017;ACME\r\n\
+    Vase;coin;-450;0018;\r\n";
+
+#[test]
+fn columns_are_stored_or_left_out_knowingly() {
+    let sandbox = Sandbox::new();
+    let ndjson = "{\"name\":\"a\",\"type\":\"droid\",\"year\":1,\"Maker\":\"x\"}\n";
+    sandbox.write("exhibits.csv", EXHIBITS);
+    sandbox.write("robots.ndjson", ndjson);
+    sandbox.write("edited.csv", "id,name\n1,b\n");
+    let advice = |names, quoted| {
+        format!(
+            "error: the file has columns that the catalogue does not have: {names}; add them with \
+             --define or \"robot-cli fields add\", map them with --map, or leave them out with --ignore \
+             \"{quoted}\"\n"
+        )
+    };
+    for (arguments, stderr) in [
+        ("import exhibits.csv", advice("Accession No, Maker", "Accession No,Maker")),
+        ("import robots.ndjson", advice("Maker", "Maker")),
+        (
+            "import edited.csv",
+            "error: the file has ids; add --match id to change the robots with these ids, --match name \
+             to change the robots with these names, or --ignore id to add robots with new ids\n"
+                .to_owned(),
+        ),
+    ] {
+        sandbox.ends(arguments, 1, "", &stderr);
+        assert!(!sandbox.path().join("robots.db").exists());
+    }
+    sandbox.is_usage_error(
+        "import exhibits.csv --map Maker=makr",
+        "'makr' is none of the fields",
+    );
+    sandbox.is_usage_error("import exhibits.csv --define", "Add --yes");
+    let note = "Columns that are left out: Maker.\n";
+    sandbox.ends(
+        "import robots.ndjson --ignore-unknown",
+        0,
+        "Added 1 robot.\n",
+        note,
+    );
+    sandbox.prints(
+        "import edited.csv --match id --dry-run",
+        "Would add 0 robots, change 1, leave unchanged 0; nothing was stored.\n",
+    );
+    sandbox.prints(
+        "import edited.csv --match id",
+        "Added 0 robots, changed 1, left unchanged 0.\n",
+    );
+    sandbox.has("1,b,droid,1\n");
+}
+
+#[test]
+fn file_of_a_stranger_is_imported_with_the_fields_that_it_needs() {
+    let sandbox = Sandbox::new();
+    sandbox.write("exhibits.csv", EXHIBITS);
+    let proposal = "\
+COLUMN        FIELD         VALUES                    REASON
+Name          name          1 to 255 characters       names are repeated, such as 'Vase'
+Type          type          coin or vase              the file has other types
+Year          year_text     1 to 255 characters       'c. 1890' (line 2) is not a year
+Accession No  accession_no  1 to 255 characters       new
+Maker         maker         1 to 255 characters       new
+              year          an integer, 0 or greater  optional: 2 records have no value
+";
+    let summary = "Would add 2 robots; nothing was stored.\n";
+    sandbox.ends(
+        "import exhibits.csv --define --dry-run",
+        0,
+        summary,
+        proposal,
+    );
+    sandbox.ends(
+        "import exhibits.csv --define --yes",
+        0,
+        "Added 2 robots.\n",
+        proposal,
+    );
+    let rows = "1,Vase,vase,,c. 1890,0017,ACME\n2,Vase,coin,,-450,0018,\n";
+    let header = "id,name,type,year,year_text,accession_no,maker\n";
+    sandbox.prints("list --format csv", &[header, rows].concat());
+    // Standard input is read twice, too.
+    let command = sandbox.command(["import", "-", "--format", "csv", "--define"]);
+    let outcome = Command::from_std(command).write_stdin(EXHIBITS).assert();
+    let _ = outcome.success().stdout("Added 2 robots.\n").stderr("");
 }
 
 #[test]

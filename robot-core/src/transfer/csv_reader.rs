@@ -116,6 +116,10 @@ impl CsvReader {
                 Meaning::LeftOut => {}
             }
         }
+        if columns.is_strict() && !unknown.is_empty() {
+            return Err(columns.messages(&unknown).join("; "));
+        }
+        columns.report(&unknown);
         let definition = columns.definition();
         let names = Field::names(definition.settable());
         if self.fields.is_empty() {
@@ -137,10 +141,6 @@ impl CsvReader {
                 missing.join(", "),
             ));
         }
-        if columns.is_strict() && !unknown.is_empty() {
-            return Err(columns.messages(&unknown).join("; "));
-        }
-        columns.report(&unknown);
         Ok(())
     }
 

@@ -35,7 +35,7 @@
 //!
 //! | Format | A record is | |
 //! |---|---|---|
-//! | [`Csv`](Format::Csv) | a row | the first row names the columns, in any order; `name`, `type` and `year` are required; columns that are not fields are ignored; an empty field counts as missing; a quoted field may contain line breaks |
+//! | [`Csv`](Format::Csv) | a row | the first row has names or titles of fields, in any order and case; the separator is a comma, a semicolon or a tab; an empty field counts as missing; a quoted field may contain line breaks |
 //! | [`Json`](Format::Json) | an element of one array | invalid JSON ends the reading, because the next element cannot be found |
 //! | [`Ndjson`](Format::Ndjson) | a line | blank lines are ignored |
 //!

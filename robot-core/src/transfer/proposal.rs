@@ -126,6 +126,11 @@ struct Plan<'a> {
 
 impl Plan<'_> {
     fn change(&mut self, heading: &str, field: &str, reason: impl Into<String>) {
+        let mut changes = self.changes.iter_mut();
+        if let Some(change) = changes.find(|change| change.field == field) {
+            change.reason = format!("{}; {}", change.reason, reason.into());
+            return;
+        }
         self.changes.push(ProposedChange {
             heading: heading.to_owned(),
             field: field.to_owned(),
@@ -139,6 +144,14 @@ impl Plan<'_> {
         column: &Column,
         instead: Option<(Field, String)>,
     ) -> Result<(), ProposalError> {
+        if let Some((field, _)) = &instead {
+            let name = format!("{field}_text");
+            let present = self.survey.meanings.definition().field(&name);
+            if present.is_some_and(|present| present.kind().is_text()) {
+                self.map(column, &name);
+                return Ok(());
+            }
+        }
         let mut property = self.property(column)?;
         let wanted = match &instead {
             Some((field, _)) => format!("{field}_text"),
@@ -159,11 +172,14 @@ impl Plan<'_> {
             property.insert("title".into(), column.heading.clone().into());
         }
         *self.draft.property(&name) = property;
-        let columns = self.columns.clone();
-        self.columns = columns.map(&column.heading, &name);
+        self.map(column, &name);
         let reason = instead.map_or_else(|| "new".to_owned(), |(_, reason)| reason);
         self.change(&column.heading, &name, reason);
         Ok(())
+    }
+
+    fn map(&mut self, column: &Column, field: &str) {
+        self.columns = self.columns.clone().map(&column.heading, field);
     }
 
     /// The keywords of the field that can store the values of a column.
@@ -303,7 +319,7 @@ impl Plan<'_> {
         self.change(
             &heading,
             field.name(),
-            format!("optional: {missing} records have none"),
+            format!("optional: {missing} records have no value"),
         );
         Ok(())
     }

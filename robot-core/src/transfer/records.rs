@@ -42,6 +42,8 @@ pub struct Records<R> {
     count: u64,
     last_line: u64,
     is_finished: bool,
+    /// The error of the header, until it is returned.
+    header_error: Option<ReadError>,
 }
 
 /// The reader of a format.
@@ -66,6 +68,7 @@ impl<R: Read> Records<R> {
             count: 0,
             last_line: 0,
             is_finished: false,
+            header_error: None,
         }
     }
 
@@ -97,7 +100,26 @@ impl<R: Read> Records<R> {
         self.columns.unknown()
     }
 
+    /// Reads the header of CSV, so that its unknown columns are known before the first record. An error is
+    /// returned instead of the first record.
+    ///
+    /// ```
+    /// # use robot_core::transfer::{Format, Records};
+    /// let mut records = Records::new("name,type,year,maker\nR2-D2,droid,1977,\n".as_bytes(), Format::Csv);
+    /// records.read_header();
+    /// assert_eq!(records.unknown_columns(), ["maker"]);
+    /// assert_eq!(records.count(), 1);
+    /// ```
+    pub fn read_header(&mut self) {
+        if let Reader::Csv(reader) = &mut self.reader {
+            self.header_error = reader.open(&mut self.input, &mut self.columns).err();
+        }
+    }
+
     fn read(&mut self) -> Result<Option<Record>, ReadError> {
+        if let Some(error) = self.header_error.take() {
+            return Err(error);
+        }
         let Self {
             input,
             record,

@@ -189,18 +189,15 @@ impl ValueKind {
         Self::Text,
     ];
 
-    /// The kinds of a text in CSV. Digits that a number would lose, such as leading zeros, are no number.
+    /// The kinds of a text in CSV. A text with zeros that a number would lose is no number: `1920.10` may be
+    /// another item than `1920.1`.
     fn of_text(text: &str) -> Vec<Self> {
         let integer = text.parse().map(|integer: i64| integer.to_string());
-        let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-        let is_whole = whole.trim_start_matches('-').parse::<u64>().is_ok()
-            && (whole == "-0"
-                || whole.parse().map(|whole: i64| whole.to_string()).as_deref() == Ok(whole));
-        let has_decimals = decimals.bytes().all(|byte| byte.is_ascii_digit());
-        let is_number = is_whole && has_decimals && !text.ends_with('.') && text.len() <= 16;
+        let number = text.parse().map(|number: f64| number.to_string());
         let fits = |kind: &Self| match kind {
             Self::Integer => integer.as_deref() == Ok(text),
-            Self::Number => is_number,
+            // Longer numbers are rounded.
+            Self::Number => number.as_deref() == Ok(text) && text.len() <= 16,
             Self::Boolean => matches!(text, "true" | "false"),
             Self::Date => is_date(text),
             Self::Text => true,

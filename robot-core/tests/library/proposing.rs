@@ -37,13 +37,13 @@ fn proposal_fits_a_file_of_a_stranger() {
         Vase;vase;-753;0017;1.5;true;1920-05-31;good;\r\n\
         Vase;vase;c. 1890;1921.3;2;false;1921-01-01;poor;Found in Rome\r\n\
         Owl;coin;;1921.4;;true;;good;x\r\n\
-        Bust;;1;1921.5;;;;good;\r\n";
+        Bust;;1;1921.50;;;;good;\r\n";
     let (changes, definition, invalid) = proposed(Format::Csv, file);
     assert_eq!(
         changes,
         [
             "name: names are repeated, such as 'Vase'",
-            "type: the file has other types",
+            "type: the file has other types; optional: 1 records have no value",
             "year_text: 'c. 1890' (line 3) is not a year",
             "accession_no: new",
             "wt_kg: new",
@@ -51,8 +51,7 @@ fn proposal_fits_a_file_of_a_stranger() {
             "acquired: new",
             "condition: new",
             "notes: new",
-            "type: optional: 1 records have none",
-            "year: optional: 4 records have none",
+            "year: optional: 4 records have no value",
         ]
     );
     let limits = |name| definition.field(name).unwrap().limits();
@@ -77,6 +76,10 @@ fn proposal_fits_a_file_of_a_stranger() {
             "good or poor",
         ]
     );
+    // The same file needs nothing more.
+    let records = Records::new(file.as_bytes(), Format::Csv).defined_by(definition.clone().into());
+    let again = records.survey().unwrap().propose(true).unwrap();
+    assert_eq!(again.changes, []);
     assert!(invalid.is_empty(), "{invalid:?}");
     assert_eq!(
         definition.field("accession_no").unwrap().title(),
