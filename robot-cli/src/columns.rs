@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use clap::{Args, builder::PossibleValuesParser};
 use robot_core::{
-    Definition,
+    Definition, Field,
     transfer::{Columns, OnConflict, Proposal, ProposedChange, Survey},
 };
 use serde_json::json;
@@ -19,6 +19,10 @@ use crate::{
 
 /// Arguments about the columns of a file, or the members of its records.
 #[derive(Debug, Default, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are independent options"
+)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
     /// What finds the robot that a record changes: its name, as --on-conflict replace, or its id
@@ -147,14 +151,15 @@ impl ColumnArgs {
             return Ok((proposal.columns, None));
         }
         show(&proposal);
-        let is_confirmed = self.yes || is_dry_run;
-        if !is_confirmed && !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        let needs_confirmation = !self.yes && !is_dry_run;
+        let has_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if needs_confirmation && !has_terminal {
             return Err(Failure::usage(
                 "changing the fields needs confirmation, and there is no terminal; nothing was \
                  stored. Add --yes to change them",
             ));
         }
-        if !is_confirmed && !terminal::is_confirmed("Define these fields?").unwrap_or(false) {
+        if needs_confirmation && !terminal::is_confirmed("Define these fields?").unwrap_or(false) {
             return Err(Failure::plain(vec!["Nothing was stored.".to_owned()]));
         }
         Ok((proposal.columns, Some(proposal.definition)))
@@ -165,7 +170,7 @@ impl ColumnArgs {
 fn show(proposal: &Proposal) {
     let row = |change: &ProposedChange| {
         let field = proposal.definition.field(&change.field);
-        let limits = field.map_or_else(String::new, |field| field.limits());
+        let limits = field.map_or_else(String::new, Field::limits);
         [&change.heading, &change.field, &limits, &change.reason]
             .map(|text| json!(text))
             .to_vec()

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         Err(OpenError::Missing { .. }) => None,
         opened => Some(opened?),
     };
-    let definition = existing.as_ref().map(|catalogue| catalogue.definition());
+    let definition = existing.as_ref().map(Catalogue::definition);
     let definition = definition.unwrap_or_else(|| Arc::clone(Definition::built_in()));
     let is_read_once = place == Place::Standard && format != Format::Csv;
     let columns = args.columns.columns(&definition, is_read_once)?;
