@@ -137,8 +137,14 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         let records = Records::new(input, format).with_columns(columns);
         records.survey().map_err(|error| unreadable(&place, error))
     };
+    let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
+    let is_empty = existing.as_ref().map(count).transpose()?.unwrap_or(0) == 0;
     let (columns, new_definition) = if args.columns.define {
-        args.columns.define(&survey(columns)?, args.dry_run)?
+        let mut survey = survey(columns)?;
+        if is_empty {
+            survey = survey.for_empty_catalogue();
+        }
+        args.columns.define(&survey, args.dry_run)?
     } else {
         if format != Format::Csv && !is_read_once {
             args.columns.check(survey(columns.clone())?.unknown())?;
@@ -157,12 +163,11 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         (None, None) if args.dry_run => context.options.open("memory:")?,
         (None, None) => context.open()?,
         (Some(catalogue), None) => catalogue,
-        (existing, Some(new)) if args.dry_run => {
-            if existing.map_or(Ok(0), |catalogue| catalogue.count(&Filter::all()))? > 0 {
-                let message =
-                    "Nothing was stored. The records can be checked when the fields exist.\n";
-                return context.print(message).map_err(Failure::output);
-            }
+        (_, Some(_)) if args.dry_run && !is_empty => {
+            let message = "Nothing was stored. The records can be checked when the fields exist.\n";
+            return context.print(message).map_err(Failure::output);
+        }
+        (_, Some(new)) if args.dry_run => {
             let catalogue = context.options.open("memory:")?;
             catalogue.define(Redefinition::new(new))?;
             catalogue

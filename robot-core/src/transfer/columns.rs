@@ -75,7 +75,7 @@ impl Columns {
         self
     }
 
-    fn choose(&mut self, heading: &str, field: Option<String>) {
+    pub(super) fn choose(&mut self, heading: &str, field: Option<String>) {
         let heading = fold(heading);
         self.chosen.retain(|(other, _)| *other != heading);
         self.chosen.push((heading, field));

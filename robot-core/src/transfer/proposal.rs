@@ -7,7 +7,7 @@ use super::{
     survey::{Column, Survey, ValueKind},
 };
 use crate::model::{
-    Definition, DefinitionDraft, DefinitionError, Field, Member, fold, is_reserved,
+    Definition, DefinitionDraft, DefinitionError, Field, Member, excerpt, fold, is_reserved,
 };
 
 /// The definition that a file needs, and what its columns stand for then.
@@ -65,7 +65,7 @@ pub enum ProposalError {
     Definition(#[from] DefinitionError),
 }
 
-/// The lengths of texts that are proposed. The first one is the default.
+/// The lengths of texts that are proposed.
 const LENGTHS: [usize; 6] = [255, 500, 1000, 2000, 5000, 10_000];
 
 /// The number of texts up to which they are proposed as choices, if each occurs twice on average.
@@ -87,18 +87,23 @@ impl Survey {
             changes: Vec::new(),
         };
         for column in &self.columns {
-            match self.meanings.meaning(&column.heading) {
-                Meaning::Unknown => plan.add(column, None)?,
+            match column.meaning {
                 Meaning::Field(field) => match field.member() {
-                    Member::Name => plan.permit_equal_names(column),
-                    Member::Type => plan.fit_types(column)?,
+                    Member::Name => plan.permit_equal_names(column, field),
+                    Member::Type => plan.fit_types(column, field)?,
                     Member::Year => plan.fit_years(column)?,
                     _ => {}
                 },
+                Meaning::Unknown => {
+                    let mapped = self.meanings.mapped(&column.heading);
+                    let name = mapped.map_or_else(|| name(&column.heading), str::to_owned);
+                    plan.add(column, &name, "new".to_owned())?;
+                }
                 Meaning::LeftOut => {}
             }
         }
-        for field in self.meanings.definition().settable() {
+        let required = self.meanings.definition().settable().iter();
+        for field in required.filter(|field| field.is_required()) {
             plan.fit_missing(*field)?;
         }
         let definition = plan.draft.build()?;
@@ -107,11 +112,6 @@ impl Survey {
             definition,
             changes: plan.changes,
         })
-    }
-
-    fn column(&self, field: Field) -> Option<&Column> {
-        let mut columns = self.columns.iter();
-        columns.find(|column| self.meanings.meaning(&column.heading) == Meaning::Field(field))
     }
 }
 
@@ -125,202 +125,157 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn change(&mut self, heading: &str, field: &str, reason: impl Into<String>) {
+    fn report(&mut self, column: Option<&Column>, field: &str, reason: String) {
         let mut changes = self.changes.iter_mut();
-        if let Some(change) = changes.find(|change| change.field == field) {
-            change.reason = format!("{}; {}", change.reason, reason.into());
-            return;
+        match changes.find(|change| change.field == field) {
+            Some(change) => change.reason = format!("{}; {reason}", change.reason),
+            None => self.changes.push(ProposedChange {
+                heading: column.map_or_else(String::new, |column| column.heading.clone()),
+                field: field.to_owned(),
+                reason,
+            }),
         }
-        self.changes.push(ProposedChange {
-            heading: heading.to_owned(),
-            field: field.to_owned(),
-            reason: reason.into(),
-        });
     }
 
-    /// Adds a field for a column. The reason says why another field cannot store its values.
-    fn add(
-        &mut self,
-        column: &Column,
-        instead: Option<(Field, String)>,
-    ) -> Result<(), ProposalError> {
-        if let Some((field, _)) = &instead {
-            let name = format!("{field}_text");
-            let present = self.survey.meanings.definition().field(&name);
-            if present.is_some_and(|present| present.kind().is_text()) {
-                self.map(column, &name);
-                return Ok(());
-            }
+    /// Adds a field for a column.
+    fn add(&mut self, column: &Column, wanted: &str, reason: String) -> Result<(), ProposalError> {
+        let mut name = wanted.to_owned();
+        let mut number = 2;
+        while self.draft.has(&name) {
+            name = format!("{wanted}_{number}");
+            number += 1;
         }
         let mut property = self.property(column)?;
-        let wanted = match &instead {
-            Some((field, _)) => format!("{field}_text"),
-            None => self
-                .columns
-                .mapped(&column.heading)
-                .map_or_else(|| name(&column.heading), str::to_owned),
-        };
-        let mut name = wanted.clone();
-        for number in 2_u64.. {
-            if !self.draft.has(&name) {
-                break;
-            }
-            name = format!("{wanted}_{number}");
-        }
-        if instead.is_none() && !column.heading.is_empty() && column.heading.chars().count() <= 100
-        {
-            property.insert("title".into(), column.heading.clone().into());
+        if column.meaning == Meaning::Unknown {
+            property.insert("title".into(), excerpt(&column.heading).into());
         }
         *self.draft.property(&name) = property;
-        self.map(column, &name);
-        let reason = instead.map_or_else(|| "new".to_owned(), |(_, reason)| reason);
-        self.change(&column.heading, &name, reason);
+        self.columns.choose(&column.heading, Some(name.clone()));
+        self.report(Some(column), &name, reason);
         Ok(())
     }
 
-    fn map(&mut self, column: &Column, field: &str) {
-        self.columns = self.columns.clone().map(&column.heading, field);
+    /// Stores the values of a column as texts, beside the field that cannot store them.
+    fn store_as_text(
+        &mut self,
+        column: &Column,
+        field: Field,
+        reason: String,
+    ) -> Result<(), ProposalError> {
+        let name = format!("{field}_text");
+        let present = self.survey.meanings.definition().field(&name);
+        if present.is_some_and(|present| present.kind().is_text()) {
+            self.columns.choose(&column.heading, Some(name));
+            return Ok(());
+        }
+        self.add(column, &name, reason)
     }
 
     /// The keywords of the field that can store the values of a column.
     fn property(&self, column: &Column) -> Result<Map<String, Value>, ProposalError> {
-        let unstorable = |what| Err(ProposalError::Unstorable(column.heading.clone(), what));
-        let property = match column.kinds.first() {
+        let unstorable = |what| ProposalError::Unstorable(column.heading.clone(), what);
+        let choices = column.choices.as_ref().filter(|choices| {
+            let is_repeated = choices.len() as u64 <= column.values / 2;
+            self.finds_choices && choices.len() <= FEW && is_repeated
+        });
+        let property = match (column.kinds.first(), choices) {
             _ if column.values == 0 => json!({"type": "string"}),
-            Some(ValueKind::Integer) => json!({"type": "integer"}),
-            Some(ValueKind::Number) => json!({"type": "number"}),
-            Some(ValueKind::Boolean) => json!({"type": "boolean"}),
-            Some(ValueKind::Date) => json!({"type": "string", "format": "date"}),
-            Some(ValueKind::Text) => {
-                let few = column.choices.as_ref().filter(|choices| {
-                    let is_repeated = choices.len() as u64 <= column.values / 2;
-                    self.finds_choices && choices.len() <= FEW && is_repeated
-                });
+            (Some(ValueKind::Integer), _) => json!({"type": "integer"}),
+            (Some(ValueKind::Number), _) => json!({"type": "number"}),
+            (Some(ValueKind::Boolean), _) => json!({"type": "boolean"}),
+            (Some(ValueKind::Date), _) => json!({"type": "string", "format": "date"}),
+            (Some(ValueKind::Text), Some(choices)) => json!({"enum": choices}),
+            (Some(ValueKind::Text), None) => {
                 let mut lengths = LENGTHS.into_iter();
-                match (few, lengths.find(|length| column.length <= *length)) {
-                    (Some(choices), _) => json!({"enum": choices}),
-                    (None, Some(255)) => json!({"type": "string"}),
-                    (None, Some(length)) => json!({"type": "string", "maxLength": length}),
-                    (None, None) => {
-                        return unstorable(format!("one of {} characters", column.length));
-                    }
-                }
+                let length = lengths.find(|length| column.length <= *length);
+                let too_long = || unstorable(format!("one of {} characters", column.length));
+                json!({"type": "string", "maxLength": length.ok_or_else(too_long)?})
             }
-            None => {
+            (None, _) => {
                 let place = column.misfit.map(|position| position.to_string());
-                return unstorable(format!("that of {}", place.unwrap_or_default()));
+                return Err(unstorable(format!("that of {}", place.unwrap_or_default())));
             }
         };
         Ok(property.as_object().cloned().unwrap_or_default())
     }
 
-    fn permit_equal_names(&mut self, column: &Column) {
-        if let Some(name) = &column.repeated
-            && self.survey.meanings.definition().has_unique_names()
-        {
-            self.draft
-                .property("name")
-                .insert("unique".into(), false.into());
-            self.change(
-                &column.heading,
-                "name",
-                format!("names are repeated, such as '{name}'"),
-            );
+    fn permit_equal_names(&mut self, column: &Column, field: Field) {
+        if let (Some(name), true) = (&column.repeated, field.is_unique()) {
+            let property = self.draft.property(field.name());
+            property.insert("unique".into(), false.into());
+            let reason = format!("names are repeated, such as '{name}'");
+            self.report(Some(column), field.name(), reason);
         }
     }
 
-    /// Makes the types of a file choices. They replace the choices of the contract, which are no choice of the
-    /// owner.
-    fn fit_types(&mut self, column: &Column) -> Result<(), ProposalError> {
-        let field = self
-            .survey
-            .meanings
-            .definition()
-            .field("type")
-            .unwrap_or(Field::TYPE);
+    /// Makes the types of a file choices. They replace those of the contract if no robot has one.
+    fn fit_types(&mut self, column: &Column, field: Field) -> Result<(), ProposalError> {
         let Some(choices) = &column.choices else {
             let reason = "there are too many types for a list".to_owned();
-            return self.add(column, Some((field, reason)));
+            return self.store_as_text(column, field, reason);
         };
         let known = field.choices();
-        if choices
-            .iter()
-            .all(|choice| known.contains(&choice.as_str()))
-        {
+        let is_known = |choice: &&str| known.contains(choice);
+        let choices: Vec<_> = choices.iter().map(String::as_str).collect();
+        if choices.iter().all(is_known) {
             return Ok(());
         }
-        let kept = if known == Field::TYPE.choices() {
-            &[]
-        } else {
-            known
-        };
-        let new = choices.iter().map(String::as_str);
-        let new = new.filter(|choice| !kept.contains(choice));
+        let is_free = self.survey.is_of_empty_catalogue && known == Field::TYPE.choices();
+        let kept = if is_free { &[] } else { known };
+        let new = choices.into_iter().filter(|choice| !kept.contains(choice));
         let all: Vec<_> = kept.iter().copied().chain(new).collect();
-        self.draft
-            .property("type")
-            .insert("enum".into(), json!(all));
-        self.change(&column.heading, "type", "the file has other types");
+        let property = self.draft.property(field.name());
+        property.insert("enum".into(), json!(all));
+        self.report(
+            Some(column),
+            field.name(),
+            "the file has other types".to_owned(),
+        );
         Ok(())
     }
 
     fn fit_years(&mut self, column: &Column) -> Result<(), ProposalError> {
         if let Some((position, text)) = &column.text {
             let reason = format!("'{text}' ({position}) is not a year");
-            return self.add(column, Some((Field::YEAR, reason)));
+            return self.store_as_text(column, Field::YEAR, reason);
         }
-        let year = self.draft.property("year");
+        let year = self.draft.property(Field::YEAR.name());
         let minimum = year.get("minimum").and_then(Value::as_i64);
         if minimum.is_some_and(|minimum| column.least < minimum) {
-            // Years of the same length are permitted, too.
-            let digits = column.least.unsigned_abs().to_string().len().try_into();
-            let rounded = digits.ok().and_then(|digits| 10_i64.checked_pow(digits));
-            match rounded {
-                Some(rounded) => year.insert("minimum".into(), (-rounded).into()),
-                None => year.remove("minimum"),
-            };
-            self.change(
-                &column.heading,
-                "year",
-                format!("the least is {}", column.least),
-            );
+            // Rounded, so that years of the same length are permitted, too.
+            let digits = column.least.unsigned_abs().ilog10() + 1;
+            let rounded = 10_i64.checked_pow(digits).map_or(i64::MIN, |power| -power);
+            year.insert("minimum".into(), rounded.into());
+            let reason = format!("the least is {}", column.least);
+            self.report(Some(column), Field::YEAR.name(), reason);
         }
         Ok(())
     }
 
     /// Makes a field optional if records have no value of it.
     fn fit_missing(&mut self, field: Field) -> Result<(), ProposalError> {
-        let column = self.survey.column(field);
-        let column = column.filter(|column| {
+        let Survey {
+            columns, records, ..
+        } = self.survey;
+        let column = columns.iter().find(|column| {
             let mapped = self.columns.mapped(&column.heading);
-            mapped.is_none_or(|name| name == field.name())
+            let is_of_field = column.meaning == Meaning::Field(field);
+            is_of_field && mapped.is_none_or(|name| name == field.name())
         });
-        let values = column.map_or(0, |column| column.values);
-        if !field.is_required() || values == self.survey.records && column.is_some() {
-            return Ok(());
-        }
-        if field == Field::NAME {
-            let headings = self
-                .survey
-                .columns
+        let missing = records.saturating_sub(column.map_or(0, |column| column.values));
+        if field == Field::NAME && column.is_none() {
+            let headings: Vec<_> = columns
                 .iter()
-                .map(|column| column.heading.as_str());
-            return match column {
-                // The records without a name fail.
-                Some(_) => Ok(()),
-                None => Err(ProposalError::NoName(
-                    headings.collect::<Vec<_>>().join(", "),
-                )),
-            };
+                .map(|column| column.heading.as_str())
+                .collect();
+            return Err(ProposalError::NoName(headings.join(", ")));
         }
-        self.draft.require(field.name(), false);
-        let missing = self.survey.records.saturating_sub(values);
-        let heading = column.map_or_else(String::new, |column| column.heading.clone());
-        self.change(
-            &heading,
-            field.name(),
-            format!("optional: {missing} records have no value"),
-        );
+        // Records without a name fail.
+        if field != Field::NAME && (missing > 0 || column.is_none()) {
+            self.draft.require(field.name(), false);
+            let reason = format!("optional: {missing} records have no value");
+            self.report(column, field.name(), reason);
+        }
         Ok(())
     }
 }

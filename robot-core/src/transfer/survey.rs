@@ -30,12 +30,14 @@ pub struct Survey {
     pub(super) columns: Vec<Column>,
     /// The number of records.
     pub(super) records: u64,
+    pub(super) is_of_empty_catalogue: bool,
 }
 
 /// A column, or the members of JSON records with a name.
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) heading: String,
+    pub(super) meaning: Meaning,
     /// The number of records that have a value.
     pub(super) values: u64,
     /// The kinds that all values are of.
@@ -84,6 +86,7 @@ impl<R: Read> Records<R> {
             meanings: Columns::clone(self.columns()),
             columns: Vec::new(),
             records: 0,
+            is_of_empty_catalogue: false,
         };
         let mut indices = HashMap::new();
         loop {
@@ -107,8 +110,16 @@ impl<R: Read> Records<R> {
 impl Survey {
     /// The columns that the catalogue does not have.
     pub fn unknown(&self) -> impl Iterator<Item = &str> {
-        let headings = self.columns.iter().map(|column| column.heading.as_str());
-        headings.filter(|heading| self.meanings.meaning(heading) == Meaning::Unknown)
+        let columns = self.columns.iter();
+        let unknown = columns.filter(|column| column.meaning == Meaning::Unknown);
+        unknown.map(|column| column.heading.as_str())
+    }
+
+    /// The survey for a catalogue without robots, in which no robot has a type yet.
+    #[must_use]
+    pub fn for_empty_catalogue(mut self) -> Self {
+        self.is_of_empty_catalogue = true;
+        self
     }
 
     /// Adds a column, unless it is left out. Returns its index.
@@ -124,6 +135,7 @@ impl Survey {
         if !is_left_out {
             self.columns.push(Column {
                 heading: heading.trim().to_owned(),
+                meaning,
                 values: 0,
                 kinds: ValueKind::ALL.to_vec(),
                 text: None,

@@ -8,6 +8,7 @@ use robot_core::{
 /// The changes that are proposed for a file, and the records that fail with them.
 fn proposed(format: Format, file: &str) -> (Vec<String>, Definition, Vec<String>) {
     let survey = Records::new(file.as_bytes(), format).survey().unwrap();
+    let survey = survey.for_empty_catalogue();
     let proposal = survey.propose(true).unwrap();
     let changes = proposal.changes.iter();
     let changes = changes.map(|change| format!("{}: {}", change.field, change.reason));
