@@ -8,7 +8,9 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{BackupError, CheckOutcome, CheckReport, Error, OpenError, RestoreError};
+use robot_core::{
+    BackupError, CheckOutcome, CheckReport, DefinitionConflict, Error, OpenError, RestoreError,
+};
 
 use crate::printable::printable;
 
@@ -164,12 +166,12 @@ impl From<Error> for Failure {
             Error::DefinitionStale => {
                 Self::new("the definition was changed meanwhile; run the command again")
             }
-            Error::DefinitionConflict { .. } => {
-                let message = error.to_string();
-                Self::new(
-                    message.replace("send the definition with drop_values", "add --drop-values"),
-                )
-            }
+            Error::DefinitionConflict {
+                conflict: DefinitionConflict::HaveValues,
+                ..
+            } => Self::new(format_args!(
+                "{error}; to drop the values, add --drop-values"
+            )),
             error => Self::new(error.with_cause()),
         }
     }
