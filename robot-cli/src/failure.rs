@@ -38,9 +38,12 @@ impl Failure {
     }
 
     pub(crate) fn with_status(status: u8, message: impl Display) -> Self {
-        // Escaped so that it stays on one line.
-        let line = format!("{ERROR}error:{ERROR:#} {}", printable(&message.to_string()));
-        Self::reported(vec![line], None, status)
+        Self::reported(vec![Self::line(message)], None, status)
+    }
+
+    /// A message, escaped so that it stays on one line.
+    fn line(message: impl Display) -> String {
+        format!("{ERROR}error:{ERROR:#} {}", printable(&message.to_string()))
     }
 
     /// A failure with these lines. They have no prefix, so that scripts can compare them.
@@ -68,12 +71,15 @@ impl Failure {
 
     /// No robot has the id, which may be one that is never assigned.
     pub(crate) fn no_robot(id: impl Display) -> Self {
-        let message = format!("{ERROR}error:{ERROR:#} No robot has the id {id}");
-        Self::reported(
-            vec![message],
-            Some("List the robots with: robot-cli list"),
-            1,
-        )
+        Self::no_robot_with(format_args!("the id {id}"))
+    }
+
+    pub(crate) fn no_robot_with(value: impl Display) -> Self {
+        Self::Reported {
+            lines: vec![Self::line(format_args!("No robot has {value}"))],
+            hint: Some("List the robots with: robot-cli list"),
+            status: 1,
+        }
     }
 
     pub(crate) fn own_file(file: impl Display) -> Self {

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 
 use clap::{
-    Arg, ArgAction, ArgGroup, ArgMatches, Command,
+    Arg, ArgAction, ArgMatches, Command,
     builder::{StringValueParser, TypedValueParser},
 };
 use robot_core::{
@@ -47,13 +47,19 @@ macro_rules! impl_args {
 }
 pub(crate) use impl_args;
 
-/// The values of a new robot.
+/// The values of a new robot, or new values of robots; and the fields whose values are removed.
 #[derive(Debug)]
-pub(crate) struct NewRobot(pub(crate) Values);
+pub(crate) struct Values<const IS_NEW: bool> {
+    built_in: Vec<(&'static str, String)>,
+    set: Vec<String>,
+    unset: Vec<String>,
+}
 
-/// The new values of a robot: at least one.
-#[derive(Debug)]
-pub(crate) struct Changes(pub(crate) Values);
+/// The values of a new robot.
+pub(crate) type NewRobot = Values<true>;
+
+/// New values of robots.
+pub(crate) type Changes = Values<false>;
 
 impl_args!(NewRobot, Changes);
 
@@ -73,50 +79,34 @@ impl NewRobot {
             .args(arguments)
             .arg(repeated("set", PAIR).help(help))
     }
-
-    fn read(matches: &ArgMatches) -> Self {
-        Self(Values::read(matches, Vec::new()))
-    }
 }
 
 impl Changes {
     fn add_to(command: Command) -> Command {
         let arguments = Field::SETTABLE.iter().map(|field| {
-            let hint = match field.kind() {
-                Kind::Text { .. } => {
-                    let value = value_name(*field);
-                    format!("; write --{field}=-{value} if it begins with a hyphen")
-                }
-                _ => format!(": {}", field.limits()),
+            let help = if *field == Field::NAME {
+                "With an id, the new name; without, the exact name of the robot".to_owned()
+            } else {
+                format!("The new {field}: {}", field.limits())
             };
-            argument(*field)
-                .long(field.name())
-                .help(format!("The new {field}{hint}"))
+            argument(*field).long(field.name()).help(help)
         });
         let set = repeated("set", PAIR).help("The new value of a field; repeat it for several");
         let unset = repeated("unset", "FIELD").help("Remove the value of a field");
-        let group = ArgGroup::new("changes").required(true).multiple(true);
-        let group = group.args(Field::SETTABLE.iter().map(|field| field.name()));
-        command
-            .args(arguments)
-            .args([set, unset])
-            .group(group.args(["set", "unset"]))
+        command.args(arguments).args([set, unset])
     }
 
-    fn read(matches: &ArgMatches) -> Self {
-        Self(Values::read(matches, texts(matches, "unset")))
+    /// Takes the value of `--name`.
+    pub(crate) fn take_name(&mut self) -> Option<String> {
+        let mut names = self
+            .built_in
+            .extract_if(.., |(name, _)| *name == Field::NAME.name());
+        names.next().map(|(_, name)| name)
     }
-}
 
-/// The usage of `update`. The one that clap derives shows the options as alternatives.
-pub(crate) fn update_usage() -> String {
-    let options = Field::SETTABLE
-        .iter()
-        .map(|field| format!("[--{field} <{}>] ", value_name(*field)));
-    format!(
-        "robot-cli update [OPTIONS] {}[--set <{PAIR}>] [--unset <FIELD>] <ID>",
-        options.collect::<String>()
-    )
+    pub(crate) fn is_empty(&self) -> bool {
+        self.built_in.is_empty() && self.set.is_empty() && self.unset.is_empty()
+    }
 }
 
 /// The value of `--set` and `--where`, in help texts.
@@ -129,7 +119,7 @@ fn argument(field: Field) -> Arg {
         .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
 }
 
-pub(crate) fn repeated(name: &'static str, value_name: &'static str) -> Arg {
+fn repeated(name: &'static str, value_name: &'static str) -> Arg {
     let argument = Arg::new(name).long(name).value_name(value_name);
     argument.action(ArgAction::Append)
 }
@@ -148,22 +138,14 @@ pub(crate) fn requirement(field: Field) -> String {
     format!("{article} {field} is {}", field.requirement())
 }
 
-/// All values of an argument.
+/// All values of an argument; none if the command does not have it.
 pub(crate) fn texts(matches: &ArgMatches, name: &str) -> Vec<String> {
-    let texts = matches.get_many(name).into_iter().flatten();
-    texts.cloned().collect()
+    let texts = matches.try_get_many(name).ok().flatten();
+    texts.into_iter().flatten().cloned().collect()
 }
 
-/// The values of a robot, and the fields whose values are removed.
-#[derive(Debug)]
-pub(crate) struct Values {
-    built_in: Vec<(&'static str, String)>,
-    set: Vec<String>,
-    unset: Vec<String>,
-}
-
-impl Values {
-    fn read(matches: &ArgMatches, unset: Vec<String>) -> Self {
+impl<const IS_NEW: bool> Values<IS_NEW> {
+    fn read(matches: &ArgMatches) -> Self {
         let built_in = Field::SETTABLE.iter().filter_map(|field| {
             let text = matches.get_one::<String>(field.name())?;
             Some((field.name(), text.clone()))
@@ -171,7 +153,7 @@ impl Values {
         Self {
             built_in: built_in.collect(),
             set: texts(matches, "set"),
-            unset,
+            unset: texts(matches, "unset"),
         }
     }
 

@@ -18,6 +18,7 @@ mod progress;
 mod rows;
 mod selection;
 mod table;
+mod targets;
 mod terminal;
 
 use std::{

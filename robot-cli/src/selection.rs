@@ -1,65 +1,35 @@
 //! Which robots a command reads, and in which order, as arguments.
 
-use std::iter;
+use std::{iter, sync::Arc};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use robot_core::{Comparison, Condition, Definition, Field, Filter, Kind, Pages, Sort, Value};
+use robot_core::{
+    Catalogue, Comparison, Condition, Definition, Field, Filter, Kind, Pages, Robot, Sort, Value,
+};
 
 use crate::{
     context::Context,
     failure::Failure,
     fields::{
-        Columns, PAIR, did_you_mean, fields_help, find, impl_args, invalid, pair, repeated,
-        requirement, texts, value_name,
+        Columns, PAIR, did_you_mean, fields_help, find, impl_args, invalid, pair, requirement,
+        texts, value_name,
     },
 };
 
-const HEADING: &str = "Selection";
+/// The hint of conditions that no robot meets.
+pub(crate) const NO_MATCH: &str =
+    "No robot meets these conditions. List all robots with: robot-cli list";
 
-/// Conditions for any fields.
-#[derive(Debug)]
-pub(crate) struct WhereArgs(Vec<String>);
+const HEADING: &str = "Selection";
 
 /// Conditions for built-in fields, which have options of their own.
 #[derive(Debug)]
-struct BuiltInArgs(Vec<(Condition, String)>);
+pub(crate) struct BuiltInArgs(Vec<(Condition, String)>);
 
-impl_args!(WhereArgs, BuiltInArgs);
+impl_args!(BuiltInArgs);
 
 /// A condition and its value, if not none.
 type Given = (Condition, Option<Value<'static>>);
-
-impl WhereArgs {
-    fn add_to(command: Command) -> Command {
-        let help = "Only robots with this value of a field; repeat it for several. FIELD_from and \
-                    FIELD_to begin and end a range; an empty VALUE is none";
-        command.arg(repeated("where", PAIR).help(help).help_heading(HEADING))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        Self(texts(matches, "where"))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
-        let given = self.0.iter().map(|text| {
-            let (name, value) = pair(text)?;
-            given(name, value, definition)
-        });
-        let invalid = |(text, given): (&String, Result<_, String>)| {
-            given.map_err(|message| invalid("where", PAIR, text, message))
-        };
-        self.0.iter().zip(given).map(invalid).collect()
-    }
-
-    /// The robots that meet the conditions.
-    pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
-        combine(Filter::all(), self.parse(definition)?)
-    }
-}
 
 impl BuiltInArgs {
     fn add_to(command: Command) -> Command {
@@ -132,14 +102,13 @@ fn combine(filter: Filter, given: Vec<Given>) -> Result<Filter, Failure> {
     }))
 }
 
-/// Arguments that choose robots by the values of their fields.
+/// Conditions for any fields, and words.
 #[derive(Debug, Args)]
-struct FilterArgs {
-    #[command(flatten)]
-    built_in: BuiltInArgs,
-
-    #[command(flatten)]
-    own: WhereArgs,
+pub(crate) struct ConditionArgs {
+    /// Only robots with this value of a field; repeat it for several. `FIELD_from` and `FIELD_to` begin
+    /// and end a range; an empty VALUE is none
+    #[arg(long = "where", help_heading = HEADING, value_name = PAIR)]
+    conditions: Vec<String>,
 
     /// Only robots with each of these words in their name or in a field with search, without case and
     /// diacritics
@@ -147,16 +116,50 @@ struct FilterArgs {
     words: Option<String>,
 }
 
+impl ConditionArgs {
+    pub(crate) fn is_empty(&self) -> bool {
+        let words = self.words.as_deref().unwrap_or_default();
+        self.conditions.is_empty() && words.trim().is_empty()
+    }
+
+    /// The robots of a filter that meet the conditions, and those for built-in fields.
+    pub(crate) fn filter(
+        &self,
+        mut filter: Filter,
+        built_in: Option<&BuiltInArgs>,
+        definition: &Definition,
+    ) -> Result<Filter, Failure> {
+        if let Some(words) = &self.words {
+            filter = filter.with_words(words, definition);
+        }
+        let mut all = built_in.map_or(Ok(Vec::new()), |built_in| built_in.parse(definition))?;
+        for text in &self.conditions {
+            let given = pair(text).and_then(|(name, value)| given(name, value, definition));
+            all.push(given.map_err(|message| invalid("where", PAIR, text, message))?);
+        }
+        combine(filter, all)
+    }
+}
+
+/// Arguments that choose robots by the values of their fields.
+#[derive(Debug, Args)]
+struct FilterArgs {
+    #[command(flatten)]
+    built_in: BuiltInArgs,
+
+    #[command(flatten)]
+    conditions: ConditionArgs,
+}
+
 impl FilterArgs {
+    fn is_empty(&self) -> bool {
+        self.built_in.0.is_empty() && self.conditions.is_empty()
+    }
+
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
-        let words = self.words.as_deref();
-        let names = words
-            .into_iter()
-            .fold(names, |names, words| names.with_words(words, definition));
-        let mut given = self.built_in.parse(definition)?;
-        given.extend(self.own.parse(definition)?);
-        combine(names, given)
+        let built_in = Some(&self.built_in);
+        self.conditions.filter(names, built_in, definition)
     }
 }
 
@@ -181,6 +184,10 @@ pub(crate) struct TextFilterArgs {
 }
 
 impl TextFilterArgs {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.containing.is_empty() && self.filter.is_empty()
+    }
+
     pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
         let names = self.comparison.names(&self.containing);
         self.filter.filter(names, definition)
@@ -207,12 +214,9 @@ impl ComparisonArgs {
     }
 }
 
-/// Arguments that choose robots, and their order.
+/// Arguments for the order and the number of robots.
 #[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
-    #[command(flatten)]
-    filter: FilterArgs,
-
+pub(crate) struct OrderArgs {
     #[arg(
         long,
         help = format!(
@@ -230,6 +234,50 @@ pub(crate) struct SelectionArgs {
     /// The maximum number of robots
     #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
     limit: Option<usize>,
+}
+
+/// The maximum number of robots that are read at once.
+const PAGE_SIZE: usize = 1000;
+
+impl OrderArgs {
+    /// The robots of a filter, in the order and up to the number.
+    pub(crate) fn pages(
+        &self,
+        catalogue: Arc<dyn Catalogue>,
+        filter: Filter,
+    ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, Failure> {
+        let definition = catalogue.definition();
+        let sort = Sort::parse(&self.sort, &definition).map_err(|_| {
+            let sortable = definition.sortable().map(Field::name);
+            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
+            let message = format!("the order is {}{hint}", Sort::names(&definition));
+            invalid("sort", "ORDER", &self.sort, message)
+        })?;
+        let mut missing = self.limit.unwrap_or(usize::MAX);
+        let pages = Pages::new(catalogue, filter).sorted(sort);
+        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
+        Ok(iter::from_fn(move || {
+            if missing == 0 {
+                return None;
+            }
+            let page = pages.next()?.map(|mut robots| {
+                robots.truncate(missing);
+                missing -= robots.len();
+                robots
+            });
+            Some(page)
+        }))
+    }
+}
+
+/// Arguments that choose robots, their order and their fields.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    order: OrderArgs,
 
     /// Print only how many robots there are
     #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit", "fields"])]
@@ -240,18 +288,8 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// What the chosen robots have in common; `None` if all are chosen.
-    pub(crate) fn condition(&self) -> Option<&'static str> {
-        let FilterArgs {
-            built_in,
-            own,
-            words,
-        } = &self.filter;
-        match (own.is_empty() && words.is_none(), built_in.0.is_empty()) {
-            (true, true) => None,
-            (true, false) => Some("is of these types and years"),
-            (false, _) => Some("meets these conditions"),
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filter.is_empty()
     }
 
     /// Prints the robots of a filter of names, or the hint if there are none.
@@ -261,45 +299,17 @@ impl SelectionArgs {
         hint: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let hint = Some(hint).filter(|_| self.limit != Some(0));
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let filter = self.filter.filter(names, &definition)?;
-        let (sort, columns) = (
-            self.sort(&definition)?,
-            Columns::parse(self.fields.as_deref(), &definition)?,
-        );
+        let columns = Columns::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
             let printed = context.print(&format!("{count}\n"));
             return printed.map_err(Failure::output);
         }
-        let mut missing = self.limit.unwrap_or(usize::MAX);
-        let pages = Pages::new(catalogue, filter).sorted(sort);
-        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
-        let pages = iter::from_fn(|| {
-            if missing == 0 {
-                return None;
-            }
-            let page = pages.next()?.map(|mut robots| {
-                robots.truncate(missing);
-                missing -= robots.len();
-                robots
-            });
-            Some(page)
-        });
+        let hint = Some(hint).filter(|_| self.order.limit != Some(0));
+        let pages = self.order.pages(catalogue, filter)?;
         context.print_pages(pages, &columns, hint)
     }
-
-    fn sort(&self, definition: &Definition) -> Result<Sort, Failure> {
-        Sort::parse(&self.sort, definition).map_err(|_| {
-            let sortable = definition.sortable().map(Field::name);
-            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
-            let message = format!("the order is {}{hint}", Sort::names(definition));
-            invalid("sort", "ORDER", &self.sort, message)
-        })
-    }
 }
-
-/// The maximum number of robots that are read at once.
-const PAGE_SIZE: usize = 1000;

@@ -10,7 +10,7 @@ use crate::{
 
 /// Adds the robot and prints it.
 pub(crate) fn run(robot: &NewRobot, context: &mut Context<'_>) -> Result<(), Failure> {
-    let (catalogue, (draft, _)) = context.open_for(|definition| robot.0.parse(definition))?;
+    let (catalogue, (draft, _)) = context.open_for(|definition| robot.parse(definition))?;
     let robot = catalogue.add(draft)?;
     let printed = context.print_robot(&robot, &Columns::of(&catalogue.definition()));
     printed.map_err(Failure::change_not_shown)

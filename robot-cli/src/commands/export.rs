@@ -6,7 +6,6 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
-    sync::Arc,
 };
 
 use crate::{
@@ -17,11 +16,11 @@ use crate::{
     place::Place,
     printable::printable,
     progress::{Progress, robot_count},
-    selection::TextFilterArgs,
+    selection::{OrderArgs, TextFilterArgs},
 };
 use clap::Args;
 use robot_core::{
-    Catalogue, Existing, OutputError, OutputFile, Pages,
+    Existing, OutputError, OutputFile, Robot,
     transfer::{self, RobotWriter},
 };
 
@@ -36,6 +35,9 @@ pub(crate) struct ExportArgs {
 
     #[command(flatten)]
     filter: TextFilterArgs,
+
+    #[command(flatten)]
+    order: OrderArgs,
 
     /// Fields in this order; an import requires name, type and year, unless the definition says
     /// otherwise [default: all but the revision]
@@ -160,7 +162,7 @@ fn name(path: &Path) -> String {
 
 /// A running export.
 struct Export {
-    pages: Pages<Arc<dyn Catalogue>>,
+    pages: Box<dyn Iterator<Item = robot_core::Result<Vec<Robot>>>>,
     writer: RobotWriter,
     progress: Progress,
 }
@@ -175,13 +177,15 @@ impl Export {
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let columns = Columns::parse(args.fields.as_deref(), &definition)?;
-        let pages = Pages::new(catalogue, args.filter.filter(&definition)?);
+        let pages = args
+            .order
+            .pages(catalogue, args.filter.filter(&definition)?)?;
         let mut writer = RobotWriter::new(format).fields(columns.fields);
         if args.spreadsheet {
             writer = writer.for_spreadsheets();
         }
         Ok(Self {
-            pages,
+            pages: Box::new(pages),
             writer,
             progress,
         })

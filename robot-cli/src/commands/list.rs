@@ -2,7 +2,11 @@
 
 use robot_core::Filter;
 
-use crate::{context::Context, failure::Failure, selection::SelectionArgs};
+use crate::{
+    context::Context,
+    failure::Failure,
+    selection::{NO_MATCH, SelectionArgs},
+};
 
 const EMPTY: &str = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977";
 
@@ -15,11 +19,10 @@ Examples:
 
 /// Prints the robots.
 pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let hint = match selection.condition() {
-        Some(condition) => {
-            format!("No robot {condition}. List all robots with: robot-cli list")
-        }
-        None => EMPTY.to_owned(),
+    let hint = if selection.is_empty() {
+        EMPTY
+    } else {
+        NO_MATCH
     };
-    selection.print(Filter::all(), &hint, context)
+    selection.print(Filter::all(), hint, context)
 }

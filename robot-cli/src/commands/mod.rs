@@ -138,7 +138,7 @@ impl Command {
             Self::Search(args) => search::run(&args, context),
             Self::Get(args) => get::run(args, context),
             Self::Summary(args) => summary::run(&args, context),
-            Self::Update(args) => update::run(&args, context),
+            Self::Update(args) => update::run(args, context),
             Self::Delete(args) => delete::run(args, context),
             Self::Import(args) => import::run(&args, context),
             Self::Export(args) => export::run(&args, context),

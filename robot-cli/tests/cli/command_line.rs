@@ -93,7 +93,6 @@ fn usage_errors_have_status_2() {
         ("search", "<TEXT>"),
         ("get", "<ID>"),
         ("get 1 2", "unexpected argument '2' found"),
-        ("delete", "<ID>..."),
         (
             "list --format xml",
             "[possible values: table, json, ndjson, csv]",
