@@ -274,8 +274,8 @@ impl Columns {
 /// The help of `--fields`.
 pub(crate) fn fields_help() -> String {
     format!(
-        "Fields to print, in the given order: {}, others of 'robot-cli fields', or '*' for all \
-         [default: all but the revision]",
+        "Fields to print, in this order: {}, others of 'robot-cli fields', or '*' [default: all but the \
+         revision]",
         Field::names(Field::ALL)
     )
 }

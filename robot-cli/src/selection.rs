@@ -105,12 +105,16 @@ fn combine(filter: Filter, given: Vec<Given>) -> Result<Filter, Failure> {
 /// Conditions for any fields, and words.
 #[derive(Debug, Args)]
 pub(crate) struct ConditionArgs {
-    /// Only robots with this value of a field; repeat it for several. `FIELD_from` and `FIELD_to` begin
-    /// and end a range; an empty VALUE is none
-    #[arg(long = "where", help_heading = HEADING, value_name = PAIR)]
+    #[arg(
+        long = "where",
+        help = "Only robots with this value of a field; repeat it for several. FIELD_from and FIELD_to \
+                begin and end a range; an empty VALUE is none",
+        help_heading = HEADING,
+        value_name = PAIR
+    )]
     conditions: Vec<String>,
 
-    /// Only robots with each of these words in their name or in a field with search, without case and
+    /// Only robots with each of these words in the name or a field with search; ignores case and
     /// diacritics
     #[arg(long, help_heading = HEADING, value_name = "WORDS")]
     words: Option<String>,

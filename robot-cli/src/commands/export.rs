@@ -54,15 +54,16 @@ const EXAMPLES: &str = "\
 Examples:
   robot-cli export robots.csv                            Export all robots
   robot-cli export --containing R2 --fields name,year    Print some robots
-  robot-cli export robots.csv --spreadsheet              Open the file in a spreadsheet
+  robot-cli export --sort=-year --limit 10               Print the newest ones
+  robot-cli export robots.csv --spreadsheet              For a spreadsheet
   robot-cli export | gzip > robots.ndjson.gz
 
-The file is written under a temporary name and renamed when complete: until then, and after Ctrl-C, an
-existing file is as it was. Devices and pipes are written directly. Names are exported byte for
-byte: <, > and & are not escaped, and a spreadsheet may interpret a name that begins with =, +, -, @,
-a tab or a line break as a formula. With --spreadsheet, an apostrophe precedes such a name. An import
-takes it as a part of the name: export without --spreadsheet to import the file. Open the file with
-the comma as separator: with another one, a name such as 'a;=1+1' contains a formula.";
+The file is written under a temporary name and renamed when complete: until then, and after Ctrl-C, an \
+existing file is as it was. Devices and pipes are written directly. Names are exported byte for byte: \
+<, > and & are not escaped, and a spreadsheet may interpret a name that begins with =, +, -, @, a tab or \
+a line break as a formula. With --spreadsheet, an apostrophe precedes such a name. An import takes it as \
+a part of the name: export without --spreadsheet to import the file. Open the file with the comma as \
+separator: with another one, a name such as 'a;=1+1' contains a formula.";
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;

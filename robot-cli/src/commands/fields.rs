@@ -16,16 +16,16 @@ use crate::{
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  robot-cli fields                                             Print the fields
-  robot-cli fields add maker --type string --index --search    Add a field of texts
-  robot-cli fields add condition --choices good,fair,poor      Add a field of choices
-  robot-cli fields change name --unique=false                  Permit equal names
+  robot-cli fields                                           Print all fields
+  robot-cli fields add maker --type string --index --search  Add texts
+  robot-cli fields add condition --choices good,fair,poor    Add choices
+  robot-cli fields change name --unique=false                Permit equal names
   robot-cli fields change year --minimum -5000 --required=false
-  robot-cli fields remove maker --drop-values                  Remove a field and its values
-  robot-cli fields show > museum.json                          Save the definition
-  robot-cli fields set museum.json                             Replace the definition
+  robot-cli fields remove maker --drop-values                And its values
+  robot-cli fields show > museum.json                        Save the definition
+  robot-cli fields set museum.json                           Replace it
 
-A new rule applies when a robot is changed next. Fields are removed, and their types are changed, only
+A new rule applies when a robot is changed next. Fields are removed, and their types are changed, only \
 if no robot has a value, or with --drop-values.";
 
 /// Arguments of `fields`.
@@ -35,7 +35,7 @@ pub(crate) struct FieldsArgs {
     #[command(subcommand)]
     command: Option<FieldsCommand>,
 
-    /// Drop the values of fields that are removed or get another type
+    /// Drop values of fields that are removed or change their type
     #[arg(long, global = true)]
     drop_values: bool,
 }
@@ -88,7 +88,7 @@ enum FieldsCommand {
 /// The keywords of a field.
 #[derive(Debug, Args)]
 struct Keywords {
-    /// The type of values: string, integer, number or boolean
+    /// The type: string, integer, number or boolean
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 
@@ -120,7 +120,7 @@ struct Keywords {
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
 
-    /// date or uri, for texts; or the format of the output
+    /// Of texts: date or uri; or of the output
     #[arg(long, value_parser = Format::parser(FORMATS), hide_possible_values = true)]
     #[arg(action = ArgAction::Append)]
     format: Vec<String>,

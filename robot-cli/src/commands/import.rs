@@ -38,7 +38,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE|-")]
     file: OsString,
 
-    /// If a name exists: fail, skip the record, or replace the other fields of the robot
+    /// If a name exists: fail, skip the record, or replace the robot's other fields
     #[arg(
         long,
         value_name = "ACTION",
@@ -53,7 +53,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Skip records that fail instead of stopping at the first
+    /// Skip records that fail, and do not stop at the first one
     #[arg(long)]
     keep_going: bool,
 
@@ -64,22 +64,22 @@ pub(crate) struct ImportArgs {
 
 const DETAILS: &str = "\
 Examples:
-  robot-cli import robots.csv                           Stop at the first record that fails
-  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
-  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
-  robot-cli import new.json --on-conflict replace       Update existing robots
-  robot-cli import fleet.csv --atomic                   Store all records, or none if one fails
+  robot-cli import robots.csv                         Stop at the first failure
+  robot-cli import robots.csv --dry-run --keep-going  Report all failures
+  robot-cli import robots.csv --on-conflict skip      Continue after a failure
+  robot-cli import new.json --on-conflict replace     Update existing robots
+  robot-cli import fleet.csv --atomic                 Store all records or none
   curl -s http://robots.example/x | robot-cli import - --format ndjson
 
 Formats:
-  csv     A header line that names the fields in any order; other columns are ignored
+  csv     A header line that names the fields in any order, and rows
   json    An array of objects
   ndjson  One object per line
 
-Each record requires name, type and year, unless the definition of the catalogue says otherwise. Records
-that fail are reported on standard error as FILE:LINE: message, and the exit status is 1.
-Ctrl-C stops between two records and reports the last line; a second Ctrl-C terminates at once. With
---atomic, Ctrl-C stores nothing unless all records have been read.";
+Each record requires name, type and year, unless the definition of the catalogue says otherwise. Other \
+columns of CSV are ignored. Records that fail are reported on standard error as FILE:LINE: message, and \
+the exit status is 1. Ctrl-C stops between two records and reports the last line; a second Ctrl-C \
+terminates at once. With --atomic, Ctrl-C stores nothing unless all records have been read.";
 
 impl ImportArgs {
     fn options(&self) -> ImportOptions {

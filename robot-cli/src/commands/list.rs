@@ -14,7 +14,7 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   robot-cli list --format json
   robot-cli list --type droid --year-from 1970 --year-to 1979
-  robot-cli list --sort=-year --limit 10                         The newest robots
+  robot-cli list --sort=-year --limit 10    Print the newest robots
   robot-cli list --type droid --count";
 
 /// Prints the robots.

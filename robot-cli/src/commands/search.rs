@@ -15,7 +15,7 @@ Examples:
   robot-cli search R2
   robot-cli search r2 --ignore-case
   robot-cli search R2 --type droid --sort=-year
-  robot-cli search --words 'vase athens'           Also in own fields with search
+  robot-cli search --words 'vase athens'    Search in own fields, too
   robot-cli search -- -D2";
 
 /// Arguments of `search`.

@@ -9,9 +9,9 @@ use crate::{context::Context, failure::Failure};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  robot-cli token new write                  For a client that changes robots
-  robot-cli token new write --name ci        The same, with a name by which it is revoked
-  robot-cli token new read --format json     For a client that only reads, as a JSON object";
+  robot-cli token new write                For a client that changes robots
+  robot-cli token new write --name ci      With a name by which it is revoked
+  robot-cli token new read --format json   For a client that only reads";
 
 /// Subcommands of `token`.
 #[derive(Debug, Clone, Subcommand)]
