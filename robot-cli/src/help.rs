@@ -30,60 +30,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
 const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// Sections after the options of the program.
-const DETAILS: &str = "\
-Examples:
-  robot-cli list                                   Print all robots
-  robot-cli --database sqlite:///tmp/my.db list    Use another database file
-  robot-cli list --type droid --sort=-year         Print droids, newest first
-  robot-cli search R2 --format csv > robots.csv    Save the robots with R2
-  robot-cli search r2 --ignore-case                Ignore case and diacritics
-  robot-cli get 1 --format json                    Print one robot as JSON
-  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
-  robot-cli add --type droid --year 1 -- -name     A name that begins with -
-  robot-cli update 1 --year 1980                   Change the year only
-  robot-cli delete 1                               Delete a robot
-  robot-cli delete --yes 1 2 3                     Delete several robots
-  robot-cli fields add maker --type string         Add a field
-  robot-cli update 1 --set maker=ACME              Set its value
-  robot-cli list --where maker=ACME                Print the robots with a value
-  robot-cli import robots.csv                      Add all robots of a file
-  robot-cli export robots.csv                      Save all robots to a file
-  robot-cli copy --from URL --to URL               Copy all robots and their ids
-  robot-cli backup copy.db                         Back up ./robots.db in use
-  robot-cli restore copy.db                        Restore ./robots.db
-  robot-cli check                                  Check ./robots.db for damage
-  robot-cli token new write                        Create a token for a client
-  robot-cli manual | man -l -                      Read the manual
-
-Stores:
-  sqlite://robots.db                      A file in the working directory
-  sqlite:///var/lib/robots.db             A file with an absolute path
-  postgres://user:password@host/database  PostgreSQL
-  mysql://user:password@host/database     MariaDB or MySQL
-  memory:                                 Memory, discarded at the end
-A missing file is created, but not its directory; missing tables on a server are created. Support for \
-postgres: and mysql: is optional at build time. Pass a URL with a password in DATABASE_URL: other users \
-can see command lines.
-
-Formats:
-  table   Aligned columns; control characters in names are escaped
-  json    An array of objects; add, get and update print one object
-  ndjson  One JSON object per line
-  csv     A header line, then one row per robot
-
-Exit status:
-    0  success
-    1  failure, explained on standard error
-    2  invalid command line
-    3  check: problems were found
-  130  stopped by Ctrl-C
-  143  stopped by SIGTERM
-
-Environment:
-  DATABASE_URL    URL of the catalogue if there is no --database
-  NO_COLOR        If set, nothing is colored unless --color is given
-  CLICOLOR_FORCE  If set, output is colored as with --color always
-  COLUMNS         Width of tables on a terminal";
+const DETAILS: &str = include_str!("help/program.txt");
 
 /// The command-line parser with all help texts.
 pub(crate) fn command() -> Command {

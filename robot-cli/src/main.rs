@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let outcome = parsed.map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            failure @ Failure::Reported { .. } => failure,
+            failure @ Failure::Reported(_) => failure,
         })
     });
     match outcome {

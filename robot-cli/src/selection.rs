@@ -2,17 +2,16 @@
 
 use std::{iter, sync::Arc};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use clap::Args;
 use robot_core::{
-    Catalogue, Comparison, Condition, Definition, Field, Filter, Kind, Pages, Robot, Sort, Value,
+    Catalogue, Comparison, Condition, Definition, Field, Filter, Pages, Robot, Sort, Value,
 };
 
 use crate::{
     context::Context,
     failure::Failure,
     fields::{
-        Columns, PAIR, did_you_mean, fields_help, find, impl_args, invalid, pair, requirement,
-        texts, value_name,
+        Columns, PAIR, did_you_mean, fields_help, find, invalid, pair, requirement, value_name,
     },
 };
 
@@ -22,63 +21,19 @@ pub(crate) const NO_MATCH: &str =
 
 const HEADING: &str = "Selection";
 
-/// Conditions for built-in fields, which have options of their own.
-#[derive(Debug)]
-pub(crate) struct BuiltInArgs(Vec<(Condition, String)>);
-
-impl_args!(BuiltInArgs);
+fn help_of(condition: &str) -> String {
+    let mut conditions = Definition::built_in().conditions();
+    let condition = conditions.find(|one| one.name() == condition);
+    condition.map_or_else(String::new, Condition::description)
+}
 
 /// A condition and its value, if not none.
 type Given = (Condition, Option<Value<'static>>);
-
-impl BuiltInArgs {
-    fn add_to(command: Command) -> Command {
-        command.args(conditions().map(|condition| {
-            let field = condition.field();
-            Arg::new(condition.name())
-                .long(condition.name().replace('_', "-"))
-                .help(condition.description())
-                .help_heading(HEADING)
-                .value_name(value_name(field))
-                .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
-                .action(if condition.is_repeatable() {
-                    ArgAction::Append
-                } else {
-                    ArgAction::Set
-                })
-        }))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        let values = conditions().flat_map(|condition| {
-            let texts = texts(matches, condition.name());
-            texts.into_iter().map(move |text| (condition, text))
-        });
-        Self(values.collect())
-    }
-
-    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
-        let given = self.0.iter().map(|(condition, text)| {
-            let (name, field) = (condition.name(), condition.field());
-            given(name, text, definition).map_err(|_| {
-                let field = definition.field(field.name()).unwrap_or(field);
-                invalid(name, value_name(field), text, requirement(field))
-            })
-        });
-        given.collect()
-    }
-}
 
 fn given(name: &str, text: &str, definition: &Definition) -> Result<Given, String> {
     let known: Vec<_> = definition.conditions().collect();
     let condition = find(name, "conditions", &known, Condition::name)?;
     Ok((condition, condition.parse(text)?.map(Value::into_owned)))
-}
-
-/// The conditions that have an option: choices, and the ends of ranges.
-fn conditions() -> impl Iterator<Item = Condition> {
-    let conditions = Definition::built_in().conditions();
-    conditions.filter(|one| one.is_repeatable() || one.comparison() != Comparison::Is)
 }
 
 /// The robots of a filter that meet conditions, too.
@@ -126,17 +81,16 @@ impl ConditionArgs {
         self.conditions.is_empty() && words.trim().is_empty()
     }
 
-    /// The robots of a filter that meet the conditions, and those for built-in fields.
+    /// The robots of a filter that meet the conditions, and others.
     pub(crate) fn filter(
         &self,
         mut filter: Filter,
-        built_in: Option<&BuiltInArgs>,
+        mut all: Vec<Given>,
         definition: &Definition,
     ) -> Result<Filter, Failure> {
         if let Some(words) = &self.words {
             filter = filter.with_words(words, definition);
         }
-        let mut all = built_in.map_or(Ok(Vec::new()), |built_in| built_in.parse(definition))?;
         for text in &self.conditions {
             let given = pair(text).and_then(|(name, value)| given(name, value, definition));
             all.push(given.map_err(|message| invalid("where", PAIR, text, message))?);
@@ -145,24 +99,53 @@ impl ConditionArgs {
     }
 }
 
-/// Arguments that choose robots by the values of their fields.
+/// Arguments that choose robots by the values of their fields. Those for built-in fields have names of
+/// their own.
 #[derive(Debug, Args)]
 struct FilterArgs {
-    #[command(flatten)]
-    built_in: BuiltInArgs,
+    #[arg(long = "type", help = help_of("type"), help_heading = HEADING, value_name = "TYPE")]
+    types: Vec<String>,
+
+    #[arg(long, help = help_of("year_from"), help_heading = HEADING, value_name = "YEAR")]
+    #[arg(allow_negative_numbers = true)]
+    year_from: Option<String>,
+
+    #[arg(long, help = help_of("year_to"), help_heading = HEADING, value_name = "YEAR")]
+    #[arg(allow_negative_numbers = true)]
+    year_to: Option<String>,
 
     #[command(flatten)]
     conditions: ConditionArgs,
 }
 
 impl FilterArgs {
+    /// The names and values of the conditions for built-in fields.
+    fn built_in(&self) -> impl Iterator<Item = (&'static str, Field, &String)> {
+        let types = self.types.iter().map(|text| ("type", Field::TYPE, text));
+        let from = self
+            .year_from
+            .iter()
+            .map(|text| ("year_from", Field::YEAR, text));
+        let to = self
+            .year_to
+            .iter()
+            .map(|text| ("year_to", Field::YEAR, text));
+        types.chain(from).chain(to)
+    }
+
     fn is_empty(&self) -> bool {
-        self.built_in.0.is_empty() && self.conditions.is_empty()
+        self.built_in().next().is_none() && self.conditions.is_empty()
     }
 
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
-        let built_in = Some(&self.built_in);
+        let built_in = self.built_in().map(|(name, field, text)| {
+            given(name, text, definition).map_err(|_| {
+                let field = definition.field(field.name()).unwrap_or(field);
+                invalid(name, value_name(field), text, requirement(field))
+            })
+        });
+        let built_in = built_in.collect::<Result<_, _>>()?;
         self.conditions.filter(names, built_in, definition)
     }
 }

@@ -38,36 +38,34 @@ pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), Fail
     }
 }
 
-/// Robots to change.
-#[derive(Default)]
-pub(crate) struct Targets {
+/// A change of robots.
+pub(crate) struct Targets<'a> {
+    catalogue: &'a dyn Catalogue,
     /// Each with the revision that it must still have: a robot that was chosen by its values may have others
     /// now.
     pub(crate) robots: Vec<(RobotId, Option<Revision>)>,
     seen: HashSet<RobotId>,
     /// The first ones, for the confirmation.
     shown: Vec<Robot>,
-    /// The ids and names that no robot has.
+    /// About the ids and names that no robot has.
     pub(crate) missing: Vec<Failure>,
 }
 
-impl Targets {
-    /// The robot with this id, which may not exist.
-    pub(crate) fn one(id: RobotId, revision: Option<Revision>) -> Self {
-        Self {
-            robots: vec![(id, revision)],
-            ..Self::default()
-        }
-    }
-
+impl<'a> Targets<'a> {
     /// The robots with these ids and exact names, and those of a filter.
     pub(crate) fn find(
-        catalogue: &dyn Catalogue,
-        ids: Vec<IdArgument>,
+        catalogue: &'a dyn Catalogue,
+        ids: impl IntoIterator<Item = IdArgument>,
         names: &[String],
         filter: Option<Filter>,
     ) -> Result<Self, Failure> {
-        let mut targets = Self::default();
+        let mut targets = Self {
+            catalogue,
+            robots: Vec::new(),
+            seen: HashSet::new(),
+            shown: Vec::new(),
+            missing: Vec::new(),
+        };
         for id in ids {
             let robot = match &id {
                 Ok(id) if !targets.seen.contains(id) => catalogue.get(*id)?,
@@ -81,13 +79,13 @@ impl Targets {
             }
         }
         for name in names {
-            if !targets.push_all(catalogue, Filter::all().named(name))? {
+            if !targets.push_all(Filter::all().named(name))? {
                 let failure = Failure::no_robot_with(format_args!("the name '{name}'"));
                 targets.missing.push(failure);
             }
         }
         if let Some(filter) = filter
-            && !targets.push_all(catalogue, filter)?
+            && !targets.push_all(filter)?
         {
             let _ = writeln!(io::stderr(), "{NO_MATCH}");
         }
@@ -95,9 +93,9 @@ impl Targets {
     }
 
     /// Adds the robots of a filter. Returns whether there are any.
-    fn push_all(&mut self, catalogue: &dyn Catalogue, filter: Filter) -> Result<bool, Failure> {
+    fn push_all(&mut self, filter: Filter) -> Result<bool, Failure> {
         let mut is_found = false;
-        for page in Pages::new(catalogue, filter) {
+        for page in Pages::new(self.catalogue, filter) {
             for robot in page? {
                 let revision = robot.revision();
                 self.push(robot, Some(revision));
@@ -116,55 +114,47 @@ impl Targets {
         }
     }
 
-    /// Fails unless the change of several robots is confirmed. The verb is given as in "Delete" and "deleting".
-    pub(crate) fn confirm(
-        &self,
-        args: &ConfirmationArgs,
-        [verb, action]: [&str; 2],
-        columns: &Columns,
-    ) -> Result<(), Failure> {
-        if self.robots.len() < 2 {
-            return Ok(());
-        }
-        let count = robot_count(self.robots.len());
-        let show = || {
-            // Standard output may be redirected.
-            let mut terminal = io::stderr().lock();
-            Table::new(Screen::of_standard_error(), columns).print(&self.shown, &mut terminal)?;
-            match self.robots.len() - self.shown.len() {
-                0 => Ok(()),
-                more => writeln!(terminal, "… and {more} more"),
-            }
-        };
-        args.confirm(
-            &format!("{action} {count}"),
-            show,
-            &format!("{verb} these {count}?"),
-        )
-    }
-
-    /// Changes the robots. Returns the ids of those that were changed: all of them if there is no failure.
+    /// Changes the robots; several only if that is confirmed. The verb is given as in "Delete" and "deleting".
+    /// Returns the ids of the robots that were changed, and failures.
     pub(crate) fn apply(
-        &self,
-        catalogue: &dyn Catalogue,
+        self,
+        confirmation: &ConfirmationArgs,
+        [verb, action]: [&str; 2],
         change: impl Fn(RobotId, Option<Revision>) -> Change,
-    ) -> (Vec<RobotId>, Option<Failure>) {
-        let mut changed = Vec::new();
+    ) -> Result<(Vec<RobotId>, Vec<Failure>), Failure> {
+        if self.robots.len() > 1 {
+            let count = robot_count(self.robots.len());
+            let question = format!("{verb} these {count}?");
+            confirmation.confirm(&format!("{action} {count}"), || self.show(), &question)?;
+        }
+        let (mut changed, mut failures) = (Vec::new(), self.missing);
         for chunk in self.robots.chunks(MAX_TOGETHER) {
             let changes = chunk.iter().map(|(id, revision)| change(*id, *revision));
-            match catalogue.apply_all(changes.collect()) {
+            match self.catalogue.apply_all(changes.collect()) {
                 Ok(ids) => changed.extend(ids),
-                Err(error) if changed.is_empty() => return (changed, Some(error.into())),
                 Err(error) => {
-                    let failure = Failure::new(format_args!(
-                        "{}; {} were changed before, and no others. Fix the cause, and run the command again",
-                        error.with_cause(),
-                        robot_count(changed.len())
-                    ));
-                    return (changed, Some(failure));
+                    failures.push(error.into());
+                    if !changed.is_empty() {
+                        failures.push(Failure::new(format_args!(
+                            "{} were changed before that; run the command again for the others",
+                            robot_count(changed.len())
+                        )));
+                    }
+                    break;
                 }
             }
         }
-        (changed, None)
+        Ok((changed, failures))
+    }
+
+    /// Shows robots on standard error, because standard output may be redirected.
+    fn show(&self) -> io::Result<()> {
+        let columns = Columns::of(&self.catalogue.definition());
+        let mut terminal = io::stderr().lock();
+        Table::new(Screen::of_standard_error(), &columns).print(&self.shown, &mut terminal)?;
+        match self.robots.len() - self.shown.len() {
+            0 => Ok(()),
+            more => writeln!(terminal, "… and {more} more"),
+        }
     }
 }

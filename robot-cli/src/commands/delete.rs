@@ -8,7 +8,7 @@ use robot_core::{Catalogue, Change, RobotId};
 use crate::{
     context::{Context, Format},
     failure::Failure,
-    fields::{Columns, IdArgument, parse_id},
+    fields::{IdArgument, parse_id},
     selection::TextFilterArgs,
     targets::{Targets, check_choice},
     terminal::ConfirmationArgs,
@@ -47,18 +47,15 @@ pub(crate) fn run(args: DeleteArgs, context: &mut Context<'_>) -> Result<(), Fai
     let is_filtered = !args.filter.is_empty();
     check_choice(is_named, is_filtered)?;
     let catalogue = context.open_existing()?;
-    let definition = catalogue.definition();
-    let filter = args.filter.filter(&definition)?;
+    let filter = args.filter.filter(&catalogue.definition())?;
     let filter = is_filtered.then_some(filter);
     let targets = Targets::find(&*catalogue, args.ids, &args.names, filter)?;
-    let columns = Columns::of(&definition);
-    targets.confirm(&args.confirmation, ["Delete", "deleting"], &columns)?;
-    let (deleted, failure) = targets.apply(&*catalogue, |id, revision| match revision {
-        Some(revision) => Change::DeleteIf(id, revision),
-        None => Change::Delete(id),
-    });
-    let mut failures = targets.missing;
-    failures.extend(failure);
+    let verb = ["Delete", "deleting"];
+    let (deleted, mut failures) = targets.apply(&args.confirmation, verb, |id, revision| {
+        revision.map_or(Change::Delete(id), |revision| {
+            Change::DeleteIf(id, revision)
+        })
+    })?;
     if context.print_format() == Format::Table
         && let Err(error) = print_deleted(&deleted, context.output)
     {

@@ -14,19 +14,7 @@ use crate::{
     rows::Rows,
 };
 
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  robot-cli fields                                           Print all fields
-  robot-cli fields add maker --type string --index --search  Add texts
-  robot-cli fields add condition --choices good,fair,poor    Add choices
-  robot-cli fields change name --unique=false                Permit equal names
-  robot-cli fields change year --minimum -5000 --required=false
-  robot-cli fields remove maker --drop-values                And its values
-  robot-cli fields show > museum.json                        Save the definition
-  robot-cli fields set museum.json                           Replace it
-
-A new rule applies when a robot is changed next. Fields are removed, and their types are changed, only \
-if no robot has a value, or with --drop-values.";
+pub(super) const EXAMPLES: &str = include_str!("../help/fields.txt");
 
 /// Arguments of `fields`.
 #[derive(Debug, Args)]
@@ -271,11 +259,8 @@ fn change(
     }
     let action = keywords.map_or("Removed", |_| "Changed");
     let redefinition = edited(&present, name, keywords)?;
-    Ok((
-        catalogue,
-        redefinition,
-        format!("{action} the field {name}."),
-    ))
+    let done = format!("{action} the field {name}.");
+    Ok((catalogue, redefinition, done))
 }
 
 /// Reads a document.

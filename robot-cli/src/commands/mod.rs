@@ -21,7 +21,7 @@ mod update;
 
 use clap::{ArgMatches, Subcommand};
 
-use crate::{context::Context, failure::Failure, fields::NewRobot, help, selection::SelectionArgs};
+use crate::{context::Context, failure::Failure, help, selection::SelectionArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -30,11 +30,7 @@ pub(crate) enum Command {
     /// If the robot violates rules, all of them are reported on standard error, one per line, and
     /// nothing is added. The type and the year are required, unless the definition of the catalogue
     /// says otherwise: see "robot-cli fields".
-    #[command(
-        after_help = "Examples:\n  robot-cli add R2-D2 --type droid --year 1977\n  \
-                            robot-cli add Owl --type vase --set maker=ACME --set weight=3.5"
-    )]
-    Add(NewRobot),
+    Add(add::AddArgs),
 
     /// Print all robots, or some of them, sorted by name
     #[command(after_help = list::EXAMPLES)]
@@ -138,7 +134,7 @@ impl Command {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         match self {
-            Self::Add(robot) => add::run(&robot, context),
+            Self::Add(args) => add::run(&args, context),
             Self::List(selection) => list::run(&selection, context),
             Self::Search(args) => search::run(&args, context),
             Self::Get(args) => get::run(args, context),

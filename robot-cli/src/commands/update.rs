@@ -3,12 +3,12 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision, ValidChanges};
+use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Changes, Columns, IdArgument, parse_id},
+    fields::{Columns, IdArgument, Values, parse_id},
     progress::robot_count,
     selection::ConditionArgs,
     targets::{Targets, check_choice},
@@ -23,8 +23,16 @@ pub(crate) struct UpdateArgs {
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
     id: Option<IdArgument>,
 
+    /// With an id, the new name; without, the exact name of the robot
+    #[arg(long)]
+    name: Option<String>,
+
     #[command(flatten)]
-    changes: Changes,
+    values: Values,
+
+    /// Remove the value of a field
+    #[arg(long, value_name = "FIELD")]
+    unset: Vec<String>,
 
     /// Change the robot only if it still has this revision, which 'get --fields revision' prints
     #[arg(long, value_name = "REVISION", requires = "id")]
@@ -45,73 +53,62 @@ Examples:
 
 /// Changes the robots. One robot is printed, of several the number.
 pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let name = match args.id {
-        Some(_) => None,
-        None => args.changes.take_name(),
+    // Without an id, `--name` is no new value.
+    let chosen = if args.id.is_some() {
+        None
+    } else {
+        args.name.take()
     };
     let is_filtered = !args.conditions.is_empty();
-    check_choice(args.id.is_some() || name.is_some(), is_filtered)?;
-    if args.changes.is_empty() {
+    check_choice(args.id.is_some() || chosen.is_some(), is_filtered)?;
+    if args.name.is_none() && args.values.is_empty() && args.unset.is_empty() {
         return Err(Failure::usage(
             "the new values are missing; add options such as --year YEAR, --set name=NAME or --unset FIELD",
         ));
     }
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
-    let targets = if let Some(id) = args.id.take() {
-        Targets::one(id.map_err(Failure::no_robot)?, args.if_revision)
-    } else {
-        let filter = args.conditions.filter(Filter::all(), None, &definition)?;
-        let filter = is_filtered.then_some(filter);
-        Targets::find(&*catalogue, Vec::new(), name.as_slice(), filter)?
+    let (draft, removed) = args
+        .values
+        .parse(args.name.as_deref(), &args.unset, &definition)?;
+    let filter = args
+        .conditions
+        .filter(Filter::all(), Vec::new(), &definition)?;
+    let filter = is_filtered.then_some(filter);
+    let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
+    let Some((first, revision)) = targets.robots.first_mut() else {
+        return Failure::combine(targets.missing);
     };
-    let changes = changes(&*catalogue, &args.changes, &targets)?;
-    let columns = Columns::of(&definition);
-    targets.confirm(&args.confirmation, ["Change", "changing"], &columns)?;
-    let (_, failure) = targets.apply(&*catalogue, |id, revision| match revision {
-        Some(revision) => Change::UpdateIf(id, revision, changes.clone()),
-        None => Change::Update(id, changes.clone()),
-    });
-    let failures = targets.missing.into_iter().chain(failure);
-    Failure::combine(failures)?;
-    let printed = match *targets.robots.as_slice() {
-        [] => Ok(()),
-        // From here on the change is stored, so every failure has to say so.
-        [(id, _)] => match catalogue
-            .get(id)
-            .and_then(|robot| robot.ok_or(Error::NotFound(id)))
-        {
-            Ok(robot) => context.print_robot(&robot, &columns),
-            Err(error) => Err(io::Error::other(error)),
-        },
-        [..] => {
-            let count = targets.robots.len();
-            let text = format!("Changed {}.", robot_count(count));
-            context.print_result(&text, &[("robots", count.into())])
+    *revision = args.if_revision.or(*revision);
+    let changes = definition.validate_patch(draft, &removed);
+    let changes = changes.or_else(|rejection| {
+        if let Some(revision) = *revision {
+            let robot = catalogue.get(*first)?.ok_or(Error::NotFound(*first))?;
+            if revision != robot.revision() {
+                return Err(Error::Stale(*first));
+            }
         }
+        Err(catalogue.violations(rejection, Some(*first))?.into())
+    })?;
+    let verb = ["Change", "changing"];
+    let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {
+        let changes = changes.clone();
+        match revision {
+            Some(revision) => Change::UpdateIf(id, revision, changes),
+            None => Change::Update(id, changes),
+        }
+    })?;
+    Failure::combine(failures)?;
+    let printed = if let [id] = *changed.as_slice() {
+        // From here on the change is stored, so every failure has to say so.
+        match catalogue.get(id) {
+            Ok(Some(robot)) => context.print_robot(&robot, &Columns::of(&definition)),
+            Ok(None) => Err(io::Error::other(Error::NotFound(id))),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    } else {
+        let text = format!("Changed {}.", robot_count(changed.len()));
+        context.print_result(&text, &[("robots", changed.len().into())])
     };
     printed.map_err(Failure::change_not_shown)
-}
-
-/// The changes, checked by the definition. The first robot stands for all in the messages.
-fn changes(
-    catalogue: &dyn Catalogue,
-    changes: &Changes,
-    targets: &Targets,
-) -> Result<ValidChanges, Failure> {
-    let definition = catalogue.definition();
-    let (draft, removed) = changes.parse(&definition)?;
-    definition
-        .validate_patch(draft, &removed)
-        .or_else(|rejection| {
-            let first = targets.robots.first().copied();
-            if let Some((id, Some(revision))) = first {
-                let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-                if revision != robot.revision() {
-                    return Err(Error::Stale(id).into());
-                }
-            }
-            let violations = catalogue.violations(rejection, first.map(|(id, _)| id))?;
-            Err(Error::from(violations).into())
-        })
 }
