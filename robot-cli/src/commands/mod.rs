@@ -53,17 +53,17 @@ pub(crate) enum Command {
     /// Robots are chosen by an id, an exact name, or conditions. Fields without an option keep their values.
     /// One robot is printed when it is changed. Changing several robots needs confirmation: on a terminal the
     /// command shows them and asks, elsewhere it requires --yes. Up to 10,000 robots are changed all or
-    /// none, and more in steps of 10,000. Robots that are chosen by their values are changed only if
-    /// no other program changes them meanwhile.
+    /// none, and more in steps of 10,000. If names or conditions choose up to 1,000 robots, all of them must
+    /// be unchanged since.
     Update(update::UpdateArgs),
 
     /// Delete robots
     ///
-    /// Robots are chosen by ids and exact names, or by conditions. If no robot has some of the ids or
-    /// names, the other robots are deleted, these are reported on standard error, and the exit status is 1.
-    /// Deleting several robots needs confirmation: on a terminal the command shows them and asks, elsewhere
-    /// it requires --yes. Up to 10,000 robots are deleted all or none, and more in steps of 10,000. Robots
-    /// that are chosen by their values are deleted only if no other program changes them meanwhile.
+    /// Robots are chosen by ids and exact names, or by conditions. Ids and names that no robot has are reported
+    /// on standard error, the other robots are deleted, and the exit status is 1. Deleting several robots needs
+    /// confirmation: on a terminal the command shows them and asks, elsewhere it requires --yes. Up to 10,000
+    /// robots are deleted all or none, and more in steps of 10,000. If names or conditions choose up to 1,000
+    /// robots, all of them must be unchanged since.
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input
