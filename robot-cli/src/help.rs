@@ -94,7 +94,7 @@ pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let hyphens = &typed[..typed.len() - name.len()];
     let similar = similar(name, names).map(|name| format!("{hyphens}{name}"));
     let _ = error.remove(suggested);
-    // An option of another command, which is not similar either.
+    // clap also suggests options of other commands.
     let is_other = |tip: &StyledStr| tip.to_string().ends_with(" exists");
     if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
         && tips.iter().any(is_other)

@@ -3,7 +3,7 @@
 use std::io;
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision};
+use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision, RobotId};
 
 use crate::{
     context::Context,
@@ -54,11 +54,7 @@ Examples:
 /// Changes the robots. One robot is printed, of several the number.
 pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     // Without an id, `--name` is no new value.
-    let chosen = if args.id.is_some() {
-        None
-    } else {
-        args.name.take()
-    };
+    let chosen = args.name.take_if(|_| args.id.is_none());
     let is_filtered = !args.conditions.is_empty();
     check_choice(args.id.is_some() || chosen.is_some(), is_filtered)?;
     if args.name.is_none() && args.values.is_empty() && args.unset.is_empty() {
@@ -68,12 +64,9 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
     }
     let catalogue = context.open_existing()?;
     let definition = catalogue.definition();
-    let (draft, removed) = args
-        .values
-        .parse(args.name.as_deref(), &args.unset, &definition)?;
-    let filter = args
-        .conditions
-        .filter(Filter::all(), Vec::new(), &definition)?;
+    let (name, conditions) = (args.name.as_deref(), &args.conditions);
+    let (draft, removed) = args.values.parse(name, &args.unset, &definition)?;
+    let filter = conditions.filter(Filter::all(), Vec::new(), &definition)?;
     let filter = is_filtered.then_some(filter);
     let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
     let Some((first, revision)) = targets.robots.first_mut() else {
@@ -99,16 +92,23 @@ pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(),
         }
     })?;
     Failure::combine(failures)?;
-    let printed = if let [id] = *changed.as_slice() {
-        // From here on the change is stored, so every failure has to say so.
+    print(&changed, &*catalogue, context).map_err(Failure::change_not_shown)
+}
+
+/// Prints one robot, or the number of several. Each failure has to say that the change is stored.
+fn print(
+    changed: &[RobotId],
+    catalogue: &dyn Catalogue,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if let [id] = *changed {
         match catalogue.get(id) {
-            Ok(Some(robot)) => context.print_robot(&robot, &Columns::of(&definition)),
+            Ok(Some(robot)) => context.print_robot(&robot, &Columns::of(&catalogue.definition())),
             Ok(None) => Err(io::Error::other(Error::NotFound(id))),
             Err(error) => Err(io::Error::other(error)),
         }
     } else {
         let text = format!("Changed {}.", robot_count(changed.len()));
         context.print_result(&text, &[("robots", changed.len().into())])
-    };
-    printed.map_err(Failure::change_not_shown)
+    }
 }
