@@ -13,12 +13,12 @@ const GLOBAL: &str = "Global options";
 /// help add" describes the other fields. By default the catalogue is the file robots.db, which is
 /// created when a robot is added.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, subcommand_value_name = "COMMAND")]
+#[command(version, max_term_width = 80, subcommand_value_name = "COMMAND")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// URL of the catalogue
+    /// URL of the robot catalogue
     // The value of the variable is hidden because the URL may contain a password.
     #[arg(
         long,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     )]
     pub(crate) timeout: u64,
 
-    /// Format: table, json, ndjson or csv [default: table, or by the file name]
+    /// Format of robots: table, json, ndjson or csv [default: table, or by the file name]
     // As text, because "fields add" has an option with the same name and further values.
     #[arg(
         long,

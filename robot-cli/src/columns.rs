@@ -1,6 +1,6 @@
 //! Columns of a file to import: which fields they stand for, and the fields that they need.
 
-use std::io::{self, IsTerminal};
+use std::io;
 
 use clap::{Args, builder::PossibleValuesParser};
 use robot_core::{
@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
     fields::{invalid, settable},
     rows::Rows,
-    terminal,
+    terminal::{self, ConfirmationArgs},
 };
 
 /// Arguments about the columns of a file, or the members of its records.
@@ -55,9 +55,8 @@ pub(crate) struct ColumnArgs {
     #[arg(long, requires = "define")]
     choices: bool,
 
-    /// Do not ask before fields are added
-    #[arg(long, short, requires = "define")]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: ConfirmationArgs,
 }
 
 /// The value of `--map`.
@@ -151,17 +150,12 @@ impl ColumnArgs {
             return Ok((proposal.columns, None));
         }
         show(&proposal);
-        let needs_confirmation = !self.yes && !is_dry_run;
-        let has_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
-        if needs_confirmation && !has_terminal {
-            return Err(Failure::usage(
-                "changing the fields needs confirmation, and there is no terminal; nothing was \
-                 stored. Add --yes to change them",
-            ));
+        if is_dry_run {
+            return Ok((proposal.columns, Some(proposal.definition)));
         }
-        if needs_confirmation && !terminal::is_confirmed("Define these fields?").unwrap_or(false) {
-            return Err(Failure::plain(vec!["Nothing was stored.".to_owned()]));
-        }
+        let action = "changing the fields";
+        self.confirmation
+            .confirm(action, || Ok(()), "Define these fields?")?;
         Ok((proposal.columns, Some(proposal.definition)))
     }
 }

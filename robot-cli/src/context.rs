@@ -36,17 +36,13 @@ impl Context<'_> {
         &self,
         parse: impl Fn(&Definition) -> Result<T, Failure>,
     ) -> Result<(Arc<dyn Catalogue>, T), Failure> {
-        match self.open_existing() {
-            Err(OpenError::Missing { .. }) => {
-                let parsed = parse(Definition::built_in())?;
-                Ok((self.open()?, parsed))
-            }
-            opened => {
-                let catalogue = opened?;
-                let parsed = parse(&catalogue.definition())?;
-                Ok((catalogue, parsed))
-            }
-        }
+        let existing = match self.open_existing() {
+            Err(OpenError::Missing { .. }) => None,
+            opened => Some(opened?),
+        };
+        let definition = existing.as_ref().map(Catalogue::definition);
+        let parsed = parse(definition.as_ref().unwrap_or(Definition::built_in()))?;
+        Ok((existing.map_or_else(|| self.open(), Ok)?, parsed))
     }
 
     /// The files of the catalogue, which no command may write otherwise.

@@ -8,7 +8,9 @@ use std::{
 
 use anstyle::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use robot_core::{BackupError, CheckOutcome, CheckReport, Error, OpenError, RestoreError};
+use robot_core::{
+    BackupError, CheckOutcome, CheckReport, DefinitionConflict, Error, OpenError, RestoreError,
+};
 
 use crate::printable::printable;
 
@@ -20,13 +22,17 @@ const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) enum Failure {
     /// A wrong command line, or the help or the version. `main` adds the usage of the command.
     CommandLine(clap::Error),
-    Reported {
-        /// The messages, without those that have been printed before.
-        lines: Vec<String>,
-        /// Printed once, after the messages.
-        hint: Option<&'static str>,
-        status: u8,
-    },
+    Reported(Report),
+}
+
+/// What is printed, and the exit status.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    /// The messages, without those that have been printed before.
+    lines: Vec<String>,
+    /// Printed once, after the messages.
+    hint: Option<&'static str>,
+    status: u8,
 }
 
 impl Failure {
@@ -36,9 +42,12 @@ impl Failure {
     }
 
     pub(crate) fn with_status(status: u8, message: impl Display) -> Self {
-        // Escaped so that it stays on one line.
-        let line = format!("{ERROR}error:{ERROR:#} {}", printable(&message.to_string()));
-        Self::reported(vec![line], None, status)
+        Self::reported(vec![Self::line(message)], None, status)
+    }
+
+    /// A message, escaped so that it stays on one line.
+    fn line(message: impl Display) -> String {
+        format!("{ERROR}error:{ERROR:#} {}", printable(&message.to_string()))
     }
 
     /// A failure with these lines. They have no prefix, so that scripts can compare them.
@@ -52,11 +61,11 @@ impl Failure {
     }
 
     fn reported(lines: Vec<String>, hint: Option<&'static str>, status: u8) -> Self {
-        Self::Reported {
+        Self::Reported(Report {
             lines,
             hint,
             status,
-        }
+        })
     }
 
     /// A command rejects its arguments.
@@ -66,12 +75,12 @@ impl Failure {
 
     /// No robot has the id, which may be one that is never assigned.
     pub(crate) fn no_robot(id: impl Display) -> Self {
-        let message = format!("{ERROR}error:{ERROR:#} No robot has the id {id}");
-        Self::reported(
-            vec![message],
-            Some("List the robots with: robot-cli list"),
-            1,
-        )
+        Self::no_robot_with(format_args!("the id {id}"))
+    }
+
+    pub(crate) fn no_robot_with(value: impl Display) -> Self {
+        let line = Self::line(format_args!("No robot has {value}"));
+        Self::reported(vec![line], Some("List the robots with: robot-cli list"), 1)
     }
 
     pub(crate) fn own_file(file: impl Display) -> Self {
@@ -80,69 +89,62 @@ impl Failure {
         ))
     }
 
-    /// The output is incomplete. A closed pipe is no failure: the reader closed it.
-    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    /// The output is incomplete.
     pub(crate) fn output(cause: io::Error) -> Self {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            return Self::printed(None, 0);
-        }
-        Self::new(format_args!(
-            "cannot write the output: {cause}; the output is incomplete, so free disk space or write \
-             to another file, and run the command again"
-        ))
+        Self::not_printed(
+            cause,
+            "cannot write the output",
+            "the output is incomplete, so free disk space or write to another file, and run the command \
+             again",
+        )
     }
 
     /// The change is stored, but its result cannot be printed.
-    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
     pub(crate) fn change_not_shown(cause: io::Error) -> Self {
-        if cause.kind() == io::ErrorKind::BrokenPipe {
-            return Self::printed(None, 0);
+        let what = "the command succeeded, but its result cannot be printed";
+        Self::not_printed(cause, what, "check it with: robot-cli list")
+    }
+
+    /// A closed pipe is no failure: the reader closed it.
+    #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+    fn not_printed(cause: io::Error, what: &str, remedy: &str) -> Self {
+        match cause.kind() {
+            io::ErrorKind::BrokenPipe => Self::printed(None, 0),
+            _ => Self::new(format_args!("{what}: {cause}; {remedy}")),
         }
-        Self::new(format_args!(
-            "the command succeeded, but its result cannot be printed: {cause}; check it with: \
-             robot-cli list"
-        ))
     }
 
     /// Success if there are no failures, or else all of them as one, with the greatest status.
     pub(crate) fn combine(failures: impl IntoIterator<Item = Self>) -> Result<(), Self> {
-        let combined = failures.into_iter().reduce(|all, next| match (all, next) {
-            (
-                Self::Reported {
-                    mut lines,
-                    hint,
-                    status,
-                },
-                Self::Reported {
-                    lines: more,
-                    hint: other,
-                    status: next,
-                },
-            ) => {
-                lines.extend(more);
-                Self::reported(lines, hint.or(other), status.max(next))
-            }
-            (Self::Reported { .. }, command_line) | (command_line, _) => command_line,
-        });
-        combined.map_or(Ok(()), Err)
+        let (mut all, mut is_success) = (Report::default(), true);
+        for failure in failures {
+            let Self::Reported(report) = failure else {
+                return Err(failure);
+            };
+            all.lines.extend(report.lines);
+            all.hint = all.hint.or(report.hint);
+            all.status = all.status.max(report.status);
+            is_success = false;
+        }
+        if is_success {
+            Ok(())
+        } else {
+            Err(Self::Reported(all))
+        }
     }
 
     /// Prints the messages and returns the exit status.
     pub(crate) fn report(self) -> ExitCode {
-        let (lines, hint, status) = match self {
+        let report = match self {
             Self::CommandLine(error) => return report_command_line(&error),
-            Self::Reported {
-                lines,
-                hint,
-                status,
-            } => (lines, hint, status),
+            Self::Reported(report) => report,
         };
         // Removes the colors if standard error is not a terminal.
         let mut stderr = anstream::stderr().lock();
-        for line in lines.iter().map(String::as_str).chain(hint) {
+        for line in report.lines.iter().map(String::as_str).chain(report.hint) {
             let _ = writeln!(stderr, "{line}");
         }
-        status.into()
+        report.status.into()
     }
 }
 
@@ -164,12 +166,12 @@ impl From<Error> for Failure {
             Error::DefinitionStale => {
                 Self::new("the definition was changed meanwhile; run the command again")
             }
-            Error::DefinitionConflict { .. } => {
-                let message = error.to_string();
-                Self::new(
-                    message.replace("send the definition with drop_values", "add --drop-values"),
-                )
-            }
+            Error::DefinitionConflict {
+                conflict: DefinitionConflict::HaveValues,
+                ..
+            } => Self::new(format_args!(
+                "{error}; to drop the values, add --drop-values"
+            )),
             error => Self::new(error.with_cause()),
         }
     }
@@ -254,10 +256,10 @@ mod tests {
     impl Failure {
         /// The lines without colors.
         pub(crate) fn plain_lines(&self) -> Vec<String> {
-            let Self::Reported { lines, .. } = self else {
+            let Self::Reported(report) = self else {
                 panic!("{self:?} is about the command line");
             };
-            let stripped = lines.iter().map(|line| strip_str(line).to_string());
+            let stripped = report.lines.iter().map(|line| strip_str(line).to_string());
             stripped.collect()
         }
     }
@@ -295,7 +297,13 @@ mod tests {
                 "The robot name must be unique"
             ]
         );
-        assert!(matches!(several, Failure::Reported { status: 1, .. }));
-        assert!(matches!(broken_pipe(), Failure::Reported { status: 0, .. }));
+        assert!(matches!(
+            several,
+            Failure::Reported(Report { status: 1, .. })
+        ));
+        assert!(matches!(
+            broken_pipe(),
+            Failure::Reported(Report { status: 0, .. })
+        ));
     }
 }

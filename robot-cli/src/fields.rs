@@ -7,132 +7,36 @@
 use std::ffi::OsStr;
 
 use clap::{
-    Arg, ArgAction, ArgGroup, ArgMatches, Command,
+    Arg, Args, Command,
     builder::{StringValueParser, TypedValueParser},
 };
 use robot_core::{
-    Definition, Draft, Field, Kind, ParseFieldsError, ParseIdError, RobotId, http::similar,
+    Definition, Draft, Field, ParseFieldsError, ParseIdError, RobotId, http::similar,
 };
 
 use crate::failure::Failure;
 
-/// Implements [`clap::Args`] for a type of arguments that are made from the definition of the fields:
-/// its `add_to` adds them to a command, and `read` returns their values.
-macro_rules! impl_args {
-    ($($type:ty),+) => {
-        $(impl clap::FromArgMatches for $type {
-            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-                Ok(Self::read(matches))
-            }
+/// Values of a robot.
+#[derive(Debug, Args)]
+pub(crate) struct Values {
+    #[arg(long = "type", help = help_of(Field::TYPE), value_name = "TYPE")]
+    kind: Option<String>,
 
-            fn update_from_arg_matches(
-                &mut self,
-                matches: &clap::ArgMatches,
-            ) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
+    #[arg(long, help = help_of(Field::YEAR), allow_negative_numbers = true)]
+    year: Option<String>,
 
-        impl clap::Args for $type {
-            fn augment_args(command: clap::Command) -> clap::Command {
-                Self::add_to(command)
-            }
-
-            fn augment_args_for_update(command: clap::Command) -> clap::Command {
-                Self::augment_args(command)
-            }
-        })+
-    };
-}
-pub(crate) use impl_args;
-
-/// The values of a new robot.
-#[derive(Debug)]
-pub(crate) struct NewRobot(pub(crate) Values);
-
-/// The new values of a robot: at least one.
-#[derive(Debug)]
-pub(crate) struct Changes(pub(crate) Values);
-
-impl_args!(NewRobot, Changes);
-
-impl NewRobot {
-    fn add_to(command: Command) -> Command {
-        let arguments = Field::SETTABLE.iter().map(|field| {
-            let argument = argument(*field).help(format!("The {field}: {}", field.limits()));
-            // The name is the only argument without an option, and required by every definition.
-            if *field == Field::NAME {
-                argument.required(true)
-            } else {
-                argument.long(field.name())
-            }
-        });
-        let help = "A value of another field, see 'robot-cli fields'; repeat it for several";
-        command
-            .args(arguments)
-            .arg(repeated("set", PAIR).help(help))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        Self(Values::read(matches, Vec::new()))
-    }
+    /// A value of another field, see 'robot-cli fields'; repeat it for several
+    #[arg(long, value_name = PAIR)]
+    set: Vec<String>,
 }
 
-impl Changes {
-    fn add_to(command: Command) -> Command {
-        let arguments = Field::SETTABLE.iter().map(|field| {
-            let hint = match field.kind() {
-                Kind::Text { .. } => {
-                    let value = value_name(*field);
-                    format!("; write --{field}=-{value} if it begins with a hyphen")
-                }
-                _ => format!(": {}", field.limits()),
-            };
-            argument(*field)
-                .long(field.name())
-                .help(format!("The new {field}{hint}"))
-        });
-        let set = repeated("set", PAIR).help("The new value of a field; repeat it for several");
-        let unset = repeated("unset", "FIELD").help("Remove the value of a field");
-        let group = ArgGroup::new("changes").required(true).multiple(true);
-        let group = group.args(Field::SETTABLE.iter().map(|field| field.name()));
-        command
-            .args(arguments)
-            .args([set, unset])
-            .group(group.args(["set", "unset"]))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        Self(Values::read(matches, texts(matches, "unset")))
-    }
-}
-
-/// The usage of `update`. The one that clap derives shows the options as alternatives.
-pub(crate) fn update_usage() -> String {
-    let options = Field::SETTABLE
-        .iter()
-        .map(|field| format!("[--{field} <{}>] ", value_name(*field)));
-    format!(
-        "robot-cli update [OPTIONS] {}[--set <{PAIR}>] [--unset <FIELD>] <ID>",
-        options.collect::<String>()
-    )
+/// What a value must be, as the help of an argument.
+pub(crate) fn help_of(field: Field) -> String {
+    format!("The {field}: {}", field.limits())
 }
 
 /// The value of `--set` and `--where`, in help texts.
 pub(crate) const PAIR: &str = "FIELD=VALUE";
-
-/// The argument for a value of a built-in field.
-fn argument(field: Field) -> Arg {
-    Arg::new(field.name())
-        .value_name(value_name(field))
-        .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
-}
-
-pub(crate) fn repeated(name: &'static str, value_name: &'static str) -> Arg {
-    let argument = Arg::new(name).long(name).value_name(value_name);
-    argument.action(ArgAction::Append)
-}
 
 pub(crate) fn value_name(field: Field) -> String {
     field.name().to_uppercase()
@@ -148,43 +52,27 @@ pub(crate) fn requirement(field: Field) -> String {
     format!("{article} {field} is {}", field.requirement())
 }
 
-/// All values of an argument.
-pub(crate) fn texts(matches: &ArgMatches, name: &str) -> Vec<String> {
-    let texts = matches.get_many(name).into_iter().flatten();
-    texts.cloned().collect()
-}
-
-/// The values of a robot, and the fields whose values are removed.
-#[derive(Debug)]
-pub(crate) struct Values {
-    built_in: Vec<(&'static str, String)>,
-    set: Vec<String>,
-    unset: Vec<String>,
-}
-
 impl Values {
-    fn read(matches: &ArgMatches, unset: Vec<String>) -> Self {
-        let built_in = Field::SETTABLE.iter().filter_map(|field| {
-            let text = matches.get_one::<String>(field.name())?;
-            Some((field.name(), text.clone()))
-        });
-        Self {
-            built_in: built_in.collect(),
-            set: texts(matches, "set"),
-            unset,
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kind.is_none() && self.year.is_none() && self.set.is_empty()
     }
 
-    /// The values, and the fields without one.
-    pub(crate) fn parse(&self, definition: &Definition) -> Result<(Draft, Vec<Field>), Failure> {
+    /// These values and a name, and the fields without a value.
+    pub(crate) fn parse(
+        &self,
+        name: Option<&str>,
+        unset: &[String],
+        definition: &Definition,
+    ) -> Result<(Draft, Vec<Field>), Failure> {
         let (mut draft, mut removed) = (Draft::default(), Vec::new());
-        for (name, text) in &self.built_in {
+        let built_in = [name, self.kind.as_deref(), self.year.as_deref()];
+        for (name, text) in ["name", "type", "year"].into_iter().zip(built_in) {
             let field = settable(name, definition).map_err(Failure::usage)?;
-            let value = field.parse_value(text).map_err(|_| {
-                let value_name = value_name(field);
-                invalid(name, value_name, text, requirement(field))
-            })?;
-            draft.set(field, value);
+            if let Some(text) = text {
+                let value = field.parse_value(text);
+                let wrong = |_| invalid(name, value_name(field), text, requirement(field));
+                draft.set(field, value.map_err(wrong)?);
+            }
         }
         for text in &self.set {
             let invalid = |message| invalid("set", PAIR, text, message);
@@ -200,7 +88,7 @@ impl Values {
                 draft.set(field, field.parse_value(value).map_err(invalid)?);
             }
         }
-        for name in &self.unset {
+        for name in unset {
             let field = settable(name, definition);
             removed.push(field.map_err(|message| invalid("unset", "FIELD", name, message))?);
         }
@@ -292,8 +180,8 @@ impl Columns {
 /// The help of `--fields`.
 pub(crate) fn fields_help() -> String {
     format!(
-        "Fields to print, in the given order: {}, others of 'robot-cli fields', or '*' for all \
-         [default: all but the revision]",
+        "Fields to print, in this order: {}, others of 'robot-cli fields', or '*' [default: all but the \
+         revision]",
         Field::names(Field::ALL)
     )
 }

@@ -2,9 +2,14 @@
 //!
 //! clap can't list commands in groups, so the list is rendered here.
 
-use std::fmt::Write;
+use std::{env, fmt::Write};
 
-use clap::{ArgMatches, Command, CommandFactory};
+use clap::{
+    Arg, ArgMatches, Command, CommandFactory,
+    builder::StyledStr,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
+use robot_core::http::similar;
 
 use crate::arguments::Arguments;
 
@@ -25,64 +30,15 @@ const GROUPS: [(&str, &[&str]); 4] = [
 const COMMAND_HELP: &str = "{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
 
 /// Sections after the options of the program.
-const DETAILS: &str = "\
-Examples:
-  robot-cli list                                   Print all robots
-  robot-cli --database sqlite:///tmp/my.db list    Use another database file
-  robot-cli list --type droid --sort=-year         Print the droids, the newest first
-  robot-cli search R2 --format csv > robots.csv    Save the robots with R2 in the name
-  robot-cli search r2 --ignore-case                Search without case and diacritics
-  robot-cli get 1 --format json                    Print one robot as a JSON object
-  robot-cli add R2-D2 --type droid --year 1977     Add a robot to ./robots.db
-  robot-cli add --type droid --year 1 -- -name     Add a name that begins with a hyphen
-  robot-cli update 1 --year 1980                   Change the year only
-  robot-cli delete 1                               Delete a robot
-  robot-cli delete --yes 1 2 3                     Delete several without confirmation
-  robot-cli fields add maker --type string         Add a field
-  robot-cli update 1 --set maker=ACME              Set its value
-  robot-cli list --where maker=ACME                Print the robots with a value
-  robot-cli import robots.csv                      Add all robots of a file
-  robot-cli export robots.csv                      Save all robots to a file
-  robot-cli copy --from URL --to URL               Copy all robots, with their ids
-  robot-cli backup copy.db                         Back up ./robots.db while it is in use
-  robot-cli restore copy.db                        Create ./robots.db from a backup
-  robot-cli check                                  Check ./robots.db for damage
-  robot-cli token new write                        Create a token for a client of the server
-  robot-cli manual | man -l -                      Read the manual
-
-Stores:
-  sqlite://robots.db               A file in the working directory
-  sqlite:///var/lib/robots.db      A file with an absolute path
-  memory:                          Empty at the start, discarded at the end
-  postgres://user:password@host/database
-  mysql://user:password@host/database
-A missing file is created, but not its directory; missing tables on a server are created.
-Support for postgres: and mysql: is optional at build time. Pass a URL with a password in
-DATABASE_URL: other users can see command lines.
-
-Formats:
-  table   Aligned columns; control characters in names are escaped
-  json    An array of objects; add, get and update print one object
-  ndjson  One JSON object per line
-  csv     A header line, then one row per robot
-
-Exit status:
-    0  success
-    1  failure, explained on standard error
-    2  invalid command line
-    3  check: problems were found
-  130  stopped by Ctrl-C
-  143  stopped by SIGTERM
-
-Environment:
-  DATABASE_URL    URL of the catalogue if there is no --database
-  NO_COLOR        If set, nothing is colored unless --color is given
-  CLICOLOR_FORCE  If set, output is colored as with --color always
-  COLUMNS         Width of tables on a terminal";
+const DETAILS: &str = include_str!("help/program.txt");
 
 /// The command-line parser with all help texts.
 pub(crate) fn command() -> Command {
-    let mut command = with_compact_help(Arguments::command()).after_help(DETAILS);
+    of_parser(Arguments::command())
+}
+
+fn of_parser(parser: Command) -> Command {
+    let mut command = with_compact_help(parser).after_help(DETAILS);
     // Adds the command `help`, so that it is in the list.
     command.build();
     let template = format!(
@@ -102,6 +58,53 @@ fn with_compact_help(command: Command) -> Command {
         .long_about(None)
         .help_template(COMMAND_HELP)
         .mut_subcommands(with_compact_help)
+}
+
+/// Replaces the suggestions of clap by the known name that is [`similar`] to what was typed.
+pub(crate) fn with_suggestion(mut error: clap::Error) -> clap::Error {
+    let root = command();
+    let called = env::args_os().fold(&root, |called, word| {
+        called.find_subcommand(word).unwrap_or(called)
+    });
+    let (typed, suggested, names): (_, _, Vec<_>) = match error.kind() {
+        ErrorKind::InvalidSubcommand => (
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+            called.get_subcommands().map(Command::get_name).collect(),
+        ),
+        ErrorKind::UnknownArgument => (
+            ContextKind::InvalidArg,
+            ContextKind::SuggestedArg,
+            called.get_arguments().filter_map(Arg::get_long).collect(),
+        ),
+        ErrorKind::InvalidValue => (
+            ContextKind::InvalidValue,
+            ContextKind::SuggestedValue,
+            match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(names)) => names.iter().map(String::as_str).collect(),
+                _ => Vec::new(),
+            },
+        ),
+        _ => return error,
+    };
+    let Some(ContextValue::String(typed)) = error.get(typed) else {
+        return error;
+    };
+    let name = typed.trim_start_matches('-');
+    let hyphens = &typed[..typed.len() - name.len()];
+    let similar = similar(name, names).map(|name| format!("{hyphens}{name}"));
+    let _ = error.remove(suggested);
+    // clap also suggests options of other commands.
+    let is_other = |tip: &StyledStr| tip.to_string().ends_with(" exists");
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+        && tips.iter().any(is_other)
+    {
+        let _ = error.remove(ContextKind::Suggested);
+    }
+    if let Some(name) = similar {
+        let _ = error.insert(suggested, ContextValue::String(name));
+    }
+    error
 }
 
 /// Adds the usage of the command that was called to an error.
@@ -143,6 +146,8 @@ fn heading(command: &Command, text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use super::*;
 
     #[test]
@@ -155,6 +160,30 @@ mod tests {
                 lines.filter(|line| line.split_whitespace().next() == Some(member.get_name()));
             assert_eq!(with_it.count(), 1, "{}: {list}", member.get_name());
         }
+    }
+
+    /// Lines with more than 80 columns, last lines of a single word, and examples that are wrapped.
+    fn faults_of(command: &mut Command) -> Vec<String> {
+        let help = command.render_help().to_string();
+        let mut faults = Vec::new();
+        for (previous, line) in iter::once("").chain(help.lines()).zip(help.lines()) {
+            let is_lonely = !previous.is_empty() && line.split_whitespace().count() == 1;
+            if line.chars().count() > 80 || is_lonely {
+                faults.push(format!("{}: {previous}\n{line}", command.get_name()));
+            }
+        }
+        let after = command.get_after_help().map(ToString::to_string);
+        let examples = after.iter().flat_map(|text| text.lines());
+        let wrapped = examples.filter(|line| line.starts_with(' ') && !help.contains(line));
+        faults.extend(wrapped.map(str::to_owned));
+        faults.extend(command.get_subcommands_mut().flat_map(faults_of));
+        faults
+    }
+
+    #[test]
+    fn help_fits_80_columns_without_lonely_words() {
+        let faults = faults_of(&mut of_parser(Arguments::command().term_width(80)));
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
 
     #[test]

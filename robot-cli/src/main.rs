@@ -18,7 +18,9 @@ mod printable;
 mod progress;
 mod rows;
 mod selection;
+mod source;
 mod table;
+mod targets;
 mod terminal;
 
 use std::{
@@ -40,10 +42,11 @@ use crate::{
 
 fn main() -> ExitCode {
     logging::start();
-    let outcome = parse().map_err(Failure::from).and_then(|matches| {
+    let parsed = parse().map_err(help::with_suggestion);
+    let outcome = parsed.map_err(Failure::from).and_then(|matches| {
         run(&matches).map_err(|failure| match failure {
             Failure::CommandLine(error) => help::with_usage(error, &matches).into(),
-            failure @ Failure::Reported { .. } => failure,
+            failure @ Failure::Reported(_) => failure,
         })
     });
     match outcome {

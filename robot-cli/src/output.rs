@@ -14,6 +14,7 @@ use crate::{
     context::{Context, Format},
     failure::Failure,
     fields::Columns,
+    rows::Rows,
     table::Table,
     terminal::Screen,
 };
@@ -72,14 +73,9 @@ impl Context<'_> {
                 writeln!(self.output, "{}", Value::Object(members.collect()))?;
             }
             Format::Csv => {
-                let mut writer = csv::Writer::from_writer(&mut *self.output);
-                writer.write_record(members.iter().map(|(name, _)| name))?;
-                writer.write_record(members.iter().map(|(_, value)| match value {
-                    Value::Null => String::new(),
-                    Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                }))?;
-                writer.flush()?;
+                let (columns, row) = members.iter().cloned().unzip();
+                let rows = vec![row];
+                Rows { columns, rows }.print(Format::Csv, ["", ""], self.output)?;
             }
         }
         self.output.flush()

@@ -83,7 +83,8 @@ fn target() -> ProgressDrawTarget {
 }
 
 /// A number of robots for messages: `1 robot`, `1,234 robots`.
-pub(crate) fn robot_count(count: u64) -> String {
+pub(crate) fn robot_count(count: impl TryInto<u64>) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
     let noun = if count == 1 { "robot" } else { "robots" };
     format!("{} {noun}", HumanCount(count))
 }
@@ -94,8 +95,8 @@ mod tests {
 
     #[test]
     fn robot_count_has_plural_and_separators() {
-        assert_eq!(robot_count(0), "0 robots");
-        assert_eq!(robot_count(1), "1 robot");
-        assert_eq!(robot_count(1_234_567), "1,234,567 robots");
+        assert_eq!(robot_count(0_u64), "0 robots");
+        assert_eq!(robot_count(1_u64), "1 robot");
+        assert_eq!(robot_count(1_234_567_u64), "1,234,567 robots");
     }
 }

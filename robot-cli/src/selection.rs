@@ -1,114 +1,39 @@
 //! Which robots a command reads, and in which order, as arguments.
 
-use std::iter;
+use std::{iter, sync::Arc};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
-use robot_core::{Comparison, Condition, Definition, Field, Filter, Kind, Pages, Sort, Value};
+use clap::Args;
+use robot_core::{
+    Catalogue, Comparison, Condition, Definition, Field, Filter, Pages, Robot, Sort, Value,
+};
 
 use crate::{
     context::Context,
     failure::Failure,
     fields::{
-        Columns, PAIR, did_you_mean, fields_help, find, impl_args, invalid, pair, repeated,
-        requirement, texts, value_name,
+        Columns, PAIR, did_you_mean, fields_help, find, invalid, pair, requirement, value_name,
     },
 };
 
+/// The hint of conditions that no robot meets.
+pub(crate) const NO_MATCH: &str =
+    "No robot meets these conditions. List all robots with: robot-cli list";
+
 const HEADING: &str = "Selection";
 
-/// Conditions for any fields.
-#[derive(Debug)]
-pub(crate) struct WhereArgs(Vec<String>);
-
-/// Conditions for built-in fields, which have options of their own.
-#[derive(Debug)]
-struct BuiltInArgs(Vec<(Condition, String)>);
-
-impl_args!(WhereArgs, BuiltInArgs);
+fn help_of(condition: &str) -> String {
+    let mut conditions = Definition::built_in().conditions();
+    let condition = conditions.find(|one| one.name() == condition);
+    condition.map_or_else(String::new, Condition::description)
+}
 
 /// A condition and its value, if not none.
 type Given = (Condition, Option<Value<'static>>);
-
-impl WhereArgs {
-    fn add_to(command: Command) -> Command {
-        let help = "Only robots with this value of a field; repeat it for several. FIELD_from and \
-                    FIELD_to begin and end a range; an empty VALUE is none";
-        command.arg(repeated("where", PAIR).help(help).help_heading(HEADING))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        Self(texts(matches, "where"))
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
-        let given = self.0.iter().map(|text| {
-            let (name, value) = pair(text)?;
-            given(name, value, definition)
-        });
-        let invalid = |(text, given): (&String, Result<_, String>)| {
-            given.map_err(|message| invalid("where", PAIR, text, message))
-        };
-        self.0.iter().zip(given).map(invalid).collect()
-    }
-
-    /// The robots that meet the conditions.
-    pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
-        combine(Filter::all(), self.parse(definition)?)
-    }
-}
-
-impl BuiltInArgs {
-    fn add_to(command: Command) -> Command {
-        command.args(conditions().map(|condition| {
-            let field = condition.field();
-            Arg::new(condition.name())
-                .long(condition.name().replace('_', "-"))
-                .help(condition.description())
-                .help_heading(HEADING)
-                .value_name(value_name(field))
-                .allow_negative_numbers(matches!(field.kind(), Kind::Integer { .. }))
-                .action(if condition.is_repeatable() {
-                    ArgAction::Append
-                } else {
-                    ArgAction::Set
-                })
-        }))
-    }
-
-    fn read(matches: &ArgMatches) -> Self {
-        let values = conditions().flat_map(|condition| {
-            let texts = texts(matches, condition.name());
-            texts.into_iter().map(move |text| (condition, text))
-        });
-        Self(values.collect())
-    }
-
-    fn parse(&self, definition: &Definition) -> Result<Vec<Given>, Failure> {
-        let given = self.0.iter().map(|(condition, text)| {
-            let (name, field) = (condition.name(), condition.field());
-            given(name, text, definition).map_err(|_| {
-                let field = definition.field(field.name()).unwrap_or(field);
-                invalid(name, value_name(field), text, requirement(field))
-            })
-        });
-        given.collect()
-    }
-}
 
 fn given(name: &str, text: &str, definition: &Definition) -> Result<Given, String> {
     let known: Vec<_> = definition.conditions().collect();
     let condition = find(name, "conditions", &known, Condition::name)?;
     Ok((condition, condition.parse(text)?.map(Value::into_owned)))
-}
-
-/// The conditions that have an option: choices, and the ends of ranges.
-fn conditions() -> impl Iterator<Item = Condition> {
-    let conditions = Definition::built_in().conditions();
-    conditions.filter(|one| one.is_repeatable() || one.comparison() != Comparison::Is)
 }
 
 /// The robots of a filter that meet conditions, too.
@@ -132,31 +57,96 @@ fn combine(filter: Filter, given: Vec<Given>) -> Result<Filter, Failure> {
     }))
 }
 
-/// Arguments that choose robots by the values of their fields.
+/// Conditions for any fields, and words.
 #[derive(Debug, Args)]
-struct FilterArgs {
-    #[command(flatten)]
-    built_in: BuiltInArgs,
+pub(crate) struct ConditionArgs {
+    #[arg(
+        long = "where",
+        help = "Only robots with this value of a field; repeat it for several. FIELD_from and FIELD_to \
+                begin and end a range; an empty VALUE is none",
+        help_heading = HEADING,
+        value_name = PAIR
+    )]
+    conditions: Vec<String>,
 
-    #[command(flatten)]
-    own: WhereArgs,
-
-    /// Only robots with each of these words in their name or in a field with search, without case and
+    /// Only robots with each of these words in the name or a field with search; ignores case and
     /// diacritics
     #[arg(long, help_heading = HEADING, value_name = "WORDS")]
     words: Option<String>,
 }
 
+impl ConditionArgs {
+    pub(crate) fn is_empty(&self) -> bool {
+        let words = self.words.as_deref().unwrap_or_default();
+        self.conditions.is_empty() && words.trim().is_empty()
+    }
+
+    /// The robots of a filter that meet the conditions, and others.
+    pub(crate) fn filter(
+        &self,
+        mut filter: Filter,
+        mut all: Vec<Given>,
+        definition: &Definition,
+    ) -> Result<Filter, Failure> {
+        if let Some(words) = &self.words {
+            filter = filter.with_words(words, definition);
+        }
+        for text in &self.conditions {
+            let given = pair(text).and_then(|(name, value)| given(name, value, definition));
+            all.push(given.map_err(|message| invalid("where", PAIR, text, message))?);
+        }
+        combine(filter, all)
+    }
+}
+
+/// Arguments that choose robots by the values of their fields. Those for built-in fields have names of
+/// their own.
+#[derive(Debug, Args)]
+struct FilterArgs {
+    #[arg(long = "type", help = help_of("type"), help_heading = HEADING, value_name = "TYPE")]
+    types: Vec<String>,
+
+    #[arg(long, help = help_of("year_from"), help_heading = HEADING, value_name = "YEAR")]
+    #[arg(allow_negative_numbers = true)]
+    year_from: Option<String>,
+
+    #[arg(long, help = help_of("year_to"), help_heading = HEADING, value_name = "YEAR")]
+    #[arg(allow_negative_numbers = true)]
+    year_to: Option<String>,
+
+    #[command(flatten)]
+    conditions: ConditionArgs,
+}
+
 impl FilterArgs {
+    /// The names and values of the conditions for built-in fields.
+    fn built_in(&self) -> impl Iterator<Item = (&'static str, Field, &String)> {
+        let types = self.types.iter().map(|text| ("type", Field::TYPE, text));
+        let from = self
+            .year_from
+            .iter()
+            .map(|text| ("year_from", Field::YEAR, text));
+        let to = self
+            .year_to
+            .iter()
+            .map(|text| ("year_to", Field::YEAR, text));
+        types.chain(from).chain(to)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.built_in().next().is_none() && self.conditions.is_empty()
+    }
+
     /// The filter of these arguments and one of names.
     fn filter(&self, names: Filter, definition: &Definition) -> Result<Filter, Failure> {
-        let words = self.words.as_deref();
-        let names = words
-            .into_iter()
-            .fold(names, |names, words| names.with_words(words, definition));
-        let mut given = self.built_in.parse(definition)?;
-        given.extend(self.own.parse(definition)?);
-        combine(names, given)
+        let built_in = self.built_in().map(|(name, field, text)| {
+            given(name, text, definition).map_err(|_| {
+                let field = definition.field(field.name()).unwrap_or(field);
+                invalid(name, value_name(field), text, requirement(field))
+            })
+        });
+        let built_in = built_in.collect::<Result<_, _>>()?;
+        self.conditions.filter(names, built_in, definition)
     }
 }
 
@@ -181,6 +171,10 @@ pub(crate) struct TextFilterArgs {
 }
 
 impl TextFilterArgs {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.containing.is_empty() && self.filter.is_empty()
+    }
+
     pub(crate) fn filter(&self, definition: &Definition) -> Result<Filter, Failure> {
         let names = self.comparison.names(&self.containing);
         self.filter.filter(names, definition)
@@ -207,12 +201,9 @@ impl ComparisonArgs {
     }
 }
 
-/// Arguments that choose robots, and their order.
+/// Arguments for the order and the number of robots.
 #[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
-    #[command(flatten)]
-    filter: FilterArgs,
-
+pub(crate) struct OrderArgs {
     #[arg(
         long,
         help = format!(
@@ -230,6 +221,50 @@ pub(crate) struct SelectionArgs {
     /// The maximum number of robots
     #[arg(long, help_heading = HEADING, value_name = "NUMBER")]
     limit: Option<usize>,
+}
+
+/// The maximum number of robots that are read at once.
+const PAGE_SIZE: usize = 1000;
+
+impl OrderArgs {
+    /// The robots of a filter, in the order and up to the number.
+    pub(crate) fn pages(
+        &self,
+        catalogue: Arc<dyn Catalogue>,
+        filter: Filter,
+    ) -> Result<impl Iterator<Item = robot_core::Result<Vec<Robot>>> + use<>, Failure> {
+        let definition = catalogue.definition();
+        let sort = Sort::parse(&self.sort, &definition).map_err(|_| {
+            let sortable = definition.sortable().map(Field::name);
+            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
+            let message = format!("the order is {}{hint}", Sort::names(&definition));
+            invalid("sort", "ORDER", &self.sort, message)
+        })?;
+        let mut missing = self.limit.unwrap_or(usize::MAX);
+        let pages = Pages::new(catalogue, filter).sorted(sort);
+        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
+        Ok(iter::from_fn(move || {
+            if missing == 0 {
+                return None;
+            }
+            let page = pages.next()?.map(|mut robots| {
+                robots.truncate(missing);
+                missing -= robots.len();
+                robots
+            });
+            Some(page)
+        }))
+    }
+}
+
+/// Arguments that choose robots, their order and their fields.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+
+    #[command(flatten)]
+    order: OrderArgs,
 
     /// Print only how many robots there are
     #[arg(long, help_heading = HEADING, conflicts_with_all = ["sort", "limit", "fields"])]
@@ -240,18 +275,8 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// What the chosen robots have in common; `None` if all are chosen.
-    pub(crate) fn condition(&self) -> Option<&'static str> {
-        let FilterArgs {
-            built_in,
-            own,
-            words,
-        } = &self.filter;
-        match (own.is_empty() && words.is_none(), built_in.0.is_empty()) {
-            (true, true) => None,
-            (true, false) => Some("is of these types and years"),
-            (false, _) => Some("meets these conditions"),
-        }
+    pub(crate) fn is_empty(&self) -> bool {
+        self.filter.is_empty()
     }
 
     /// Prints the robots of a filter of names, or the hint if there are none.
@@ -261,45 +286,17 @@ impl SelectionArgs {
         hint: &str,
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
-        let hint = Some(hint).filter(|_| self.limit != Some(0));
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let filter = self.filter.filter(names, &definition)?;
-        let (sort, columns) = (
-            self.sort(&definition)?,
-            Columns::parse(self.fields.as_deref(), &definition)?,
-        );
+        let columns = Columns::parse(self.fields.as_deref(), &definition)?;
         if self.count {
             let count = catalogue.count(&filter)?;
             let printed = context.print(&format!("{count}\n"));
             return printed.map_err(Failure::output);
         }
-        let mut missing = self.limit.unwrap_or(usize::MAX);
-        let pages = Pages::new(catalogue, filter).sorted(sort);
-        let mut pages = pages.page_size(missing.min(PAGE_SIZE));
-        let pages = iter::from_fn(|| {
-            if missing == 0 {
-                return None;
-            }
-            let page = pages.next()?.map(|mut robots| {
-                robots.truncate(missing);
-                missing -= robots.len();
-                robots
-            });
-            Some(page)
-        });
+        let hint = Some(hint).filter(|_| self.order.limit != Some(0));
+        let pages = self.order.pages(catalogue, filter)?;
         context.print_pages(pages, &columns, hint)
     }
-
-    fn sort(&self, definition: &Definition) -> Result<Sort, Failure> {
-        Sort::parse(&self.sort, definition).map_err(|_| {
-            let sortable = definition.sortable().map(Field::name);
-            let hint = did_you_mean(self.sort.trim_start_matches('-'), sortable);
-            let message = format!("the order is {}{hint}", Sort::names(definition));
-            invalid("sort", "ORDER", &self.sort, message)
-        })
-    }
 }
-
-/// The maximum number of robots that are read at once.
-const PAGE_SIZE: usize = 1000;

@@ -10,10 +10,10 @@ use std::{
 };
 
 use anstream::ColorChoice;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width, terminal_size_of};
 
-use crate::printable::printable;
+use crate::{failure::Failure, printable::printable};
 
 /// Properties of an output that a table is printed on.
 #[derive(Debug, Clone, Copy, Default)]
@@ -39,8 +39,44 @@ impl Screen {
     }
 }
 
+/// Arguments of the commands that need confirmation.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ConfirmationArgs {
+    /// Do not ask for confirmation
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl ConfirmationArgs {
+    /// Fails unless an action is confirmed, by `--yes` or on the terminal, after something was shown there.
+    pub(crate) fn confirm(
+        &self,
+        action: &str,
+        show: impl FnOnce() -> io::Result<()>,
+        question: &str,
+    ) -> Result<(), Failure> {
+        if self.yes {
+            return Ok(());
+        }
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Err(Failure::usage(format_args!(
+                "{action} needs confirmation, and there is no terminal; nothing was changed. Add --yes to \
+                 confirm"
+            )));
+        }
+        // A terminal that cannot be read counts as a no.
+        if show()
+            .and_then(|()| is_confirmed(question))
+            .unwrap_or(false)
+        {
+            return Ok(());
+        }
+        Err(Failure::plain(vec!["Nothing was changed.".to_owned()]))
+    }
+}
+
 /// Asks a question on standard error, because standard output may be redirected.
-pub(crate) fn is_confirmed(question: &str) -> io::Result<bool> {
+fn is_confirmed(question: &str) -> io::Result<bool> {
     let mut terminal = io::stderr().lock();
     write!(terminal, "{question} [y/N] ")?;
     terminal.flush()?;

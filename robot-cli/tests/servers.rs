@@ -49,6 +49,16 @@ fn commands_work_on_servers() {
         let _ = run(&url, "search 2-D --format csv")
             .success()
             .stdout("id,name,type,year\n1,R2-D2,droid,1980\n");
+        let _ = run(&url, "add C-3PO --type droid --year 1977").success();
+        let _ = run(&url, "update --where type=droid --yes --year 3")
+            .success()
+            .stdout("Changed 2 robots.\n");
+        let _ = run(&url, "update --where year=3 --yes --set name=C-3PO")
+            .code(1)
+            .stderr("The robot name must be unique\n");
+        let _ = run(&url, "delete --name C-3PO")
+            .success()
+            .stdout("Deleted robot 2.\n");
         let _ = run(&url, "delete 1").success().stdout("Deleted robot 1.\n");
         let _ = run(&url, "delete 1")
             .code(1)

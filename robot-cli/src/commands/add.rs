@@ -1,16 +1,34 @@
 //! `add`: one new robot.
 
-use robot_core::CatalogueExt;
+use clap::Args;
+use robot_core::{CatalogueExt, Field};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Columns, NewRobot},
+    fields::{Columns, Values, help_of},
 };
 
+/// Arguments of `add`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AddArgs {
+    #[arg(help = help_of(Field::NAME))]
+    name: String,
+
+    #[command(flatten)]
+    values: Values,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli add R2-D2 --type droid --year 1977
+  robot-cli add Owl --type vase --set maker=ACME --set weight=3.5";
+
 /// Adds the robot and prints it.
-pub(crate) fn run(robot: &NewRobot, context: &mut Context<'_>) -> Result<(), Failure> {
-    let (catalogue, (draft, _)) = context.open_for(|definition| robot.0.parse(definition))?;
+pub(crate) fn run(args: &AddArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    let parse = |definition: &_| args.values.parse(Some(&args.name), &[], definition);
+    let (catalogue, (draft, _)) = context.open_for(parse)?;
     let robot = catalogue.add(draft)?;
     let printed = context.print_robot(&robot, &Columns::of(&catalogue.definition()));
     printed.map_err(Failure::change_not_shown)

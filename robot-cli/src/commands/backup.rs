@@ -16,9 +16,9 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  robot-cli backup robots-monday.db                                Back up ./robots.db
-  robot-cli backup --force latest.db                               Replace an older backup
-  robot-cli --database sqlite:///var/lib/robots.db backup copy.db  Back up another catalogue";
+  robot-cli backup robots-monday.db      Back up ./robots.db
+  robot-cli backup --force latest.db     Replace an older backup
+  robot-cli backup copy.db --database sqlite:///var/lib/robots.db";
 
 /// Arguments of `backup`.
 #[derive(Debug, Args)]

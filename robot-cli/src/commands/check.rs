@@ -15,11 +15,11 @@ use crate::{
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  robot-cli check                                Check ./robots.db, also while a server uses it
-  robot-cli check --database sqlite://copy.db    Check a backup
-  robot-cli check --format json                  Print the result for a program
+  robot-cli check                              Check ./robots.db, also in use
+  robot-cli check --database sqlite://copy.db  Check a backup
+  robot-cli check --format json                Print the result for a program
 
-The file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be
+The file is not changed. The exit status is 3 if a check failed, and 1 if the catalogue could not be \
 checked.";
 
 /// The exit status if a check failed.

@@ -13,19 +13,7 @@ pub(crate) struct CompletionsArgs {
     shell: aot::Shell,
 }
 
-const INSTALLATION: &str = "\
-Examples:
-  robot-cli completions bash > ~/.local/share/bash-completion/completions/robot-cli
-  robot-cli completions zsh > ~/.zfunc/_robot-cli
-  robot-cli completions fish > ~/.config/fish/completions/robot-cli.fish
-
-Create the directory first (mkdir -p), and start a new shell. Bash needs the package \
-bash-completion. Zsh needs this line in ~/.zshrc, before compinit:
-  fpath+=~/.zfunc
-
-In the current shell:
-  source <(robot-cli completions bash)     Bash
-  robot-cli completions fish | source      Fish";
+const INSTALLATION: &str = include_str!("../help/completions.txt");
 
 /// Prints the script.
 pub(crate) fn run(

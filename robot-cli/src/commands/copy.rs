@@ -16,7 +16,7 @@ use crate::{
 const EXAMPLES: &str = "\
 Examples:
   robot-cli copy --from sqlite://robots.db --to sqlite:///var/lib/robots.db
-  robot-cli copy --from sqlite://robots.db --to postgres://user:password@host/database";
+  robot-cli copy --from sqlite://robots.db --to postgres://user:password@host/db";
 
 /// Arguments of `copy`.
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(crate) struct CopyArgs {
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     from: String,
 
-    /// The catalogue to write: empty, or a file that does not exist yet
+    /// The catalogue to write: empty, or a file that is created
     #[arg(long, value_name = "URL", value_parser = parse_persistent)]
     to: String,
 }

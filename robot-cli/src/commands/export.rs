@@ -6,7 +6,6 @@ use std::{
     fs::{self, File},
     io::{self, BufWriter, IsTerminal, Write},
     path::Path,
-    sync::Arc,
 };
 
 use crate::{
@@ -17,11 +16,11 @@ use crate::{
     place::Place,
     printable::printable,
     progress::{Progress, robot_count},
-    selection::TextFilterArgs,
+    selection::{OrderArgs, TextFilterArgs},
 };
 use clap::Args;
 use robot_core::{
-    Catalogue, Existing, OutputError, OutputFile, Pages,
+    Existing, OutputError, OutputFile, Robot, StoreFiles,
     transfer::{self, RobotWriter},
 };
 
@@ -37,6 +36,9 @@ pub(crate) struct ExportArgs {
     #[command(flatten)]
     filter: TextFilterArgs,
 
+    #[command(flatten)]
+    order: OrderArgs,
+
     /// Fields in this order; an import requires name, type and year, unless the definition says
     /// otherwise [default: all but the revision]
     #[arg(long, value_name = "FIELDS")]
@@ -48,19 +50,7 @@ pub(crate) struct ExportArgs {
     spreadsheet: bool,
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  robot-cli export robots.csv                            Export all robots
-  robot-cli export --containing R2 --fields name,year    Print some robots
-  robot-cli export robots.csv --spreadsheet              Open the file in a spreadsheet
-  robot-cli export | gzip > robots.ndjson.gz
-
-The file is written under a temporary name and renamed when complete: until then, and after Ctrl-C, an
-existing file is as it was. Devices and pipes are written directly. Names are exported byte for
-byte: <, > and & are not escaped, and a spreadsheet may interpret a name that begins with =, +, -, @,
-a tab or a line break as a formula. With --spreadsheet, an apostrophe precedes such a name. An import
-takes it as a part of the name: export without --spreadsheet to import the file. Open the file with
-the comma as separator: with another one, a name such as 'a;=1+1' contains a formula.";
+const EXAMPLES: &str = include_str!("../help/export.txt");
 
 /// Size of the buffer before a file: larger ones save no more time.
 const BUFFER_SIZE: usize = 64 * 1024;
@@ -85,10 +75,11 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
         let written = export.write(context.output, &Interrupt::default(), Failure::output);
         return written.map(drop);
     };
+    let export = || Export::new(args, format, context);
     let written = if is_special(path) {
-        to_special_file(args, format, path, context)
+        to_special_file(export, path)
     } else {
-        to_file(args, format, path, context)
+        to_file(export, path, &context.files())
     };
     let count = robot_count(written?);
     let printed = context.print(&format!("Exported {count} to {}.\n", name(path)));
@@ -98,23 +89,20 @@ pub(crate) fn run(args: &ExportArgs, context: &mut Context<'_>) -> Result<(), Fa
 /// Writes directly to a device or a pipe. Ctrl-C terminates the process, also while it waits for the
 /// reader of a pipe.
 fn to_special_file(
-    args: &ExportArgs,
-    format: transfer::Format,
+    export: impl FnOnce() -> Result<Export, Failure>,
     path: &Path,
-    context: &Context<'_>,
 ) -> Result<u64, Failure> {
     let failure = |cause| not_exported(path, cause, "the output may be incomplete");
     let file = File::options().write(true).open(path);
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, file.map_err(failure)?);
-    Export::new(args, format, context)?.write(&mut buffer, &Interrupt::default(), failure)
+    export()?.write(&mut buffer, &Interrupt::default(), failure)
 }
 
 /// Writes a regular file completely or, after Ctrl-C or a failure, not at all.
 fn to_file(
-    args: &ExportArgs,
-    format: transfer::Format,
+    export: impl FnOnce() -> Result<Export, Failure>,
     path: &Path,
-    context: &Context<'_>,
+    catalogue: &StoreFiles,
 ) -> Result<u64, Failure> {
     // Before the temporary file exists, so that Ctrl-C never leaves it behind.
     let interrupt = Interrupt::register()?;
@@ -127,10 +115,9 @@ fn to_file(
         )),
         error => not_exported(path, error, "no file was changed"),
     };
-    let mut file = OutputFile::create(path, &context.files()).map_err(failure)?;
+    let mut file = OutputFile::create(path, catalogue).map_err(failure)?;
     let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, &mut file);
-    let count = Export::new(args, format, context)?
-        .write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
+    let count = export()?.write(&mut buffer, &interrupt, |cause| failure(cause.into()))?;
     drop(buffer);
     if interrupt.is_set() {
         let count = robot_count(count);
@@ -160,7 +147,7 @@ fn name(path: &Path) -> String {
 
 /// A running export.
 struct Export {
-    pages: Pages<Arc<dyn Catalogue>>,
+    pages: Box<dyn Iterator<Item = robot_core::Result<Vec<Robot>>>>,
     writer: RobotWriter,
     progress: Progress,
 }
@@ -175,13 +162,15 @@ impl Export {
         let catalogue = context.open_existing()?;
         let definition = catalogue.definition();
         let columns = Columns::parse(args.fields.as_deref(), &definition)?;
-        let pages = Pages::new(catalogue, args.filter.filter(&definition)?);
+        let pages = args
+            .order
+            .pages(catalogue, args.filter.filter(&definition)?)?;
         let mut writer = RobotWriter::new(format).fields(columns.fields);
         if args.spreadsheet {
             writer = writer.for_spreadsheets();
         }
         Ok(Self {
-            pages,
+            pages: Box::new(pages),
             writer,
             progress,
         })

@@ -3,7 +3,7 @@
 use std::{ffi::OsString, io::Read, sync::Arc};
 
 use clap::{ArgAction, Args, Subcommand};
-use robot_core::{Catalogue, Definition, Field, Kind, Redefinition};
+use robot_core::{Catalogue, Definition, DefinitionDraft, Field, Kind, Redefinition};
 use serde_json::{Map, Number, Value, json};
 
 use crate::{
@@ -14,19 +14,7 @@ use crate::{
     rows::Rows,
 };
 
-pub(super) const EXAMPLES: &str = "\
-Examples:
-  robot-cli fields                                             Print the fields
-  robot-cli fields add maker --type string --index --search    Add a field of texts
-  robot-cli fields add condition --choices good,fair,poor      Add a field of choices
-  robot-cli fields change name --unique=false                  Permit equal names
-  robot-cli fields change year --minimum -5000 --required=false
-  robot-cli fields remove maker --drop-values                  Remove a field and its values
-  robot-cli fields show > museum.json                          Save the definition
-  robot-cli fields set museum.json                             Replace the definition
-
-A new rule applies when a robot is changed next. Fields are removed, and their types are changed, only
-if no robot has a value, or with --drop-values.";
+pub(super) const EXAMPLES: &str = include_str!("../help/fields.txt");
 
 /// Arguments of `fields`.
 #[derive(Debug, Args)]
@@ -35,7 +23,7 @@ pub(crate) struct FieldsArgs {
     #[command(subcommand)]
     command: Option<FieldsCommand>,
 
-    /// Drop the values of fields that are removed or get another type
+    /// Drop values of fields that are removed or change their type
     #[arg(long, global = true)]
     drop_values: bool,
 }
@@ -88,7 +76,7 @@ enum FieldsCommand {
 /// The keywords of a field.
 #[derive(Debug, Args)]
 struct Keywords {
-    /// The type of values: string, integer, number or boolean
+    /// The type: string, integer, number or boolean
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 
@@ -120,7 +108,7 @@ struct Keywords {
     #[arg(long, value_name = "REGEX")]
     pattern: Option<String>,
 
-    /// date or uri, for texts; or the format of the output
+    /// Of texts: date or uri; or of the output
     #[arg(long, value_parser = Format::parser(FORMATS), hide_possible_values = true)]
     #[arg(action = ArgAction::Append)]
     format: Vec<String>,
@@ -188,29 +176,17 @@ fn edited(
     name: &str,
     keywords: Option<&Keywords>,
 ) -> Result<Redefinition, Failure> {
-    let document = json!(present);
-    let names = present.settable().iter().map(|field| field.name());
-    let new = settable(name, present).is_err().then_some(name);
-    let (mut properties, mut required) = (Vec::new(), Vec::new());
-    for other in names.chain(new) {
-        let property = document["properties"][other].as_object();
-        let mut property = property.cloned().unwrap_or_default();
-        let mut is_required = present.field(other).is_some_and(Field::is_required);
-        if other == name {
-            let Some(keywords) = keywords else {
-                continue;
-            };
-            keywords.apply(&mut property);
-            is_required = keywords.required.unwrap_or(is_required);
+    let mut draft = DefinitionDraft::from(present);
+    match keywords {
+        None => draft.remove(name),
+        Some(keywords) => {
+            keywords.apply(draft.property(name));
+            if let Some(is_required) = keywords.required {
+                draft.require(name, is_required);
+            }
         }
-        properties.push(format!("{}:{}", json!(other), json!(property)));
-        required.extend(is_required.then_some(other));
     }
-    let (properties, required) = (properties.join(","), json!(required));
-    let title = document.get("title");
-    let title = title.map_or_else(String::new, |title| format!("\"title\":{title},"));
-    let text = format!("{{{title}\"properties\":{{{properties}}},\"required\":{required}}}");
-    let definition: Definition = text.parse().map_err(Failure::new)?;
+    let definition = draft.build().map_err(Failure::new)?;
     Ok(Redefinition::new(definition).if_revision(present.revision()))
 }
 
@@ -271,11 +247,8 @@ fn change(
     }
     let action = keywords.map_or("Removed", |_| "Changed");
     let redefinition = edited(&present, name, keywords)?;
-    Ok((
-        catalogue,
-        redefinition,
-        format!("{action} the field {name}."),
-    ))
+    let done = format!("{action} the field {name}.");
+    Ok((catalogue, redefinition, done))
 }
 
 /// Reads a document.

@@ -3,9 +3,7 @@
 use std::{
     ffi::OsString,
     fmt::Write as _,
-    fs::File,
-    io::{self, Read, Seek, Write},
-    sync::Arc,
+    io::{self, Write},
 };
 
 use clap::{
@@ -14,10 +12,9 @@ use clap::{
 };
 use indicatif::HumanCount;
 use robot_core::{
-    Catalogue, Definition, Error, Filter, OpenError, Redefinition, Violation,
+    Error, Violation,
     transfer::{
-        self, Format, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position,
-        ReadError, Records,
+        self, ImportCounts, ImportError, ImportOptions, OnConflict, Outcome, Position, ReadError,
     },
 };
 
@@ -29,6 +26,7 @@ use crate::{
     place::Place,
     printable::printable,
     progress::{Progress, robot_count},
+    source::Source,
 };
 
 /// Arguments of `import`.
@@ -40,7 +38,7 @@ pub(crate) struct ImportArgs {
     #[arg(value_name = "FILE|-")]
     file: OsString,
 
-    /// If a name exists: fail, skip the record, or replace the other fields of the robot
+    /// If a name exists: fail, skip the record, or replace the robot's other fields
     #[arg(
         long,
         value_name = "ACTION",
@@ -55,7 +53,7 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     dry_run: bool,
 
-    /// Skip records that fail instead of stopping at the first
+    /// Skip records that fail, and do not stop at the first one
     #[arg(long)]
     keep_going: bool,
 
@@ -69,13 +67,13 @@ pub(crate) struct ImportArgs {
 
 const DETAILS: &str = "\
 Examples:
-  robot-cli import robots.csv                           Stop at the first record that fails
-  robot-cli import robots.csv --dry-run --keep-going    Report all records that would fail
-  robot-cli import robots.csv --on-conflict skip        Continue an import that was stopped
-  robot-cli import new.json --on-conflict replace       Update existing robots
-  robot-cli import exhibits.csv --define                Add the fields that the file needs
-  robot-cli import edited.csv --match id                Store an export that was edited
-  robot-cli import fleet.csv --atomic                   Store all records, or none if one fails
+  robot-cli import robots.csv                         Stop at the first failure
+  robot-cli import robots.csv --dry-run --keep-going  Report all failures
+  robot-cli import robots.csv --on-conflict skip      Continue after a failure
+  robot-cli import new.json --on-conflict replace     Update existing robots
+  robot-cli import exhibits.csv --define              Add the fields it needs
+  robot-cli import edited.csv --match id              Store an edited export
+  robot-cli import fleet.csv --atomic                 Store all records or none
   curl -s http://robots.example/x | robot-cli import - --format ndjson
 
 Formats:
@@ -84,14 +82,12 @@ Formats:
   json    An array of objects
   ndjson  One object per line
 
-A file with columns that the catalogue does not have is refused before anything
-is stored. From standard input, each JSON record with such a member fails.
-
-Each record requires name, type and year, unless the definition of the
-catalogue says otherwise. Records that fail are reported on standard error as
-FILE:LINE: message, and the exit status is 1. Ctrl-C stops between two records
-and reports the last line; a second Ctrl-C terminates at once. With --atomic,
-Ctrl-C stores nothing unless all records have been read.";
+A file with columns that the catalogue does not have is refused before anything is stored. From standard \
+input, each JSON record with such a member fails. Each record requires name, type and year, unless the \
+definition of the catalogue says otherwise. Records that fail are reported on standard error as \
+FILE:LINE: message, and the exit status is 1. Ctrl-C stops between two records and reports the last line; \
+a second Ctrl-C terminates at once. With --atomic, Ctrl-C stores nothing unless all records have been \
+read.";
 
 impl ImportArgs {
     fn options(&self) -> ImportOptions {
@@ -115,69 +111,20 @@ impl ImportArgs {
 
 const CONFLICT_HINT: &str = "To skip names that are taken, add --on-conflict skip; to update their robots, --on-conflict replace";
 
-/// Imports the records and prints a summary. The catalogue is created only if the input can be opened, and
-/// its columns are stored or left out.
+/// Imports the records and prints a summary.
 pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let place = Place::new(&args.file);
     let format = place.format(context.format)?.ok_or_else(|| {
         Failure::usage("the format of standard input is unknown; add --format csv, json or ndjson")
     })?;
     let interrupt = Interrupt::register()?;
-    let source = Source::new(&place, args, &interrupt, context)?;
-    let existing = match context.open_existing() {
-        Err(OpenError::Missing { .. }) => None,
-        opened => Some(opened?),
+    let source = Source {
+        place: &place,
+        format,
+        columns: &args.columns,
+        is_dry_run: args.dry_run,
     };
-    let definition = existing.as_ref().map(Catalogue::definition);
-    let definition = definition.unwrap_or_else(|| Arc::clone(Definition::built_in()));
-    let is_read_once = place == Place::Standard && format != Format::Csv;
-    let columns = args.columns.columns(&definition, is_read_once)?;
-    let survey = |columns| {
-        let (input, _) = source.open(context)?;
-        let records = Records::new(input, format).with_columns(columns);
-        records.survey().map_err(|error| unreadable(&place, error))
-    };
-    let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
-    let is_empty = existing.as_ref().map(count).transpose()?.unwrap_or(0) == 0;
-    let (columns, new_definition) = if args.columns.define {
-        let mut survey = survey(columns)?;
-        if is_empty {
-            survey = survey.for_empty_catalogue();
-        }
-        args.columns.define(&survey, args.dry_run)?
-    } else {
-        if format != Format::Csv && !is_read_once {
-            args.columns.check(survey(columns.clone())?.unknown())?;
-        }
-        (columns, None)
-    };
-    let (input, length) = source.open(context)?;
-    let progress = Progress::new(length, "importing");
-    let reader = interrupt.reader(progress.reader(input))?;
-    let mut records = Records::new(reader, format).with_columns(columns);
-    if format == Format::Csv {
-        records.read_header();
-        args.columns.check(records.unknown_columns())?;
-    }
-    let catalogue = match (existing, new_definition) {
-        (None, None) if args.dry_run => context.options.open("memory:")?,
-        (None, None) => context.open()?,
-        (Some(catalogue), None) => catalogue,
-        (_, Some(_)) if args.dry_run && !is_empty => {
-            let message = "Nothing was stored. The records can be checked when the fields exist.\n";
-            return context.print(message).map_err(Failure::output);
-        }
-        (_, Some(new)) if args.dry_run => {
-            let catalogue = context.options.open("memory:")?;
-            catalogue.define(Redefinition::new(new))?;
-            catalogue
-        }
-        (_, Some(new)) => {
-            let catalogue = context.open()?;
-            catalogue.define(Redefinition::new(new).if_revision(definition.revision()))?;
-            catalogue
-        }
-    };
+    let (catalogue, mut records, progress) = source.prepare(&interrupt, context)?;
     let mut import = Import {
         args,
         place: &place,
@@ -201,63 +148,13 @@ pub(crate) fn run(args: &ImportArgs, context: &mut Context<'_>) -> Result<(), Fa
         false
     };
     let has_unknown_outcome = args.atomic && import.is_unknown;
-    if is_read_once {
+    if source.is_read_once() {
         args.columns.check(records.unknown_columns())?;
     }
     if interrupt.is_set() && !is_complete && !has_unknown_outcome {
         return Err(import.interrupted(&interrupt));
     }
     import.finish(context.output)
-}
-
-/// An input that can be read several times if it has to be.
-struct Source<'a> {
-    place: &'a Place,
-    /// The content of standard input, if it is read twice.
-    copied: Option<File>,
-}
-
-impl<'a> Source<'a> {
-    fn new(
-        place: &'a Place,
-        args: &ImportArgs,
-        interrupt: &Interrupt,
-        context: &Context<'_>,
-    ) -> Result<Self, Failure> {
-        let mut copied = None;
-        if *place == Place::Standard && args.columns.define {
-            let mut input = interrupt.reader(place.open(context)?.0)?;
-            let copy = tempfile::tempfile().and_then(|mut file| {
-                io::copy(&mut input, &mut file)?;
-                Ok(file)
-            });
-            copied = Some(copy.map_err(|cause| place.not_read(&cause))?);
-        }
-        Ok(Self { place, copied })
-    }
-
-    /// The input from its beginning, and its length if known.
-    fn open(&self, context: &Context<'_>) -> Result<(Box<dyn Read + Send>, Option<u64>), Failure> {
-        let Some(file) = &self.copied else {
-            return self.place.open(context);
-        };
-        let open = || {
-            let mut file = file.try_clone()?;
-            file.rewind()?;
-            let length = file.metadata()?.len();
-            io::Result::Ok((file, length))
-        };
-        let (file, length) = open().map_err(|cause| self.place.not_read(&cause))?;
-        Ok((Box::new(file), Some(length)))
-    }
-}
-
-/// The failure of a file that cannot be surveyed.
-fn unreadable(place: &Place, error: ReadError) -> Failure {
-    match error {
-        ReadError::Input { cause, .. } => place.not_read(&cause),
-        error => Failure::new(format_args!("{place}: {}: {error}", error.position())),
-    }
 }
 
 /// State of a running import.

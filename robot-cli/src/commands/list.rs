@@ -2,7 +2,11 @@
 
 use robot_core::Filter;
 
-use crate::{context::Context, failure::Failure, selection::SelectionArgs};
+use crate::{
+    context::Context,
+    failure::Failure,
+    selection::{NO_MATCH, SelectionArgs},
+};
 
 const EMPTY: &str = "No robots yet. Add one with: robot-cli add R2-D2 --type droid --year 1977";
 
@@ -10,16 +14,15 @@ pub(super) const EXAMPLES: &str = "\
 Examples:
   robot-cli list --format json
   robot-cli list --type droid --year-from 1970 --year-to 1979
-  robot-cli list --sort=-year --limit 10                         The newest robots
+  robot-cli list --sort=-year --limit 10    Print the newest robots
   robot-cli list --type droid --count";
 
 /// Prints the robots.
 pub(crate) fn run(selection: &SelectionArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let hint = match selection.condition() {
-        Some(condition) => {
-            format!("No robot {condition}. List all robots with: robot-cli list")
-        }
-        None => EMPTY.to_owned(),
+    let hint = if selection.is_empty() {
+        EMPTY
+    } else {
+        NO_MATCH
     };
-    selection.print(Filter::all(), &hint, context)
+    selection.print(Filter::all(), hint, context)
 }

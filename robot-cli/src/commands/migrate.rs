@@ -1,11 +1,9 @@
 //! `migrate`: the tables of a catalogue, as an earlier version of the program has them.
 
-use std::io::{self, IsTerminal};
-
 use clap::Args;
 use robot_core::{EarlierVersion, redact};
 
-use crate::{context::Context, failure::Failure, terminal::is_confirmed};
+use crate::{context::Context, failure::Failure, terminal::ConfirmationArgs};
 
 /// Arguments of `migrate`.
 #[derive(Debug, Args)]
@@ -15,25 +13,16 @@ pub(crate) struct MigrateArgs {
     #[arg(long, value_name = "VERSION")]
     to: EarlierVersion,
 
-    /// Migrate without confirmation
-    #[arg(long, short)]
-    yes: bool,
+    #[command(flatten)]
+    confirmation: ConfirmationArgs,
 }
 
 /// Reverts the migrations that the earlier version does not have.
 pub(crate) fn run(args: &MigrateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
     let database = redact(&context.database);
-    if !args.yes {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
-            return Err(Failure::usage(
-                "migrating needs confirmation, and there is no terminal; nothing was changed. Add \
-                 --yes to migrate",
-            ));
-        }
-        if !is_confirmed(&format!("Revert the tables of {database}?")).unwrap_or(false) {
-            return Err(Failure::plain(vec!["Nothing was changed.".to_owned()]));
-        }
-    }
+    let question = format!("Revert the tables of {database}?");
+    args.confirmation
+        .confirm("migrating", || Ok(()), &question)?;
     let options = context.options.clone().must_exist().revert_to(args.to);
     options.open(&context.database)?;
     let printed = context.print(&format!("Migrated {database}.\n"));

@@ -21,7 +21,7 @@ mod update;
 
 use clap::{ArgMatches, Subcommand};
 
-use crate::{context::Context, failure::Failure, fields::NewRobot, help, selection::SelectionArgs};
+use crate::{context::Context, failure::Failure, help, selection::SelectionArgs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -30,13 +30,9 @@ pub(crate) enum Command {
     /// If the robot violates rules, all of them are reported on standard error, one per line, and
     /// nothing is added. The type and the year are required, unless the definition of the catalogue
     /// says otherwise: see "robot-cli fields".
-    #[command(
-        after_help = "Examples:\n  robot-cli add R2-D2 --type droid --year 1977\n  \
-                            robot-cli add Owl --type vase --set maker=ACME --set weight=3.5"
-    )]
-    Add(NewRobot),
+    Add(add::AddArgs),
 
-    /// Print all robots, or those of some types and years, sorted by name
+    /// Print all robots, or some of them, sorted by name
     #[command(after_help = list::EXAMPLES)]
     List(SelectionArgs),
 
@@ -49,20 +45,25 @@ pub(crate) enum Command {
     /// Print one robot
     Get(get::GetArgs),
 
-    /// Print how many robots there are of each type and decade, or with each value of a field
+    /// Count the robots by type and decade, or by the values of a field
     Summary(summary::SummaryArgs),
 
-    /// Change a robot and print it
+    /// Change robots
     ///
-    /// At least one of the options for fields is required. The other fields keep their values.
+    /// Robots are chosen by an id, an exact name, or conditions. Fields without an option keep their values.
+    /// One robot is printed when it is changed. Changing several robots needs confirmation: on a terminal the
+    /// command shows them and asks, elsewhere it requires --yes. Up to 10,000 robots are changed all or
+    /// none, and more in steps of 10,000. If names or conditions choose up to 1,000 robots, all of them must
+    /// be unchanged since.
     Update(update::UpdateArgs),
 
     /// Delete robots
     ///
-    /// If some ids do not exist, the other robots are deleted, the missing ids are reported on
-    /// standard error, and the exit status is 1. Deleting several robots needs confirmation: on a
-    /// terminal the command shows them and asks, elsewhere it requires --yes. With --where, it
-    /// always does.
+    /// Robots are chosen by ids and exact names, or by conditions. Ids and names that no robot has are reported
+    /// on standard error, the other robots are deleted, and the exit status is 1. Deleting several robots needs
+    /// confirmation: on a terminal the command shows them and asks, elsewhere it requires --yes. Up to 10,000
+    /// robots are deleted all or none, and more in steps of 10,000. If names or conditions choose up to 1,000
+    /// robots, all of them must be unchanged since.
     Delete(delete::DeleteArgs),
 
     /// Add robots from a file or standard input
@@ -73,10 +74,10 @@ pub(crate) enum Command {
 
     /// Copy a catalogue to another store, with all ids
     ///
-    /// The target must be empty. Afterwards both catalogues are read again and compared by their
-    /// number of robots and a checksum: the SHA-256 of the output of "list --format ndjson". Stop
-    /// all writers of the source first. A definition of fields is copied, too. New robots in the target get ids that were never used in
-    /// the source. The options --from and --to replace --database.
+    /// The target must be empty. Afterwards both catalogues are read again and compared by their number of
+    /// robots and a checksum: the SHA-256 of the output of "list --format ndjson". Stop all writers of the
+    /// source first. A definition of fields is copied, too. New robots in the target get ids that were never
+    /// used in the source. The options --from and --to replace --database.
     Copy(copy::CopyArgs),
 
     /// Back up the catalogue file while it is in use
@@ -91,7 +92,7 @@ pub(crate) enum Command {
     /// The backup is checked as by "check", and copied; the copy is checked and synced, and renamed
     /// into place when complete. The backup is not changed. With --replace, the command fails while
     /// another program uses the catalogue, and keeps the file that it replaces, with its WAL, as
-    /// robots.db.replaced-1, or with the next free number.
+    /// robots.db.replaced-1, or with another number.
     Restore(restore::RestoreArgs),
 
     /// Check the catalogue for damage
@@ -108,10 +109,10 @@ pub(crate) enum Command {
     /// use the earlier version. The newer one migrates the tables again when it opens the catalogue.
     Migrate(migrate::MigrateArgs),
 
-    /// Show or change the fields of the robots: the definition of the catalogue
+    /// Show or change the fields of the robots
     ///
-    /// Without a command, it prints the fields that can be set. The definition is stored in the
-    /// catalogue, and holds for all programs that use it.
+    /// Without a command, it prints the fields that can be set. They are the definition of the catalogue,
+    /// which is stored in it, and holds for all programs that use it.
     #[command(after_help = fields::EXAMPLES)]
     Fields(fields::FieldsArgs),
 
@@ -133,12 +134,12 @@ impl Command {
         context: &mut Context<'_>,
     ) -> Result<(), Failure> {
         match self {
-            Self::Add(robot) => add::run(&robot, context),
+            Self::Add(args) => add::run(&args, context),
             Self::List(selection) => list::run(&selection, context),
             Self::Search(args) => search::run(&args, context),
             Self::Get(args) => get::run(args, context),
             Self::Summary(args) => summary::run(&args, context),
-            Self::Update(args) => update::run(&args, context),
+            Self::Update(args) => update::run(args, context),
             Self::Delete(args) => delete::run(args, context),
             Self::Import(args) => import::run(&args, context),
             Self::Export(args) => export::run(&args, context),

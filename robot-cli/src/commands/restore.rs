@@ -16,12 +16,12 @@ use crate::{
 
 const EXAMPLES: &str = "\
 Examples:
-  robot-cli restore copy.db                                      Create ./robots.db
-  robot-cli restore copy.db --database sqlite:///var/lib/r.db    Create another catalogue
+  robot-cli restore copy.db    Create ./robots.db
+  robot-cli restore copy.db --database sqlite:///var/lib/robots.db
   robot-cli restore copy.db --replace --database sqlite://robots.db
-                                                                 Replace a catalogue, and keep it
   robot-cli copy --from sqlite://copy.db --to postgres://host/database
-                                                                 Restore to a database server";
+
+With --replace, the file that is replaced is kept. The last example restores to a database server.";
 
 /// Arguments of `restore`.
 #[derive(Debug, Args)]

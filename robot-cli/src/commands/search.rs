@@ -15,7 +15,7 @@ Examples:
   robot-cli search R2
   robot-cli search r2 --ignore-case
   robot-cli search R2 --type droid --sort=-year
-  robot-cli search --words 'vase athens'           Also in own fields with search
+  robot-cli search --words 'vase athens'    Search in own fields, too
   robot-cli search -- -D2";
 
 /// Arguments of `search`.
@@ -43,8 +43,11 @@ pub(crate) fn run(args: &SearchArgs, context: &mut Context<'_>) -> Result<(), Fa
     let Some(text) = text.as_deref().filter(|text| !text.is_empty()) else {
         return list::run(selection, context);
     };
-    let condition = selection.condition();
-    let condition = condition.map_or_else(String::new, |condition| format!(", and {condition}"));
+    let condition = if selection.is_empty() {
+        ""
+    } else {
+        ", and meets these conditions"
+    };
     let advice = if comparison.ignore_case {
         ""
     } else {

@@ -2,16 +2,16 @@
 //!
 //! A client sends the token. The configuration of the server contains only its hash.
 
-use clap::{Subcommand, ValueEnum};
-use robot_core::http::{self, AccessToken, TokenName};
+use clap::{Subcommand, builder::PossibleValuesParser};
+use robot_core::http::{AccessToken, Permission, TokenName};
 
 use crate::{context::Context, failure::Failure};
 
 pub(crate) const EXAMPLES: &str = "\
 Examples:
-  robot-cli token new write                  For a client that changes robots
-  robot-cli token new write --name ci        The same, with a name by which it is revoked
-  robot-cli token new read --format json     For a client that only reads, as a JSON object";
+  robot-cli token new write                For a client that changes robots
+  robot-cli token new write --name ci      With a name by which it is revoked
+  robot-cli token new read --format json   For a client that only reads";
 
 /// Subcommands of `token`.
 #[derive(Debug, Clone, Subcommand)]
@@ -24,23 +24,15 @@ pub(crate) enum TokenCommand {
     #[command(after_help = EXAMPLES)]
     New {
         /// read: get, list and search robots; write: change robots, too; define: also the fields
-        #[arg(hide_possible_values = true)]
-        permission: Permission,
+        #[arg(
+            hide_possible_values = true,
+            value_parser = PossibleValuesParser::new(Permission::ALL.map(Permission::name))
+        )]
+        permission: String,
         /// Name in logs and in the configuration: 1 to 32 characters of a-z, 0-9, '-', '_', '.'
         #[arg(long)]
         name: Option<TokenName>,
     },
-}
-
-/// The permission of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Permission {
-    /// Get, list and search robots
-    Read,
-    /// Change robots, too
-    Write,
-    /// Change the definition of the fields, too
-    Define,
 }
 
 /// Begins each token, so that a leaked one can be recognized.
@@ -50,14 +42,10 @@ const PREFIX: &str = "robots_";
 pub(crate) fn run(command: TokenCommand, context: &mut Context<'_>) -> Result<(), Failure> {
     let TokenCommand::New { permission, name } = command;
     let text = random_token()?;
-    let mut token = AccessToken::of(
-        &text,
-        match permission {
-            Permission::Read => http::Permission::Read,
-            Permission::Write => http::Permission::Write,
-            Permission::Define => http::Permission::Define,
-        },
-    );
+    let mut permissions = Permission::ALL.into_iter();
+    let permission = permissions.find(|one| one.name() == permission);
+    let permission = permission.unwrap_or(Permission::Read);
+    let mut token = AccessToken::of(&text, permission);
     if let Some(name) = name {
         token = token.named(name);
     }

@@ -1,64 +1,114 @@
-//! `update`: some fields of one robot.
+//! `update`: some fields of robots.
 
 use std::io;
 
 use clap::Args;
-use robot_core::{Catalogue, CatalogueExt, Error, Revision, RobotId};
+use robot_core::{Catalogue, CatalogueExt, Change, Error, Filter, Revision, RobotId};
 
 use crate::{
     context::Context,
     failure::Failure,
-    fields::{Changes, Columns, IdArgument, parse_id, update_usage},
+    fields::{Columns, IdArgument, Values, parse_id},
+    progress::robot_count,
+    selection::ConditionArgs,
+    targets::{Targets, check_choice},
+    terminal::ConfirmationArgs,
 };
 
 /// Arguments of `update`.
 #[derive(Debug, Args)]
-#[command(
-    override_usage = update_usage(),
-    after_help = "Examples:\n  robot-cli update 1 --name R2-D2 --year 1977\n  \
-                  robot-cli update 3 --set maker=ACME --unset notes"
-)]
+#[command(override_usage = "robot-cli update [OPTIONS] [ID]", after_help = EXAMPLES)]
 pub(crate) struct UpdateArgs {
     /// The id of the robot
     #[arg(allow_negative_numbers = true, value_parser = parse_id)]
-    id: IdArgument,
+    id: Option<IdArgument>,
+
+    /// With an id, the new name; without, the exact name of the robot
+    #[arg(long)]
+    name: Option<String>,
 
     #[command(flatten)]
-    changes: Changes,
+    values: Values,
+
+    /// Remove the value of a field
+    #[arg(long, value_name = "FIELD")]
+    unset: Vec<String>,
 
     /// Change the robot only if it still has this revision, which 'get --fields revision' prints
-    #[arg(long, value_name = "REVISION")]
+    #[arg(long, value_name = "REVISION", requires = "id")]
     if_revision: Option<Revision>,
+
+    #[command(flatten)]
+    conditions: ConditionArgs,
+
+    #[command(flatten)]
+    confirmation: ConfirmationArgs,
 }
 
-fn change(catalogue: &dyn Catalogue, id: RobotId, args: &UpdateArgs) -> Result<(), Failure> {
-    let definition = catalogue.definition();
-    let (draft, removed) = args.changes.0.parse(&definition)?;
-    match (definition.validate_patch(draft, &removed), args.if_revision) {
-        (Ok(changes), None) => catalogue.update(id, changes)?,
-        (Ok(changes), Some(revision)) => catalogue.update_if(id, revision, changes)?,
-        (Err(rejection), revision) => {
-            let robot = catalogue.get(id)?.ok_or(Error::NotFound(id))?;
-            if revision.is_some_and(|revision| revision != robot.revision()) {
-                return Err(Error::Stale(id).into());
-            }
-            return Err(Error::from(catalogue.violations(rejection, Some(id))?).into());
-        }
+const EXAMPLES: &str = "\
+Examples:
+  robot-cli update 1 --name R2-D2 --year 1977
+  robot-cli update --name R2-D2 --set maker=ACME --unset notes
+  robot-cli update --where condition=poor --set on_display=false";
+
+/// Changes the robots. One robot is printed, of several the number.
+pub(crate) fn run(mut args: UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
+    // Without an id, `--name` is no new value.
+    let chosen = args.name.take_if(|_| args.id.is_none());
+    let is_filtered = !args.conditions.is_empty();
+    check_choice(args.id.is_some() || chosen.is_some(), is_filtered)?;
+    if args.name.is_none() && args.values.is_empty() && args.unset.is_empty() {
+        return Err(Failure::usage(
+            "the new values are missing; add options such as --year YEAR, --set name=NAME or --unset FIELD",
+        ));
     }
-    Ok(())
+    let catalogue = context.open_existing()?;
+    let definition = catalogue.definition();
+    let (name, conditions) = (args.name.as_deref(), &args.conditions);
+    let (draft, removed) = args.values.parse(name, &args.unset, &definition)?;
+    let filter = conditions.filter(Filter::all(), Vec::new(), &definition)?;
+    let filter = is_filtered.then_some(filter);
+    let mut targets = Targets::find(&*catalogue, args.id, chosen.as_slice(), filter)?;
+    let Some((first, revision)) = targets.robots.first_mut() else {
+        return Failure::combine(targets.missing);
+    };
+    *revision = args.if_revision.or(*revision);
+    let changes = definition.validate_patch(draft, &removed);
+    let changes = changes.or_else(|rejection| {
+        if let Some(revision) = *revision {
+            let robot = catalogue.get(*first)?.ok_or(Error::NotFound(*first))?;
+            if revision != robot.revision() {
+                return Err(Error::Stale(*first));
+            }
+        }
+        Err(catalogue.violations(rejection, Some(*first))?.into())
+    })?;
+    let verb = ["Change", "changing"];
+    let (changed, failures) = targets.apply(&args.confirmation, verb, |id, revision| {
+        let changes = changes.clone();
+        match revision {
+            Some(revision) => Change::UpdateIf(id, revision, changes),
+            None => Change::Update(id, changes),
+        }
+    })?;
+    Failure::combine(failures)?;
+    print(&changed, &*catalogue, context).map_err(Failure::change_not_shown)
 }
 
-/// Changes the robot and prints it.
-pub(crate) fn run(args: &UpdateArgs, context: &mut Context<'_>) -> Result<(), Failure> {
-    let catalogue = context.open_existing()?;
-    let id = args.id.clone().map_err(Failure::no_robot)?;
-    change(&*catalogue, id, args)?;
-    // From here on the change is stored, so every failure has to say so.
-    let not_shown = |error| Failure::change_not_shown(io::Error::other(error));
-    let robot = catalogue
-        .get(id)
-        .and_then(|robot| robot.ok_or(Error::NotFound(id)))
-        .map_err(not_shown)?;
-    let printed = context.print_robot(&robot, &Columns::of(&catalogue.definition()));
-    printed.map_err(Failure::change_not_shown)
+/// Prints one robot, or the number of several. Each failure has to say that the change is stored.
+fn print(
+    changed: &[RobotId],
+    catalogue: &dyn Catalogue,
+    context: &mut Context<'_>,
+) -> io::Result<()> {
+    if let [id] = *changed {
+        match catalogue.get(id) {
+            Ok(Some(robot)) => context.print_robot(&robot, &Columns::of(&catalogue.definition())),
+            Ok(None) => Err(io::Error::other(Error::NotFound(id))),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    } else {
+        let text = format!("Changed {}.", robot_count(changed.len()));
+        context.print_result(&text, &[("robots", changed.len().into())])
+    }
 }

@@ -1,5 +1,7 @@
 //! Tests of `update` and `delete`, and of ids.
 
+use robot_core::Draft;
+
 use crate::sandbox::{HINT, Sandbox};
 
 #[test]
@@ -15,8 +17,140 @@ fn update_keeps_other_fields() {
         sandbox.prints(&format!("update 1 --format csv {change}"), &rows);
         sandbox.prints("get 1 --format csv", &rows);
     }
-    let missing = "<--name <NAME>|--type <TYPE>|--year <YEAR>|--set <FIELD=VALUE>|--unset <FIELD>>";
-    sandbox.is_usage_error("update 1", missing);
+}
+
+/// Robots of which two have the same name.
+fn sandbox_with_equal_names() -> Sandbox {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.stdout("fields change name --unique=false");
+    sandbox.stdout("add R2-D2 --type virtual --year 1983");
+    sandbox
+}
+
+#[test]
+fn names_and_conditions_choose_robots() {
+    let no_match = "No robot meets these conditions. List all robots with: robot-cli list\n";
+    let no_name = |name| format!("error: No robot has the name '{name}'\n{HINT}");
+    let sandbox = sandbox_with_equal_names();
+    for (arguments, status, stdout, stderr) in [
+        (
+            "update --name Bender --set name=Flexo --format csv",
+            0,
+            "id,name,type,year\n2,Flexo,mechanical,2996\n",
+            String::new(),
+        ),
+        ("update --name flexo --year 1", 1, "", no_name("flexo")),
+        (
+            "update --name R2-D2 --year 5 --yes",
+            0,
+            "Changed 2 robots.\n",
+            String::new(),
+        ),
+        (
+            "update --words hal --year 9 --format csv",
+            0,
+            "id,name,type,year\n3,HAL 9000,virtual,9\n",
+            String::new(),
+        ),
+        (
+            "update --where type=virtual --set year=7 -y --format json",
+            0,
+            "{\"robots\":2}\n",
+            String::new(),
+        ),
+        (
+            "update --where year=1 --type droid",
+            0,
+            "",
+            no_match.to_owned(),
+        ),
+        ("delete --year-from 3000", 0, "", no_match.to_owned()),
+        (
+            "delete --name R2-D2 --name R2-D3 --name Flexo 2 --yes",
+            1,
+            "Deleted robot 2.\nDeleted robot 1.\nDeleted robot 4.\n",
+            no_name("R2-D3"),
+        ),
+        (
+            "delete --containing hal --ignore-case --type virtual",
+            0,
+            "Deleted robot 3.\n",
+            String::new(),
+        ),
+    ] {
+        sandbox.ends(arguments, status, stdout, &stderr);
+    }
+    sandbox.has("");
+}
+
+#[test]
+fn choice_of_robots_is_checked() {
+    let sandbox = sandbox_with_equal_names();
+    for (arguments, message) in [
+        ("update 1", "the new values are missing; add options"),
+        ("update --name R2-D2", "the new values are missing"),
+        ("update --year 1", "no robots are chosen; give an <ID>,"),
+        ("delete", "no robots are chosen"),
+        ("delete --ignore-case --yes", "no robots are chosen"),
+        (
+            "delete --words= --containing= --yes",
+            "no robots are chosen",
+        ),
+        (
+            "delete 1 --where type=droid",
+            "ids and names exclude conditions",
+        ),
+        (
+            "update --name a --where year=1 --year 2",
+            "exclude conditions",
+        ),
+        ("update --name R2-D2 --year 1 --if-revision 1", "[ID]"),
+        (
+            "update --name R2-D2 --year 1",
+            "changing 2 robots needs confirmation, and there is no terminal; nothing was changed. Add \
+             --yes to confirm\n",
+        ),
+        (
+            "delete --year-from 0",
+            "deleting 4 robots needs confirmation",
+        ),
+    ] {
+        sandbox.is_usage_error(arguments, message);
+    }
+    sandbox.has("2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n4,R2-D2,virtual,1983\n");
+}
+
+#[test]
+fn update_of_several_changes_all_or_none() {
+    let sandbox = Sandbox::with_three_robots();
+    sandbox.stdout("add R5-D4 --type droid --year 1977");
+    let rows =
+        "2,Bender,mechanical,2996\n3,HAL 9000,virtual,0\n1,R2-D2,droid,1977\n4,R5-D4,droid,1977\n";
+    for (change, message) in [
+        ("--set name=R", "The robot name must be unique\n"),
+        ("--set name=Bender", "The robot name must be unique\n"),
+        (
+            "--type toaster --year -1",
+            "The year cannot be less than zero\n",
+        ),
+    ] {
+        let arguments = format!("update --where type=droid --yes {change}");
+        sandbox.reports(&arguments, 1, &[message]);
+        sandbox.has(rows);
+    }
+}
+
+#[test]
+fn changes_beyond_10_000_robots_are_complete() {
+    let sandbox = Sandbox::new();
+    sandbox.add((0..10_001).map(|number| Draft::new(format!("n{number}"), "droid", number)));
+    sandbox.prints(
+        "update --where type=droid --year 3 --yes",
+        "Changed 10,001 robots.\n",
+    );
+    let deleted = sandbox.stdout("delete --year-to 3 --yes");
+    assert_eq!(deleted.lines().count(), 10_001);
+    sandbox.prints("list --count", "0\n");
 }
 
 #[test]

@@ -93,18 +93,30 @@ fn usage_errors_have_status_2() {
         ("search", "<TEXT>"),
         ("get", "<ID>"),
         ("get 1 2", "unexpected argument '2' found"),
-        ("delete", "<ID>..."),
         (
             "list --format xml",
             "[possible values: table, json, ndjson, csv]",
         ),
-        ("list --colour", "unexpected argument '--colour' found"),
+        ("token nwe", "tip: a similar subcommand exists: 'new'"),
+        (
+            "list --format tabel",
+            "tip: a similar value exists: 'table'",
+        ),
         (
             "list --fromat=csv",
             "tip: a similar argument exists: '--format'",
         ),
     ] {
         sandbox.is_usage_error(arguments, stderr);
+    }
+    for distant in [
+        "lis-t-all",
+        "--lim=1 list",
+        "list --color-when",
+        "list --format tab",
+    ] {
+        let stderr = sandbox.reports(distant, 2, &["For more information, try '--help'."]);
+        assert!(!stderr.contains("tip:"), "{stderr}");
     }
     for year in ["", "abc", "1977.5", "1e3", "9223372036854775808", "-1e3"] {
         sandbox.is_usage_error(

@@ -46,7 +46,7 @@ fn script_of_each_shell_has_all_commands() {
 fn bash_completes_commands_options_and_values() {
     for (typed, completed) in [
         ("robot-cli l", "list"),
-        ("robot-cli delete --y", "--yes"),
+        ("robot-cli delete --ye", "--year-from\n--year-to\n--yes"),
         ("robot-cli list --format nd", "ndjson"),
         ("robot-cli completions f", "fish"),
     ] {

@@ -327,12 +327,17 @@ fn check_permits_robots_older_than_a_rule() {
 }
 
 #[test]
-fn delete_takes_conditions() {
+fn update_and_delete_take_conditions() {
     let sandbox = museum();
-    sandbox.is_usage_error("delete --where type=coin", "needs confirmation");
-    sandbox.is_usage_error("delete 1 --where type=coin", "cannot be used with");
-    sandbox.prints("delete --yes --where type=coin", "Deleted robot 1.\n");
-    sandbox.prints("delete --yes --where type=coin", "");
+    sandbox.prints(
+        "update --where maker=Exekias --set maker=Amasis --format csv",
+        &[HEADER, &AMPHORA.replace("Exekias", "Amasis")].concat(),
+    );
+    sandbox.prints("delete --where maker=Athens", "Deleted robot 1.\n");
+    sandbox.prints(
+        "update 2 --set maker=Exekias --format csv",
+        &[HEADER, AMPHORA].concat(),
+    );
     sandbox.prints("list --format csv", &[HEADER, AMPHORA].concat());
 }
 

@@ -70,7 +70,8 @@ pub enum Error {
     /// The definition does not have the expected revision: it was changed since it was read.
     #[error("The definition was changed since it was read; read it again before you change it")]
     DefinitionStale,
-    /// Robots exclude a new definition.
+    /// Robots exclude a new definition. The message does not say how to drop values: with
+    /// [`Redefinition::drop_values`](crate::Redefinition::drop_values), for which each interface has a name.
     #[error("{}", conflict_message(.field, *.conflict, *.robots, .ids))]
     DefinitionConflict {
         /// The name of the field.
@@ -183,8 +184,7 @@ fn conflict_message(
     };
     match conflict {
         DefinitionConflict::HaveValues => format!(
-            "{field} cannot be removed or get another type, because {which} would lose the value; to drop \
-             the values, send the definition with drop_values"
+            "{field} cannot be removed or get another type, because {which} would lose the value"
         ),
         DefinitionConflict::HaveDuplicates => format!(
             "{field} cannot be unique, because {which} have a value that others have; change these first"

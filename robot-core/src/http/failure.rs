@@ -10,7 +10,10 @@ use ::http::{
 use super::{
     access::AccessError, behaviour::Behaviour, request_body::BodyError, request_id::RequestId,
 };
-use crate::{catalogue::Error, metrics::count_error};
+use crate::{
+    catalogue::{DefinitionConflict, Error},
+    metrics::count_error,
+};
 
 /// The content type of a `PATCH` (RFC 7396).
 pub(super) const PATCH_TYPE: &str = "application/merge-patch+json";
@@ -103,6 +106,10 @@ const INTERNAL: &str = "The service failed, which is not your fault; the cause i
 /// The message about an error of the store, without its cause.
 fn store_message(error: &Error) -> String {
     let message = match error {
+        Error::DefinitionConflict {
+            conflict: DefinitionConflict::HaveValues,
+            ..
+        } => return format!("{error}; to drop the values, send the definition with drop_values"),
         Error::Rejected(_)
         | Error::NotFound(_)
         | Error::DefinitionStale

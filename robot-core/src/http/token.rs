@@ -26,7 +26,8 @@ pub enum Permission {
 }
 
 impl Permission {
-    pub(super) const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Define];
+    /// All permissions; each includes those before it.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Define];
 
     /// The name in a configuration.
     #[must_use]

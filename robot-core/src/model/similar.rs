@@ -12,7 +12,7 @@ const DISTANCE: usize = 2;
 /// use robot_core::http::similar;
 ///
 /// assert_eq!(similar("Limt", ["sort", "limit"]), Some("limit"));
-/// assert_eq!(similar("list", ["sort", "limit"]), None);
+/// assert_eq!(similar("updated_after", ["after", "sort"]), None);
 /// ```
 pub fn similar<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = name.to_lowercase();

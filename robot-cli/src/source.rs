@@ -1,0 +1,131 @@
+//! Source of an import: the records of a file, and the catalogue that has fields for them.
+
+use std::{
+    fs::File,
+    io::{self, Read, Seek},
+    sync::Arc,
+};
+
+use robot_core::{
+    Catalogue, Definition, Filter, OpenError, Redefinition,
+    transfer::{Columns, Format, ReadError, Records, Survey},
+};
+
+use crate::{
+    columns::ColumnArgs, context::Context, failure::Failure, interrupt::Interrupt, place::Place,
+    progress::Progress,
+};
+
+/// A file whose records are imported.
+pub(crate) struct Source<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) format: Format,
+    pub(crate) columns: &'a ColumnArgs,
+    pub(crate) is_dry_run: bool,
+}
+
+/// An input, and its length if known.
+type Input = (Box<dyn Read + Send>, Option<u64>);
+
+/// A catalogue, the records for it, and the progress of reading them.
+type Prepared = (Arc<dyn Catalogue>, Records<Box<dyn Read + Send>>, Progress);
+
+impl Source<'_> {
+    /// Whether the columns are known only when all records are read.
+    pub(crate) fn is_read_once(&self) -> bool {
+        *self.place == Place::Standard && self.format != Format::Csv && !self.columns.define
+    }
+
+    /// Opens the catalogue, which gets the fields that the file needs, and the records. The catalogue is created
+    /// or changed only if the file can be opened, and its columns are stored or left out.
+    pub(crate) fn prepare(
+        &self,
+        interrupt: &Interrupt,
+        context: &Context<'_>,
+    ) -> Result<Prepared, Failure> {
+        let copy = self.copy(interrupt, context)?;
+        let open = || match &copy {
+            Some(file) => rewound(file).map_err(|cause| self.place.not_read(&cause)),
+            None => self.place.open(context),
+        };
+        let existing = match context.open_existing() {
+            Err(OpenError::Missing { .. }) => None,
+            opened => Some(opened?),
+        };
+        let present = existing.as_ref().map(Catalogue::definition);
+        let present = present.unwrap_or_else(|| Arc::clone(Definition::built_in()));
+        let count = |catalogue: &Arc<dyn Catalogue>| catalogue.count(&Filter::all());
+        let mut columns = self.columns.columns(&present, self.is_read_once())?;
+        let mut new = None;
+        if self.columns.define {
+            let mut survey = self.survey(open()?, columns)?;
+            let is_empty = existing.as_ref().map(count).transpose()?.unwrap_or(0) == 0;
+            if is_empty {
+                survey = survey.for_empty_catalogue();
+            }
+            (columns, new) = self.columns.define(&survey, self.is_dry_run)?;
+            if self.is_dry_run && new.is_some() && !is_empty {
+                let message =
+                    "Nothing was stored; the records can be checked when the fields exist.";
+                return Err(Failure::plain(vec![message.to_owned()]));
+            }
+        } else if self.format != Format::Csv && !self.is_read_once() {
+            let survey = self.survey(open()?, columns.clone())?;
+            self.columns.check(survey.unknown())?;
+        }
+        let (input, length) = open()?;
+        let progress = Progress::new(length, "importing");
+        let reader: Box<dyn Read + Send> = Box::new(interrupt.reader(progress.reader(input))?);
+        let mut records = Records::new(reader, self.format).with_columns(columns);
+        if self.format == Format::Csv {
+            records.read_header();
+            self.columns.check(records.unknown_columns())?;
+        }
+        let catalogue = match existing {
+            Some(catalogue) if !self.is_dry_run || new.is_none() => catalogue,
+            _ if self.is_dry_run => context.options.open("memory:")?,
+            _ => context.open()?,
+        };
+        if let Some(new) = new {
+            let mut redefinition = Redefinition::new(new);
+            if !self.is_dry_run {
+                redefinition = redefinition.if_revision(present.revision());
+            }
+            catalogue.define(redefinition)?;
+        }
+        Ok((catalogue, records, progress))
+    }
+
+    /// A copy of standard input, if it is read twice.
+    fn copy(&self, interrupt: &Interrupt, context: &Context<'_>) -> Result<Option<File>, Failure> {
+        if *self.place != Place::Standard || !self.columns.define {
+            return Ok(None);
+        }
+        let mut input = interrupt.reader(self.place.open(context)?.0)?;
+        let copy = tempfile::tempfile().and_then(|mut file| {
+            io::copy(&mut input, &mut file)?;
+            Ok(file)
+        });
+        copy.map(Some).map_err(|cause| self.place.not_read(&cause))
+    }
+
+    fn survey(&self, (input, _): Input, columns: Columns) -> Result<Survey, Failure> {
+        let records = Records::new(input, self.format).with_columns(columns);
+        records.survey().map_err(|error| match error {
+            ReadError::Input { cause, .. } => self.place.not_read(&cause),
+            error => Failure::new(format_args!(
+                "{}: {}: {error}",
+                self.place,
+                error.position()
+            )),
+        })
+    }
+}
+
+/// A file from its beginning.
+fn rewound(file: &File) -> io::Result<Input> {
+    let mut file = file.try_clone()?;
+    file.rewind()?;
+    let length = file.metadata()?.len();
+    Ok((Box::new(file), Some(length)))
+}

@@ -1,0 +1,167 @@
+//! The robots that `update` and `delete` change: chosen by their ids, names or other values.
+//!
+//! It is easy to type or expand (`{1..9}`) an id too many, and a deleted robot cannot be restored with its
+//! id. So changes of several robots need confirmation, in scripts as well.
+
+use std::{
+    collections::HashSet,
+    io::{self, Write},
+};
+
+use robot_core::{Catalogue, CatalogueExt, Change, Filter, Pages, Revision, Robot, RobotId};
+
+use crate::{
+    failure::Failure,
+    fields::{Columns, IdArgument},
+    progress::robot_count,
+    selection::NO_MATCH,
+    table::Table,
+    terminal::{ConfirmationArgs, Screen},
+};
+
+/// The number of robots that the confirmation shows.
+const MAX_SHOWN: usize = 20;
+
+/// The number of robots that are changed together, all of them or none.
+const MAX_TOGETHER: usize = 10_000;
+
+/// Fails unless robots are chosen, either by ids and names or by conditions.
+pub(crate) fn check_choice(is_named: bool, is_filtered: bool) -> Result<(), Failure> {
+    match (is_named, is_filtered) {
+        (true, true) => Err(Failure::usage(
+            "ids and names exclude conditions; give either, or the name as --where name=NAME",
+        )),
+        (false, false) => Err(Failure::usage(
+            "no robots are chosen; give an <ID>, --name NAME, or a condition such as --where FIELD=VALUE",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The number of robots whose revisions are compared. Database servers compare one at a time: 10,000 take longer
+/// than a transaction may.
+const MAX_COMPARED: usize = 1000;
+
+/// A change of robots.
+pub(crate) struct Targets<'a> {
+    catalogue: &'a dyn Catalogue,
+    /// Each with the revision that it must still have: a robot that was chosen by its values may have others
+    /// now.
+    pub(crate) robots: Vec<(RobotId, Option<Revision>)>,
+    seen: HashSet<RobotId>,
+    /// The first ones, for the confirmation.
+    shown: Vec<Robot>,
+    /// About the ids and names that no robot has.
+    pub(crate) missing: Vec<Failure>,
+}
+
+impl<'a> Targets<'a> {
+    /// The robots with these ids and exact names, and those of a filter.
+    pub(crate) fn find(
+        catalogue: &'a dyn Catalogue,
+        ids: impl IntoIterator<Item = IdArgument>,
+        names: &[String],
+        filter: Option<Filter>,
+    ) -> Result<Self, Failure> {
+        let mut targets = Self {
+            catalogue,
+            robots: Vec::new(),
+            seen: HashSet::new(),
+            shown: Vec::new(),
+            missing: Vec::new(),
+        };
+        for id in ids {
+            let robot = match &id {
+                Ok(id) if !targets.seen.contains(id) => catalogue.get(*id)?,
+                _ => None,
+            };
+            if let Some(robot) = robot {
+                targets.push(robot, None);
+            } else {
+                let id = id.map_or_else(|digits| digits, |id| id.to_string());
+                targets.missing.push(Failure::no_robot(id));
+            }
+        }
+        for name in names {
+            if !targets.push_all(Filter::all().named(name))? {
+                let failure = Failure::no_robot_with(format_args!("the name '{name}'"));
+                targets.missing.push(failure);
+            }
+        }
+        if let Some(filter) = filter
+            && !targets.push_all(filter)?
+        {
+            let _ = writeln!(io::stderr(), "{NO_MATCH}");
+        }
+        Ok(targets)
+    }
+
+    /// Adds the robots of a filter. Returns whether there are any.
+    fn push_all(&mut self, filter: Filter) -> Result<bool, Failure> {
+        let mut is_found = false;
+        for page in Pages::new(self.catalogue, filter) {
+            for robot in page? {
+                let revision = robot.revision();
+                self.push(robot, Some(revision));
+                is_found = true;
+            }
+        }
+        Ok(is_found)
+    }
+
+    fn push(&mut self, robot: Robot, revision: Option<Revision>) {
+        if self.seen.insert(robot.id()) {
+            self.robots.push((robot.id(), revision));
+            if self.shown.len() < MAX_SHOWN {
+                self.shown.push(robot);
+            }
+        }
+    }
+
+    /// Changes the robots; several only if that is confirmed. The verb is given as in "Delete" and "deleting".
+    /// Returns the ids of the robots that were changed, and failures.
+    pub(crate) fn apply(
+        self,
+        confirmation: &ConfirmationArgs,
+        [verb, action]: [&str; 2],
+        change: impl Fn(RobotId, Option<Revision>) -> Change,
+    ) -> Result<(Vec<RobotId>, Vec<Failure>), Failure> {
+        if self.robots.len() > 1 {
+            let count = robot_count(self.robots.len());
+            let question = format!("{verb} these {count}?");
+            confirmation.confirm(&format!("{action} {count}"), || self.show(), &question)?;
+        }
+        let (mut changed, mut failures) = (Vec::new(), self.missing);
+        for chunk in self.robots.chunks(MAX_TOGETHER) {
+            let changes = chunk.iter().map(|(id, revision)| {
+                let revision = revision.filter(|_| self.robots.len() <= MAX_COMPARED);
+                change(*id, revision)
+            });
+            match self.catalogue.apply_all(changes.collect()) {
+                Ok(ids) => changed.extend(ids),
+                Err(error) => {
+                    failures.push(error.into());
+                    if !changed.is_empty() {
+                        failures.push(Failure::new(format_args!(
+                            "{} were changed before that; run the command again for the others",
+                            robot_count(changed.len())
+                        )));
+                    }
+                    break;
+                }
+            }
+        }
+        Ok((changed, failures))
+    }
+
+    /// Shows robots on standard error, because standard output may be redirected.
+    fn show(&self) -> io::Result<()> {
+        let columns = Columns::of(&self.catalogue.definition());
+        let mut terminal = io::stderr().lock();
+        Table::new(Screen::of_standard_error(), &columns).print(&self.shown, &mut terminal)?;
+        match self.robots.len() - self.shown.len() {
+            0 => Ok(()),
+            more => writeln!(terminal, "… and {more} more"),
+        }
+    }
+}
