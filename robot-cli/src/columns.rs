@@ -19,13 +19,9 @@ use crate::{
 
 /// Arguments about the columns of a file, or the members of its records.
 #[derive(Debug, Default, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "they are independent options"
-)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct ColumnArgs {
-    /// What finds the robot that a record changes: its name, as --on-conflict replace, or its id
+    /// What finds the robot that a record changes: name, as with --on-conflict replace, or id
     #[arg(
         long = "match",
         value_name = "FIELD",
@@ -35,7 +31,7 @@ pub(crate) struct ColumnArgs {
     )]
     matched: Option<String>,
 
-    /// The field that a column stands for; repeat it for several
+    /// The field that a column stands for; may be repeated
     #[arg(long, value_name = PAIR)]
     map: Vec<String>,
 
@@ -43,11 +39,11 @@ pub(crate) struct ColumnArgs {
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// Leave out all columns that the catalogue does not have
+    /// Leave out all columns that are no fields
     #[arg(long)]
     ignore_unknown: bool,
 
-    /// Add the fields that the file needs; shows them and asks
+    /// Add the fields that the file needs, and ask before
     #[arg(long, conflicts_with = "ignore_unknown")]
     pub(crate) define: bool,
 
