@@ -9,7 +9,7 @@ import { byId, element, hasFocus, isTyping, show, shownName, spokenName } from "
 import { Pages } from "./pages.js";
 import { buttonOf, shownRow } from "./row.js";
 import { headings, markOrder, orderInWords } from "./sorting.js";
-import { OWN, SEARCHED, onDefined } from "./robot.js";
+import { OWN, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 import { EVERYTHING, includes, isFiltered, isSameFilter } from "./view.js";
 
@@ -143,8 +143,7 @@ function update(what) {
 function nothingFound(view) {
   const { q } = view;
   if (q === "" || isFiltered({ ...view, q: "" })) return ["No robot matches the filter."];
-  if (SEARCHED.length > 0) return ["No robot has all words of ", shownName(q), "."];
-  return ["No name contains ", shownName(q), ". Spaces matter."];
+  return ["No robot has all words of ", shownName(q), "."];
 }
 
 /** Shows the number of robots. That of a list without more pages is known before the service counts.

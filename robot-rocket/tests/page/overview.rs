@@ -44,9 +44,9 @@ fn rows_do_not_wait_for_the_numbers_which_may_fail() {
         "const send = window.fetch; window.fetch = (path, options) => \
          path.includes('/summary') ? new Promise(() => {}) : send(path, options)",
     );
-    visit.press("/robot 0001");
-    visit.wait_for_rows(100);
-    visit.wait_for_text("#count", "100 robots");
+    visit.press("/robot 00029");
+    visit.wait_for_rows(11);
+    visit.wait_for_text("#count", "11 robots");
     visit.press_with(crate::keys::CONTROL, 'a');
     visit.press("r");
     visit.wait_for_text("#count", "more than 100 robots");
