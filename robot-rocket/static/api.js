@@ -72,13 +72,13 @@ export async function find(view, start, limit, signal) {
   return { robots, end: cursor ? { cursor, robot: robots.at(-1) } : undefined };
 }
 
-/** The numbers of robots of a view: `count` in all, and `groups` by type and decade. */
+/** The numbers of robots of a view: `count` in all, and `groups` by type and the first year of a decade. */
 export async function summary(view, signal) {
   const target = `${ROBOTS}/summary?${new URLSearchParams(filterWithText(view))}`;
   const { data } = (await send("GET", target, { signal })).value;
   const groups = data.groups.map(({ type, decade, count }) => {
-    const tens = decade === null ? undefined : BigInt(decade) / 10n;
-    return { type: type ?? "no type", decade: tens, count: Number(count) };
+    const year = decade === null ? undefined : BigInt(decade);
+    return { type: type ?? "no type", decade: year, count: Number(count) };
   });
   return { count: Number(data.count), groups };
 }

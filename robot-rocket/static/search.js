@@ -53,6 +53,13 @@ function clearFilter() {
   changeView(values());
 }
 
+/** Shows only the robots of some years. */
+export function filterYears(from, to) {
+  [byId("year_from").value, byId("year_to").value] = [from, to];
+  apply();
+  byId("robots").focus();
+}
+
 /** Fills the inputs with a view. */
 export function fillSearch(view) {
   clearTimeout(timer);

@@ -16,7 +16,7 @@ fn empty_catalogue_offers_sample_robots() {
     visit.wait_for_focus("robots");
     visit.wait_for_announcement("Added 9 sample robots.");
     visit.wait_for_text("#count", "9 robots");
-    visit.wait_for_text("#picture h2", "By decade and type");
+    visit.wait_for_text("#picture h2", "By year and type");
     assert_eq!(
         visit.run("return document.querySelector('#start').hidden"),
         true
