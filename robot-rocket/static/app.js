@@ -1,6 +1,6 @@
 // Entry point: starts the parts of the page, and handles global keys.
 
-import { isUnfinished, startAdding } from "./adding.js";
+import { isUnfinished, openForm, startAdding } from "./adding.js";
 import { changeView, currentView, refreshAddress, startAddress } from "./address.js";
 import { undoLast } from "./announcements.js";
 import { refreshDefinition } from "./api.js";
@@ -35,7 +35,7 @@ function changed(what, hasRobots) {
   showStart(!hasRobots);
 }
 
-/** The key can be switched off, since it may disturb users of speech input. */
+/** The keys can be switched off, since they may disturb users of speech input. */
 function startShortcuts() {
   const choice = byId("shortcuts");
   try {
@@ -49,12 +49,14 @@ function startShortcuts() {
   addEventListener("keydown", (event) => {
     if (event.target.matches(TYPED) || byId("help").open) return;
     const isUndo = event.key === "z" && (event.ctrlKey || event.metaKey) && !event.shiftKey;
-    const isSearch = event.key === "/" && choice.checked && !event.ctrlKey && !event.metaKey;
-    if (isSearch) {
+    const isPlain = choice.checked && !event.ctrlKey && !event.metaKey && !event.altKey;
+    const key = isPlain && byId("query").checkVisibility() && event.key;
+    if (key === "/") {
       byId("query").focus();
       byId("query").select();
     }
-    if (isSearch || (isUndo && undoLast())) event.preventDefault();
+    if (key === "a") openForm();
+    if (["/", "a"].includes(key) || (isUndo && undoLast())) event.preventDefault();
   });
 }
 

@@ -153,7 +153,7 @@ function labels(bins, step) {
     const middle = (index + (choose ? 0 : 0.5)) * step;
     const half = (label.length * CHARACTER) / 2;
     if (middle - half < end) return [];
-    end = middle + half + CHARACTER;
+    end = middle + half + 2 * CHARACTER;
     return drawn("text", { x: middle, y: BASE + 17, class: "decade" }, label);
   });
 }

@@ -3,6 +3,7 @@
 import { announce } from "./announcements.js";
 import { redefine, refreshDefinition } from "./api.js";
 import { byId, element, show } from "./elements.js";
+import { startPanel } from "./panels.js";
 import { MEMBERS, definition, member, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 
@@ -36,10 +37,10 @@ let count = 0;
 
 /** Starts the panel. */
 export function startDefining() {
-  byId("fields-open").addEventListener("click", () => open(byId("fields").hidden));
-  byId("fields-close").addEventListener("click", () => open(false));
-  byId("fields").addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !event.defaultPrevented) open(false);
+  startPanel("fields", () => {
+    const refresh = () => tried(refreshDefinition, refresh);
+    refresh();
+    return byId("fields-heading");
   });
   fillTitle();
   fillAdding();
@@ -47,15 +48,6 @@ export function startDefining() {
     fillList();
     byId("catalogue-title").elements.title.value = definition.document.title ?? "";
   });
-}
-
-async function open(isOpen) {
-  show(byId("fields"), isOpen);
-  byId("fields-open").setAttribute("aria-expanded", String(isOpen));
-  report("");
-  if (!isOpen) return byId("fields-open").focus();
-  byId("fields-heading").focus();
-  await tried(refreshDefinition, () => open(true));
 }
 
 /** Does something with the service. Shows an error, and returns it. */

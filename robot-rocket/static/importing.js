@@ -2,6 +2,7 @@
 
 import { announce } from "./announcements.js";
 import { byId, element, show } from "./elements.js";
+import { showPanel, startPanel } from "./panels.js";
 import { MEMBERS, OWN, onDefined } from "./robot.js";
 import { requestToken } from "./token.js";
 import { upload } from "./transfer.js";
@@ -29,6 +30,7 @@ let notifyImported;
 /** Starts listening. `imported` is called after robots were stored. */
 export function startImporting(imported) {
   notifyImported = imported;
+  startPanel("importing", () => byId("file"));
   byId("import").addEventListener("submit", (event) => {
     event.preventDefault();
     start();
@@ -61,14 +63,14 @@ function startDropping() {
   };
   const mark = (isOver) => byId("import").classList.toggle("over", isOver);
   addEventListener("dragover", ofFiles(() => {
-    byId("importing").open = true;
+    showPanel("importing", true);
     mark(true);
   }));
   addEventListener("dragleave", (event) => event.relatedTarget === null && mark(false));
   addEventListener("drop", ofFiles((event) => {
     mark(false);
     if (calls) return;
-    byId("importing").open = true;
+    showPanel("importing", true);
     byId("file").files = event.dataTransfer.files;
     byId("import").querySelector("[type=submit]").focus();
     byId("importing").scrollIntoView({ block: "nearest" });

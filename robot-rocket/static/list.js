@@ -321,7 +321,7 @@ function removeRow(robot) {
 /** The element to focus when no robot is left. */
 function emptyFocus() {
   if (byId("start").hidden) return byId("robots");
-  return byId("start").querySelector("button") ?? byId("add").querySelector("input");
+  return byId("start").querySelector("button") ?? byId("adding-open");
 }
 
 /** Shows a restored robot. */

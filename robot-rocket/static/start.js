@@ -23,9 +23,9 @@ const SAMPLES = [
 
 const WELCOME =
   "This catalogue holds robots, each with a unique name, a type and a year. Start with some " +
-  "well-known ones, or add your own in the form below.";
+  "well-known ones, or add your own below.";
 
-const WELCOME_TO_OWN = "Add the first one in the form below, or import a file.";
+const WELCOME_TO_OWN = "Add the first one below, or import a file.";
 
 const errorText = element("p", { class: "error", role: "alert" });
 

@@ -157,6 +157,7 @@ fn clicking_a_bar_filters_by_its_years() {
         visit.run("return location.search"),
         "?year_from=1950&year_to=1959"
     );
+    visit.wait_for_text("#picture .scope", "Whole catalogue");
     visit.run("document.querySelector('#of-all').click()");
     visit.press_on("Numbers");
     visit.press_on("9223372036854775800–9223372036854775807");

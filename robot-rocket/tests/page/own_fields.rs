@@ -138,6 +138,8 @@ fn form_has_an_input_of_the_right_kind_for_each_field() {
         visit.texts(options),
         json!(["–", "yes", "no", "–", "good", "fair", "<b>poor</b>"])
     );
+    visit.wait_for_text("#adding-open", "Add to Exhibits");
+    visit.open_panel("adding");
     visit.set_field("#add", "name", "Coin");
     visit.set_field("#add", "accession", "2020.1");
     visit.set_field("#add", "weight", "-0.5");
@@ -473,7 +475,7 @@ fn robot_with_few_fields_is_edited_in_its_row() {
 #[test]
 fn fields_are_added_changed_and_removed_without_json() {
     let visit = Visit::of(&["Marvin"]);
-    visit.tab_to("Name");
+    visit.press("a");
     visit.press("typed");
     visit.open_fields();
     assert_eq!(
@@ -585,7 +587,7 @@ fn definition_of_another_user_is_shown_first() {
     visit.define(
         r#"{"properties": {"hue": {"enum": ["red"]}, "mood": {"type": "string"}}, "required": ["name", "hue"]}"#,
     );
-    visit.run("document.querySelector('#add input').focus()");
+    visit.press("a");
     visit.press(&format!("R2-D2{ENTER}"));
     visit.wait_for_text("#add [data-member=hue] .error", "hue is required");
     visit.set_field("#add", "hue", "red");
@@ -617,6 +619,7 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.press(&format!("robots_reader{ENTER}"));
     visit.wait_for_text("#start", "Secrets");
     visit.reload();
+    visit.open_panel("adding");
     visit.wait_for_text("#add", "Hideout");
     visit.open_fields();
     visit.press_on("Remove Hideout");
