@@ -1,4 +1,4 @@
-// Client of the service's API. Files are sent and received by transfer.js.
+// Client of the service's API.
 
 import { read, written } from "./json.js";
 import { FIRST_REVISION, bodyOf, define, definition, hasUnknown, robotOf, stored } from "./robot.js";
@@ -21,14 +21,6 @@ export class ApiError extends Error {
 export class NoAnswer extends Error {
   messages = ["The server does not answer."];
   isTransient = true;
-}
-
-/** A file on the user's machine cannot be written. */
-export class FileError extends Error {
-  constructor(cause) {
-    super(cause.message, { cause });
-    this.messages = [`It cannot be written: ${cause.message} Choose another place.`];
-  }
 }
 
 /** Seconds in `Retry-After` from which on an operator has to act first: the disk is full, or the

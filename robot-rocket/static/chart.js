@@ -146,12 +146,14 @@ function picture(bins) {
   return svg;
 }
 
-/** The labels that have room: a year is where its bin starts. */
+/** The labels that have room: a year is where its bin starts, and a gap is marked above the axis. */
 function labels(bins, step) {
   let end = -WIDTH;
-  return bins.flatMap(({ label, choose }, index) => {
+  return bins.flatMap((bin, index) => {
+    const { label, choose } = bin;
     const middle = (index + (choose ? 0 : 0.5)) * step;
     const half = (label.length * CHARACTER) / 2;
+    if (bin === GAP) return drawn("text", { x: middle, y: BASE - 5, class: "decade" }, label);
     if (middle - half < end) return [];
     end = middle + half + 2 * CHARACTER;
     return drawn("text", { x: middle, y: BASE + 17, class: "decade" }, label);

@@ -1,7 +1,7 @@
 // The columns of the table, which the user can choose in a menu.
 
 import { byId, element, show } from "./elements.js";
-import { startMenu } from "./menus.js";
+import { startMenu } from "./panels.js";
 import { MEMBERS, OWN, onDefined } from "./robot.js";
 
 /** The maximum number of own members with a column, unless the user chooses others. */

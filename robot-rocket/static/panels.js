@@ -1,4 +1,4 @@
-// Panels above the list, each opened and closed by a button.
+// Panels that a button opens and closes, and menus that close when the user leaves them.
 
 import { byId, show } from "./elements.js";
 
@@ -25,4 +25,21 @@ export function startPanel(id, opened) {
 export function showPanel(id, isShown) {
   show(byId(id), isShown);
   byId(`${id}-open`).setAttribute("aria-expanded", String(isShown));
+}
+
+/** Starts a menu, an element `details`. */
+export function startMenu(id) {
+  byId(id).addEventListener("keydown", (event) => {
+    if (event.key === "Escape") closeMenu(id);
+  });
+  addEventListener("click", (event) => {
+    // An element may have been replaced by its own click.
+    if (event.target.isConnected && !byId(id).contains(event.target)) byId(id).open = false;
+  });
+}
+
+/** Closes a menu, and moves the focus to its title. */
+export function closeMenu(id) {
+  byId(id).open = false;
+  byId(id).querySelector("summary").focus();
 }

@@ -88,6 +88,12 @@ export function colorOf(choices, value) {
   return position === -1 ? "" : `choice-${(position % COLORS) + 1}`;
 }
 
+/** A number of robots, for people. */
+export function inNumber(count) {
+  if (count === 0) return "no robots";
+  return `${count.toLocaleString("en")} ${count === 1 ? "robot" : "robots"}`;
+}
+
 /** The revision of a new robot. */
 export const FIRST_REVISION = "1";
 

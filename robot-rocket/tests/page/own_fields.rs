@@ -313,6 +313,7 @@ fn columns_are_chosen_and_remembered() {
     assert_eq!(
         headings(),
         json!([
+            "",
             "Id",
             "Name",
             "Type",
@@ -331,6 +332,7 @@ fn columns_are_chosen_and_remembered() {
         visit.press(SPACE);
     }
     let chosen = json!([
+        "",
         "Id",
         "Name",
         "Made in",
@@ -348,7 +350,7 @@ fn columns_are_chosen_and_remembered() {
     let shown = visit.texts("#table tbody tr:first-child td");
     assert_eq!(
         shown,
-        json!(["3", "Amphora", "", "1e+21", "fair", "", "EditDelete"])
+        json!(["", "3", "Amphora", "", "1e+21", "fair", "", "EditDelete"])
     );
     // Only addresses of the web are links.
     assert_eq!(
@@ -416,7 +418,7 @@ fn robot_with_many_fields_has_a_page_of_its_own() {
     visit.press(ESCAPE);
     visit.wait_for_focus("Edit Krater");
     assert_eq!(
-        visit.texts("#table tbody tr:nth-child(3) td:nth-child(7)"),
+        visit.texts("#table tbody tr:nth-child(3) td:nth-child(8)"),
         json!(["2"])
     );
     // The button in the list begins to edit there. Another user changes the robot meanwhile.
@@ -541,7 +543,7 @@ fn fields_are_added_changed_and_removed_without_json() {
     assert_eq!(visit.properties()["etat_2024"], Value::Null);
     assert_eq!(
         visit.texts("#headings th"),
-        json!(["Id", "Name", "Type", "Year", "Actions"])
+        json!(["", "Id", "Name", "Type", "Year", "Actions"])
     );
     // The title.
     visit.set("#title-of-catalogue", "Ship's crew");
@@ -619,6 +621,7 @@ fn definition_needs_the_token_that_reading_needs() {
     visit.press(&format!("robots_reader{ENTER}"));
     visit.wait_for_text("#start", "Secrets");
     visit.reload();
+    visit.wait_for_text("#adding-open", "Add to Secrets");
     visit.open_panel("adding");
     visit.wait_for_text("#add", "Hideout");
     visit.open_fields();
