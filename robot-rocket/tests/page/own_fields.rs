@@ -555,6 +555,59 @@ fn fields_are_added_changed_and_removed_without_json() {
 }
 
 #[test]
+fn limits_and_the_order_of_fields_are_set() {
+    let visit = Visit::museum();
+    visit.open_fields();
+    visit.press_on("Edit Rooms");
+    let label = "#fields-list label:not(.choice)";
+    let shown = format!(
+        "return [...document.querySelectorAll('{label}')].filter((each) => each.checkVisibility())\
+         .map((each) => [each.textContent, each.control.value])"
+    );
+    assert_eq!(
+        visit.run(&shown),
+        json!([
+            ["Label", "Rooms"],
+            ["Least value", "1"],
+            ["Greatest value", "99"]
+        ])
+    );
+    visit.press_on("Greatest value");
+    visit.wait_for_announcement("Saved the field Rooms.");
+    visit.press_on("Edit Rooms");
+    for (label, value) in [("Least value", "-5"), ("Greatest value", "")] {
+        let script = "[...document.querySelectorAll('#fields-list label')].find((each) => \
+                      each.textContent === arguments[0]).control.value = arguments[1]";
+        visit.browser.run(script, &[json!(label), json!(value)]);
+    }
+    visit.press_on("Save");
+    visit.wait_for_focus("Edit Rooms");
+    let rooms = json!({"type": "integer", "title": "Rooms", "minimum": -5});
+    assert_eq!(visit.properties()["rooms"], rooms);
+    visit.run("document.querySelector('#fields-heading').focus()");
+    visit.press_on("Edit Accession");
+    let expected = json!([
+        ["Label", "Accession"],
+        ["Most characters", "255"],
+        ["Pattern, a regular expression", "^[0-9]{4}\\.[0-9]+$"]
+    ]);
+    assert_eq!(visit.run(&shown), expected);
+    visit.press(ESCAPE);
+    visit.press_on("Move up Maker");
+    visit.wait_for_announcement("Moved the field Maker.");
+    visit.wait_for_focus("Edit Maker");
+    assert_eq!(
+        visit.texts("#headings .of-own"),
+        json!(["Maker", "Accession", "Weight"])
+    );
+    let document = visit.call("GET", "/api/definition", "");
+    assert!(
+        document.find("\"maker\"") < document.find("\"accession\""),
+        "{document}"
+    );
+}
+
+#[test]
 fn definition_of_another_user_is_shown_first() {
     let visit = Visit::of(&["Marvin"]);
     visit.open_fields();
