@@ -79,9 +79,10 @@ function figureOf(bins) {
 /** The bins in order, each with its years, the label of its axis, and counts by type. Their step is the smallest one
     with which they are few enough, so that years from -10^18 to 10^18 have room. */
 export function binsOf(groups) {
-  let bins;
-  for (let at = 0; !bins || bins.length > MAX_BINS; at++) bins = binned(groups, stepAt(at));
+  const known = groups.filter(({ decade }) => decade !== undefined);
   const none = groups.filter(({ decade }) => decade === undefined);
+  let bins;
+  for (let at = 0; !bins; at++) bins = binned(known, stepAt(at));
   if (none.length > 0) bins.push(GAP, { years: "no year", label: "no year", counts: countsOf(none) });
   return bins;
 }
@@ -91,19 +92,25 @@ function stepAt(at) {
   return [10n, 20n, 50n][at % 3] * 10n ** BigInt(Math.floor(at / 3));
 }
 
-/** The bins of a step from the first one with robots to the last one. Many empty ones are a gap. */
+/** The bins of a step from the first one with robots to the last one; undefined if they are too many. */
 function binned(groups, step) {
-  const known = groups.filter(({ decade }) => decade !== undefined);
-  const startOf = ({ decade }) => decade - (((decade % step) + step) % step);
-  const starts = [...new Set(known.map(startOf))].sort((one, other) => (one < other ? -1 : 1));
-  return starts.flatMap((start, index) => {
+  const filled = new Map();
+  for (const group of groups) {
+    const start = group.decade - (((group.decade % step) + step) % step);
+    if (!filled.has(start)) filled.set(start, []);
+    filled.get(start).push(group);
+    if (filled.size > MAX_BINS) return undefined;
+  }
+  const starts = [...filled.keys()].sort((one, other) => (one < other ? -1 : 1));
+  const bins = starts.flatMap((start, index) => {
     const before = index === 0 ? start : starts[index - 1] + step;
-    const bin = binAt(start, step, known.filter((group) => startOf(group) === start));
+    const bin = binAt(start, step, filled.get(start));
     const empty = Number((start - before) / step);
     if (empty > MAX_EMPTY) return [GAP, bin];
     const binAfter = (_, at) => binAt(before + step * BigInt(at), step, []);
     return [...Array.from({ length: empty }, binAfter), bin];
   });
+  return bins.length > MAX_BINS ? undefined : bins;
 }
 
 function binAt(start, step, groups) {
