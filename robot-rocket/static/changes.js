@@ -5,13 +5,8 @@ import { get, remove, replace } from "./api.js";
 /** The maximum number of requests at a time. The service stores concurrent changes together. */
 const CONCURRENT = 8;
 
-/** Deletes a robot. Returns its outcome. */
-export function erased(robot) {
-  return outcomeOf(robot, remove);
-}
-
 /** Deletes robots, and returns their outcomes. `progress` is called with the number of requests that were answered. */
-export function erasedAll(robots, progress) {
+export function erasedAll(robots, progress = () => {}) {
   return outcomesOf(robots, remove, progress);
 }
 

@@ -27,24 +27,22 @@ const SCIENTIFIC = new Intl.NumberFormat("en", { notation: "scientific", maximum
 /** Numbers above bars, which have little room. The table has the exact ones. */
 const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 2 });
 
-/** Whether the chart shows the whole catalogue although the list is filtered. */
-let isOfAll = false;
+/** The summaries that were received last. */
+let summaries;
+
+/** Starts the chart, folded on narrow screens, where it is above the list. */
+export function startChart() {
+  byId("chart").open = matchMedia("(min-width: 62rem)").matches;
+  byId("scope").addEventListener("change", draw);
+}
 
 /** Draws the chart of two summaries: of the whole catalogue, and of the robots of the filter, which
     are the same if there is none. */
 export function drawChart(whole, filtered) {
+  summaries = { whole, filtered };
   show(byId("picture"), whole.groups.some(({ decade }) => decade !== undefined));
-  const isChoice = filtered !== whole;
-  const { count, groups } = isChoice && !isOfAll ? filtered : whole;
-  const parts = isChoice ? [choice(whole, filtered)] : [];
-  if (count === 0) parts.push(element("p", { class: "hint" }, "No robot matches the filter."));
-  else parts.push(...figureOf(binsOf(groups)));
-  const title = element("h2", { id: "picture-heading" }, "By year and type");
-  // Folded on narrow screens, where the chart is above the list.
-  const hasRoom = matchMedia("(min-width: 62rem)").matches;
-  const focused = document.activeElement.id;
-  byId("picture").replaceChildren(folding("whole", hasRoom, title, ...parts));
-  if (["of-filter", "of-all"].includes(focused)) byId(focused)?.focus();
+  show(byId("scope"), filtered !== whole);
+  draw();
 }
 
 /** Hides the chart, because an outdated one would be wrong. */
@@ -52,28 +50,14 @@ export function hideChart() {
   show(byId("picture"), false);
 }
 
-/** The choice between the robots of the filter and all robots. */
-function choice(whole, filtered) {
-  const option = (id, isChosen, title) => {
-    const onchange = () => {
-      isOfAll = id === "of-all";
-      drawChart(whole, filtered);
-    };
-    const box = element("input", { type: "radio", name: "scope", id, checked: isChosen, onchange });
-    return element("label", { class: "chip" }, box, element("span", {}, title));
-  };
-  return element(
-    "fieldset",
-    { class: "scope" },
-    element("legend", { class: "unseen" }, "Robots in the chart"),
-    option("of-filter", !isOfAll, "This filter"),
-    option("of-all", isOfAll, "Whole catalogue"),
-  );
-}
-
-function figureOf(bins) {
-  const numbers = folding("numbers", false, "Numbers", table(bins));
-  return [element("figure", {}, picture(bins), key()), numbers];
+function draw() {
+  const { count, groups } = byId("of-all").checked ? summaries.whole : summaries.filtered;
+  show(byId("no-bars"), count === 0);
+  show(byId("bars"), count > 0);
+  if (count === 0) return;
+  const bins = binsOf(groups);
+  byId("figure").replaceChildren(picture(bins), key());
+  byId("numbers").replaceChildren(...table(bins));
 }
 
 /** The bins in order, each with its years, the label of its axis, and counts by type. Their step is the smallest one
@@ -131,13 +115,6 @@ function countsOf(groups) {
 
 function sum(counts) {
   return [...counts.values()].reduce((total, count) => total + count, 0);
-}
-
-/** A foldable part, which keeps its state when the chart is drawn again. */
-function folding(kind, isOpen, title, ...parts) {
-  const before = byId("picture").querySelector(`details.${kind}`);
-  const summary = element("summary", {}, title);
-  return element("details", { class: kind, open: before?.open ?? isOpen }, summary, ...parts);
 }
 
 function picture(bins) {
@@ -231,6 +208,5 @@ function table(bins) {
     return element("tr", {}, heading(name, "row"), ...cells);
   });
   const caption = element("caption", { class: "unseen" }, "Robots by years and type");
-  const parts = [element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
-  return element("table", {}, caption, ...parts);
+  return [caption, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)];
 }

@@ -50,6 +50,15 @@ export function isTyping() {
   return document.activeElement.matches("input, textarea, select");
 }
 
+/** Uses a storage of the browser. Without it, choices are kept until the page is reloaded. */
+export function inStorage(use) {
+  try {
+    return use();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Shows or hides an element. */
 export function show(shown, isShown = true) {
   shown.hidden = !isShown;

@@ -87,7 +87,7 @@ async function download(address, name, progress) {
   if (file === null) return false;
   const answer = await answered(fetch(address, { headers: commonHeaders(), cache: "no-store" }));
   if (!answer.ok) throw new ApiError(answer, parsed(await answered(answer.text())));
-  const bytes = received(answer.body).pipeThrough(counting(progress));
+  const bytes = received(answer.body, progress);
   if (file) await written(bytes, file);
   else save(await answered(new Response(bytes).blob()), name);
   return true;
@@ -100,14 +100,16 @@ function answered(promise) {
   });
 }
 
-/** The bytes of an answer. An error while they are received is NoAnswer. */
-function received(body) {
+/** The bytes of an answer. `progress` is called with their number so far. An error while they are received is NoAnswer. */
+function received(body, progress) {
   const reader = body.getReader();
+  let count = 0;
   return new ReadableStream({
     async pull(controller) {
       const { done, value } = await answered(reader.read());
-      if (done) controller.close();
-      else controller.enqueue(value);
+      if (done) return controller.close();
+      progress((count += value.length));
+      controller.enqueue(value);
     },
     cancel: (reason) => reader.cancel(reason),
   });
@@ -140,16 +142,4 @@ function save(blob, name) {
   const address = URL.createObjectURL(blob);
   element("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), SAVING);
-}
-
-/** Passes bytes on, and calls `progress` with their number so far. */
-function counting(progress) {
-  let count = 0;
-  return new TransformStream({
-    transform(piece, controller) {
-      count += piece.length;
-      progress(count);
-      controller.enqueue(piece);
-    },
-  });
 }

@@ -2,7 +2,7 @@
 
 import { announce, notice, offerUndo } from "./announcements.js";
 import { add } from "./api.js";
-import { erased, reasonOf } from "./changes.js";
+import { erasedAll, reasonOf } from "./changes.js";
 import { whenBack } from "./connection.js";
 import { shownColumns } from "./columns.js";
 import { Editing } from "./editing.js";
@@ -211,15 +211,11 @@ function remember(robot, row) {
 
 /** Ends editing and shows the robot. */
 function endEditing(editing, robot, isSaved) {
-  const row = shownRow(robot, actions);
   const hadFocus = hasFocus(editing.row);
   edited.delete(robot.id);
-  remember(robot, row);
-  editing.row.replaceWith(row);
-  if (hadFocus) buttonOf(row, "edit").focus();
-  if (!isSaved) return;
-  announce(`Saved ${spokenName(robot.name)}.`);
-  update("changed");
+  showSaved(robot);
+  if (hadFocus) buttonOf(rowInList(robot), "edit")?.focus();
+  if (isSaved) announce(`Saved ${spokenName(robot.name)}.`);
 }
 
 /** Shows another version of a robot, unless the robot is being edited here, too. */
@@ -257,7 +253,7 @@ function showAddedAgain(editing, robot) {
 async function erase(robot) {
   if (deleting.has(robot.id)) return;
   deleting.add(robot.id);
-  const outcome = await erased(robot);
+  const [outcome] = await erasedAll([robot]);
   deleting.delete(robot.id);
   const { error } = outcome;
   if (error?.needsToken) return requestToken(error, () => erase(robot));

@@ -19,10 +19,10 @@ const robots = new WeakMap();
 let anchor;
 
 /** The check box of all robots in the document. */
-const all = element("input", {
+export const allBox = element("input", {
   type: "checkbox",
   "aria-label": "Select all on this page",
-  onclick: () => select(boxes(), all.checked),
+  onclick: () => select(boxes(), allBox.checked),
 });
 
 /** The input of the value for all. */
@@ -49,8 +49,10 @@ export function startSelection(notified) {
   });
   byId("table").addEventListener("keydown", (event) => {
     if (event.target.dataset.action !== "select" || selected.size === 0) return;
-    if (event.key === "Delete") byId("erasing-open").click();
-    if (event.key === "Enter") byId("changing-open").focus();
+    const isFor = { Delete: "erasing-open", Enter: "changing-open" }[event.key];
+    if (!isFor) return;
+    event.preventDefault();
+    byId(isFor).focus();
   });
   onDefined(() => {
     // A value that no two robots have cannot be set for several.
@@ -81,11 +83,6 @@ export function selectBox(robot) {
   return box;
 }
 
-/** The check box of all robots. */
-export function selectAllBox() {
-  return all;
-}
-
 /** Shows how many robots are selected. */
 export function showSelection() {
   const { size } = selected;
@@ -98,8 +95,8 @@ export function showSelection() {
   byId("erasing").querySelector("[type=submit]").textContent = `Delete ${inNumber(size)}`;
   const shown = boxes();
   const checked = shown.filter((box) => box.checked).length;
-  all.checked = checked > 0 && checked === shown.length;
-  all.indeterminate = checked > 0 && checked < shown.length;
+  allBox.checked = checked > 0 && checked === shown.length;
+  allBox.indeterminate = checked > 0 && checked < shown.length;
 }
 
 /** Selects no robot. */
@@ -159,8 +156,7 @@ async function run(verb, action) {
   isBusy = false;
   const failures = outcomes.filter(({ error }) => error);
   for (const outcome of outcomes) {
-    const { robot, current, error } = outcome;
-    if (!error || !current) selected.delete(robot.id);
+    if (!outcome.error || !outcome.current) selected.delete(outcome.robot.id);
     listeners.settle(outcome);
   }
   for (const id of ["changing", "erasing"]) showPanel(id, false);

@@ -46,6 +46,8 @@ fn added_robot_is_announced_and_form_is_cleared() {
 fn form_opens_by_button_or_key_and_keeps_typed_text() {
     let visit = Visit::of(&["Marvin"]);
     visit.set_width(360);
+    visit.reload();
+    visit.wait_for_rows(1);
     let script = "const [form, list] = [document.querySelector('#add'), document.querySelector('#robots')]; \
                   return [form.checkVisibility(), list.getBoundingClientRect().top < innerHeight / 2, \
                   document.querySelector('#adding-open').ariaExpanded]";

@@ -82,8 +82,8 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     );
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
     assert_eq!(
-        visit.run("return document.querySelector('.scope')"),
-        json!(null)
+        visit.run("return document.querySelector('.scope').hidden"),
+        json!(true)
     );
     visit.tab_to("virtual");
     visit.press(SPACE);
@@ -98,7 +98,7 @@ fn chart_shows_the_filter_or_the_whole_catalogue() {
     visit.wait_for_text("#picture .scope", "Whole catalogue");
     assert_eq!(visit.bars(), json!(["1", "1", "2"]));
     visit.run("document.querySelector('#of-filter').click()");
-    visit.wait_for_text("#picture", "No robot matches the filter.");
+    visit.wait_for_text("#picture .hint", "No robot matches the filter.");
 }
 
 #[test]

@@ -42,7 +42,10 @@ fn robots_are_selected_and_deleted_by_keyboard() {
     visit.wait_for_names(&["E", "D", "C", "B", "A"]);
     assert_eq!(visit.selected(), json!(["D", "C", "B"]));
     visit.tab_to("Select D");
-    visit.press(DELETE);
+    visit.press(ENTER);
+    visit.wait_for_focus("changing-open");
+    visit.tab_to("Select D");
+    visit.press(&format!("{DELETE}{ENTER}"));
     visit.wait_for_text("#erasing-words", "Delete 3 robots? This cannot be undone.");
     visit.press(ESCAPE);
     visit.wait_for_focus("erasing-open");
