@@ -39,7 +39,7 @@ export function startSelection(notified) {
   startPanel("erasing", () => byId("erasing").querySelector("button"));
   byId("selection-clear").addEventListener("click", () => {
     clearSelection();
-    listeners.focus().focus();
+    listeners.focus().focus({ preventScroll: true });
   });
   byId("changing-member").addEventListener("change", showField);
   byId("changing").addEventListener("submit", change);
@@ -177,6 +177,6 @@ function showOutcome(verb, count, tried, failures) {
   const parts = items.length > 0 ? [element("h3", {}, words.join(" ")), problems(items)] : [];
   byId("selection-result").replaceChildren(...parts);
   showSelection();
-  (items.length > 0 ? byId("selection-count") : listeners.focus()).focus();
+  (items.length > 0 ? byId("selection-count") : listeners.focus()).focus({ preventScroll: true });
   announce(words.join(" "));
 }
